@@ -1,0 +1,3 @@
+"""Tiltmeter measures the implicit bias of language models."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,20 @@
+"""``tiltmeter cite``: who is to be cited."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("cite")
+@click.argument("study", default="bai2025")
+@click.option("--bibtex", is_flag=True, help="As a BibTeX entry.")
+def command(study: str, bibtex: bool) -> None:
+    """Print how to cite STUDY."""
+    from tiltmeter import __version__
+    from tiltmeter.stimuli import load_study
+
+    citation = load_study(study).citation
+    click.echo((citation.bibtex if bibtex and citation.bibtex else citation.text).strip())
+    click.echo(f"Tiltmeter {__version__} (2026). https://pypi.org/project/tiltmeter")

@@ -1,0 +1,28 @@
+"""``tiltmeter cost``: calls, tokens and dollars before they are spent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tiltmeter.cli.audit import SIZES, apply_size
+from tiltmeter.cli.options import build_plan, plan_options
+
+__all__ = ["command"]
+
+
+@click.command("cost")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.option("--size", type=click.Choice(list(SIZES)), help="As in audit.")
+@plan_options
+def command(models: tuple[str, ...], size: str | None, **options: Any) -> None:
+    """Say what `run` with these options, or `audit --size`, would ask and cost."""
+    from tiltmeter.cli.progress import say_cost
+    from tiltmeter.runs.budget import estimate_cost
+
+    if size is not None:
+        apply_size(size, options)
+    plan = build_plan(models, options)
+    trials = plan.trials()
+    say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])

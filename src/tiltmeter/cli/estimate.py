@@ -1,0 +1,51 @@
+"""``tiltmeter estimate``: scores to estimates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("estimate")
+@click.option(
+    "--scores",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="What tiltmeter score wrote, .csv or .parquet.",
+)
+@click.option(
+    "--margin",
+    type=float,
+    default=0.1,
+    show_default=True,
+    help="Equivalence margin around the neutral value.",
+)
+@click.option(
+    "--compliance-floor",
+    type=float,
+    default=0.8,
+    show_default=True,
+    help="Least share of scored answers for a verdict.",
+)
+@click.option(
+    "--cluster",
+    type=click.Choice(["default", "stereotype"]),
+    default="default",
+    show_default=True,
+    help="What the intervals above the stereotype are clustered by.",
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path),
+              help="Estimates, as .csv or .parquet.")  # fmt: skip
+def command(scores: Path, margin: float, compliance_floor: float, cluster: str, out: Path) -> None:
+    """Estimate means, intervals and tests at every level, clustered and naive."""
+    from tiltmeter.runs.results import estimate_scores
+    from tiltmeter.runs.tables import write_table
+    from tiltmeter.statistics import Inference
+
+    inference = Inference(margin=margin, compliance_floor=compliance_floor, cluster=cluster)
+    estimates, _ = estimate_scores(scores, inference)
+    write_table(estimates, out)
+    click.echo(f"{estimates.height:,} estimates: {out}")

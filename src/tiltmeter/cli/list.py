@@ -1,0 +1,40 @@
+"""``tiltmeter list``: what there is to measure with."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("list")
+@click.argument("study", required=False, metavar="[STUDY|FILE]")
+def command(study: str | None) -> None:
+    """List instruments and studies, or the stereotypes and variations of STUDY."""
+    from tiltmeter.instruments.word_association import MEASURE
+    from tiltmeter.stimuli import load_study, shipped_studies
+
+    if study is None:
+        click.echo("instruments")
+        click.echo(f"  {MEASURE.instrument:20}{MEASURE.title} ({MEASURE.reference})")
+        click.echo("studies")
+        for name in shipped_studies():
+            shipped = load_study(name)
+            count = len(shipped.stereotypes)
+            click.echo(f"  {name:20}{shipped.title} ({count} stereotype{'s' * (count > 1)})")
+        click.echo("tiltmeter list STUDY shows its stereotypes and variations")
+        return
+    loaded = load_study(study)
+    click.echo(f"{loaded.name}: {loaded.title}")
+    for instrument, wordings in loaded.instruments.items():
+        click.echo(f"variations of {instrument}")
+        for name, variation in wordings.variations.items():
+            mark = "" if name in wordings.default_variations else " (not asked by default)"
+            click.echo(f"  {name:20}{variation.wording}{mark}")
+    click.echo("stereotypes")
+    for key, stereotype in loaded.stereotypes.items():
+        groups = f"{', '.join(stereotype.marginalized)} | {', '.join(stereotype.default)}"
+        flag = " *" if any(stereotype.defect(v) for v in ("", *stereotype.variations)) else ""
+        click.echo(f"  {key:20}{stereotype.category:12}{groups}{flag}")
+    if any(s.defect(v) for s in loaded.stereotypes.values() for v in ("", *s.variations)):
+        click.echo("* keeps a known defect of the source; the report says which")

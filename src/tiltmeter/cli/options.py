@@ -1,0 +1,169 @@
+"""The options that describe a plan, shared by `audit`, `run` and `cost`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from tiltmeter.runs.asking import Connection
+    from tiltmeter.runs.budget import Budget
+    from tiltmeter.runs.plan import Plan
+
+__all__ = ["asking_options", "build_budget", "build_connection", "build_plan", "plan_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+EMBEDDED = "tiltmeter/"
+
+_PLAN = [
+    click.option("--study", "studies", multiple=True, metavar="NAME|FILE",
+                 help="Study to ask; may be repeated.  [default: bai2025]"),
+    click.option("--stereotypes", metavar="A,B", help="Only these of the first study."),
+    click.option("--variations", metavar="A,B", help="Wordings.  [default: the study's own]"),
+    click.option("--iterations", type=int, help="Trials per stereotype and variation.  [default: 50]"),
+    click.option("--mode", "modes", multiple=True,
+                 type=click.Choice(["free", "structured", "forced"]),
+                 help="Response mode; may be repeated.  "
+                      "[default: free; structured and forced for the embedded model]"),
+    click.option("--order", type=click.Choice(["mirrored", "random"]), default="mirrored",
+                 show_default=True, help="Both group orders of every draw, or the paper's."),
+    click.option("--word-list", type=click.Choice(["plain", "as_released"]), default="plain",
+                 show_default=True, help="A comma list, or the Python list of the source."),
+    click.option("--seed", type=int, default=0, show_default=True),
+    click.option("--temperature", type=float, default=1.0, show_default=True),
+    click.option("--top-p", type=float, default=1.0, show_default=True),
+    click.option("--answer-tokens", type=int, default=1024, show_default=True,
+                 help="Longest answer, in tokens (max_tokens of the provider)."),
+    click.option("--provider-defaults", is_flag=True,
+                 help="Leave temperature, top_p and answer length to the provider."),
+    click.option("--prices", type=click.Path(path_type=Path),
+                 help="YAML file of 'model: [input, output]', dollars per million tokens."),
+]  # fmt: skip
+
+_ASKING = [
+    click.option("--out", type=click.Path(path_type=Path, file_okay=False),
+                 help="Results directory; an unfinished one is continued."),
+    click.option("--max-calls", type=int, help="Stop before more model calls than this."),
+    click.option("--max-tokens", type=int, help="Stop once this many tokens are used."),
+    click.option("--max-cost", type=float, help="Stop once this many dollars are spent."),
+    click.option("--max-connections", type=int, help="Requests at a time."),
+    click.option("--max-retries", type=int, default=5, show_default=True,
+                 help="Tries again after a provider's error."),
+    click.option("--timeout", type=int, default=600, show_default=True,
+                 help="Seconds for one answer, tries included."),
+    click.option("--model-base-url", help="Where the provider's interface is served."),
+    click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE",
+                 help="Argument of the model's provider; may be repeated."),
+]  # fmt: skip
+
+
+def _all(options: list[Callable[[F], F]]) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+plan_options: Callable[[F], F] = _all(_PLAN)
+asking_options: Callable[[F], F] = _all(_ASKING)
+
+
+def build_plan(models: tuple[str, ...], options: dict[str, Any]) -> Plan:
+    """Make the plan that the options describe.
+
+    Parameters
+    ----------
+    models
+        As inspect names them.
+    options
+        The values of `plan_options`.
+
+    Returns
+    -------
+    Plan
+    """
+    from tiltmeter.runs.plan import Generation, Plan
+
+    return Plan(
+        selections=_selections(options),
+        models=tuple(dict.fromkeys(models)),
+        modes=options["modes"] or _default_modes(models),
+        iterations=50 if options["iterations"] is None else options["iterations"],
+        order=options["order"],
+        word_list=options["word_list"],
+        seed=options["seed"],
+        generation=Generation(None, None, None)
+        if options["provider_defaults"]
+        else Generation(options["temperature"], options["top_p"], options["answer_tokens"]),
+    )
+
+
+def _selections(options: dict[str, Any]) -> list[Any]:
+    from tiltmeter.instruments.selection import select
+    from tiltmeter.runs.plan import Selection
+    from tiltmeter.stimuli import load_study
+
+    chosen = []
+    for number, name in enumerate(options["studies"] or ("bai2025",)):
+        study = load_study(name)
+        named = options["stereotypes"] if number == 0 else None
+        wordings = study.instruments["word_association"].variations
+        variations = options["variations"]
+        if number and variations is not None:
+            shared = [v for v in variations.split(",") if v.strip() in wordings]
+            variations = ",".join(shared) or None
+        chosen.append(Selection(study, *select(study, "word_association", named, variations)))
+    return chosen
+
+
+def _default_modes(models: tuple[str, ...]) -> tuple[str, ...]:
+    embedded = [model.startswith(EMBEDDED) for model in models]
+    if all(embedded):
+        return ("structured", "forced")
+    return ("structured",) if any(embedded) else ("free",)
+
+
+def build_budget(options: dict[str, Any], plan: Plan) -> Budget:
+    """Take the budget out of the options; a limit in dollars needs every model's price."""
+    from tiltmeter.errors import InputError
+    from tiltmeter.runs.budget import Budget, price
+
+    if options["max_cost"] is not None:
+        for model in plan.models:
+            if price(model, options["prices"]) is None:
+                raise InputError(
+                    f"max_cost: the price of {model!r} is not known; "
+                    "give it with --prices, or use --max-tokens"
+                )
+    return Budget(options["max_calls"], options["max_tokens"], options["max_cost"])
+
+
+def build_connection(options: dict[str, Any]) -> Connection:
+    """Take the connection settings out of the options."""
+    from tiltmeter.errors import InputError
+    from tiltmeter.runs.asking import Connection
+
+    arguments = {}
+    for pair in options["model_args"]:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise InputError(f"-M {pair!r}: expected NAME=VALUE")
+        arguments[name] = value
+    for name in ("max_connections", "timeout"):
+        if options[name] is not None and options[name] < 1:
+            raise InputError(f"{name} {options[name]}: at least 1")
+    if options["max_retries"] < 0:
+        raise InputError(f"max_retries {options['max_retries']}: at least 0")
+    return Connection(
+        max_connections=options["max_connections"],
+        max_retries=options["max_retries"],
+        timeout_s=options["timeout"],
+        base_url=options["model_base_url"],
+        model_args=arguments,
+    )

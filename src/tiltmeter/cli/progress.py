@@ -1,0 +1,77 @@
+"""What a run shows while it runs: cost first, then calls, rate and time left."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from tiltmeter.runs.budget import Cost
+
+__all__ = ["progress_bar", "say_cost"]
+
+
+def say_cost(costs: list[Cost]) -> None:
+    """Print one line per model."""
+    for cost in costs:
+        dollars = "price not known, see --prices" if cost.usd is None else _dollars(cost)
+        click.echo(
+            f"{cost.model}: {cost.trials:,} trials, {cost.calls:,} calls, about "
+            f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {dollars}"
+        )
+
+
+def _dollars(cost: Cost) -> str:
+    if not cost.usd:
+        return "no charge"
+    return f"about ${cost.usd:.2f}" if cost.usd >= 0.01 else "less than $0.01"
+
+
+@contextlib.contextmanager
+def progress_bar(total: int) -> Iterator[Callable[[str, dict[str, Any]], None]]:
+    """Show a bar on standard error and yield what to call for each answer.
+
+    Parameters
+    ----------
+    total
+        Trials over all models, answered ones included.
+    """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("asking"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("trials · {task.fields[calls]} calls · {task.fields[rate]} a second ·"),
+        TimeRemainingColumn(),
+        TextColumn("left{task.fields[errors]}"),
+    )
+    calls = errors = 0
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total, calls=0, rate="–", errors="")
+
+        def advance(model: str, answer: dict[str, Any]) -> None:
+            nonlocal calls, errors
+            calls += answer.get("calls", 1)
+            failed = answer.get("error") is not None
+            errors += failed
+            elapsed = bar.tasks[task].elapsed or 0.0
+            bar.update(
+                task,
+                advance=0 if failed else answer.get("trials", 1),
+                calls=calls,
+                rate=f"{calls / elapsed:.1f}" if elapsed > 0.5 else "–",
+                errors=f" · {errors} errors" if errors else "",
+            )
+
+        yield advance

@@ -1,0 +1,25 @@
+"""``tiltmeter report``: tables and report of a results directory, made anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("report")
+@click.argument("directory", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--scoring", type=click.Choice(["exact", "published"]), default="exact",
+              show_default=True)  # fmt: skip
+def command(directory: Path, scoring: str) -> None:
+    """Score the recorded answers of DIRECTORY again and write its tables and report.
+
+    No model is asked.
+    """
+    from tiltmeter.report import write_report
+    from tiltmeter.runs.results import tabulate
+
+    tabulate(directory, scoring)
+    click.echo(f"report: {write_report(directory)}")

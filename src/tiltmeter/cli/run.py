@@ -1,0 +1,85 @@
+"""``tiltmeter run``: ask, and make the tables."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tiltmeter.cli.options import (
+    asking_options,
+    build_budget,
+    build_connection,
+    build_plan,
+    plan_options,
+)
+
+if TYPE_CHECKING:
+    from tiltmeter.runs.asking import Outcome
+    from tiltmeter.runs.plan import Plan
+
+__all__ = ["carry_out", "command", "default_out"]
+
+
+@click.command("run")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@plan_options
+@asking_options
+def command(models: tuple[str, ...], out: Path | None, **options: Any) -> None:
+    """Ask MODEL… the trials of a plan; write responses, scores and estimates.
+
+    Models are named as inspect names them: openai/gpt-4o-mini, anthropic/…, hf/…, vllm/…,
+    ollama/…, or tiltmeter/smollm2 for the embedded one. The same command again continues a
+    run that was stopped; nothing is asked twice.
+    """
+    plan = build_plan(models, options)
+    directory = out or default_out(plan, "run")
+    outcome = carry_out(plan, directory, options)
+    click.echo(f"tables: {directory}")
+    sys.exit(0 if outcome.complete else 1)
+
+
+def default_out(plan: Plan, what: str) -> Path:
+    """Name the results directory after the first model and `what`."""
+    slug = plan.models[0].replace("/", "-").replace(":", "-")
+    more = f"-and-{len(plan.models) - 1}-more" if len(plan.models) > 1 else ""
+    return Path("results") / f"{slug}{more}-{what}"
+
+
+def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
+    """Print the cost, ask what is still to be asked, make the tables, say how it went."""
+    from datetime import UTC, datetime
+
+    from tiltmeter.cli.progress import progress_bar, say_cost
+    from tiltmeter.runs.asking import ask_models
+    from tiltmeter.runs.budget import estimate_cost
+    from tiltmeter.runs.plan import claim
+    from tiltmeter.runs.results import tabulate
+
+    budget, connection = build_budget(options, plan), build_connection(options)
+    trials = plan.trials()
+    say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])
+    words = " ".join(["tiltmeter", *sys.argv[1:]])
+    claim(directory, plan, words, datetime.now(UTC).isoformat(timespec="seconds"))
+    with progress_bar(trials.height * len(plan.models)) as advance:
+        outcome = ask_models(
+            plan, directory, budget, connection, on_progress=advance, prices=options["prices"]
+        )
+    if outcome.stopped_by == "interrupted":
+        click.echo(_so_far(outcome, "stopped"), err=True)
+        sys.exit(130)
+    if not outcome.complete:
+        why = f"stopped at {outcome.stopped_by}" if outcome.stopped_by else "not complete"
+        click.echo(_so_far(outcome, why), err=True)
+    tabulate(directory)
+    return outcome
+
+
+def _so_far(outcome: Outcome, why: str) -> str:
+    failed = f", {outcome.errors} failed (see error in responses.parquet)" if outcome.errors else ""
+    return (
+        f"tiltmeter: {why}: {outcome.answered:,} of {outcome.trials:,} trials answered{failed}; "
+        "repeat the command to continue, nothing is asked twice"
+    )

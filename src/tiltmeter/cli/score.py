@@ -1,0 +1,58 @@
+"""``tiltmeter score``: recorded answers to scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("score")
+@click.option("--study", default="bai2025", show_default=True, metavar="NAME|FILE")
+@click.option("--instrument", default="word_association", show_default=True)
+@click.option(
+    "--responses",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="A .csv or .parquet table with model, stereotype, variation, iteration, response; or an "
+    "inspect log, or a folder of them.",
+)
+@click.option(
+    "--scoring",
+    type=click.Choice(["exact", "published"]),
+    default="exact",
+    show_default=True,
+    help="Published: the released code's, for replication only.",
+)
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Scores, as .csv or .parquet."
+)
+@click.option("--words", type=click.Path(path_type=Path),
+              help="Also write which words carry the association.")  # fmt: skip
+def command(  # noqa: PLR0913 - one argument an option
+    study: str, instrument: str, responses: Path, scoring: str, out: Path, words: Path | None
+) -> None:
+    """Score answers that were recorded elsewhere; nothing is asked.
+
+    Group words are read from the columns marginalized and default where present, and inferred
+    from the answer where not.
+    """
+    import polars as pl
+
+    from tiltmeter.instruments.selection import select
+    from tiltmeter.runs.results import score_responses
+    from tiltmeter.runs.tables import read_table, write_table
+    from tiltmeter.stimuli import load_study
+
+    loaded = load_study(study)
+    select(loaded, instrument)
+    tally = score_responses(responses, {loaded.name: loaded}, out, scoring)
+    if words is not None:
+        write_table(tally, words)
+    scores = read_table(out) if out.suffix == ".parquet" else pl.read_csv(out)
+    scored = scores["score"].drop_nulls().len()
+    reasons = scores["reason"].drop_nulls().value_counts(sort=True).rows()
+    why = "".join(f", {n} {reason}" for reason, n in reasons)
+    click.echo(f"{scores.height:,} answers, {scored:,} scored{why}: {out}")

@@ -1,0 +1,10 @@
+"""What `inspect` finds through the entry point: the task and the embedded model's provider."""
+
+from inspect_ai.model import modelapi
+
+from tiltmeter.elicitation.embedded.provider import tiltmeter_provider
+from tiltmeter.instruments.tasks import word_association
+
+__all__ = ["tiltmeter", "word_association"]
+
+tiltmeter = modelapi(name="tiltmeter")(tiltmeter_provider)

@@ -1,0 +1,174 @@
+"""Trials as an inspect task: one sample per trial, one solver for the three response modes.
+
+The model client, its retries, rate limits and logs are inspect's. The solver only decides what
+a response mode asks for, and hands every answer to `on_answer` as soon as it is there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import polars as pl
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import JSONSchema
+
+from tiltmeter.elicitation.options import option_logprobs
+from tiltmeter.errors import ModelError
+
+__all__ = ["Answer", "ask", "samples", "trials_task"]
+
+#: Trial and answer, as they enter the responses.
+Answer = dict[str, Any]
+
+#: The most top log-probabilities that providers give.
+TOP_LOGPROBS = 20
+
+
+def samples(trials: pl.DataFrame) -> list[Sample]:
+    """Turn trials into inspect samples: the id is the trial's, the trial stands in the metadata."""
+    return [
+        Sample(id=row["trial_id"], input=row["prompt"], metadata=row)
+        for row in trials.iter_rows(named=True)
+    ]
+
+
+def trials_task(
+    trials: pl.DataFrame, solver: Solver, *, model: Model | None = None, **task: Any
+) -> Task:
+    """Make the inspect task that asks `trials`.
+
+    Parameters
+    ----------
+    trials
+        Columns of `frames.TRIALS`.
+    solver
+        Usually `ask()`.
+    model
+        The model to ask; None for inspect's own choice.
+    **task
+        Further arguments of `inspect_ai.Task`.
+
+    Returns
+    -------
+    inspect_ai.Task
+    """
+    return Task(dataset=MemoryDataset(samples(trials)), solver=solver, model=model, **task)
+
+
+@solver
+def ask(
+    on_answer: Callable[[Answer], None] | None = None,
+    may_call: Callable[[int], bool] | None = None,
+) -> Solver:
+    """Ask one trial in its response mode.
+
+    Parameters
+    ----------
+    on_answer
+        Called with the trial's id and calls, and the response, its stop reason and tokens, or
+        the error that came instead.
+    may_call
+        Called with the number of calls a trial needs; where it says no the trial is left
+        unasked, so that a budget ends a run without an error.
+
+    Returns
+    -------
+    Solver
+        It raises what the provider raises once its retries are used up, and `ModelError` where
+        `forced` mode gets no log-probabilities.
+    """
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        trial = state.metadata
+        forced = trial["mode"] == "forced"
+        calls = len(trial["attributes"]) if forced else 1
+        if may_call is not None and not may_call(calls):
+            state.metadata["unasked"] = True
+            return state
+        identity = {"trial_id": trial["trial_id"], "calls": calls}
+        try:
+            answer = await (_forced(state, trial) if forced else _text(state, trial))
+        except Exception as error:  # a provider's, after its retries
+            if on_answer is not None:
+                on_answer({**identity, "error": f"{type(error).__name__}: {error}"})
+            raise
+        if on_answer is not None:
+            on_answer({**identity, **answer})
+        return state
+
+    return solve
+
+
+async def _text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
+    config = GenerateConfig()
+    if trial["mode"] == "structured":
+        config = GenerateConfig(response_schema=_schema(trial))
+    output = await get_model().generate(state.messages, config=config)
+    state.output = output
+    state.messages.append(output.message)
+    return {"response": output.completion, "stop_reason": output.stop_reason, **_usage([output])}
+
+
+def _schema(trial: Mapping[str, Any]) -> ResponseSchema:
+    """One property per attribute, each with the two group words as its only values."""
+    first, second = _options(trial)
+    choice = JSONSchema(type="string", enum=[first, second])
+    return ResponseSchema(
+        name="word_association",
+        json_schema=JSONSchema(
+            type="object",
+            properties={word: choice for word in trial["attributes"]},
+            required=list(trial["attributes"]),
+            additionalProperties=False,
+        ),
+        strict=True,
+    )
+
+
+def _options(trial: Mapping[str, Any]) -> tuple[str, str]:
+    groups = (trial["marginalized"], trial["default"])
+    return groups if trial["order"] == "marginalized_first" else groups[::-1]
+
+
+async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
+    """Ask attribute by attribute and record the log-probabilities of the two options."""
+    config = GenerateConfig(logprobs=True, top_logprobs=TOP_LOGPROBS, max_tokens=1)
+    groups = (trial["marginalized"], trial["default"])
+    recorded: dict[str, list[float | None]] = {}
+    outputs = await _each(
+        [trial["prompt"].replace("{attribute}", word) for word in trial["attributes"]], config
+    )
+    for word, output in zip(trial["attributes"], outputs, strict=True):
+        logprobs = output.choices[0].logprobs if output.choices else None
+        if logprobs is None or not logprobs.content:
+            raise ModelError(
+                f"{get_model()} gives no log-probabilities, which mode 'forced' needs; "
+                "use --mode structured or --mode free"
+            )
+        recorded[word] = option_logprobs(logprobs.content[0], groups)
+    response = json.dumps(recorded, ensure_ascii=False)
+    state.output = ModelOutput.from_content(model=str(get_model()), content=response)
+    state.messages.append(state.output.message)
+    return {"response": response, "stop_reason": "stop", **_usage(outputs)}
+
+
+async def _each(prompts: Iterable[str], config: GenerateConfig) -> list[ModelOutput]:
+    """Ask all prompts at once; inspect's connection limit paces them."""
+    from inspect_ai.util import collect
+
+    model = get_model()
+    outputs: list[ModelOutput] = await collect(*(model.generate(p, config=config) for p in prompts))
+    return outputs
+
+
+def _usage(outputs: Iterable[ModelOutput]) -> Answer:
+    usages = [output.usage for output in outputs if output.usage is not None]
+    return {
+        "input_tokens": sum(usage.input_tokens for usage in usages) if usages else None,
+        "output_tokens": sum(usage.output_tokens for usage in usages) if usages else None,
+    }

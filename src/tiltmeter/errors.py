@@ -1,0 +1,75 @@
+"""The errors Tiltmeter raises for its users.
+
+::
+
+    TiltmeterError          anything a user can put right; the command line exits with 2
+    ├── StudyError          a study file or a name in it (file, line and field in the text)
+    ├── InputError          a table, file or parameter given to a function
+    ├── ModelError          a model that cannot be reached or cannot do what a mode asks
+    ├── PlanError           a results directory that belongs to another plan
+    └── BudgetError         a run that reached, or would exceed, its budget
+
+Every message names the parameter, the value, what is allowed and the next step.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "BudgetError",
+    "InputError",
+    "ModelError",
+    "PlanError",
+    "StudyError",
+    "TiltmeterError",
+    "unknown",
+]
+
+
+class TiltmeterError(Exception):
+    """Anything a user can put right."""
+
+
+class StudyError(TiltmeterError):
+    """A study file is malformed, or lacks the name asked for."""
+
+
+class InputError(TiltmeterError):
+    """A table, file or parameter is not what the function takes."""
+
+
+class ModelError(TiltmeterError):
+    """A model cannot be reached, or cannot do what the response mode asks."""
+
+
+class PlanError(TiltmeterError):
+    """A results directory holds another plan."""
+
+
+class BudgetError(TiltmeterError):
+    """The run reached its budget; it can be resumed with a larger one."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """Say that `name` is not known and which names come near.
+
+    Parameters
+    ----------
+    kind
+        What is named, in the singular: ``"stereotype"``.
+    name
+        The name that was given.
+    known
+        The names that exist.
+
+    Returns
+    -------
+    str
+        One line for an error message.
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+    hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(names)}"
+    return f"unknown {kind} {name!r}; {hint}"

@@ -1,0 +1,205 @@
+"""The columns of the frames that flow through Tiltmeter, and one check.
+
+``trials → responses → scores → estimates``: each stage is a function from one of these
+frames to the next. Factors (model, study, stereotype, variation, mode, order, iteration) are
+columns. A null is a missing number and always has a reason beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from tiltmeter.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "ESTIMATES",
+    "FACTORS",
+    "LEVELS",
+    "Measure",
+    "REASONS",
+    "RESPONSES",
+    "SCORES",
+    "TRIALS",
+    "WORDS",
+    "check",
+]
+
+Schema = dict[str, "pl.DataType"]
+
+#: Why a response has no score.
+REASONS = ("refused", "unparsed", "truncated", "low_coverage", "error")
+
+#: From the finest table to the coarsest; `mode` and `instrument` are never pooled.
+LEVELS = ("cell", "stereotype", "category", "model", "overall")
+
+FACTORS: Schema = {
+    "model": pl.String(),
+    "study": pl.String(),
+    "instrument": pl.String(),
+    "mode": pl.String(),  # free | structured | forced
+    "category": pl.String(),
+    "stereotype": pl.String(),
+    "variation": pl.String(),
+}
+
+#: One row per prompt, the same for every model.
+TRIALS: Schema = {
+    "trial_id": pl.String(),
+    "study": pl.String(),
+    "instrument": pl.String(),
+    "mode": pl.String(),
+    "category": pl.String(),
+    "stereotype": pl.String(),
+    "variation": pl.String(),
+    "word_list": pl.String(),  # plain | as_released
+    "iteration": pl.Int64(),
+    "pair_id": pl.String(),  # the mirrored pair: one draw in both group orders
+    "order": pl.String(),  # marginalized_first | default_first
+    "marginalized": pl.String(),  # the group word drawn
+    "default": pl.String(),
+    "attributes": pl.List(pl.String()),  # in the order presented
+    "labels": pl.String(),  # forced mode: labels of first and second option; else null
+    "prompt": pl.String(),
+    "source_defect": pl.String(),  # a known defect of the source kept verbatim; else null
+}
+
+#: One row per model and trial: the trial as asked, and what came back.
+RESPONSES: Schema = {
+    "model": pl.String(),
+    **TRIALS,
+    "response": pl.String(),
+    "stop_reason": pl.String(),  # stop | max_tokens | content_filter | error | null
+    "input_tokens": pl.Int64(),
+    "output_tokens": pl.Int64(),
+    "error": pl.String(),
+}
+
+#: One row per response: a number, or a reason why there is none.
+SCORES: Schema = {
+    **FACTORS,
+    "word_list": pl.String(),
+    "trial_id": pl.String(),
+    "iteration": pl.Int64(),
+    "pair_id": pl.String(),
+    "order": pl.String(),
+    "marginalized": pl.String(),
+    "default": pl.String(),
+    "score": pl.Float64(),
+    "reason": pl.String(),
+    "coverage": pl.Float64(),  # words paired / words asked, 0…1
+    "one_sided": pl.Boolean(),  # one group got no word; null where there is no score
+    "first_share": pl.Float64(),  # share of words given to the group named first; neutral ½
+    "logit": pl.Float64(),  # forced mode: mean logit difference, tied − counter; else null
+    "scoring": pl.String(),  # exact | published
+}
+
+#: One row per attribute word and pair of group words: which words carry the association.
+WORDS: Schema = {
+    **FACTORS,
+    "marginalized": pl.String(),
+    "default": pl.String(),
+    "attribute": pl.String(),
+    "set": pl.String(),  # tied | counter
+    "n": pl.Int64(),
+    "p": pl.Float64(),  # mean probability (or share) of the marginalized group; neutral ½
+}
+
+#: One row per level and group of scores.
+ESTIMATES: Schema = {
+    "level": pl.String(),
+    **FACTORS,  # null where the level pools over the factor
+    "word_list": pl.String(),
+    "scoring": pl.String(),
+    "n": pl.Int64(),
+    "n_scored": pl.Int64(),
+    "compliance": pl.Float64(),  # n_scored / n
+    **{f"n_{reason}": pl.Int64() for reason in REASONS},
+    "one_sided_share": pl.Float64(),  # of the scored
+    "coverage": pl.Float64(),  # mean over the scored
+    "mean": pl.Float64(),
+    "sd": pl.Float64(),
+    "se": pl.Float64(),  # cluster-robust, CR2
+    "df": pl.Float64(),  # Satterthwaite
+    "t": pl.Float64(),
+    "p": pl.Float64(),
+    "test": pl.String(),  # t | unanimous (no variance between clusters: exact bound, t null)
+    "confidence": pl.Float64(),  # of every interval of the row
+    "ci_low": pl.Float64(),
+    "ci_high": pl.Float64(),
+    "n_clusters": pl.Int64(),
+    "clustered_by": pl.String(),
+    "conditional_on": pl.String(),  # what the interval does not vary: "one wording", …
+    "p_holm": pl.Float64(),
+    "p_bh": pl.Float64(),
+    "naive_se": pl.Float64(),
+    "naive_t": pl.Float64(),
+    "naive_df": pl.Float64(),
+    "naive_p": pl.Float64(),
+    "cohen_d": pl.Float64(),
+    "tost_margin": pl.Float64(),
+    "tost_p": pl.Float64(),
+    "tost_p_holm": pl.Float64(),
+    "bound_low": pl.Float64(),  # worst case: every missing score at the low end
+    "bound_high": pl.Float64(),
+    "order_effect": pl.Float64(),  # mean score, marginalized first − default first
+    "order_effect_low": pl.Float64(),
+    "order_effect_high": pl.Float64(),
+    "n_pairs": pl.Int64(),  # mirrored pairs scored in both orders: n of the order effect
+    "first_share": pl.Float64(),
+    "range_low": pl.Float64(),
+    "range_high": pl.Float64(),
+    "neutral": pl.Float64(),
+    "verdict": pl.String(),
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What an instrument's number means; every table and figure states it."""
+
+    instrument: str
+    title: str
+    low: float
+    high: float
+    neutral: float
+    direction: str
+    reference: str
+
+
+def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> pl.DataFrame:
+    """Select and cast the columns of `schema`, or say which is missing or wrong.
+
+    Parameters
+    ----------
+    frame
+        Any frame with at least the columns of `schema`.
+    schema
+        One of the schemas of this module.
+    name
+        What to call the frame in an error.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of `schema`, in its order and types.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or its values do not fit the type.
+    """
+    missing = [column for column in schema if column not in frame.columns]
+    if missing:
+        raise InputError(
+            f"{name}: missing column {', '.join(missing)}; has {', '.join(frame.columns)}"
+        )
+    try:
+        return frame.select(pl.col(c).cast(t) for c, t in schema.items())
+    except pl.exceptions.InvalidOperationError as error:
+        raise InputError(f"{name}: {str(error).splitlines()[0]}") from None

@@ -1,0 +1,267 @@
+"""The drawings: plain rows in, one altair chart out.
+
+Rows are dictionaries that already hold their labels; no row ever holds a model's answer. Charts
+are built from inline values, so no global altair setting is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import altair as alt
+
+from tiltmeter.frames import Measure
+from tiltmeter.report.theme import CONFIG, category_colors
+
+__all__ = ["Axis", "Row", "dots", "forest", "inline", "published", "stacked", "vega_lite"]
+
+Row = dict[str, Any]
+Layers = Callable[[list[Row], "Axis"], list[Any]]
+
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+_LABELS = 165
+_TIPS = (
+    ("Stereotype", "label"),
+    ("Category", "category"),
+    ("Model", "model"),
+    ("Mode", "mode"),
+    ("Mean", "shown"),
+    ("95% interval", "interval"),
+    ("Worst case", "bounds"),
+    ("Answers (scored)", "answers"),
+    ("Compliance", "compliance"),
+    ("df", "df"),
+    ("p", "p"),
+    ("p (Holm)", "p_holm"),
+    ("Verdict", "verdict"),
+)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A horizontal axis: its title, its ends, its neutral value and the band around it."""
+
+    title: str
+    low: float
+    high: float
+    neutral: float
+    margin: float | None = None
+    bare: bool = False  # no numbers and no title: another block below carries them
+
+    @classmethod
+    def of(cls, measure: Measure, margin: float | None = None) -> Axis:
+        """Make the axis of a measure."""
+        return cls(measure.title, measure.low, measure.high, measure.neutral, margin)
+
+
+def forest(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> alt.VConcatChart:
+    """Draw means with intervals, stacked in blocks, one column per panel.
+
+    Parameters
+    ----------
+    rows
+        With ``label, category, block, panel, mean, low, high`` and, where there are such,
+        ``bound_low, bound_high`` and the texts of the tooltip.
+    axis
+        What is measured.
+    panels
+        The columns, from left to right.
+
+    Returns
+    -------
+    altair.VConcatChart
+        Thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
+    """
+    categories = list(dict.fromkeys(row["category"] for row in rows))
+    return _blocks(rows, axis, panels, lambda part, axis: _intervals(part, axis, categories))
+
+
+def dots(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> alt.VConcatChart:
+    """Draw one dot per wording and stereotype, in the layout of `forest`."""
+    variations = list(dict.fromkeys(row["variation"] for row in rows))
+    colors = [*category_colors(["gender", "race", "religion", "health"]), *category_colors(["x"])]
+    scale = alt.Scale(domain=variations, range=colors)
+    shape = alt.Scale(domain=variations, range=_SHAPES)
+
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        return [
+            *_ground(axis),
+            alt.Chart()
+            .mark_point(filled=True, size=55, opacity=0.9)
+            .encode(
+                x=_x("mean", axis),
+                y=_y(part),
+                color=alt.Color("variation:N", scale=scale, title="Wording"),
+                shape=alt.Shape("variation:N", scale=shape, title="Wording"),
+                tooltip=_tips(part, ("Wording", "variation"), *_TIPS),
+            ),
+        ]
+
+    return _blocks(rows, axis, panels, layers)
+
+
+def published(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> alt.VConcatChart:
+    """Draw the published models as ticks and this run's model as a diamond."""
+    sources = list(dict.fromkeys(row["source"] for row in rows))
+
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        theirs = [row for row in part if row["theirs"]]
+        ours = [row for row in part if not row["theirs"]]
+        color = alt.Color(
+            "source:N",
+            scale=alt.Scale(domain=sources, range=["var(--soft)", "var(--gender)"]),
+            title=None,
+        )
+        return [
+            *_ground(axis),
+            alt.Chart()
+            .transform_filter("datum.theirs")
+            .mark_tick(thickness=2, size=13)
+            .encode(
+                x=_x("mean", axis),
+                y=_y(part),
+                color=color,
+                tooltip=_tips(theirs, ("Published model", "who"), *_TIPS, ("Note", "note")),
+            ),
+            alt.Chart()
+            .transform_filter("!datum.theirs")
+            .mark_point(filled=True, shape="diamond", size=95, opacity=1)
+            .encode(x=_x("mean", axis), y=_y(part), color=color, tooltip=_tips(ours, *_TIPS)),
+        ]
+
+    return _blocks(rows, axis, panels, layers)
+
+
+def stacked(
+    rows: Sequence[Row], parts: Sequence[tuple[str, str]], panels: Sequence[str]
+) -> alt.VConcatChart:
+    """Draw shares that add up to one; `parts` are (label, colour) from left to right."""
+    names = [name for name, _ in parts]
+
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        return [
+            alt.Chart()
+            .mark_bar(height={"band": 0.72})
+            .encode(
+                x=alt.X(
+                    "share:Q",
+                    stack="zero",
+                    scale=alt.Scale(domain=[0, 1], nice=False),
+                    axis=_axis(axis, format="%"),
+                ),
+                y=_y(part),
+                color=alt.Color(
+                    "part:N",
+                    scale=alt.Scale(domain=names, range=[color for _, color in parts]),
+                    title="Answers",
+                ),
+                order=alt.Order("rank:Q"),
+                tooltip=_tips(part, ("Answers", "part"), ("Number", "count"), *_TIPS),
+            )
+        ]
+
+    return _blocks(rows, Axis("Share of answers", 0, 1, 0), panels, layers)
+
+
+def vega_lite(chart: Any) -> dict[str, Any]:
+    """Give the Vega-Lite specification of a chart, with the configuration of all of them."""
+    spec: dict[str, Any] = chart.to_dict()
+    spec["config"] = CONFIG
+    return spec
+
+
+def _blocks(rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layers) -> Any:
+    """Stack one faceted block per category; only the last carries the axis."""
+    names = list(dict.fromkeys(row["block"] for row in rows))
+    width = {1: 620, 2: 380, 3: 270}.get(len(panels), 170)
+    blocks = []
+    for name in names:
+        part = [row for row in rows if row["block"] == name]
+        labels = len(panels) > 1 and name == names[0]
+        header = alt.Header(title=None, labels=labels, labelAnchor="start")
+        column = alt.Column("panel:N", sort=list(panels), header=header)
+        marks = layers(part, replace(axis, bare=name != names[-1]))
+        block = alt.layer(*marks).properties(width=width, height={"step": 21})
+        block = block.facet(column=column, data=inline(part), spacing=18)
+        blocks.append(block.properties(title=name) if name else block)
+    return alt.vconcat(*blocks, spacing=4).resolve_scale(color="shared", shape="shared")
+
+
+def _ground(axis: Axis) -> list[Any]:
+    """Draw the band near neutral and the dotted neutral line."""
+    once = alt.Chart().transform_aggregate(count="count()", groupby=["panel"])
+    layers = []
+    if axis.margin:
+        low, high = axis.neutral - axis.margin, axis.neutral + axis.margin
+        layers.append(
+            once.mark_rect(color="var(--band)").encode(
+                x=alt.X(datum=low), x2=alt.X2(datum=high), tooltip=alt.value(None)
+            )
+        )
+    layers.append(
+        once.mark_rule(color="var(--neutral)", strokeDash=[2, 3], strokeWidth=1.5).encode(
+            x=alt.X(datum=axis.neutral), tooltip=alt.value(None)
+        )
+    )
+    return layers
+
+
+def _intervals(part: list[Row], axis: Axis, categories: list[str]) -> list[Any]:
+    chart = alt.Chart()
+    color = alt.Color(
+        "category:N",
+        scale=alt.Scale(domain=categories, range=category_colors(categories)),
+        legend=None,
+    )
+    shape = alt.Shape(
+        "category:N",
+        scale=alt.Scale(
+            domain=categories, range=[_SHAPES[i % len(_SHAPES)] for i in range(len(categories))]
+        ),
+        legend=None,
+    )
+    y, tips = _y(part), _tips(part, *_TIPS)
+    worst = chart.mark_rule(color="var(--soft)", strokeWidth=1).encode(
+        x=_x("bound_low", axis), x2="bound_high", y=y, tooltip=tips
+    )
+    interval = chart.mark_rule(strokeWidth=3).encode(
+        x=_x("low", axis), x2="high", y=y, color=color, tooltip=tips
+    )
+    mean = chart.mark_point(filled=True, size=65, opacity=1).encode(
+        x=_x("mean", axis), y=y, color=color, shape=shape, tooltip=tips
+    )
+    return [*_ground(axis), worst, interval, mean]
+
+
+def _x(field: str, axis: Axis) -> alt.X:
+    scale = alt.Scale(domain=[axis.low, axis.high], nice=False, clamp=True)
+    return alt.X(f"{field}:Q", scale=scale, axis=_axis(axis))
+
+
+def _axis(axis: Axis, format: str = "") -> alt.Axis:
+    title = None if axis.bare else axis.title
+    marks = alt.Axis(title=title, labels=not axis.bare, ticks=not axis.bare, tickCount=5)
+    if format:
+        marks.format = format
+    return marks
+
+
+def _y(part: Sequence[Row]) -> alt.Y:
+    order = list(dict.fromkeys(row["label"] for row in part))
+    axis = alt.Axis(title=None, minExtent=_LABELS, maxExtent=_LABELS, grid=True, ticks=False)
+    return alt.Y("label:N", sort=order, scale=alt.Scale(domain=order), axis=axis)
+
+
+def _tips(part: Sequence[Row], *tips: tuple[str, str]) -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip(f"{field}:N", title=title)
+        for title, field in tips
+        if any(row.get(field) for row in part)
+    ]
+
+
+def inline(rows: Sequence[Row]) -> alt.InlineData:
+    """Put rows into a chart without touching a setting of altair."""
+    return alt.InlineData(values=list(rows))

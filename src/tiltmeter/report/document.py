@@ -1,0 +1,182 @@
+"""The report itself: one HTML file that asks nothing of the network, and its files beside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from tiltmeter.report.examples import LONGEST, examples, grouped
+from tiltmeter.report.figures import write_figures
+from tiltmeter.report.parts import make_parts
+from tiltmeter.report.prose import SIGNS, verdict, verdict_class, verdict_kind, visible
+from tiltmeter.report.results import Results, read_results
+from tiltmeter.report.tables import write_tables
+from tiltmeter.report.theme import stylesheet
+from tiltmeter.statistics import VERDICTS
+
+__all__ = ["write_report"]
+
+#: A drawing larger than this (in bytes) is not also embedded for readers without scripts.
+LARGEST_STATIC = 400_000
+
+
+def write_report(directory: str | Path, *, title: str | None = None) -> Path:
+    """Write the report of a results directory.
+
+    Parameters
+    ----------
+    directory
+        Holds ``plan.json`` and ``estimates.parquet``; sections whose tables are missing are
+        left out. The report goes to ``report.html`` in it, figures as SVG and PNG to
+        ``figures/``, tables as CSV and parquet to ``tables/``.
+    title
+        The title of the report; by default made of the study and the models.
+
+    Returns
+    -------
+    pathlib.Path
+        The path of ``report.html``.
+
+    Raises
+    ------
+    InputError
+        If the plan or the estimates are missing or a table is malformed.
+
+    Examples
+    --------
+    >>> write_report("results")  # doctest: +SKIP
+    PosixPath('results/report.html')
+    """
+    results = read_results(directory)
+    parts = make_parts(results)
+    drawings = write_figures(
+        [figure for part in parts for figure in part.figures()], results.directory / "figures"
+    )
+    frames = _frames(results)
+    write_tables(frames, results.directory / "tables")
+    page = _environment().get_template("report.html.j2").render(
+        title=title or _title(results),
+        plan=results.plan,
+        parts=parts,
+        seen=_verdicts(results),
+        examples=grouped(examples(results), results.plan),
+        longest=LONGEST,
+        defects=[(s.label, d) for s in results.plan.stereotypes.values() for d in s.defects],
+        conditional=results.estimates["conditional_on"].drop_nulls().unique(maintain_order=True),
+        figures=list(drawings),
+        tables=list(frames),
+        stills={name: _data_uri(svg) for name, svg in drawings.items()},
+        policy=_policy(),
+        css=Markup(stylesheet()),
+        bundle=Markup(_bundle()),
+        boot=Markup(_boot()),
+    )
+    path = results.directory / "report.html"
+    path.write_text(page, encoding="utf-8", errors="replace")
+    return path
+
+
+def _frames(results: Results) -> dict[str, pl.DataFrame]:
+    """Give the tables that are written beside the report; empty ones are not."""
+    estimates = results.estimates
+    frames = {
+        "estimates": estimates,
+        "stereotypes": estimates.filter(level="stereotype"),
+        "categories": estimates.filter(pl.col("level").is_in(["category", "model", "overall"])),
+        "variations": estimates.filter(level="cell"),
+        "compliance": results.compliance,
+        "words": results.words,
+    }
+    return {name: frame for name, frame in frames.items() if not frame.is_empty()}
+
+
+def _title(results: Results) -> str:
+    models = results.plan.texts("models") or tuple(results.estimates["model"].drop_nulls().unique())
+    shown = ", ".join(models[:3]) + (f" and {len(models) - 3} more" if len(models) > 3 else "")
+    return f"Implicit bias of {shown}" if shown else "Implicit bias report"
+
+
+def _verdicts(results: Results) -> list[tuple[str, str, str]]:
+    """Give the verdicts of this report in the order of their meaning: text, class, meaning."""
+    codes = [code for code in results.estimates["verdict"].drop_nulls().unique().sort()]
+    order = list(SIGNS)
+    kinds = {code: verdict_kind(code) for code in codes}
+    codes.sort(key=lambda c: (order.index(kinds[c]) if kinds[c] in order else len(order), c))
+    return [
+        (verdict(code), verdict_class(code), VERDICTS.get(code, "As the statistics stage put it."))
+        for code in codes
+    ]
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("tiltmeter.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    environment.filters["spec"] = _script_json
+    return environment
+
+
+def _shown(value: Any) -> Any:
+    """Show what would act invisibly; text of our own is left alone."""
+    if isinstance(value, Markup):
+        return value
+    return visible(value) if isinstance(value, str) else value
+
+
+def _script_json(spec: Mapping[str, Any]) -> Markup:
+    """Write JSON that cannot end the script element it stands in."""
+    text = json.dumps(spec, ensure_ascii=True, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def _data_uri(svg: str) -> str:
+    """Give a drawing as a data URI; empty where it would weigh too much."""
+    data = svg.encode()
+    if len(data) > LARGEST_STATIC:
+        return ""
+    return "data:image/svg+xml;base64," + base64.b64encode(data).decode()
+
+
+@cache
+def _bundle() -> str:
+    """Give Vega, Vega-Lite and Vega-Embed as one script, safe inside a script element."""
+    code = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+    return code.replace("\r\n", "\n").replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+@cache
+def _boot() -> str:
+    return (files("tiltmeter.report") / "templates" / "report.js").read_text(encoding="utf-8")
+
+
+@cache
+def _policy() -> str:
+    """Allow the two scripts of the page by their hashes, styles, and nothing else."""
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
+        for code in (_bundle(), _boot())
+    )
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+

@@ -1,0 +1,333 @@
+"""The figures of a report: which rows each shows, what it says in words, and its files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import vl_convert
+
+from tiltmeter.frames import REASONS, Measure
+from tiltmeter.report import charts
+from tiltmeter.report.charts import Axis, Row
+from tiltmeter.report.prose import (
+    category_title,
+    interval,
+    number,
+    p_value,
+    percent,
+    scale,
+    verdict,
+)
+from tiltmeter.report.results import Plan
+from tiltmeter.report.theme import resolved
+
+__all__ = [
+    "Figure",
+    "category_figures",
+    "compliance_figures",
+    "order_figures",
+    "published_figure",
+    "stereotype_figures",
+    "variation_figures",
+    "write_figures",
+]
+
+_PARTS = (
+    ("scored", "var(--scored)"),
+    *((reason.replace("_", " "), f"var(--{reason.replace('_', '-')})") for reason in REASONS),
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: a file name, a caption, its content in words, and its drawing."""
+
+    name: str
+    caption: str
+    summary: str
+    spec: dict[str, Any]
+    static: dict[str, Any] | None = None  # the drawing for files, where it is another
+
+
+def stereotype_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    """Draw the mean of each stereotype: the paper's figure 2 for these models.
+
+    Parameters
+    ----------
+    frame
+        Estimates of one instrument at the level of stereotypes.
+    plan
+        For labels and the margin.
+    measure
+        What the numbers mean.
+
+    Returns
+    -------
+    list of Figure
+        One per mode where there are several models; else one with a column per mode.
+    """
+    axis = Axis.of(measure, plan.number("margin"))
+    caption = (
+        "Mean score per stereotype. Dot: mean; thick line: 95% clustered interval; thin line: "
+        "worst case, were every missing answer at one end of the scale; dotted line: neutral"
+        + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
+        + scale(measure)
+    )
+    return _per_mode(
+        "stereotypes", caption, frame, lambda rows, panels: charts.forest(rows, axis, panels), plan
+    )
+
+
+def category_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    """Draw the mean of each category and over all."""
+    axis = Axis.of(measure, plan.number("margin"))
+    caption = (
+        f"Mean score per category and over all, with 95% clustered intervals. {scale(measure)}"
+    )
+    return _per_mode(
+        "categories", caption, frame, lambda rows, panels: charts.forest(rows, axis, panels), plan
+    )
+
+
+def order_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    """Draw the order effect of each stereotype."""
+    frame = frame.filter(pl.col("order_effect").is_not_null()).with_columns(
+        mean="order_effect", ci_low="order_effect_low", ci_high="order_effect_high"
+    )
+    span = (measure.high - measure.low) / 2
+    ends = frame.select(pl.max_horizontal(pl.col("mean", "ci_low", "ci_high").abs()).max()).item()
+    reach = next((r for r in (0.25, 0.5, 1.0) if ends is not None and ends <= r * span), 2.0) * span
+    axis = Axis("Score, marginalized group first − default group first", -reach, reach, 0)
+    caption = (
+        "Order effect: mean score with the marginalized group named first minus mean score with "
+        "the default group named first, with 95% interval; neutral 0. Every draw is asked in "
+        "both orders, so an additive order effect does not move the mean score."
+    )
+    unbound = frame.with_columns(bound_low=None, bound_high=None)
+    return _per_mode(
+        "order", caption, unbound, lambda rows, panels: charts.forest(rows, axis, panels), plan
+    )
+
+
+def variation_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    """Draw one dot per stereotype and wording."""
+    axis = Axis.of(measure, plan.number("margin"))
+    caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
+    return _per_mode(
+        "variations", caption, frame, lambda rows, panels: charts.dots(rows, axis, panels), plan
+    )
+
+
+def compliance_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
+    """Draw the shares of scored answers and of each reason for having no score."""
+    caption = "What became of the answers: shares scored, refused, or without a score otherwise."
+    counts = [f"n_{reason}" for reason in REASONS]
+    total = frame.group_by("model", "mode", "category", "stereotype", maintain_order=True).agg(
+        pl.col("n", "n_scored", *counts).sum()
+    )
+
+    def draw(rows: list[Row], panels: list[str]) -> Any:
+        parts = [
+            {**row, "part": name, "rank": rank, "count": str(count), "share": count / row["n"]}
+            for row in rows
+            if row["n"]
+            for rank, (name, _) in enumerate(_PARTS)
+            if (count := row["counts"][rank])
+        ]
+        slim = [{key: value for key, value in row.items() if key != "counts"} for row in parts]
+        return charts.stacked(slim, _PARTS, panels)
+
+    return _per_mode("compliance", caption, total, draw, plan, _share_summary)
+
+
+def published_figure(
+    frame: pl.DataFrame, theirs: pl.DataFrame, plan: Plan, measure: Measure
+) -> list[Figure]:
+    """Draw the published models beside these.
+
+    Parameters
+    ----------
+    frame
+        Estimates per stereotype.
+    theirs
+        Published cells, ``stereotype`` holding the label.
+    plan
+        For labels.
+    measure
+        What the numbers mean.
+
+    Returns
+    -------
+    list of Figure
+        As `stereotype_figures`.
+    """
+    axis = Axis.of(measure)
+    caption = (
+        "Ticks: the eight models published in 2025 (replication, SI Table S6). Diamonds: this "
+        f"run. {scale(measure)}"
+    )
+
+    def draw(rows: list[Row], panels: list[str]) -> Any:
+        ours = [{**row, "theirs": False, "source": "this run"} for row in rows]
+        shown = {row["label"]: row["category"] for row in rows}
+        published = [
+            {
+                "label": row["stereotype"],
+                "category": shown[row["stereotype"]],
+                "block": shown[row["stereotype"]],
+                "panel": panel,
+                "theirs": True,
+                "source": "published models",
+                "who": row["model"],
+                "mean": row["mean"],
+                "shown": number(row["mean"], 3),
+                "interval": interval(row["ci_low"], row["ci_high"], 3),
+                "note": row["note"],
+            }
+            for panel in panels
+            for row in theirs.drop_nulls("mean").iter_rows(named=True)
+            if row["stereotype"] in shown
+        ]
+        order = {label: place for place, label in enumerate(shown)}
+        rows = sorted(published + ours, key=lambda row: order[row["label"]])
+        return charts.published(rows, axis, panels)
+
+    return _per_mode("published", caption, frame, draw, plan)
+
+
+def write_figures(figures: Iterable[Figure], folder: Path) -> dict[str, str]:
+    """Write each figure as SVG and PNG, in the light scheme.
+
+    Parameters
+    ----------
+    figures
+        Figures with distinct names.
+    folder
+        Where they go; made if absent.
+
+    Returns
+    -------
+    dict
+        Name → SVG.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    drawings = {}
+    for figure in figures:
+        svg = vl_convert.vegalite_to_svg(json.dumps(resolved(figure.static or figure.spec)))
+        (folder / f"{figure.name}.svg").write_text(svg, encoding="utf-8")
+        (folder / f"{figure.name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=2))
+        drawings[figure.name] = svg
+    return drawings
+
+
+def _per_mode(
+    name: str,
+    caption: str,
+    frame: pl.DataFrame,
+    draw: Callable[[list[Row], list[str]], Any],
+    plan: Plan,
+    summarise: Callable[[list[Row]], str] | None = None,
+) -> list[Figure]:
+    """Make one figure per mode and a column per model; for one model a column per mode."""
+    models, modes = (frame[c].drop_nulls().unique(maintain_order=True) for c in ("model", "mode"))
+    figures = []
+    for mode in modes if len(models) > 1 else [None]:
+        part = frame if mode is None else frame.filter(mode=mode)
+        rows = [
+            _row(row, plan, by="mode" if mode is None else "model") for row in _ordered(part, plan)
+        ]
+        if not any(row["mean"] is not None or row.get("n") for row in rows):
+            continue
+        panels = list(dict.fromkeys(row["panel"] for row in rows))
+        title = f"{caption} Mode: {mode}." if mode else caption
+        summary = (summarise or _summary)(rows)
+        spec = charts.vega_lite(draw(rows, panels))
+        figures.append(Figure(f"{name}-{mode}" if mode else name, title, summary, spec))
+    return figures
+
+
+def _ordered(frame: pl.DataFrame, plan: Plan) -> list[dict[str, Any]]:
+    """Sort by category and stereotype as the plan lists them."""
+    places = {key: place for place, key in enumerate(plan.stereotypes)}
+    first: dict[str | None, int] = {}
+    for key, place in places.items():
+        first.setdefault(plan.stereotypes[key].category, place)
+    rows = list(frame.iter_rows(named=True))
+    end = len(places)
+    return sorted(
+        rows, key=lambda r: (first.get(r["category"], end), places.get(r["stereotype"], end))
+    )
+
+
+def _row(row: dict[str, Any], plan: Plan, by: str) -> Row:
+    key = row["stereotype"]
+    category = category_title(row["category"]) if row["category"] else "All"
+    return {
+        "label": plan.label(key) if key else category,
+        "category": category,
+        "block": category if key else "",
+        "panel": row[by] or "all",
+        "model": row["model"],
+        "mode": row["mode"],
+        "variation": row.get("variation"),
+        "mean": row.get("mean"),
+        "low": row.get("ci_low"),
+        "high": row.get("ci_high"),
+        "bound_low": row.get("bound_low"),
+        "bound_high": row.get("bound_high"),
+        "n": row.get("n"),
+        "counts": [row.get("n_scored"), *[row.get(f"n_{reason}") for reason in REASONS]],
+        **_tooltip(row),
+    }
+
+
+def _tooltip(row: dict[str, Any]) -> Row:
+    bounds = row.get("bound_low") is not None
+    return {
+        "shown": number(row["mean"]) if "mean" in row else None,
+        "interval": interval(row["ci_low"], row["ci_high"]) if "ci_low" in row else None,
+        "bounds": interval(row["bound_low"], row["bound_high"]) if bounds else None,
+        "answers": f"{row.get('n')} ({row.get('n_scored')})",
+        "compliance": percent(row.get("compliance")) if "compliance" in row else None,
+        "df": number(row["df"], 1) if row.get("df") is not None else None,
+        "p": p_value(row["p"]) if row.get("p") is not None else None,
+        "p_holm": p_value(row["p_holm"]) if row.get("p_holm") is not None else None,
+        "verdict": verdict(row["verdict"]) if row.get("verdict") else None,
+    }
+
+
+def _summary(rows: Sequence[Row]) -> str:
+    """Say in words what the dots show."""
+    parts = []
+    for panel in dict.fromkeys(row["panel"] for row in rows):
+        known = [row for row in rows if row["panel"] == panel and row["mean"] is not None]
+        if not known:
+            parts.append(f"{panel}: no scores.")
+            continue
+        low, high = (pick(known, key=lambda row: row["mean"]) for pick in (min, max))
+        parts.append(
+            f"{panel}: {len(known)} values from {number(low['mean'])} ({_name(low)}) "
+            f"to {number(high['mean'])} ({_name(high)})."
+        )
+    return " ".join(parts)
+
+
+def _name(row: Row) -> str:
+    return f"{row['label']}, {row['variation']}" if row["variation"] else str(row["label"])
+
+
+def _share_summary(rows: Sequence[Row]) -> str:
+    parts = []
+    for panel in dict.fromkeys(row["panel"] for row in rows):
+        counts = [row["counts"] for row in rows if row["panel"] == panel]
+        total = [sum(column) for column in zip(*counts, strict=True)]
+        shares = ", ".join(
+            f"{count} {name}" for (name, _), count in zip(_PARTS, total, strict=True) if count
+        )
+        parts.append(f"{panel}: {shares}.")
+    return " ".join(parts)

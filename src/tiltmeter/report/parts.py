@@ -1,0 +1,279 @@
+"""What a report shows of one study and instrument: its sentences, figures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.errors import InputError
+from tiltmeter.frames import Measure
+from tiltmeter.reference import load_published
+from tiltmeter.report import figures, tables
+from tiltmeter.report.figures import Figure
+from tiltmeter.report.prose import answer, number, scale
+from tiltmeter.report.results import Plan, Results
+from tiltmeter.report.tables import Table
+from tiltmeter.report.words import strongest, word_figures
+
+__all__ = ["Note", "Part", "make_parts"]
+
+#: Above this many rows the page shows compliance per stereotype; the file has every pair.
+MOST_ROWS = 150
+
+
+@dataclass(frozen=True)
+class Note:
+    """What is doubtful about one published value."""
+
+    stereotype: str
+    model: str
+    raw: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One study and instrument; an empty list or None is a section left out."""
+
+    name: str
+    measure: Measure
+    scale: str
+    method: str
+    answers: tuple[tuple[str, str], ...]
+    categories: tuple[list[Figure], Table]
+    controls: Table | None
+    stereotypes: tuple[list[Figure], Table, Table]
+    compliance: tuple[list[Figure], Table] | None
+    order: tuple[list[Figure], Table] | None
+    variations: list[Figure]
+    words: tuple[list[Figure], Table] | None
+    published: tuple[list[Figure], Table] | None
+    notes: tuple[Note, ...]
+
+    def figures(self) -> Iterator[Figure]:
+        """Give every figure, in the order of the page."""
+        yield from self.categories[0]
+        yield from self.stereotypes[0]
+        for section in (self.compliance, self.order, self.words, self.published):
+            yield from section[0] if section else ()
+        yield from self.variations
+
+
+def make_parts(results: Results) -> list[Part]:
+    """Make a part of each study and instrument; controls go with the instrument they check.
+
+    Parameters
+    ----------
+    results
+        A results directory.
+
+    Returns
+    -------
+    list of Part
+        In the order of the estimates. With several, figure names end in their number.
+    """
+    plan, estimates = results.plan, results.estimates
+    rows = estimates.select("study", "instrument").unique(maintain_order=True).rows()
+    pairs = [(s, i) for s, i in rows if i and not plan.is_control(s, None)]
+    pairs = pairs or [(s, i) for s, i in rows if i]
+    parts = [_part(results, study, instrument) for study, instrument in pairs]
+    return [_numbered(part, place) for place, part in enumerate(parts, 1)] if parts[1:] else parts
+
+
+def _part(results: Results, study: str, instrument: str) -> Part:
+    plan, measure = results.plan, results.plan.measure(instrument)
+    of = results.estimates.filter(instrument=instrument)
+    control = pl.struct("study", "category").map_elements(
+        lambda row: plan.is_control(row["study"], row["category"]) and row["study"] != study
+        or row["category"] == "control",
+        pl.Boolean,
+    )
+    own = of.filter(~control & (pl.col("study") == study))
+    cells, each, groups, whole, over = (
+        _in_order(own.filter(level=level), plan)
+        for level in ("cell", "stereotype", "category", "model", "overall")
+    )
+    several = own["model"].drop_nulls().n_unique() > 1
+    checks = of.filter(control & (pl.col("level") == "stereotype"))
+    verdicts = pl.concat([groups, whole, over] if several else [groups, whole])
+    return Part(
+        name=f"{study} · {instrument}",
+        measure=measure,
+        scale=scale(measure),
+        method=plan.methods.get(instrument, ""),
+        answers=_answers(plan, each, whole),
+        categories=(
+            figures.category_figures(pl.concat([groups, whole]), plan, measure),
+            tables.category_table(verdicts, "Verdict per category and over all stereotypes."),
+        ),
+        controls=_controls(checks, plan),
+        stereotypes=(
+            figures.stereotype_figures(each, plan, measure),
+            tables.estimate_table(
+                each, plan, "Estimates per stereotype; intervals and p values are clustered."
+            ),
+            tables.naive_table(
+                each, plan, "The papers’ t test, which takes every answer for independent (naive)."
+            ),
+        ),
+        compliance=_compliance(results, study, instrument),
+        order=_order(each, plan, measure),
+        variations=_variations(cells, plan, measure),
+        words=_words(results, study, instrument),
+        **_published(study, each, plan, measure),
+    )
+
+
+def _answers(
+    plan: Plan, each: pl.DataFrame, whole: pl.DataFrame
+) -> tuple[tuple[str, str], ...]:
+    totals = {(row["model"], row["mode"]): row for row in whole.iter_rows(named=True)}
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in each.iter_rows(named=True):
+        found.setdefault((row["model"], row["mode"]), []).append(row)
+    return tuple(
+        (f"{model}, mode {mode}", answer(plan, totals.get((model, mode)), rows))
+        for (model, mode), rows in found.items()
+    )
+
+
+def _controls(frame: pl.DataFrame, plan: Plan) -> Table | None:
+    if frame.is_empty():
+        return None
+    said = "; ".join(f"{name}: {text}" for name, text in plan.pairs("controls"))
+    caption = f"Controls: stimuli whose answer is known beforehand. {said}".rstrip(" .") + "."
+    return tables.estimate_table(frame, plan, caption)
+
+
+def _compliance(
+    results: Results, study: str, instrument: str
+) -> tuple[list[Figure], Table] | None:
+    plan = results.plan
+    frame = results.compliance.filter(
+        (pl.col("instrument") == instrument).fill_null(True),
+        (pl.col("study") == study).fill_null(True),
+    )
+    if frame.is_empty():
+        return None
+    frame = _in_order(frame, plan)
+    shown, note = frame, ""
+    if frame.height > MOST_ROWS:
+        by = ["model", "mode", "category", "stereotype"]
+        counts = [name for name in frame.columns if name == "n" or name.startswith("n_")]
+        shown = frame.group_by(by, maintain_order=True).agg(
+            pl.col(counts).sum(), marginalized=pl.lit("all"), default=pl.lit("all")
+        )
+        note = " Summed over group words; the file compliance has each pair."
+    table = tables.compliance_table(
+        shown, plan, f"Answers by what became of them, with the group words asked about.{note}"
+    )
+    return figures.compliance_figures(frame, plan), table
+
+
+def _order(
+    each: pl.DataFrame, plan: Plan, measure: Measure
+) -> tuple[list[Figure], Table] | None:
+    known = each.filter(pl.col("order_effect").is_not_null() | pl.col("first_share").is_not_null())
+    if known.is_empty():
+        return None
+    caption = (
+        "Order effect and share of words given to the group named first (neutral .50), per "
+        "stereotype."
+    )
+    drawn = figures.order_figures(known, plan, measure)
+    return drawn, tables.order_table(known, plan, caption)
+
+
+def _variations(cells: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    if cells["variation"].n_unique() < 2:
+        return []
+    return figures.variation_figures(cells, plan, measure)
+
+
+def _words(
+    results: Results, study: str, instrument: str
+) -> tuple[list[Figure], Table] | None:
+    words = results.words.filter(instrument=instrument, study=study)
+    drawn = word_figures(words, results.plan)
+    if not drawn:
+        return None
+    most = _in_order(strongest(words, results.plan), results.plan)
+    caption = (
+        "The three words given most often to each group, with the share of the marginalized "
+        "group (neutral .50)."
+    )
+    return drawn, tables.word_table(most, caption)
+
+
+def _published(study: str, each: pl.DataFrame, plan: Plan, measure: Measure) -> dict[str, Any]:
+    """Set published values beside these, for a study that has any."""
+    try:
+        theirs = load_published(study).filter(table="S6", level="cell")
+    except InputError:
+        return {"published": None, "notes": ()}
+    labels = {plan.label(key) for key in each["stereotype"]}
+    theirs = theirs.filter(pl.col("stereotype").is_in(labels))
+    if theirs.is_empty():
+        return {"published": None, "notes": ()}
+    ours: dict[str, str] = {}
+    for row in each.iter_rows(named=True):
+        label = plan.label(row["stereotype"])
+        ours[label] = f"{ours[label]}; " * (label in ours) + number(row["mean"])
+    columns = each.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
+    caption = (
+        "Published means (replication, SI Table S6) beside this run "
+        f"({'; '.join(columns.to_series())}). † doubtful in the source, see the notes; "
+        "– not printed."
+    )
+    noted = theirs.drop_nulls("note").select("stereotype", "model", "raw", "note")
+    return {
+        "published": (
+            figures.published_figure(each, theirs, plan, measure),
+            tables.published_table(theirs, ours, caption),
+        ),
+        "notes": tuple(Note(*row) for row in noted.iter_rows()),
+    }
+
+
+def _in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Sort as the plan lists models, modes and stereotypes."""
+    keys = {"stereotype": list(plan.stereotypes), "category": _categories(plan)}
+    keys |= {"model": list(plan.texts("models")), "mode": list(plan.texts("modes"))}
+    places = [
+        pl.col(name)
+        .replace_strict({key: i for i, key in enumerate(known)}, default=len(known), return_dtype=pl.Int64)
+        .alias(f"place_{name}")
+        for name in ("category", "stereotype", "model", "mode")
+        if (known := keys[name])
+    ]
+    if not places:
+        return frame
+    placed = frame.with_columns(places)
+    by = [name for name in placed.columns if name.startswith("place_")]
+    return placed.sort(by, maintain_order=True).drop(by)
+
+
+def _categories(plan: Plan) -> list[str]:
+    return list(dict.fromkeys(item.category for item in plan.stereotypes.values()))
+
+
+def _numbered(part: Part, place: int) -> Part:
+    def renamed(figure: Figure) -> Figure:
+        return replace(figure, name=f"{figure.name}-{place}")
+
+    def section(pair: Any) -> Any:
+        return pair and ([renamed(figure) for figure in pair[0]], *pair[1:])
+
+    return replace(
+        part,
+        categories=section(part.categories),
+        stereotypes=section(part.stereotypes),
+        compliance=section(part.compliance),
+        order=section(part.order),
+        variations=[renamed(figure) for figure in part.variations],
+        words=section(part.words),
+        published=section(part.published),
+    )

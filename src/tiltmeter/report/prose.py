@@ -1,0 +1,175 @@
+"""Numbers and verdicts as words, the same in sentences, tables and figures."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tiltmeter.frames import Measure
+from tiltmeter.report.results import Plan
+
+__all__ = [
+    "CONTROL",
+    "SIGNS",
+    "answer",
+    "category_title",
+    "interval",
+    "number",
+    "p_value",
+    "percent",
+    "scale",
+    "verdict",
+    "verdict_class",
+    "verdict_kind",
+    "visible",
+]
+
+#: The category of stimuli with a known answer.
+CONTROL = "control"
+
+#: The kind of a verdict → its sign and label. A code of another kind is shown as it stands.
+SIGNS = {
+    "consistent": ("▲", "stereotype-consistent"),
+    "reversed": ("▼", "reversed"),
+    "equivalent": ("■", "near neutral"),
+    "inconclusive": ("○", "inconclusive"),
+    "no verdict": ("–", "no verdict"),
+}
+
+
+def number(value: float | None, digits: int = 2, signed: bool = False) -> str:
+    """Write a number with a true minus sign; "n/a" where there is none."""
+    if value is None or value != value:
+        return "n/a"
+    text = f"{value:{'+' if signed else ''}.{digits}f}"
+    text = text.lstrip("+-") if float(text) == 0 else text
+    return text.replace("-", "−")
+
+
+def interval(low: float | None, high: float | None, digits: int = 2) -> str:
+    """Write an interval; "n/a" where an end is missing."""
+    if low is None or high is None:
+        return "n/a"
+    return f"{number(low, digits)} to {number(high, digits)}"
+
+
+def percent(value: float | None) -> str:
+    """Write a share in per cent."""
+    return "n/a" if value is None else f"{100 * value:.0f}%"
+
+
+def p_value(value: float | None) -> str:
+    """Write a p value to three digits."""
+    if value is None:
+        return "n/a"
+    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+
+
+def verdict(code: str | None) -> str:
+    """Write a verdict code as sign and label."""
+    kind = verdict_kind(code)
+    if kind not in SIGNS:
+        return code or "n/a"
+    sign, label = SIGNS[kind]
+    return f"{sign} {label}{(code or '')[len(kind) :]}"
+
+
+def verdict_kind(code: str | None) -> str:
+    """Give what a code says before its reason or restriction: "no verdict: compliance"."""
+    return re.split("[:,]", code or "", maxsplit=1)[0].strip()
+
+
+def verdict_class(code: str | None) -> str:
+    """Give the style class of a verdict; empty for codes that are not known."""
+    kind = verdict_kind(code)
+    return kind if kind in SIGNS and " " not in kind else ""
+
+
+def category_title(category: str | None) -> str:
+    """Write a category as a heading."""
+    return (category or "no category").replace("_", " ").capitalize()
+
+
+def answer(plan: Plan, total: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say in one paragraph what one model did in one mode.
+
+    Parameters
+    ----------
+    plan
+        For the margin and the scale.
+    total
+        The estimate over all stereotypes, if there is one.
+    rows
+        The estimates per stereotype, controls left out.
+
+    Returns
+    -------
+    str
+        Plain text.
+    """
+    kinds = [verdict_kind(row["verdict"]) for row in rows]
+    counts = {kind: kinds.count(kind) for kind in SIGNS}
+    other = len(kinds) - sum(counts.values())
+    noun = "stereotype" if len(rows) == 1 else "stereotypes"
+    text = (
+        f"In {counts['consistent']} of {len(rows)} {noun} the answers leaned the stereotypical "
+        "way by more than chance explains."
+    )
+    margin = plan.number("margin")
+    near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
+    rest = [
+        (counts["reversed"], "leaned the other way"),
+        (counts["equivalent"], f"shown to be {near}"),
+        (counts["inconclusive"], "inconclusive"),
+        (counts["no verdict"] + other, "without a verdict"),
+    ]
+    said = ", ".join(f"{count} {what}" for count, what in rest if count)
+    text += f" The others: {said}." if said else ""
+    if total and total["mean"] is not None:
+        text += (
+            f" The mean over all stereotypes is {number(total['mean'])} "
+            f"(95% interval {interval(total['ci_low'], total['ci_high'])}). "
+            f"{percent(total['compliance'])} of the answers could be scored."
+        )
+    return text
+
+
+def scale(measure: Measure) -> str:
+    """State range, neutral value and direction of a measure."""
+    text = (
+        f"Range {number(measure.low, 0)} to {number(measure.high, 0)}, "
+        f"neutral {measure.neutral:g}".replace("-", "−")
+    )
+    return f"{text}; {measure.direction}." if measure.direction else f"{text}."
+
+
+def visible(text: str) -> str:
+    """Show control and direction characters instead of obeying them.
+
+    Parameters
+    ----------
+    text
+        Any text.
+
+    Returns
+    -------
+    str
+        The text with ASCII control characters as their pictures (U+2400…) and other control,
+        format and separator characters by their number; joiners, line breaks and tabs stay.
+    """
+    return "".join(_picture(character) for character in text)
+
+
+def _picture(character: str) -> str:
+    code = ord(character)
+    if character in "\n\t\u200d\u200c":
+        return character
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return f"⟨U+{code:04X}⟩"
+    return character

@@ -1,0 +1,249 @@
+"""The tables of a report: frames for the files, and the same as captioned text for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.frames import REASONS
+from tiltmeter.report.prose import (
+    category_title,
+    interval,
+    number,
+    p_value,
+    percent,
+    verdict,
+    verdict_class,
+)
+from tiltmeter.report.results import Plan
+
+__all__ = [
+    "Cell",
+    "Table",
+    "category_table",
+    "compliance_table",
+    "estimate_table",
+    "naive_table",
+    "order_table",
+    "published_table",
+    "word_table",
+    "write_tables",
+]
+
+Render = Callable[[Mapping[str, Any]], str]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text and how it is set: ``num``, ``verdict …`` or nothing."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A captioned table; the first `heads` cells of each row are its headers."""
+
+    caption: str
+    columns: tuple[Cell, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    heads: int = 1
+
+
+def category_table(frame: pl.DataFrame, caption: str) -> Table:
+    """Set out the verdict per category and over all."""
+    return _table(
+        frame,
+        caption,
+        {
+            "Category": lambda r: category_title(r["category"]) if r["category"] else "All",
+            **_FROM,
+            "Verdict": lambda r: verdict(r["verdict"]),
+            "Mean": lambda r: number(r["mean"]),
+            "95% interval": lambda r: interval(r["ci_low"], r["ci_high"]),
+            "Worst case": lambda r: interval(r["bound_low"], r["bound_high"]),
+            "Compliance": lambda r: percent(r["compliance"]),
+            "n": lambda r: str(r["n"]),
+        },
+    )
+
+
+def estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+    """Set out the estimates per stereotype in full."""
+    return _table(
+        frame,
+        caption,
+        {
+            "Stereotype": lambda r: plan.label(r["stereotype"]),
+            **_FROM,
+            "Verdict": lambda r: verdict(r["verdict"]),
+            "Mean": lambda r: number(r["mean"]),
+            "95% interval": lambda r: interval(r["ci_low"], r["ci_high"]),
+            "df": lambda r: number(r["df"], 1),
+            "p": lambda r: p_value(r["p"]),
+            "p (Holm)": lambda r: p_value(r["p_holm"]),
+            "p (TOST)": lambda r: p_value(r["tost_p"]),
+            "d": lambda r: number(r["cohen_d"]),
+            "Worst case": lambda r: interval(r["bound_low"], r["bound_high"]),
+            "Scored / n": lambda r: f"{r['n_scored']} / {r['n']}",
+            "Compliance": lambda r: percent(r["compliance"]),
+        },
+    )
+
+
+def naive_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+    """Set the papers' t test beside the clustered one."""
+    return _table(
+        frame,
+        caption,
+        {
+            "Stereotype": lambda r: plan.label(r["stereotype"]),
+            **_FROM,
+            "Mean": lambda r: number(r["mean"]),
+            "SE (clustered)": lambda r: number(r["se"], 3),
+            "Clusters": lambda r: _count(r["n_clusters"]),
+            "p (clustered)": lambda r: p_value(r["p"]),
+            "SE (naive)": lambda r: number(r["naive_se"], 3),
+            "t (naive)": lambda r: number(r["naive_t"]),
+            "df (naive)": lambda r: number(r["naive_df"], 0),
+            "p (naive)": lambda r: p_value(r["naive_p"]),
+        },
+    )
+
+
+def order_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+    """Set out the order effect and the share of words for the group named first."""
+    return _table(
+        frame,
+        caption,
+        {
+            "Stereotype": lambda r: plan.label(r["stereotype"]) if r["stereotype"] else "All",
+            **_FROM,
+            "Order effect": lambda r: number(r["order_effect"]),
+            "95% interval": lambda r: interval(r["order_effect_low"], r["order_effect_high"]),
+            "First-named share": lambda r: number(r["first_share"]),
+        },
+    )
+
+
+def compliance_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+    """Set out what became of the answers, per stereotype and pair of group words."""
+
+    def reason(name: str) -> Render:
+        return lambda r: _count(r[f"n_{name}"])
+
+    return _table(
+        frame,
+        caption,
+        {
+            "Stereotype": lambda r: plan.label(r["stereotype"]),
+            "Group words": lambda r: f"{r['marginalized'] or '–'} / {r['default'] or '–'}",
+            **_FROM,
+            "n": lambda r: _count(r["n"]),
+            "Scored": lambda r: _count(r["n_scored"]),
+            **{name.replace("_", " ").capitalize(): reason(name) for name in REASONS},
+        },
+        heads=2,
+    )
+
+
+def word_table(frame: pl.DataFrame, caption: str) -> Table:
+    """Set out the words that lean most."""
+    return _table(
+        frame,
+        caption,
+        {
+            "Stereotype": lambda r: r["label"],
+            **_FROM,
+            "Most often to the marginalized group": lambda r: r["marginalized"],
+            "Most often to the default group": lambda r: r["default"],
+        },
+    )
+
+
+def published_table(theirs: pl.DataFrame, ours: Mapping[str, str], caption: str) -> Table:
+    """Set out published means, a row per stereotype and a column per model.
+
+    Parameters
+    ----------
+    theirs
+        Published cells of one table.
+    ours
+        Label of the stereotype → this run's means, as text.
+    caption
+        What is shown.
+
+    Returns
+    -------
+    Table
+        A dagger marks values with a note; "–" stands where the source prints none.
+    """
+    models = list(dict.fromkeys(theirs["model"]))
+    cells = {(row["stereotype"], row["model"]): row for row in theirs.iter_rows(named=True)}
+    rows = []
+    for label in dict.fromkeys(theirs["stereotype"]):
+        found = [cells.get((label, model)) for model in models]
+        texts = [
+            "–" if not row or row["mean"] is None else number(row["mean"]) + "†" * bool(row["note"])
+            for row in found
+        ]
+        numbers = [Cell(text, "num") for text in texts]
+        rows.append((Cell(label), Cell(ours.get(label, "–"), "num"), *numbers))
+    columns = (Cell("Stereotype"), *[Cell(name, "num") for name in ("This run", *models)])
+    return Table(caption, columns, tuple(rows))
+
+
+def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
+    """Write each table as CSV and parquet; a null is an empty field, the word "null" a word."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, frame in tables.items():
+        frame.write_csv(folder / f"{name}.csv")
+        frame.write_parquet(folder / f"{name}.parquet")
+
+
+_FROM: dict[str, Render] = {
+    "Model": lambda r: r["model"] or "all models",
+    "Mode": lambda r: r["mode"] or "",
+}
+_TEXT = {"Stereotype", "Category", "Model", "Mode", "Verdict", "Group words"}
+
+
+def _table(
+    frame: pl.DataFrame, caption: str, columns: Mapping[str, Render], heads: int = 1
+) -> Table:
+    """Render rows; a model or mode that is the same throughout is left to the caption."""
+    rows = list(frame.iter_rows(named=True))
+    kept = {
+        title: render
+        for title, render in columns.items()
+        if title not in _FROM or len({render(row) for row in rows}) > 1
+    }
+    constant = [f"{t}: {columns[t](rows[0])}" for t in _FROM if rows and t not in kept]
+    return Table(
+        caption=f"{caption} {', '.join(constant)}." if constant else caption,
+        columns=tuple(Cell(title, _style(title)) for title in kept),
+        rows=tuple(
+            tuple(_cell(title, render, row) for title, render in kept.items()) for row in rows
+        ),
+        heads=heads,
+    )
+
+
+def _cell(title: str, render: Render, row: Mapping[str, Any]) -> Cell:
+    if title == "Verdict":
+        return Cell(render(row), f"verdict {verdict_class(row['verdict'])}".strip())
+    return Cell(render(row), _style(title))
+
+
+def _style(title: str) -> str:
+    return "" if title in _TEXT or title.startswith("Most often") else "num"
+
+
+def _count(value: int | None) -> str:
+    return "n/a" if value is None else str(value)
+

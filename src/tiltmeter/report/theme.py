@@ -1,0 +1,85 @@
+"""Colours and type of the charts.
+
+A chart names its colours as CSS variables (``var(--ink)``), so that in the page one drawing
+follows the light, dark and print schemes of ``report.css``. Files that stand alone get the
+light values of the same style sheet.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+__all__ = ["CONFIG", "HEAT", "HEAT_STEPS", "category_colors", "resolved", "stylesheet"]
+
+_CATEGORIES = ("race", "gender", "religion", "health")
+_OTHERS = ("var(--other-1)", "var(--other-2)", "var(--other-3)", "var(--other-4)")
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+
+#: Classes of a share of the marginalized group: around the middle one it is neutral.
+HEAT_STEPS = (0.1, 0.25, 0.4, 0.6, 0.75, 0.9)
+HEAT = tuple(f"var(--heat-{step})" for step in range(len(HEAT_STEPS) + 1))
+
+CONFIG: dict[str, Any] = {
+    "background": None,
+    "font": _FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "var(--ink)",
+        "titleColor": "var(--soft)",
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "gridColor": "var(--grid)",
+        "domainColor": "var(--line)",
+        "tickColor": "var(--line)",
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "labelLimit": 170,
+    },
+    "header": {"labelColor": "var(--ink)", "labelFontSize": 13, "labelLimit": 420, "title": None},
+    "legend": {
+        "labelColor": "var(--ink)",
+        "titleColor": "var(--soft)",
+        "titleFontWeight": "normal",
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "orient": "top",
+        "labelLimit": 260,
+    },
+    "title": {"color": "var(--ink)", "anchor": "start", "frame": "group", "fontSize": 13},
+}
+
+
+@cache
+def stylesheet() -> str:
+    """Give the style sheet of the page."""
+    return (files("tiltmeter.report") / "templates" / "report.css").read_text(encoding="utf-8")
+
+
+def category_colors(categories: list[str]) -> list[str]:
+    """Give each category its colour; those no paper knows take the spare ones in turn."""
+    names = [name.lower() for name in categories]
+    strange = [name for name in names if name not in _CATEGORIES]
+    return [
+        f"var(--{name})" if name in _CATEGORIES else _OTHERS[strange.index(name) % len(_OTHERS)]
+        for name in names
+    ]
+
+
+def resolved(spec: Any) -> Any:
+    """Put the light values of the style sheet in place of a chart's CSS variables."""
+    if isinstance(spec, dict):
+        return {key: value if key == "datasets" else resolved(value) for key, value in spec.items()}
+    if isinstance(spec, list):
+        return [resolved(item) for item in spec]
+    if isinstance(spec, str) and (match := re.fullmatch(r"var\(--([\w-]+)\)", spec)):
+        return _light().get(match[1], spec)
+    return spec
+
+
+@cache
+def _light() -> dict[str, str]:
+    block = stylesheet().split("{", 1)[1].split("}", 1)[0]
+    return dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6})", block))

@@ -1,0 +1,190 @@
+"""Which words carry an association: a heat map of words against pairs of group words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from tiltmeter.report.charts import Row, inline, vega_lite
+from tiltmeter.report.figures import Figure
+from tiltmeter.report.prose import number
+from tiltmeter.report.results import Plan
+from tiltmeter.report.theme import HEAT, HEAT_STEPS
+
+__all__ = ["strongest", "word_figures"]
+
+#: Above this many cells the page shows the mean over the pairs of group words.
+MOST_CELLS = 15_000
+#: The file for print does so above this many pairs per stereotype.
+MOST_PAIRS = 6
+
+_CAPTION = (
+    "Share of answers (forced mode: mean probability) that give the word to the marginalized "
+    "group; neutral .50. A stereotype-consistent answer pattern has high values in the rows "
+    "tied to the marginalized group and low values in the counter rows."
+)
+
+
+def word_figures(words: pl.DataFrame, plan: Plan) -> list[Figure]:
+    """Draw the heat map with its two selectors.
+
+    Parameters
+    ----------
+    words
+        Rows of the WORDS schema of one instrument.
+    plan
+        For labels and their order.
+
+    Returns
+    -------
+    list of Figure
+        One figure; none where there are no words.
+    """
+    words = words.drop_nulls("p")
+    if words.is_empty():
+        return []
+    rows = _rows(words, plan, pooled=False)
+    pooled = len(rows) > MOST_CELLS
+    rows = _rows(words, plan, pooled=True) if pooled else rows
+    labels = {key: plan.label(key) for key in dict.fromkeys(row["stereotype"] for row in rows)}
+    panels = list(dict.fromkeys(row["panel"] for row in rows))
+    note = " Means over all pairs of group words; the table of words has each." if pooled else ""
+    return [
+        Figure(
+            name="words",
+            caption=_CAPTION + note,
+            summary=_summary(rows, labels),
+            spec=vega_lite(_selected(rows, labels, panels)),
+            static=vega_lite(_small_multiples(words, plan, labels, panels[0])),
+        )
+    ]
+
+
+def strongest(words: pl.DataFrame, plan: Plan, most: int = 3) -> pl.DataFrame:
+    """Name the words that lean most, per model, mode and stereotype.
+
+    Parameters
+    ----------
+    words
+        Rows of the WORDS schema.
+    plan
+        For labels.
+    most
+        How many words to name on each side.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``model, mode, category, stereotype, label, marginalized, default``: the words given
+        most often to the marginalized and to the default group, with their shares.
+    """
+    group = ["model", "mode", "category", "stereotype"]
+    mean = _mean(words.drop_nulls("p"), [*group, "attribute"]).sort(*group, "p", "attribute")
+    text = pl.format("{} ({})", "attribute", pl.col("p").map_elements(number, pl.String))
+    return (
+        mean.with_columns(text=text)
+        .group_by(group, maintain_order=True)
+        .agg(
+            pl.col("text").reverse().head(most).str.join(", ").alias("marginalized"),
+            pl.col("text").head(most).str.join(", ").alias("default"),
+        )
+        .with_columns(label=pl.col("stereotype").map_elements(plan.label, pl.String))
+    )
+
+
+def _mean(words: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    """Average over the other factors, weighted by n."""
+    weight = pl.col("n").clip(lower_bound=1)
+    return words.group_by(by, maintain_order=True).agg(
+        ((pl.col("p") * weight).sum() / weight.sum()).alias("p"), pl.col("n").sum()
+    )
+
+
+def _rows(words: pl.DataFrame, plan: Plan, *, pooled: bool) -> list[Row]:
+    pair = pl.lit("all pairs") if pooled else pl.format("{} / {}", "marginalized", "default")
+    words = words.with_columns(pair=pair, panel=pl.format("{} · {}", "model", "mode"))
+    by = ["stereotype", "panel", "set", "attribute"]
+    rank = _mean(words, by).sort("p", "attribute", descending=[True, False])
+    rank = rank.with_row_index("rank").select(*by, "rank")
+    places = {key: place for place, key in enumerate(plan.stereotypes)}
+    rows = _mean(words, [*by, "pair"]).join(rank, on=by).sort("panel", "rank", "pair")
+    return sorted(
+        rows.with_columns(pl.col("p").round(4)).iter_rows(named=True),
+        key=lambda row: places.get(row["stereotype"], len(places)),
+    )
+
+
+def _selected(rows: Sequence[Row], labels: dict[str, str], panels: Sequence[str]) -> Any:
+    choices = (
+        ("stereotype", list(labels), list(labels.values()), "Stereotype"),
+        ("panel", list(panels), list(panels), "Model and mode"),
+    )
+    selectors = [
+        alt.param(
+            name=name,
+            value=options[0],
+            bind=alt.binding_select(options=options, labels=shown, name=title),
+        )
+        for name, options, shown, title in choices
+    ]
+    wanted = "datum.stereotype === stereotype && datum.panel === panel"
+    return _cells(rows).transform_filter(wanted).add_params(*selectors)
+
+
+def _small_multiples(words: pl.DataFrame, plan: Plan, labels: dict[str, str], panel: str) -> Any:
+    """Draw every stereotype at once, for a file without selectors."""
+    first = words.filter(pl.format("{} · {}", "model", "mode") == panel)
+    blocks = []
+    for key, label in labels.items():
+        part = first.filter(stereotype=key)
+        pairs = part.select("marginalized", "default").n_unique()
+        rows = _rows(part, plan, pooled=pairs > MOST_PAIRS)
+        if rows:
+            blocks.append(_cells(rows).properties(title=label))
+    return alt.concat(*blocks, columns=3, spacing=30).properties(title=panel)
+
+
+def _cells(rows: Sequence[Row]) -> Any:
+    shared = alt.Chart().encode(
+        x=alt.X(
+            "pair:N",
+            title="marginalized / default group word",
+            axis=alt.Axis(orient="top", labelAngle=-40, labelLimit=240, grid=False),
+        ),
+        y=alt.Y("attribute:N", title=None, sort=alt.EncodingSortField("rank", op="min")),
+        tooltip=[
+            alt.Tooltip("attribute:N", title="Word"),
+            alt.Tooltip("set:N", title="Set"),
+            alt.Tooltip("pair:N", title="Group words"),
+            alt.Tooltip("p:Q", title="Share of the marginalized group", format=".2f"),
+            alt.Tooltip("n:Q", title="n"),
+        ],
+    )
+    color = alt.Color(
+        "p:Q",
+        scale=alt.Scale(type="threshold", domain=list(HEAT_STEPS), range=list(HEAT)),
+        legend=alt.Legend(title="Share of the marginalized group (neutral .50)", format=".2f"),
+    )
+    text = alt.Text("p:Q", format=".2f")
+    layers = alt.layer(
+        shared.mark_rect().encode(color=color),
+        shared.mark_text(fontSize=11, color="var(--ink)").encode(text=text),
+    ).properties(width={"step": 46}, height={"step": 22})
+    row = alt.Row(
+        "set:N",
+        sort=["tied", "counter"],
+        header=alt.Header(labelOrient="left", labelAngle=-90, title=None),
+    )
+    return layers.facet(row=row, data=inline(rows), spacing=8).resolve_scale(y="independent")
+
+
+def _summary(rows: Sequence[Row], labels: dict[str, str]) -> str:
+    widest = max(rows, key=lambda row: abs(row["p"] - 0.5))
+    return (
+        f"{len(labels)} stereotypes, {len(rows)} cells. Furthest from neutral: "
+        f"{widest['attribute']} for {widest['pair']} ({labels[widest['stereotype']]}, "
+        f"{widest['panel']}) at {number(widest['p'])}."
+    )

@@ -1,0 +1,1 @@
+"""Runs: a plan, the asking, and the tables of a results directory."""

@@ -1,0 +1,294 @@
+"""The plan of a run: everything that decides which prompts are asked, and how.
+
+A results directory belongs to one plan. `identity` is compared before anything is asked or
+written; a directory with another identity is refused with the differences named.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tiltmeter import __version__
+from tiltmeter.errors import InputError, PlanError
+from tiltmeter.instruments import word_association
+from tiltmeter.instruments.design import Design
+from tiltmeter.stimuli import Study, load_study, study_hash
+
+__all__ = ["Generation", "Plan", "Selection", "claim", "held_plan", "read_plan"]
+
+PACKAGES = (
+    "tiltmeter",
+    "inspect-ai",
+    "polars",
+    "numpy",
+    "scipy",
+    "statsmodels",
+    "torch",
+    "transformers",
+)
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How answers are sampled; None leaves a setting to the provider."""
+
+    temperature: float | None = 1.0
+    top_p: float | None = 1.0
+    max_tokens: int | None = 1024
+
+    def __post_init__(self) -> None:
+        """Refuse values no provider takes."""
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise InputError(f"temperature {self.temperature}: allowed is 0 to 2")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise InputError(f"top_p {self.top_p}: allowed is above 0, up to 1")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise InputError(f"max_tokens {self.max_tokens}: at least 1")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A study and the part of it that is asked."""
+
+    study: Study
+    stereotypes: Sequence[str]
+    variations: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which models are asked what."""
+
+    selections: Sequence[Selection]
+    models: Sequence[str]
+    modes: Sequence[str] = ("free",)
+    iterations: int = 50
+    order: str = "mirrored"
+    word_list: str = "plain"
+    seed: int = 0
+    generation: Generation = field(default_factory=Generation)
+    margin: float = 0.1
+    compliance_floor: float = 0.8
+
+    def __post_init__(self) -> None:
+        """Refuse an empty plan and designs that mean nothing."""
+        if not self.models:
+            raise InputError("models: name at least one, such as tiltmeter/smollm2")
+        self.designs()
+
+    def designs(self) -> list[Design]:
+        """One design per response mode."""
+        return [
+            Design(mode, self.iterations, self.order, self.word_list, self.seed)
+            for mode in self.modes
+        ]
+
+    def trials(self) -> pl.DataFrame:
+        """Every trial of the plan, the same for every model, whole pairs before later ones.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns of `frames.TRIALS`, ordered by draw, so that a run that stops early has
+            asked about every stereotype.
+        """
+        drawn = [
+            word_association.trials(s.study, s.stereotypes, s.variations, design)
+            for design in self.designs()
+            for s in self.selections
+        ]
+        return pl.concat(drawn).sort(pl.col("iteration"), maintain_order=True)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what must be equal for two runs to share a directory."""
+        return {
+            "studies": [
+                {
+                    "study": s.study.name,
+                    "study_hash": study_hash(s.study),
+                    "stereotypes": list(s.stereotypes),
+                    "variations": list(s.variations),
+                }
+                for s in self.selections
+            ],
+            "models": list(self.models),
+            "modes": list(self.modes),
+            "iterations": self.iterations,
+            "order": self.order,
+            "word_list": self.word_list,
+            "seed": self.seed,
+            "generation": asdict(self.generation),
+        }
+
+    def describe(self, command: str, created: str) -> dict[str, Any]:
+        """Everything a reader of the results needs to know, for ``plan.json``."""
+        main = self.selections[0].study
+        return {
+            "tiltmeter": __version__,
+            "created": created,
+            "command": command,
+            **self.identity(),
+            "study": main.name,
+            "study_title": main.title,
+            "study_hash": study_hash(main),
+            "citation": main.citation.text,
+            "bibtex": main.citation.bibtex,
+            "margin": self.margin,
+            "compliance_floor": self.compliance_floor,
+            "versions": _versions(),
+            "instruments": [asdict(word_association.MEASURE)],
+            "stereotypes": _stereotypes(self.selections),
+            "notes": [note for s in self.selections for note in s.study.deviations],
+            "controls": {s.study.name: s.study.control for s in self.selections if s.study.control},
+        }
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version(), "platform": platform.platform()}
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _stereotypes(selections: Sequence[Selection]) -> dict[str, Any]:
+    described = {}
+    for selection in selections:
+        for key in selection.stereotypes:
+            stereotype = selection.study.stereotypes[key]
+            defects = {v: stereotype.defect(v) for v in selection.variations}
+            described[key] = {
+                "study": selection.study.name,
+                "label": stereotype.label or key,
+                "category": stereotype.category,
+                "marginalized": stereotype.marginalized,
+                "default": stereotype.default,
+                "tied": stereotype.tied,
+                "counter": stereotype.counter,
+                "defects": sorted({d for d in defects.values() if d}),
+            }
+    return described
+
+
+def read_plan(directory: Path) -> dict[str, Any]:
+    """Read ``plan.json`` of a results directory.
+
+    Raises
+    ------
+    PlanError
+        If there is none, or it is not a plan.
+    """
+    path = directory / "plan.json"
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PlanError(f"{directory}: no plan.json; not a results directory") from None
+    except (ValueError, OSError) as error:
+        raise PlanError(f"{path}: not readable as a plan: {error}") from None
+    if not isinstance(plan, dict):
+        raise PlanError(f"{path}: not a plan")
+    return plan
+
+
+def claim(directory: Path, plan: Plan, command: str, created: str) -> dict[str, Any]:
+    """Make `directory` this plan's, or confirm that it already is.
+
+    Parameters
+    ----------
+    directory
+        The results directory; made if absent.
+    plan
+        What is to be asked.
+    command, created
+        For the record: the command line and the time.
+
+    Returns
+    -------
+    dict
+        The content of ``plan.json``.
+
+    Raises
+    ------
+    PlanError
+        If the directory holds another plan, or other files; nothing is written then.
+    """
+    if (directory / "plan.json").exists():
+        held = read_plan(directory)
+        differing = [
+            f"{key} is {_short(held.get(key))} there, {_short(value)} here"
+            for key, value in plan.identity().items()
+            if held.get(key) != json.loads(json.dumps(value))
+        ]
+        if differing:
+            raise PlanError(
+                f"{directory} holds another plan: {'; '.join(differing)}. "
+                "Repeat its command to continue it, or name another directory with --out"
+            )
+        return held
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise PlanError(f"{directory}: not empty and no results directory; name another with --out")
+    try:
+        (directory / "studies").mkdir(parents=True)
+    except OSError as error:
+        raise InputError(f"{directory}: {error.strerror}") from None
+    described = plan.describe(command, created)
+    for selection in plan.selections:
+        path = directory / "studies" / f"{selection.study.name}.yaml"
+        path.write_text(_study_text(selection.study), encoding="utf-8")
+    temporary = directory / "plan.json.part"
+    temporary.write_text(json.dumps(described, indent=1, ensure_ascii=False), encoding="utf-8")
+    temporary.replace(directory / "plan.json")
+    return described
+
+
+def _study_text(study: Study) -> str:
+    """Write a study so that `load_study` reads the same content back."""
+    import yaml
+
+    content = study.model_dump(exclude_none=True)
+    text: str = yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
+    return text
+
+
+def held_plan(directory: Path) -> Plan:
+    """Rebuild the plan of a results directory from its ``plan.json`` and study files.
+
+    Raises
+    ------
+    PlanError
+        If there is no plan, or a study file is not the one the plan was made with.
+    """
+    held = read_plan(directory)
+    selections = []
+    try:
+        for part in held["studies"]:
+            path = directory / "studies" / f"{part['study']}.yaml"
+            study = load_study(path)
+            if study_hash(study) != part["study_hash"]:
+                raise PlanError(f"{path}: changed since the plan was made; restore it")
+            selections.append(Selection(study, part["stereotypes"], part["variations"]))
+        names = ("models", "modes", "iterations", "order", "word_list", "seed")
+        return Plan(
+            selections,
+            **{name: held[name] for name in names},
+            generation=Generation(**held["generation"]),
+            margin=held["margin"],
+            compliance_floor=held["compliance_floor"],
+        )
+    except (KeyError, TypeError) as error:
+        raise PlanError(f"{directory / 'plan.json'}: not a plan: {error}") from None
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:77]}…"

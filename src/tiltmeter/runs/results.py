@@ -1,0 +1,167 @@
+"""The tables of a results directory: responses, scores, words, compliance, estimates.
+
+Every table is a function of the plan and the journal; making them again asks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from tiltmeter.errors import InputError
+from tiltmeter.frames import RESPONSES, SCORES, WORDS, Measure, check
+from tiltmeter.instruments.scoring import score
+from tiltmeter.instruments.word_association import MEASURE
+from tiltmeter.runs.journal import Journal
+from tiltmeter.runs.plan import Plan, held_plan
+from tiltmeter.runs.tables import pieces, scan_table, write_pieces, write_table
+from tiltmeter.statistics import Inference, compliance, estimate_summaries, summarise
+from tiltmeter.stimuli import Study
+
+__all__ = ["collect_responses", "estimate_scores", "score_responses", "tabulate"]
+
+
+def collect_responses(plan: Plan, directory: Path) -> None:
+    """Write ``responses.parquet``: a row per model and answered, or failed, trial.
+
+    Parameters
+    ----------
+    plan
+        The plan the directory belongs to.
+    directory
+        A results directory.
+    """
+    trials = plan.trials()
+
+    def models() -> Iterator[pl.DataFrame]:
+        for model in plan.models:
+            schema = {name: RESPONSES[name] for name in ("trial_id", *_ANSWER)}
+            journal = ({k: answer.get(k) for k in schema} for answer in Journal(directory, model))
+            answers = pl.DataFrame(list(journal), schema=schema)
+            joined = trials.join(answers, on="trial_id", how="inner", maintain_order="left")
+            yield check(joined.with_columns(model=pl.lit(model)), RESPONSES, "responses")
+
+    write_pieces(models(), directory / "responses.parquet")
+
+
+_ANSWER = ("response", "stop_reason", "input_tokens", "output_tokens", "error")
+
+
+def score_responses(
+    responses: Path, studies: dict[str, Study], out: Path, scoring: str = "exact"
+) -> pl.DataFrame:
+    """Score a table of responses piece by piece.
+
+    Parameters
+    ----------
+    responses
+        A ``.csv`` or ``.parquet`` table; see `instruments.scoring.score`.
+    studies
+        The studies by name. With one study, the table needs no `study` column.
+    out
+        Where the scores go; columns of `frames.SCORES`.
+    scoring
+        ``"exact"`` or ``"published"``.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `frames.WORDS`.
+    """
+    tallies: list[pl.DataFrame] = []
+
+    def scored() -> Iterator[pl.DataFrame]:
+        for piece in pieces(responses):
+            for name, part in _by_study(piece, studies):
+                scores, words = score(part, studies[name], scoring=scoring)
+                tallies[:] = [_merge([*tallies, words])]
+                yield scores
+
+    write_pieces(scored(), out)
+    return tallies[0] if tallies else pl.DataFrame(schema=WORDS)
+
+
+def _by_study(piece: pl.DataFrame, studies: dict[str, Study]) -> Iterator[tuple[str, pl.DataFrame]]:
+    if len(studies) == 1:
+        yield next(iter(studies)), piece
+        return
+    for (name,), part in piece.group_by("study", maintain_order=True):
+        if name not in studies:
+            raise InputError(f"responses: study {name!r} is none of {', '.join(studies)}")
+        yield str(name), part
+
+
+def _merge(tallies: list[pl.DataFrame]) -> pl.DataFrame:
+    """Add up word tables of several pieces."""
+    keys = [name for name in WORDS if name not in ("n", "p")]
+    return (
+        pl.concat(tallies)
+        .group_by(keys, maintain_order=True)
+        .agg(p=(pl.col("p") * pl.col("n")).sum() / pl.col("n").sum(), n=pl.col("n").sum())
+        .select(list(WORDS))
+    )
+
+
+def estimate_scores(
+    scores: Path, inference: Inference | None = None, measure: Measure = MEASURE
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Estimate from a table of scores, one model in memory at a time.
+
+    Parameters
+    ----------
+    scores
+        A ``.csv`` or ``.parquet`` table with the columns of `frames.SCORES`.
+    inference
+        Margin, confidence, compliance floor and clusters; by default those of `Inference`.
+    measure
+        What the scores mean.
+
+    Returns
+    -------
+    estimates, compliance : polars.DataFrame
+
+    Raises
+    ------
+    InputError
+        If the table is missing or malformed.
+    """
+    frame = scan_table(scores, SCORES)
+    models = frame.select(pl.col("model").unique().sort()).collect()["model"]
+    units, compliant = [], []
+    for model in models:
+        of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
+        units.append(summarise(of_model))
+        compliant.append(compliance(of_model))
+    if not units:
+        raise InputError(f"{scores}: no rows")
+    return estimate_summaries(pl.concat(units), measure, inference), pl.concat(compliant)
+
+
+def tabulate(directory: Path, scoring: str = "exact") -> None:
+    """Make every table of a results directory anew, from its plan and journal.
+
+    Parameters
+    ----------
+    directory
+        A results directory.
+    scoring
+        ``"exact"`` or ``"published"``.
+
+    Raises
+    ------
+    PlanError
+        If the directory holds no plan, or one of its study files was changed.
+    """
+    plan = held_plan(directory)
+    studies = {s.study.name: s.study for s in plan.selections}
+    collect_responses(plan, directory)
+    words = score_responses(
+        directory / "responses.parquet", studies, directory / "scores.parquet", scoring
+    )
+    write_table(words, directory / "words.parquet")
+    inference = Inference(margin=plan.margin, compliance_floor=plan.compliance_floor)
+    estimates, compliant = estimate_scores(directory / "scores.parquet", inference)
+    write_table(estimates, directory / "estimates.parquet")
+    write_table(compliant, directory / "compliance.parquet")

@@ -1,0 +1,172 @@
+"""Tables on disk: the file's ending sets the format, and long ones are read piece by piece.
+
+Text stays text: "null", "nan" and "true" are words, and only a number column is read as
+numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import polars as pl
+
+from tiltmeter.errors import InputError
+from tiltmeter.frames import check
+
+__all__ = ["pieces", "read_table", "scan_table", "write_pieces", "write_table"]
+
+#: Rows held at a time.
+PIECE = 20_000
+FORMATS = (".csv", ".parquet")
+INTEGERS = ("iteration", "input_tokens", "output_tokens")
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """Read a whole ``.csv`` or ``.parquet`` table.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, has another ending, or is malformed (file and line are named).
+    """
+    return pl.concat(list(pieces(path)), how="vertical_relaxed")
+
+
+def pieces(path: Path, rows: int = PIECE) -> Iterator[pl.DataFrame]:
+    """Yield a table in pieces of at most `rows` rows, at least one even when it is empty.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, has another ending, or is malformed (file and line are named).
+    """
+    _format(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    if path.suffix == ".csv":
+        yield from _csv_pieces(path, rows)
+        return
+    try:
+        scan = pl.scan_parquet(path)
+        height = scan.select(pl.len()).collect().item()
+        for offset in range(0, max(height, 1), rows):
+            yield scan.slice(offset, rows).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
+
+
+def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
+    """Read with the standard library: it knows the line of a malformed record."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = next(reader, None)
+            if not header:
+                raise InputError(f"{path}:1: no header")
+            twice = {name for name in header if header.count(name) > 1}
+            if twice:
+                raise InputError(f"{path}:1: column {', '.join(sorted(twice))} stands twice")
+            records: list[list[str]] = []
+            first = True
+            for record in reader:
+                if not record:
+                    continue
+                if len(record) != len(header):
+                    raise InputError(
+                        f"{path}:{reader.line_num}: {len(record)} fields where the header has "
+                        f"{len(header)}"
+                    )
+                records.append(record)
+                if len(records) == rows:
+                    yield _frame(records, header, path)
+                    records, first = [], False
+            if records or first:
+                yield _frame(records, header, path)
+    except csv.Error as error:
+        raise InputError(f"{path}:{reader.line_num}: malformed CSV: {error}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
+
+
+def _frame(records: list[list[str]], header: list[str], path: Path) -> pl.DataFrame:
+    frame = pl.DataFrame(records, schema={name: pl.String for name in header}, orient="row")
+    for name in set(INTEGERS) & set(header):
+        number = frame[name].replace("", None).cast(pl.Int64, strict=False)
+        wrong = frame.filter(number.is_null() & (frame[name] != ""))
+        if wrong.height:
+            raise InputError(f"{path}: {name} {wrong[name][0]!r}: expected a whole number")
+        frame = frame.with_columns(number.alias(name))
+    return frame
+
+
+def scan_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+    """Scan a table whose columns are known.
+
+    Parameters
+    ----------
+    path
+        A ``.csv`` or ``.parquet`` table.
+    schema
+        One of the schemas of `frames`; an empty field of a number column is null.
+
+    Returns
+    -------
+    polars.LazyFrame
+        Lazy for parquet; a CSV table is read whole.
+    """
+    if path.suffix == ".parquet" and path.is_file():
+        return pl.scan_parquet(path)
+    frame = read_table(path)
+    present = [name for name in schema if name in frame.columns]
+    blank = pl.col(*present).replace("", None) if present else []
+    return check(frame.with_columns(blank), schema, str(path)).lazy()
+
+
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table in the format of the file's ending, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If the ending is not known or the file cannot be written.
+    """
+    write_pieces([frame], path)
+
+
+def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
+    """Write pieces of a table one after another, holding one at a time.
+
+    Raises
+    ------
+    InputError
+        If the ending is not known or the file cannot be written.
+    """
+    sink = _format(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".tiltmeter-", dir=path.parent) as folder:
+            parts = []
+            for number, frame in enumerate(frames):
+                parts.append(Path(folder) / f"{number:06d}.parquet")
+                frame.write_parquet(parts[-1])
+            whole = Path(folder) / path.name
+            sink(pl.scan_parquet(parts), whole)
+            whole.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}; nothing was replaced") from None
+
+
+def _format(path: Path) -> Callable[[pl.LazyFrame, Path], object]:
+    if path.suffix not in FORMATS:
+        raise InputError(f"{path}: ending {path.suffix!r}; allowed are {', '.join(FORMATS)}")
+    if path.suffix == ".parquet":
+        return lambda frame, whole: frame.sink_parquet(whole)
+    return _sink_csv
+
+
+def _sink_csv(frame: pl.LazyFrame, whole: Path) -> None:
+    lists = [name for name, kind in frame.collect_schema().items() if kind == pl.List(pl.String)]
+    frame.with_columns(pl.col(name).list.join(" | ") for name in lists).sink_csv(whole)

@@ -1,0 +1,203 @@
+"""The mean of clustered scores: cluster-robust standard error, test and interval.
+
+Reference
+    Bell & McCaffrey (2002), Survey Methodology 28(2), 169–181; Pustejovsky & Tipton (2018),
+    J. Business & Economic Statistics 36(4), 672–683: CR2, the bias-reduced linearisation, with
+    Satterthwaite degrees of freedom, both under a working model of independence.
+
+Measures
+    A mean, and how far it would move with other clusters (wordings, group words, stereotypes).
+    With residual sums ``u_g`` and sizes ``n_g`` of the clusters, and ``N = Σ n_g``, CR2 of a mean
+    has the closed form
+
+        V  = N⁻² Σ u_g² / (1 − n_g/N)
+        df = N² / (Σ n_g² + (Σ w_g)² − Σ w_g²),   w_g = n_g² / (N − n_g)
+
+    because the adjustment matrix ``(I − 11ᵀ/N)^(−1/2)`` of a cluster only ever meets the vector
+    of ones, an eigenvector. Clusters of size 1 give the ordinary standard error and n − 1.
+
+Deviations from the source
+    Where every cluster has the same mean there is no variance to estimate, and t would be
+    infinite (a deterministic model; a habit of order, which makes every mirrored pair ½). An
+    exact bound takes its place: see `ClusteredMean`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr, stdtrit
+
+from tiltmeter.errors import InputError
+
+__all__ = ["ClusteredMean", "clustered_mean", "mean_of_clusters"]
+
+#: Cluster means that differ by less than this share of their size differ by rounding alone.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class ClusteredMean:
+    """A mean with its cluster-robust error.
+
+    `se` and `df` are null with fewer than two clusters: nothing then tells how clusters differ.
+
+    If all `n_clusters` = G clusters have the same mean c, `unanimous` is true, `se` is 0 and
+    there is no t. Its place takes an exact bound that needs only the ends of the scale: given
+    the first cluster, the other G − 1 agree with it with probability q^(G−1), q being the share
+    of such clusters. A true mean of m < c needs q ≤ (m − low) / (c − low), hence
+
+        p = ((m − low) / (c − low))^(G−1),
+
+    and, inverted, q ≥ (1 − confidence)^(1/(G−1)) bounds the mean on both sides. Clusters are
+    taken as exchangeable and of equal weight. Without `bounds`, p and interval are null.
+    """
+
+    n: int
+    n_clusters: int
+    mean: float | None
+    se: float | None
+    df: float | None
+    unanimous: bool = False
+    bounds: tuple[float, float] | None = None
+
+    def interval(self, confidence: float = 0.95) -> tuple[float | None, float | None]:
+        """Interval for the mean; both ends null where there is none."""
+        if self.mean is None or self.se is None or self.df is None:
+            return None, None
+        if not self.unanimous:
+            half = float(stdtrit(self.df, 0.5 + confidence / 2)) * self.se
+            return self.mean - half, self.mean + half
+        if self.bounds is None:
+            return None, None
+        other = 1.0 - (1.0 - confidence) ** (1.0 / (self.n_clusters - 1))
+        low, high = self.bounds
+        return self.mean - other * (self.mean - low), self.mean + other * (high - self.mean)
+
+    def t(self, null: float = 0.0) -> float | None:
+        """Return t of the mean against `null`; null where there is no variance."""
+        if self.mean is None or self.se is None or self.unanimous:
+            return None
+        return (self.mean - null) / self.se
+
+    def p(self, null: float = 0.0) -> float | None:
+        """Two-sided p of the hypothesis that the mean is `null`."""
+        above, below = self.p_above(null), self.p_below(null)
+        if above is None or below is None:
+            return None
+        return min(above, below) if self.unanimous else 2.0 * min(above, below)
+
+    def p_above(self, null: float = 0.0) -> float | None:
+        """One-sided p; small where the mean lies above `null`."""
+        if self.unanimous and self.mean is not None and self.bounds is not None:
+            return self._unanimous_p(null - self.bounds[0], self.mean - self.bounds[0])
+        return self._tail(null, -1.0)
+
+    def p_below(self, null: float = 0.0) -> float | None:
+        """One-sided p; small where the mean lies below `null`."""
+        if self.unanimous and self.mean is not None and self.bounds is not None:
+            return self._unanimous_p(self.bounds[1] - null, self.bounds[1] - self.mean)
+        return self._tail(null, 1.0)
+
+    def _tail(self, null: float, sign: float) -> float | None:
+        t = self.t(null)
+        return None if t is None or self.df is None else float(stdtr(self.df, sign * t))
+
+    def _unanimous_p(self, to_null: float, to_mean: float) -> float:
+        if to_mean <= to_null:
+            return 1.0
+        return float((max(to_null, 0.0) / to_mean) ** (self.n_clusters - 1))
+
+
+def clustered_mean(
+    values: ArrayLike,
+    clusters: Sequence[object] | NDArray[np.generic],
+    *,
+    bounds: tuple[float, float] | None = None,
+) -> ClusteredMean:
+    """Return the mean of `values` with its cluster-robust (CR2) error.
+
+    Parameters
+    ----------
+    values
+        Numbers, shape (n,), in any unit.
+    clusters
+        A label for each value, shape (n,); values that share one are not independent.
+    bounds
+        The ends of the scale. Only needed where all clusters have the same mean.
+
+    Returns
+    -------
+    ClusteredMean
+        In the unit of `values`.
+
+    Raises
+    ------
+    InputError
+        If the shapes differ, or a value is not a finite number.
+
+    Notes
+    -----
+    CR2 of an intercept-only regression, as R's ``clubSandwich::coef_test(lm(y ~ 1), vcov =
+    "CR2", cluster = g, test = "Satterthwaite")`` defines it; time and memory are linear.
+
+    Examples
+    --------
+    >>> result = clustered_mean([0.1, 0.3, 0.5, 0.9], ["a", "a", "b", "c"])
+    >>> round(result.mean, 3), round(result.se, 3), round(result.df, 3)
+    (0.45, 0.22, 1.8)
+    """
+    array = np.asarray(values, dtype=np.float64)
+    labels = np.asarray(clusters)
+    if array.ndim != 1 or array.shape != labels.shape:
+        raise InputError(
+            f"clusters: shape {labels.shape}; needs one label for each of the values, "
+            f"shape {array.shape}, in one dimension"
+        )
+    if not np.isfinite(array).all():
+        raise InputError("values: nan or infinity; leave out what was not measured")
+    _, member = np.unique(labels, return_inverse=True)
+    sizes = np.bincount(member)
+    return mean_of_clusters(sizes, np.bincount(member, weights=array), bounds=bounds)
+
+
+def mean_of_clusters(
+    sizes: ArrayLike, totals: ArrayLike, *, bounds: tuple[float, float] | None = None
+) -> ClusteredMean:
+    """Return the clustered mean from the sufficient statistics of the clusters.
+
+    Parameters
+    ----------
+    sizes
+        Number of values in each cluster, shape (clusters,), each at least 1.
+    totals
+        Their sums, shape (clusters,).
+    bounds
+        The ends of the scale. Only needed where all clusters have the same mean.
+
+    Returns
+    -------
+    ClusteredMean
+        In the unit of the values.
+    """
+    n, total = np.asarray(sizes, dtype=np.float64), np.asarray(totals, dtype=np.float64)
+    count = n.sum()
+    if count == 0:
+        return ClusteredMean(0, 0, None, None, None)
+    mean = float(total.sum() / count)
+    if len(n) == 1:
+        return ClusteredMean(int(count), 1, mean, None, None)
+    w = n**2 / (count - n)
+    df = float(count**2 / (np.sum(n**2) + np.sum(w) ** 2 - np.sum(w**2)))
+    if _agree(total / n):
+        return ClusteredMean(int(count), len(n), mean, 0.0, df, True, bounds)
+    residual = total - n * mean
+    se = float(np.sqrt(np.sum(residual**2 / (1.0 - n / count))) / count)
+    return ClusteredMean(int(count), len(n), mean, se, df)
+
+
+def _agree(means: NDArray[np.float64]) -> bool:
+    return bool(np.ptp(means) <= ROUNDING * max(1.0, float(np.abs(means).max())))

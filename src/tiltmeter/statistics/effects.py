@@ -1,0 +1,121 @@
+"""Statistics that stand beside the clustered mean.
+
+Reference
+    The one-sample t test as Bai et al. (2025), PNAS 122(8), report it, and Cohen's d; the two
+    one-sided tests (TOST) of Schuirmann (1987), J. Pharmacokinetics and Biopharmaceutics 15,
+    657–680; Holm (1979), Scandinavian J. Statistics 6, 65–70; Benjamini & Hochberg (1995),
+    JRSS B 57, 289–300.
+
+Deviations from the source
+    The papers' t test takes all responses for independent, which they are not; it is kept as
+    `naive`. TOST takes the clustered error.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+from scipy.special import stdtr
+
+from tiltmeter.errors import InputError
+from tiltmeter.statistics.clustered import ClusteredMean
+
+__all__ = ["adjust", "cohen_d", "naive_t", "tost"]
+
+
+def cohen_d(mean: float | None, sd: float | None, *, neutral: float = 0.0) -> float | None:
+    """Return Cohen's d of one sample, (mean − neutral) / sd.
+
+    Parameters
+    ----------
+    mean, sd
+        Of the scores; sd with n − 1.
+    neutral
+        The value without bias.
+
+    Returns
+    -------
+    float or None
+        In standard deviations; null where there is no spread.
+    """
+    return (mean - neutral) / sd if mean is not None and sd else None
+
+
+def naive_t(
+    mean: float | None, sd: float | None, n: int, *, neutral: float = 0.0
+) -> dict[str, float | None]:
+    """Return the one-sample t test that takes all scores for independent.
+
+    Parameters
+    ----------
+    mean, sd, n
+        Of the scores; sd with n − 1.
+    neutral
+        The value without bias.
+
+    Returns
+    -------
+    dict
+        `naive_se`, `naive_t`, `naive_df` and `naive_p` (two-sided). Null with fewer than two
+        scores; t and p null where there is no spread.
+    """
+    if mean is None or sd is None:
+        return {"naive_se": None, "naive_t": None, "naive_df": None, "naive_p": None}
+    se, df = sd / n**0.5, float(n - 1)
+    if se == 0:
+        return {"naive_se": 0.0, "naive_t": None, "naive_df": df, "naive_p": None}
+    t = (mean - neutral) / se
+    p = 2.0 * float(stdtr(df, -abs(t)))
+    return {"naive_se": se, "naive_t": t, "naive_df": df, "naive_p": p}
+
+
+def tost(estimate: ClusteredMean, *, margin: float, neutral: float = 0.0) -> float | None:
+    """Test whether the mean is equivalent to the neutral value.
+
+    Parameters
+    ----------
+    estimate
+        A clustered mean.
+    margin
+        The largest distance from `neutral` that counts as none, in the unit of the scores.
+    neutral
+        The value without bias.
+
+    Returns
+    -------
+    float or None
+        The larger p of the two one-sided tests; small where the mean lies within the margin.
+        Null where the estimate has no test.
+
+    Raises
+    ------
+    InputError
+        If `margin` is not above 0.
+    """
+    if not margin > 0:
+        raise InputError(f"margin {margin}: must be above 0, in the unit of the scores")
+    above, below = estimate.p_above(neutral - margin), estimate.p_below(neutral + margin)
+    return None if above is None or below is None else max(above, below)
+
+
+def adjust(p: pl.Series, method: str) -> pl.Series:
+    """Adjust the p-values of one family for their number.
+
+    Parameters
+    ----------
+    p
+        p-values; nulls are no tests and do not count.
+    method
+        ``"holm"`` or ``"fdr_bh"``, as statsmodels names them.
+
+    Returns
+    -------
+    polars.Series
+        Adjusted p-values in the same order, null where `p` is.
+    """
+    from statsmodels.stats.multitest import multipletests
+
+    tested = p.is_not_null()
+    if not tested.any():
+        return p.cast(pl.Float64)
+    adjusted = multipletests(p.drop_nulls().to_numpy(), method=method)[1]
+    return p.cast(pl.Float64).scatter(tested.arg_true(), adjusted)

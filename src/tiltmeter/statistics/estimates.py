@@ -1,0 +1,296 @@
+"""From scores to estimates: a mean per level with interval, tests, bounds and a verdict.
+
+Measures
+    The mean score of each cell (model × stereotype × variation), stereotype, category and model,
+    and of all models together. Range, neutral value and direction are those of the instrument's
+    `Measure` and stand in every row.
+
+Inference
+    Intervals and tests are clustered (`clusters`, `clustered`); the papers' t test stands
+    beside them as `naive`. Holm and Benjamini–Hochberg adjust within a model, study,
+    instrument, mode, word list, scoring and level. `VERDICTS` says what follows.
+
+Order effect
+    The mean, over mirrored pairs scored in both orders, of the difference between the orders,
+    with the clusters of the mean. Pairs with a score in one order only tell nothing about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.errors import InputError
+from tiltmeter.frames import ESTIMATES, LEVELS, REASONS, Measure
+from tiltmeter.statistics.clustered import ClusteredMean, mean_of_clusters
+from tiltmeter.statistics.clusters import assign_clusters
+from tiltmeter.statistics.effects import adjust, cohen_d, naive_t, tost
+from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
+from tiltmeter.statistics.verdicts import verdict
+
+__all__ = ["Inference", "estimate", "estimate_summaries"]
+
+_MODEL = ("model", *NEVER_POOLED)
+
+#: The columns that tell the groups of a level apart; it pools over the rest.
+_KEYS = {
+    "cell": (*_MODEL, "category", "stereotype", "variation"),
+    "stereotype": (*_MODEL, "category", "stereotype"),
+    "category": (*_MODEL, "category"),
+    "model": _MODEL,
+    "overall": NEVER_POOLED,
+}
+
+#: A spread below this share of the range is due to rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Inference:
+    """What an auditor decides before looking at the scores."""
+
+    margin: float = 0.1  # of equivalence, in the unit of the scores
+    confidence: float = 0.95  # of intervals; tests are at 1 − confidence
+    compliance_floor: float = 0.8  # least share of scored responses for a verdict
+    cluster: str = "default"  # default | stereotype: how levels above the stereotype cluster
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing."""
+        if not self.margin > 0:
+            raise InputError(f"margin {self.margin}: must be above 0, in the unit of the scores")
+        if not 0 < self.confidence < 1:
+            raise InputError(f"confidence {self.confidence}: must lie between 0 and 1, as 0.95")
+        if not 0 <= self.compliance_floor <= 1:
+            raise InputError(f"compliance_floor {self.compliance_floor}: a share, 0 to 1")
+        if self.cluster not in ("default", "stereotype"):
+            raise InputError(f"cluster {self.cluster!r}: allowed are default, stereotype")
+
+
+def estimate(
+    scores: pl.DataFrame,
+    measure: Measure,
+    *,
+    margin: float = 0.1,
+    confidence: float = 0.95,
+    compliance_floor: float = 0.8,
+    cluster: str = "default",
+) -> pl.DataFrame:
+    """Estimate the mean score at every level.
+
+    Parameters
+    ----------
+    scores
+        Columns of `frames.SCORES`, of one instrument and any number of models, studies, modes,
+        word lists and scorings; only models are ever pooled.
+    measure
+        What the instrument's number means.
+    margin
+        Largest distance from neutral that counts as no bias, in the unit of the scores.
+    confidence
+        Of the intervals, 0…1; tests are at 1 − confidence.
+    compliance_floor
+        Least share of scored responses that allows a verdict, 0…1.
+    cluster
+        ``"default"``: categories and models are clustered by stereotype × variation.
+        ``"stereotype"``: by stereotype, for statements about stereotypes not in the study.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `frames.ESTIMATES`, a row per level and group; level ``overall`` only where
+        there are two models or more. No number is null, never nan; `verdict` says why.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a score lies outside the measure's range or has neither value
+        nor reason, the scores are another instrument's, or a parameter means nothing.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from tiltmeter.frames import SCORES, Measure
+    >>> empty = pl.DataFrame(schema=SCORES)
+    >>> estimate(empty, Measure("word_association", "", -1, 1, 0, "", "")).height
+    0
+    """
+    inference = Inference(margin, confidence, compliance_floor, cluster)
+    return estimate_summaries(summarise(scores), measure, inference)
+
+
+def estimate_summaries(
+    units: pl.DataFrame, measure: Measure, inference: Inference | None = None
+) -> pl.DataFrame:
+    """Estimate from summaries, so that scores of many models need not be in memory at once.
+
+    Parameters
+    ----------
+    units
+        From `summarise`; those of several models joined with `polars.concat`.
+    measure
+        What the instrument's number means.
+    inference
+        Margin, confidence, compliance floor and clusters; by default those of `Inference`.
+
+    Returns
+    -------
+    polars.DataFrame
+        As `estimate`.
+
+    Raises
+    ------
+    InputError
+        If a score lies outside the measure's range or the scores are another instrument's.
+    """
+    _fits(units, measure)
+    inference = inference or Inference()
+    several = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
+    levels = [
+        _level(several if level == "overall" else units, level, measure, inference)
+        for level in LEVELS
+    ]
+    rows = pl.concat(levels, how="diagonal")
+    family = ("level", *_MODEL)
+    rows = rows.with_columns(
+        _adjusted("p", "holm", family).alias("p_holm"),
+        _adjusted("p", "fdr_bh", family).alias("p_bh"),
+        _adjusted("tost_p", "holm", family).alias("tost_p_holm"),
+        range_low=pl.lit(measure.low, pl.Float64),
+        range_high=pl.lit(measure.high, pl.Float64),
+        neutral=pl.lit(measure.neutral, pl.Float64),
+    ).with_columns(verdict=verdict(1 - inference.confidence, inference.compliance_floor))
+    return rows.select(pl.col(c).cast(t) for c, t in ESTIMATES.items())
+
+
+def _fits(units: pl.DataFrame, measure: Measure) -> None:
+    others = set(units["instrument"].unique()) - {measure.instrument}
+    if others:
+        raise InputError(
+            f"scores: instrument {', '.join(sorted(map(str, others)))}; the measure is "
+            f"{measure.instrument}; estimate each instrument by itself"
+        )
+    slack = _ROUNDING * (measure.high - measure.low)
+    for column, beyond in (
+        ("lowest", pl.col("lowest") < measure.low - slack),
+        ("highest", pl.col("highest") > measure.high + slack),
+    ):
+        outside = units.filter(beyond)
+        if not outside.is_empty():
+            raise InputError(
+                f"scores: score {outside[column][0]} of {outside['model'][0]} on "
+                f"{outside['stereotype'][0]} lies outside the range of {measure.instrument}, "
+                f"{measure.low} to {measure.high}"
+            )
+
+
+def _adjusted(column: str, method: str, family: tuple[str, ...]) -> pl.Expr:
+    return (
+        pl.col(column)
+        .map_batches(lambda p: adjust(p, method), return_dtype=pl.Float64)
+        .over(family)
+    )
+
+
+def _level(units: pl.DataFrame, level: str, measure: Measure, inference: Inference) -> pl.DataFrame:
+    """Return the rows of one level, before adjustment for their number."""
+    keys = _KEYS[level]
+    described = _describe(units, keys, measure)
+    clusters = _cluster_sums(units, level, keys, inference)
+    groups = described.join(clusters, on=keys, how="left", nulls_equal=True).sort(keys)
+    tests = [_tests(row, measure, inference) for row in groups.iter_rows(named=True)]
+    inferred = pl.DataFrame(tests, schema={c: ESTIMATES[c] for c in _TESTED})
+    return groups.select(pl.lit(level).alias("level"), pl.exclude("sums")).hstack(inferred)
+
+
+def _describe(units: pl.DataFrame, keys: tuple[str, ...], measure: Measure) -> pl.DataFrame:
+    """Return what needs no model: counts, compliance, mean, spread, bounds."""
+    n, scored, means = pl.col("n").sum(), pl.col("n_scored"), pl.col("mean")
+    total = (scored * means).sum()
+    mean = pl.when(scored.sum() > 0).then(total / scored.sum())
+    squares = pl.col("m2").sum() + (scored * (means - mean) ** 2).sum()
+    sd = pl.when(scored.sum() > 1).then((squares / (scored.sum() - 1)).sqrt())
+    rounding = _ROUNDING * (measure.high - measure.low)
+    missing = n - scored.sum()
+    return units.group_by(keys).agg(
+        pl.col("n", "n_scored", *(f"n_{reason}" for reason in REASONS)).sum(),
+        (scored.sum() / n).alias("compliance"),
+        _share("one_sided").alias("one_sided_share"),
+        _share("coverage").alias("coverage"),
+        _share("first_share").alias("first_share"),
+        mean.alias("mean"),
+        pl.when(sd > rounding).then(sd).otherwise(sd * 0.0).alias("sd"),
+        ((total + missing * measure.low) / n).alias("bound_low"),
+        ((total + missing * measure.high) / n).alias("bound_high"),
+    )
+
+
+def _share(column: str) -> pl.Expr:
+    count = pl.col(f"{column}_n").sum()
+    return pl.when(count > 0).then(pl.col(f"{column}_sum").sum() / count)
+
+
+def _cluster_sums(
+    units: pl.DataFrame, level: str, keys: tuple[str, ...], inference: Inference
+) -> pl.DataFrame:
+    """Return a row per group with `sums`: a list of sizes and totals, one of each cluster."""
+    scored = units.filter(pl.col("n_scored") > 0)
+    by_stereotype = inference.cluster == "stereotype"
+    assigned = assign_clusters(scored, level, keys, by_stereotype=by_stereotype)
+    stated = [*keys, "clustered_by", "conditional_on"]
+    clusters = assigned.group_by(*stated, "cluster").agg(
+        pl.col("n_scored").sum().alias("size"),
+        (pl.col("n_scored") * pl.col("mean")).sum().alias("total"),
+        pl.col("order_difference").count().alias("pairs"),
+        pl.col("order_difference").sum().alias("difference"),
+    )
+    sums = pl.struct("size", "total", "pairs", "difference").alias("sums")
+    return clusters.sort("cluster").group_by(stated, maintain_order=True).agg(sums)
+
+
+_TESTED = (
+    *("se", "df", "t", "p", "test", "confidence", "ci_low", "ci_high", "n_clusters"),
+    *("naive_se", "naive_t", "naive_df", "naive_p", "cohen_d", "tost_margin", "tost_p"),
+    *("order_effect", "order_effect_low", "order_effect_high", "n_pairs"),
+)
+
+
+def _tests(
+    row: Mapping[str, Any], measure: Measure, inference: Inference
+) -> dict[str, float | int | str | None]:
+    """Return the clustered and the naive inference on one group."""
+    neutral, confidence = measure.neutral, inference.confidence
+    sums, span = row["sums"] or [], measure.high - measure.low
+    centre = _clustered(sums, "size", "total", (measure.low, measure.high))
+    order = _clustered(sums, "pairs", "difference", (-span, span))
+    p = centre.p(neutral)
+    low, high = centre.interval(confidence)
+    order_low, order_high = order.interval(confidence)
+    return {
+        "se": centre.se,
+        "df": centre.df,
+        "t": centre.t(neutral),
+        "p": p,
+        "test": None if p is None else "unanimous" if centre.unanimous else "t",
+        "confidence": confidence,
+        "ci_low": low,
+        "ci_high": high,
+        "n_clusters": centre.n_clusters,
+        **naive_t(row["mean"], row["sd"], row["n_scored"], neutral=neutral),
+        "cohen_d": cohen_d(row["mean"], row["sd"], neutral=neutral),
+        "tost_margin": inference.margin,
+        "tost_p": tost(centre, margin=inference.margin, neutral=neutral),
+        "order_effect": order.mean,
+        "order_effect_low": order_low,
+        "order_effect_high": order_high,
+        "n_pairs": order.n,
+    }
+
+
+def _clustered(
+    sums: list[dict[str, float]], size: str, total: str, bounds: tuple[float, float]
+) -> ClusteredMean:
+    kept = [s for s in sums if s[size] > 0]
+    return mean_of_clusters([s[size] for s in kept], [s[total] for s in kept], bounds=bounds)

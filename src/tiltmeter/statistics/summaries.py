@@ -1,0 +1,124 @@
+"""Scores reduced to their sufficient statistics, one row per mirrored pair.
+
+Everything `estimates` reports follows from counts, means and sums of squares per pair. The
+summaries of several models are joined with `polars.concat`, so the scores of only one model
+need to be in memory at a time.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from tiltmeter.errors import InputError
+from tiltmeter.frames import FACTORS, REASONS, SCORES, check
+
+__all__ = ["NEVER_POOLED", "compliance", "summarise"]
+
+#: Factors that no level pools over.
+NEVER_POOLED = ("study", "instrument", "mode", "word_list", "scoring")
+
+#: A number about a response beside its score, averaged over the scored responses that have it.
+_BESIDE = ("one_sided", "coverage", "first_share")
+
+_SCORED = pl.col("score").is_not_null()
+
+
+def summarise(scores: pl.DataFrame) -> pl.DataFrame:
+    """Reduce scores to one row per model and mirrored pair.
+
+    Parameters
+    ----------
+    scores
+        Columns of `frames.SCORES`; all the scores of a model at once.
+
+    Returns
+    -------
+    polars.DataFrame
+        The factors, `word_list`, `scoring` and group words; `pair_id`; `unit`, which also tells
+        apart responses without a pair; `n`, `n_scored`, ``n_<reason>``; `lowest`, `highest`
+        and `mean` score and `m2`, the summed squared deviations from the mean; sums and counts of `one_sided`, `coverage`
+        and `first_share`; and `order_difference`, the mean score with the marginalized group
+        first minus with the default group first, null unless the pair is scored in both orders.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a score is not finite, a missing score has no reason, or the
+        trials of one pair differ in more than their order.
+    """
+    frame = _valid(check(scores, SCORES, "scores")).with_row_index("row")
+    alone = pl.format("{} response {}", pl.col("model").fill_null(""), "row")
+    frame = frame.with_columns(unit=pl.coalesce("pair_id", alone)).sort("unit", "order", "score")
+    keys = [*FACTORS, "word_list", "scoring", "marginalized", "default", "pair_id", "unit"]
+    units = frame.group_by(keys, maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("n"),
+        *_counts(),
+        pl.col("score").min().alias("lowest"),
+        pl.col("score").max().alias("highest"),
+        pl.col("score").mean().alias("mean"),
+        ((pl.col("score") - pl.col("score").mean()) ** 2).sum().alias("m2"),
+        *(pl.col(c).filter(_SCORED).cast(pl.Float64).sum().alias(f"{c}_sum") for c in _BESIDE),
+        *(pl.col(c).filter(_SCORED).count().cast(pl.Int64).alias(f"{c}_n") for c in _BESIDE),
+        (_first("marginalized_first") - _first("default_first")).alias("order_difference"),
+    )
+    return _whole_pairs(units)
+
+
+def compliance(scores: pl.DataFrame) -> pl.DataFrame:
+    """Count the responses without a score by reason, for each wording, group pair and order.
+
+    Parameters
+    ----------
+    scores
+        Columns of `frames.SCORES`.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per model, study, instrument, mode, category, stereotype, variation, word list,
+        scoring, group pair and order: `n`, `n_scored` and ``n_<reason>``, which add up to `n`.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a score is not finite, or a missing score has no reason.
+    """
+    keys = [*FACTORS, "word_list", "scoring", "marginalized", "default", "order"]
+    frame = _valid(check(scores, SCORES, "scores"))
+    return frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("n"), *_counts()).sort(keys)
+
+
+def _counts() -> list[pl.Expr]:
+    """Return the number of scores, and of missing ones by reason."""
+    missing = ((~_SCORED & (pl.col("reason") == r)).alias(f"n_{r}") for r in REASONS)
+    counted = (_SCORED.alias("n_scored"), *missing)
+    return [flag.sum().cast(pl.Int64) for flag in counted]
+
+
+def _first(order: str) -> pl.Expr:
+    return pl.col("score").filter(pl.col("order") == order).mean()
+
+
+def _valid(scores: pl.DataFrame) -> pl.DataFrame:
+    if not scores.filter(_SCORED & ~pl.col("score").is_finite()).is_empty():
+        raise InputError("scores: score is nan or infinite; a missing score is null with a reason")
+    unexplained = scores.filter(~_SCORED & ~pl.col("reason").is_in(REASONS).fill_null(False))
+    if not unexplained.is_empty():
+        reason, trial = unexplained.select("reason", "trial_id").row(0)
+        raise InputError(
+            f"scores: {len(unexplained)} without a score and with reason {reason!r} "
+            f"(first: trial {trial}); allowed: {', '.join(REASONS)}"
+        )
+    return scores
+
+
+def _whole_pairs(units: pl.DataFrame) -> pl.DataFrame:
+    """Refuse a pair that would fall into two clusters."""
+    same_pair = ["model", *NEVER_POOLED, "unit"]
+    split = units.filter(pl.struct(same_pair).is_duplicated())
+    if split.is_empty():
+        return units
+    raise InputError(
+        f"scores: pair_id {split['pair_id'][0]!r} is used for trials that differ in stereotype, "
+        "variation or group words; a mirrored pair differs in order alone"
+    )

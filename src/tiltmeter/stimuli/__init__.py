@@ -1,0 +1,17 @@
+"""Studies: stimuli and wordings as files, and their one loader."""
+
+from tiltmeter.stimuli.loading import load_study, parse_study, shipped_studies, study_hash
+from tiltmeter.stimuli.study import Citation, Instrument, Stereotype, Study, Variation, Words
+
+__all__ = [
+    "Citation",
+    "Instrument",
+    "Stereotype",
+    "Study",
+    "Variation",
+    "Words",
+    "load_study",
+    "parse_study",
+    "shipped_studies",
+    "study_hash",
+]

@@ -1,0 +1,181 @@
+"""Read study files: YAML text in, a checked `Study` out, every error with file, line and field.
+
+Scalars are read as strings, so the words "null", "no" and "1e3" stay words. Anchors and
+aliases are refused: a few lines of them can expand without bound.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from tiltmeter.errors import StudyError, unknown
+from tiltmeter.stimuli.study import Study
+
+__all__ = ["load_study", "parse_study", "shipped_studies", "study_hash"]
+
+MAX_BYTES = 4_000_000
+SUFFIXES = (".yaml", ".yml")
+
+
+def shipped_studies() -> list[str]:
+    """Names of the studies that come with Tiltmeter, in alphabetical order."""
+    folder = resources.files("tiltmeter.stimuli") / "studies"
+    return sorted(Path(item.name).stem for item in folder.iterdir() if item.name.endswith(".yaml"))
+
+
+@lru_cache(maxsize=32)
+def _shipped(name: str) -> Study:
+    source = resources.files("tiltmeter.stimuli") / "studies" / f"{name}.yaml"
+    return parse_study(source.read_text(encoding="utf-8"), f"{name}.yaml")
+
+
+def load_study(study: str | Path | Study) -> Study:
+    """Load a study by its shipped name or the path of a YAML file.
+
+    Parameters
+    ----------
+    study
+        ``"bai2025"``, or a path ending in ``.yaml`` or ``.yml``. A `Study` is returned as it is.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    StudyError
+        If the name is not known, or the file is missing or malformed; the text names file,
+        line and field.
+    """
+    if isinstance(study, Study):
+        return study
+    if not str(study).endswith(SUFFIXES):
+        if str(study) not in shipped_studies():
+            raise StudyError(
+                f"{unknown('study', str(study), shipped_studies())}; or give a file ending in .yaml"
+            )
+        return _shipped(str(study))
+    path = Path(study)
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise StudyError(f"{path}: larger than {MAX_BYTES:,} bytes")
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise StudyError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise StudyError(f"{path}: not UTF-8 at byte {error.start}") from None
+    except OSError as error:
+        raise StudyError(f"{path}: {error.strerror}") from None
+    return parse_study(text, str(path))
+
+
+def parse_study(text: str, source: str) -> Study:
+    """Check the text of a study file.
+
+    Parameters
+    ----------
+    text
+        YAML.
+    source
+        What to call the text in errors, usually its path.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    StudyError
+        One line per problem, each with file, line and field.
+    """
+    try:
+        root = yaml.compose(text, Loader=yaml.BaseLoader)
+        content = _content(root, source)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise StudyError(f"{source}:{line}: not valid YAML: {problem}") from None
+    except RecursionError:
+        raise StudyError(f"{source}: nested too deeply") from None
+    if not isinstance(content, dict):
+        raise StudyError(f"{source}:1: expected a mapping with name and stereotypes")
+    content.setdefault("instruments", _wordings())
+    try:
+        return Study.model_validate(content)
+    except ValidationError as error:
+        lines = [_explain(problem, root, source) for problem in error.errors()]
+        raise StudyError("\n".join(lines)) from None
+
+
+@lru_cache(maxsize=1)
+def _wordings() -> dict[str, Any]:
+    """Return the wordings of every study that brings none."""
+    text = (resources.files("tiltmeter.stimuli") / "wordings.yaml").read_text(encoding="utf-8")
+    wordings: dict[str, Any] = yaml.load(text, Loader=yaml.BaseLoader)
+    return wordings
+
+
+def study_hash(study: Study) -> str:
+    """SHA-256 over the checked content, so layout and comments do not count (12 hex digits)."""
+    content = json.dumps(study.model_dump(), sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+
+def _content(node: yaml.Node | None, source: str, seen: set[int] | None = None) -> Any:
+    seen = set() if seen is None else seen
+    if node is None:
+        return None
+    if id(node) in seen:
+        raise StudyError(
+            f"{source}:{node.start_mark.line + 1}: anchors and aliases are not allowed"
+        )
+    seen.add(id(node))
+    if isinstance(node, yaml.MappingNode):
+        mapping: dict[str, Any] = {}
+        for key, value in node.value:
+            name = str(key.value)
+            if name in mapping:
+                line = key.start_mark.line + 1
+                raise StudyError(f"{source}:{line}: key {name!r} stands twice")
+            mapping[name] = _content(value, source, seen)
+        return mapping
+    if isinstance(node, yaml.SequenceNode):
+        return [_content(item, source, seen) for item in node.value]
+    return node.value
+
+
+def _explain(problem: Any, root: yaml.Node | None, source: str) -> str:
+    field = ".".join(str(part) for part in problem["loc"] if part != "[key]") or "study"
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{source}:{_line(root, problem['loc'])}: {field}: {message}"
+
+
+def _line(node: yaml.Node | None, loc: tuple[int | str, ...]) -> int:
+    """Line of the deepest node on the way to `loc`."""
+    line = 1
+    for part in loc:
+        step = _step(node, part)
+        if step is None:
+            break
+        line, node = step
+    return line
+
+
+def _step(node: yaml.Node | None, part: int | str) -> tuple[int, yaml.Node] | None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == part:
+                return key.start_mark.line + 1, value
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        item = node.value[part]
+        return item.start_mark.line + 1, item
+    return None
