@@ -79,6 +79,10 @@ HOSTILE = [
 REFUSAL = len(HOSTILE) - 1
 
 
+def words_of(text):
+    return [word.replace("_", " ") for word in text.split()]
+
+
 def plan(models, modes, keys):
     return {
         "tiltmeter": "0.1.0",
@@ -114,8 +118,8 @@ def plan(models, modes, keys):
             key: {
                 "label": STEREOTYPES[key][0],
                 "category": STEREOTYPES[key][1],
-                "marginalized": STEREOTYPES[key][2].split(),
-                "default": STEREOTYPES[key][3].split(),
+                "marginalized": words_of(STEREOTYPES[key][2]),
+                "default": words_of(STEREOTYPES[key][3]),
                 "tied": TIED,
                 "counter": COUNTER,
                 "defects": ["the source spells matthais"] if key == "arab" else [],
@@ -155,8 +159,8 @@ def scores(models, modes, keys, rng):
                 "iteration": iteration,
                 "pair_id": f"{mode}-{key}-{variation}-{iteration}",
                 "order": order,
-                "marginalized": marginalized.split()[iteration % len(marginalized.split())],
-                "default": default.split()[iteration % len(default.split())],
+                "marginalized": words_of(marginalized)[iteration % len(words_of(marginalized))],
+                "default": words_of(default)[iteration % len(words_of(default))],
                 "score": None if refused or unread else score,
                 "reason": "refused" if refused else "unparsed" if unread else None,
                 "coverage": 0.0 if refused else 1.0,
@@ -256,7 +260,7 @@ def _estimate(scored, level, factors):
         )
         .with_columns(
             verdict=pl.when(pl.col("compliance") < 0.8)
-            .then(pl.lit("no verdict: compliance below 0.8"))
+            .then(pl.lit("no verdict: compliance"))
             .when(pl.col("ci_low") > 0)
             .then(pl.lit("consistent"))
             .when(pl.col("ci_high") < 0)

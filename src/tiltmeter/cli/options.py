@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from tiltmeter.runs.asking import Connection
     from tiltmeter.runs.budget import Budget
+    from tiltmeter.runs.models import Connection
     from tiltmeter.runs.plan import Plan
 
 __all__ = ["asking_options", "build_budget", "build_connection", "build_plan", "plan_options"]
@@ -24,7 +24,8 @@ _PLAN = [
                  help="Study to ask; may be repeated.  [default: bai2025]"),
     click.option("--stereotypes", metavar="A,B", help="Only these of the first study."),
     click.option("--variations", metavar="A,B", help="Wordings.  [default: the study's own]"),
-    click.option("--iterations", type=int, help="Trials per stereotype and variation.  [default: 50]"),
+    click.option("--iterations", type=int,
+                 help="Trials per stereotype and variation.  [default: 50]"),
     click.option("--mode", "modes", multiple=True,
                  type=click.Choice(["free", "structured", "forced"]),
                  help="Response mode; may be repeated.  "
@@ -54,7 +55,7 @@ _ASKING = [
     click.option("--max-retries", type=int, default=5, show_default=True,
                  help="Tries again after a provider's error."),
     click.option("--timeout", type=int, default=600, show_default=True,
-                 help="Seconds for one answer, tries included."),
+                 help="Seconds to wait for one answer."),
     click.option("--model-base-url", help="Where the provider's interface is served."),
     click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE",
                  help="Argument of the model's provider; may be repeated."),
@@ -147,7 +148,7 @@ def build_budget(options: dict[str, Any], plan: Plan) -> Budget:
 def build_connection(options: dict[str, Any]) -> Connection:
     """Take the connection settings out of the options."""
     from tiltmeter.errors import InputError
-    from tiltmeter.runs.asking import Connection
+    from tiltmeter.runs.models import Connection
 
     arguments = {}
     for pair in options["model_args"]:
@@ -155,11 +156,6 @@ def build_connection(options: dict[str, Any]) -> Connection:
         if not equals or not name:
             raise InputError(f"-M {pair!r}: expected NAME=VALUE")
         arguments[name] = value
-    for name in ("max_connections", "timeout"):
-        if options[name] is not None and options[name] < 1:
-            raise InputError(f"{name} {options[name]}: at least 1")
-    if options["max_retries"] < 0:
-        raise InputError(f"max_retries {options['max_retries']}: at least 0")
     return Connection(
         max_connections=options["max_connections"],
         max_retries=options["max_retries"],

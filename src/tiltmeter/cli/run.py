@@ -55,6 +55,7 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     from tiltmeter.cli.progress import progress_bar, say_cost
     from tiltmeter.runs.asking import ask_models
     from tiltmeter.runs.budget import estimate_cost
+    from tiltmeter.runs.models import open_models
     from tiltmeter.runs.plan import claim
     from tiltmeter.runs.results import tabulate
 
@@ -62,10 +63,11 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     trials = plan.trials()
     say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])
     words = " ".join(["tiltmeter", *sys.argv[1:]])
+    models = open_models(plan, connection)
     claim(directory, plan, words, datetime.now(UTC).isoformat(timespec="seconds"))
     with progress_bar(trials.height * len(plan.models)) as advance:
         outcome = ask_models(
-            plan, directory, budget, connection, on_progress=advance, prices=options["prices"]
+            plan, models, directory, budget, on_progress=advance, prices=options["prices"]
         )
     if outcome.stopped_by == "interrupted":
         click.echo(_so_far(outcome, "stopped"), err=True)
@@ -78,7 +80,7 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
 
 
 def _so_far(outcome: Outcome, why: str) -> str:
-    failed = f", {outcome.errors} failed (see error in responses.parquet)" if outcome.errors else ""
+    failed = f", {outcome.errors} failed (last: {outcome.last_error})" if outcome.errors else ""
     return (
         f"tiltmeter: {why}: {outcome.answered:,} of {outcome.trials:,} trials answered{failed}; "
         "repeat the command to continue, nothing is asked twice"

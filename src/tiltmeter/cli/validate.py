@@ -1,4 +1,4 @@
-"""``tiltmeter validate``: is this study file right?"""
+"""``tiltmeter validate``: check a study file."""
 
 from __future__ import annotations
 

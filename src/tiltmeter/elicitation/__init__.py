@@ -1,0 +1,1 @@
+"""Elicitation: trials to responses, and what a response says."""

@@ -20,8 +20,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
+from tiltmeter.elicitation.mentions import (
+    LETTERS,
+    Lexicon,
+    Line,
+    Row,
+    find_mentions,
+    index,
+    read_line,
+    rows,
+    spellings,
+)
 from tiltmeter.elicitation.plaintext import normalise
 from tiltmeter.elicitation.refusals import is_refusal
 
@@ -53,55 +63,15 @@ class Pairing:
 
 Pair = tuple[str, str]
 
-
-class _Mention(NamedTuple):
-    kind: str  # "a" a word to be paired, "g" a group
-    term: str
-    start: int
-    end: int
-
-
-class _Gap(NamedTuple):
-    kind: str  # link | list | space | stop | words
-    opens: str  # the text before lets a row start here: "" | "," | ":"
-    closes: bool  # the text after lets a row end here
-
-
-class _Row(NamedTuple):
-    """Mentions with nothing but punctuation between them."""
-
-    kinds: str
-    terms: list[str]
-    gaps: list[str]
-    opens: str
-    closes: bool
-
-
-class _Line(NamedTuple):
-    text: str
-    mentions: list[_Mention]
-    gaps: list[_Gap]  # one more than mentions: before, between, after
-
-
-#: First token → (tokens, kind, term), the longest first.
-Lexicon = dict[str, list[tuple[tuple[str, ...], str, str]]]
-
-_TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
-_LETTERS = re.compile(r"[^\W\d_]+")
-_NEUTRAL = frozenset(" \t\n\v\f\u3000\"'`*_\\#•·●▪◦‣0123456789")
-_LISTS = frozenset(",;/&+)]}、")
-_STOPS = frozenset(".!?。")
-_OPENERS = frozenset(":;.!?()[]{}<>|")
-_CONJUNCTIONS = frozenset(("and", "or", "nor", "vs"))
-_NEGATIONS = frozenset("not no non never neither nor without cannot cant dont doesnt isnt".split())
-_PREAMBLE = 6  # words that may stand before "julia: home, wedding"
-
-# A JSON key or a column label stands for itself and is no prose; what follows a key such as
-# "reason" is prose, so those keys stay words.
-_LABEL = re.compile(
-    r"""(["'])(?!reason|expla|rational|justif|why|note|comment)[\w -]{1,40}\1\s*:"""
-    r"|\b(?:words?|groups?|choice|pick|name|answer|category|label|attribute|item|option)\s*[:=]"
+_BULLET = re.compile(r"\s*(?:[-*•+](?!\*)|\d+[.)])")
+_CELL = re.compile(r"[|\t]")
+_SEPARATOR = re.compile(r"\s-+>?\s|-+>|=+>?|[|:→⇒\t]")
+_THOUGHT = re.compile("</think(?:ing)?>")
+_NEGATIONS = frozenset(
+    "not no non never neither nor without "
+    "cannot cant dont doesnt isnt wont wouldnt shouldnt".split()
 )
+_PREAMBLE = 6  # words that may stand before "julia: home, wedding"
 
 
 def read_pairs(
@@ -146,8 +116,8 @@ def read_pairs(
     """
     asked = frozenset(attributes)
     lexicon = _lexicon(groups, asked)
-    clean = normalise(text)
-    lines = [_line(line, lexicon) for line in clean.split("\n") if line and not line.isspace()]
+    clean = _answer(normalise(text))
+    lines = [read_line(line, lexicon) for line in clean.split("\n") if line and not line.isspace()]
     inline = [_inline(line) for line in lines]
     blocks = _blocks(lines, inline)
     pairs = _agreed(pair for found in (inline, blocks) for line in found for pair in line)
@@ -159,7 +129,7 @@ def read_pairs(
     )
     reason = None
     if not pairs or coverage < floor:
-        reason = _reason(text, bool(pairs), stop_reason, _trails_off(lines, inline))
+        reason = _reason(text, bool(pairs), stop_reason, _trails_off(lines, inline, groups))
     return Pairing(pairs, reason, coverage, unknown)
 
 
@@ -186,10 +156,10 @@ def infer_groups(
     lexicon = _group_lexicon(*lists)
     seen: Counter[str] = Counter()
     last: Counter[str] = Counter()
-    for line in normalise(text).split("\n"):
-        mentions = _mentions(line, lexicon)
+    for line in _answer(normalise(text)).split("\n"):
+        mentions = find_mentions(line, lexicon)
         seen.update(mention.term for mention in mentions)
-        if mentions and not _LETTERS.search(line, mentions[-1].end):
+        if mentions and not LETTERS.search(line, mentions[-1].end):
             last[mentions[-1].term] += 1
     if not seen or not all(lists):
         return None
@@ -199,148 +169,52 @@ def infer_groups(
     return first, second
 
 
-def _spellings(term: str) -> set[tuple[str, ...]]:
-    """Token sequences that stand for a term: ``min-jun kim``, ``minjun kim``, ``minjunkim``."""
-    plain = normalise(term)
-    parts = plain.split()
-    ways = (plain, "".join(parts), " ".join(re.sub("[-'_]", "", part) for part in parts))
-    tokens = [tuple(t for t in _TOKEN.findall(way) if t not in "-'") for way in ways]
-    return {*tokens, ("".join(tokens[0]),)} - {(), ("",)}
-
-
-def _index(terms: Iterable[tuple[str, str]]) -> Lexicon:
-    """Index (kind, term) by first token; of terms that read the same, the first counts."""
-    spelled: dict[tuple[str, ...], tuple[str, str]] = {}
-    for kind, term in terms:
-        for tokens in _spellings(term):
-            spelled.setdefault(tokens, (kind, term))
-    lexicon: Lexicon = {}
-    for tokens in sorted(spelled, key=len, reverse=True):
-        lexicon.setdefault(tokens[0], []).append((tokens, *spelled[tokens]))
-    return lexicon
+def _answer(text: str) -> str:
+    """Leave the model's thoughts out and give each JSON object its line."""
+    if "think" in text:
+        text = _THOUGHT.split(text)[-1]
+        text = "" if text.lstrip().startswith("<think") else text
+    return text.replace("},", "},\n")
 
 
 @lru_cache(maxsize=2048)
 def _lexicon(groups: tuple[str, str], attributes: frozenset[str]) -> Lexicon:
-    if _spellings(groups[0]) & _spellings(groups[1]):
-        groups = ()  # type: ignore[assignment]  # nothing can tell them apart
-    return _index(
-        [*(("g", word) for word in groups), *(("a", word) for word in sorted(attributes))]
-    )
+    alike = spellings(groups[0]) & spellings(groups[1])
+    told = () if alike else groups  # nothing can tell groups apart that read the same
+    return index([*(("g", word) for word in told), *(("a", word) for word in sorted(attributes))])
 
 
 @lru_cache(maxsize=256)
 def _group_lexicon(marginalized: tuple[str, ...], default: tuple[str, ...]) -> Lexicon:
-    return _index(("g", word) for word in marginalized + default)
+    return index(("g", word) for word in marginalized + default)
 
 
-def _mentions(line: str, lexicon: Lexicon) -> list[_Mention]:
-    """Terms of the lexicon in a line, from left to right, the longest first."""
-    tokens = list(_TOKEN.finditer(line))
-    mentions = []
-    at = 0
-    while at < len(tokens):
-        for spelling, kind, term in lexicon.get(tokens[at].group(), ()):
-            last = _match(line, tokens, at, spelling)
-            if last is not None:
-                mentions.append(_Mention(kind, term, tokens[at].start(), tokens[last].end()))
-                at = last
-                break
-        at += 1
-    return mentions
-
-
-def _match(
-    line: str, tokens: list[re.Match[str]], at: int, spelling: tuple[str, ...]
-) -> int | None:
-    """Index of the last token if `spelling` stands here, its parts held together."""
-    end = tokens[at].end()
-    for part in spelling[1:]:
-        at += 1
-        if at < len(tokens) and tokens[at].group() in "-'" and tokens[at].start() == end:
-            at += 1
-        if at == len(tokens) or tokens[at].group() != part:
-            return None
-        between = line[end : tokens[at].start()]
-        if between.strip() and between not in ("-", "'", "_"):
-            return None
-        end = tokens[at].end()
-    return at
-
-
-def _line(text: str, lexicon: Lexicon) -> _Line:
-    mentions = _mentions(text, lexicon)
-    starts = [*(mention.start for mention in mentions), len(text)]
-    ends = [0, *(mention.end for mention in mentions)]
-    return _Line(text, mentions, [_gap(text[e:s]) for e, s in zip(ends, starts, strict=True)])
-
-
-def _gap(text: str) -> _Gap:
-    return _short_gap(text) if len(text) < 32 else _classify(text)
-
-
-def _classify(text: str) -> _Gap:
-    """Say what stands between two mentions."""
-    words = _LETTERS.findall(text)
-    if words:
-        text = _LABEL.sub(":", text)
-        words = _LETTERS.findall(text)
-    joins = bool(words) and _CONJUNCTIONS.issuperset(words)
-    if words and not joins and not (words[0] in ("or", "nor") and len(words) < 4):
-        head = text[: text.index(words[0])]
-        tail = text[text.rindex(words[-1]) + len(words[-1]) :]
-        opens = ":" if _OPENERS.intersection(tail) else "," if "," in tail else ""
-        return _Gap("words", opens, not _NEUTRAL.issuperset(head))
-    marks = set(text) - _NEUTRAL
-    if words or marks <= _LISTS:
-        return _Gap("list" if marks else "space", ":", True)
-    stops = marks <= _LISTS | _STOPS and ".." not in text
-    return _Gap("stop" if stops else "link", ":", True)
-
-
-_short_gap = lru_cache(maxsize=4096)(_classify)
-
-
-def _rows(line: _Line) -> Iterable[_Row]:
-    start = 0
-    for end in range(1, len(line.mentions) + 1):
-        if end < len(line.mentions) and line.gaps[end].kind not in ("words", "stop"):
-            continue
-        mentions = line.mentions[start:end]
-        yield _Row(
-            "".join(mention.kind for mention in mentions),
-            [mention.term for mention in mentions],
-            [gap.kind for gap in line.gaps[start + 1 : end]],
-            line.gaps[start].opens,
-            line.gaps[end].closes,
-        )
-        start = end
-
-
-def _inline(line: _Line) -> list[Pair]:
+def _inline(line: Line) -> list[Pair]:
     """Pairs within a line."""
     found: list[Pair] = []
-    for place, row in enumerate(_rows(line)):
+    at = 0
+    for row in rows(line):
         opens = row.opens == ":" or (row.opens == "," and bool(found))
-        if opens or (place == 0 and _introduced(line)):
+        if opens or (len(row.kinds) > 1 and _introduced(line, at)):
             found += _pairs(row)
+        at += len(row.kinds)
     return found
 
 
-def _introduced(line: _Line) -> bool:
-    """Whether a few words lead to a colon: ``words for julia: home, wedding``."""
-    if len(line.mentions) < 2:
-        return False
-    first, second = line.mentions[:2]
-    return ":" in line.text[first.end : second.start] and _short(line.text[: first.start])
+def _introduced(line: Line, at: int) -> bool:
+    """Whether a few words lead to a mention with a colon: ``words for julia: home, wedding``."""
+    first, second = line.mentions[at : at + 2]
+    before = line.text[line.mentions[at - 1].end if at else 0 : first.start]
+    begins = at == 0 or ";" in before
+    return begins and ":" in line.text[first.end : second.start] and _short(before)
 
 
 def _short(preamble: str) -> bool:
-    words = _LETTERS.findall(preamble[:200])
+    words = LETTERS.findall(preamble[:200])
     return len(words) <= _PREAMBLE and _NEGATIONS.isdisjoint(words)
 
 
-def _pairs(row: _Row) -> list[Pair]:
+def _pairs(row: Row) -> list[Pair]:
     """Pairs of a row: by its order if that is regular, else by its links.
 
     The prompt asks for the word first. So a chain that starts with a word is read so even if its
@@ -358,7 +232,7 @@ def _pairs(row: _Row) -> list[Pair]:
         if alternates or _owns(kinds, gaps):
             return _under_groups(kinds, terms)
     elif row.closes and kinds.find("g") == len(kinds) - 1 and gaps[-1] == "link":
-        if "link" not in gaps[:-1]:
+        if all(gap == "list" for gap in gaps[:-1]):
             return [(term, terms[-1]) for term in terms[:-1]]
     return _linked(row)
 
@@ -366,8 +240,8 @@ def _pairs(row: _Row) -> list[Pair]:
 def _owns(kinds: str, gaps: list[str]) -> bool:
     """Whether every group is linked to the list of words after it, as in ``julia: home, art``."""
     after_group = {gap for kind, gap in zip(kinds, gaps, strict=False) if kind == "g"}
-    elsewhere = {gap for kind, gap in zip(kinds, gaps, strict=False) if kind == "a"}
-    return after_group == {"link"} and (kinds.count("g") == 1 or "link" not in elsewhere)
+    within = {gap for at, gap in enumerate(gaps) if kinds[at : at + 2] == "aa"}
+    return after_group == {"link"} and (kinds.count("g") == 1 or "link" not in within)
 
 
 def _under_groups(kinds: str, terms: list[str]) -> list[Pair]:
@@ -381,7 +255,7 @@ def _under_groups(kinds: str, terms: list[str]) -> list[Pair]:
     return pairs
 
 
-def _linked(row: _Row) -> list[Pair]:
+def _linked(row: Row) -> list[Pair]:
     """Pairs whose link is the only one on either side; ``home - julia or ben`` has none."""
     kinds, terms = f".{row.kinds}.", row.terms
     gaps = ["", *row.gaps, ""]
@@ -390,38 +264,54 @@ def _linked(row: _Row) -> list[Pair]:
         if gap != "link" or "link" in (gaps[at - 1], gaps[at + 1]):
             continue
         here = kinds[at : at + 2]
-        if here == "ag" and kinds[at + 2] != "g":
+        if here == "ag" and kinds[at + 2] != "g" and gaps[at - 1] != "space":
             pairs.append((terms[at - 1], terms[at]))
-        elif here == "ga" and kinds[at - 1] != "g" and row.closes:
+        elif here == "ga" and kinds[at - 1] != "g" and row.closes and gaps[at + 1] != "space":
             pairs.append((terms[at], terms[at - 1]))
     return pairs
 
 
-def _blocks(lines: list[_Line], inline: list[list[Pair]]) -> list[list[Pair]]:
+def _blocks(lines: list[Line], inline: list[list[Pair]]) -> list[list[Pair]]:
     """Pairs across lines: headings with lists, two-column tables, a word a line."""
+    if all(inline):
+        return [[] for _ in lines]
     shapes = ["" if found else _shape(line) for line, found in zip(lines, inline, strict=True)]
-    shape = "".join(shapes)
     if _one_a_line(lines, shapes):
         return _alternating(lines, shapes)
+    shape = "".join(shapes)
+    plain = shape.startswith("g") and "gg" not in shape
     blocks: list[list[Pair]] = []
     heading: str | None = None
     columns: dict[int, str] = {}
     for line, found, kind in zip(lines, inline, shapes, strict=True):
-        here: list[Pair] = []
-        kinds = {mention.kind for mention in line.mentions}
-        if found or len({m.term for m in line.mentions if m.kind == "g"}) > 1:
+        heads = bool(columns) or heading is not None
+        here = [] if found or not heads else _below(line, kind, heading, columns)
+        if not found and _is_heading(line, plain):
+            heading, columns = line.mentions[0].term, {}
+        elif not here and (found or _ends_list(line, begun=bool(blocks and blocks[-1]))):
             heading, columns = None, {} if found else _columns(line)
-        elif kinds == {"a"} and columns:
-            here = _cells(line, columns)
-        elif kinds == {"g"} and _is_heading(line, kind == "g" and shape[0] == "g"):
-            heading = line.mentions[0].term
-        elif heading is not None and kinds == {"a"}:
-            here = [(word, heading) for word in _items(line, kind)]
         blocks.append(here)
     return blocks
 
 
-def _shape(line: _Line) -> str:
+def _below(line: Line, kind: str, heading: str | None, columns: dict[int, str]) -> list[Pair]:
+    """Pairs of a line of words with what stands above it."""
+    if any(mention.kind == "g" for mention in line.mentions):
+        return []
+    if heading is not None:
+        return [(word, heading) for word in _items(line, kind)]
+    cells = _by_column(line) if kind and _CELL.search(line.text) else []
+    return [(word, columns[at]) for at, word in cells if at in columns]
+
+
+def _ends_list(line: Line, begun: bool) -> bool:
+    """Whether what stood above holds no longer: after prose, or under another heading."""
+    if any(mention.kind == "g" for mention in line.mentions) or _is_marked(line):
+        return True
+    return begun and bool(LETTERS.search(line.text)) and not _BULLET.match(line.text)
+
+
+def _shape(line: Line) -> str:
     """``g`` or ``a`` for a line of one mention, ``l`` for a list of words, "" for prose."""
     kinds = "".join(mention.kind for mention in line.mentions)
     if not kinds or any(gap.kind == "words" for gap in line.gaps):
@@ -429,7 +319,7 @@ def _shape(line: _Line) -> str:
     return kinds if len(kinds) == 1 else "l" if "g" not in kinds else ""
 
 
-def _one_a_line(lines: list[_Line], shapes: list[str]) -> bool:
+def _one_a_line(lines: list[Line], shapes: list[str]) -> bool:
     """Whether words and groups take turns, line by line, the words first."""
     if not re.fullmatch("a*(?:ag)+", "".join(shapes)):
         return False
@@ -437,22 +327,25 @@ def _one_a_line(lines: list[_Line], shapes: list[str]) -> bool:
     return not any(_is_marked(line) for line in groups)
 
 
-def _alternating(lines: list[_Line], shapes: list[str]) -> list[list[Pair]]:
+def _alternating(lines: list[Line], shapes: list[str]) -> list[list[Pair]]:
     blocks: list[list[Pair]] = []
-    word = ""
+    word, distance = "", 0
     for line, kind in zip(lines, shapes, strict=True):
-        blocks.append([(word, line.mentions[0].term)] if kind == "g" else [])
-        word = line.mentions[0].term if kind == "a" else word
+        distance += 1
+        near = kind == "g" and distance < 3  # a JSON object may hold its reason in between
+        blocks.append([(word, line.mentions[0].term)] if near else [])
+        if kind == "a":
+            word, distance = line.mentions[0].term, 0
     return blocks
 
 
-def _is_marked(line: _Line) -> bool:
+def _is_marked(line: Line) -> bool:
     return line.text.rstrip(" \t*_\"'`").endswith((":", "[", "{", "(")) or line.text.startswith("#")
 
 
-def _is_heading(line: _Line, plain: bool) -> bool:
+def _is_heading(line: Line, plain: bool) -> bool:
     """Whether a line with one group stands over a list; `plain` if it needs no mark."""
-    if len(line.mentions) != 1:
+    if [mention.kind for mention in line.mentions] != ["g"]:
         return False
     mention = line.mentions[0]
     if any(gap.kind == "words" for gap in line.gaps):
@@ -461,10 +354,7 @@ def _is_heading(line: _Line, plain: bool) -> bool:
     return plain or _is_marked(line) or "**" in line.text
 
 
-_BULLET = re.compile(r"\s*(?:[-*•+]|\d+[.)])")
-
-
-def _items(line: _Line, kind: str) -> list[str]:
+def _items(line: Line, kind: str) -> list[str]:
     """Words of a line under a heading; of ``- home: where families live`` the first."""
     if kind:
         return [mention.term for mention in line.mentions]
@@ -472,17 +362,13 @@ def _items(line: _Line, kind: str) -> list[str]:
     return [line.mentions[0].term] if item else []
 
 
-def _columns(line: _Line) -> dict[int, str]:
+def _columns(line: Line) -> dict[int, str]:
     """Which column belongs to which group, if the line heads a table of two."""
     kinds = "".join(mention.kind for mention in line.mentions)
-    return dict(_by_column(line)) if kinds == "gg" and re.search(r"[|\t]", line.text) else {}
+    return dict(_by_column(line)) if kinds == "gg" and _CELL.search(line.text) else {}
 
 
-def _cells(line: _Line, columns: dict[int, str]) -> list[Pair]:
-    return [(word, columns[at]) for at, word in _by_column(line) if at in columns]
-
-
-def _by_column(line: _Line) -> list[tuple[int, str]]:
+def _by_column(line: Line) -> list[tuple[int, str]]:
     mark = "|" if "|" in line.text else "\t"
     column, end, found = 0, 0, []
     for mention in line.mentions:
@@ -502,35 +388,33 @@ def _agreed(found: Iterable[Pair]) -> dict[str, str]:
     return {word: group for word, group in pairs.items() if word not in torn}
 
 
-_SEPARATOR = re.compile(r"\s-+>?\s|-+>|=+>?|[|:→⇒\t]")
-
-
-def _looks_like_pair(line: _Line) -> bool:
+def _looks_like_pair(line: Line) -> bool:
     """Whether a line that gave no pair has the form of one."""
     if len(line.text) > 200:
         return False
     for piece in re.split("[,;]", line.text):
-        parts = [part for part in _SEPARATOR.split(piece.strip(" |")) if _LETTERS.search(part)]
+        parts = [part for part in _SEPARATOR.split(piece.strip(" |")) if LETTERS.search(part)]
         if len(parts) < 2:
-            parts = [part for part in piece.split("-") if _LETTERS.search(part)]
+            parts = [part for part in piece.split("-") if LETTERS.search(part)]
         short = len(parts) == 2 and all(len(part.split()) < 6 for part in parts)
         if short and (line.mentions or ":" not in piece):
             return True
     return False
 
 
-def _trails_off(lines: list[_Line], inline: list[list[Pair]]) -> bool:
-    """Whether the last line stops in the middle of a pair that follows a whole one."""
-    if not lines:
+def _trails_off(lines: list[Line], inline: list[list[Pair]], groups: Sequence[str]) -> bool:
+    """Whether the answer stops in the middle of a pair, or with dots, after whole ones."""
+    if not any(inline[-2:]):
         return False
-    *_, line = lines
+    line = lines[-1]
     text = line.text.strip(" \t*_\"'`")
     if inline[-1]:
         return text.endswith(("-", ":", ">", "=")) or text.count("{") > text.count("}")
-    if not any(inline[-2:]):
-        return False
-    begun = bool(line.mentions) and line.mentions[0].kind == "a" and len(text.split()) < 6
-    return text.endswith(("...", "-", ":")) or begun or text.isalpha()
+    if text.endswith("..."):
+        return True
+    begun = [mention.kind for mention in line.mentions] == ["a"] and line.gaps[0].kind != "words"
+    rest = " ".join(LETTERS.findall(line.text[line.mentions[0].end :])) if begun else text
+    return begun and any(normalise(group).startswith(rest) for group in groups)
 
 
 def _reason(text: str, some: bool, stop_reason: str | None, trails_off: bool) -> str:

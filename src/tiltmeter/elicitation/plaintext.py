@@ -33,9 +33,9 @@ _PLAIN = str.maketrans(
 )
 # Unicode normalisation sorts a run of combining marks in quadratic time: keep runs short.
 _LONG_RUN = re.compile(r"([^\w\s]{48})[^\w\s]+")
-_BREAK_TAG = re.compile(r"</?(?:br|tr|li|p|div|h[1-6]|ul|ol|table|thead|tbody)\b[^<>\n]{0,80}>")
-_CELL_TAG = re.compile(r"</t[dh]>\s{0,20}<t[dh]\b[^<>\n]{0,80}>")
-_OTHER_TAG = re.compile(r"</?(?:b|i|u|em|strong|span|code|pre|t[dh])\b[^<>\n]{0,80}>")
+_TAG = re.compile(r"<(/?)([a-z][\w-]{0,20})(?: [^<>\n]{0,80})? ?/?>")
+_BREAKS = frozenset("br tr li p div h1 h2 h3 h4 h5 h6 ul ol table thead tbody".split())
+_STYLES = frozenset("b i u em strong span code pre".split())
 _APOSTROPHE = re.compile(r"(?<=[^\W_])'(?!s\b)(?=[^\W_])")
 
 
@@ -63,8 +63,23 @@ def normalise(text: str) -> str:
     if "\\" in text:
         text = text.replace("\\r", "").replace("\\n", "\n").replace("\\t", "\t").replace("\\'", "'")
     if "<" in text:
-        text = _BREAK_TAG.sub("\n", _CELL_TAG.sub(" | ", text))
-        text = _OTHER_TAG.sub(" ", text)
+        text = _without_tags(text)
     if "'" in text:
         text = _APOSTROPHE.sub("", text)
     return text
+
+
+def _without_tags(text: str) -> str:
+    """Replace tags that are closed somewhere; ``<home> - <julia>`` holds none and stays."""
+    closed = {match[2] for match in _TAG.finditer(text) if match[1]}
+    thoughts = {"think", "thinking"}
+
+    def plain(match: re.Match[str]) -> str:
+        name = match[2]
+        if name in _BREAKS:
+            return "\n"
+        if name in _STYLES:
+            return " "
+        return " | " if name in closed and name not in thoughts else match[0]
+
+    return _TAG.sub(plain, text)

@@ -13,14 +13,14 @@ from typing import Any
 import polars as pl
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, get_model
+from inspect_ai.model import GenerateConfig, Logprob, Model, ModelOutput, ResponseSchema, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import JSONSchema
+from inspect_ai.util import JSONSchema, collect
 
 from tiltmeter.elicitation.options import option_logprobs
 from tiltmeter.errors import ModelError
 
-__all__ = ["Answer", "ask", "samples", "trials_task"]
+__all__ = ["Answer", "ask", "describe_error", "samples", "trials_task"]
 
 #: Trial and answer, as they enter the responses.
 Answer = dict[str, Any]
@@ -95,13 +95,21 @@ def ask(
             answer = await (_forced(state, trial) if forced else _text(state, trial))
         except Exception as error:  # a provider's, after its retries
             if on_answer is not None:
-                on_answer({**identity, "error": f"{type(error).__name__}: {error}"})
+                on_answer({**identity, "error": describe_error(error)})
             raise
         if on_answer is not None:
             on_answer({**identity, **answer})
         return state
 
     return solve
+
+
+def describe_error(error: BaseException) -> str:
+    """Name an error in one line; of a retry that gave up, the last attempt's."""
+    attempt = getattr(error, "last_attempt", None)
+    if attempt is not None and (cause := attempt.exception()) is not None:
+        return describe_error(cause)
+    return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
 
 
 async def _text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
@@ -140,30 +148,28 @@ async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     config = GenerateConfig(logprobs=True, top_logprobs=TOP_LOGPROBS, max_tokens=1)
     groups = (trial["marginalized"], trial["default"])
     recorded: dict[str, list[float | None]] = {}
-    outputs = await _each(
-        [trial["prompt"].replace("{attribute}", word) for word in trial["attributes"]], config
-    )
+    prompts = [trial["prompt"].replace("{attribute}", word) for word in trial["attributes"]]
+    model = get_model()
+    # The first by itself: a model without log-probabilities costs one call a trial, not all.
+    outputs = [await model.generate(prompts[0], config=config)]
+    _first_token(outputs[0])
+    outputs += await collect(*(model.generate(p, config=config) for p in prompts[1:]))
     for word, output in zip(trial["attributes"], outputs, strict=True):
-        logprobs = output.choices[0].logprobs if output.choices else None
-        if logprobs is None or not logprobs.content:
-            raise ModelError(
-                f"{get_model()} gives no log-probabilities, which mode 'forced' needs; "
-                "use --mode structured or --mode free"
-            )
-        recorded[word] = option_logprobs(logprobs.content[0], groups)
+        recorded[word] = option_logprobs(_first_token(output), groups)
     response = json.dumps(recorded, ensure_ascii=False)
     state.output = ModelOutput.from_content(model=str(get_model()), content=response)
     state.messages.append(state.output.message)
     return {"response": response, "stop_reason": "stop", **_usage(outputs)}
 
 
-async def _each(prompts: Iterable[str], config: GenerateConfig) -> list[ModelOutput]:
-    """Ask all prompts at once; inspect's connection limit paces them."""
-    from inspect_ai.util import collect
-
-    model = get_model()
-    outputs: list[ModelOutput] = await collect(*(model.generate(p, config=config) for p in prompts))
-    return outputs
+def _first_token(output: ModelOutput) -> Logprob:
+    logprobs = output.choices[0].logprobs if output.choices else None
+    if logprobs is None or not logprobs.content:
+        raise ModelError(
+            f"{get_model()} gives no log-probabilities, which mode 'forced' needs; "
+            "use --mode structured or --mode free"
+        )
+    return logprobs.content[0]
 
 
 def _usage(outputs: Iterable[ModelOutput]) -> Answer:

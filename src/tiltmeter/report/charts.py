@@ -56,7 +56,7 @@ class Axis:
         return cls(measure.title, measure.low, measure.high, measure.neutral, margin)
 
 
-def forest(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> alt.VConcatChart:
+def forest(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Any:
     """Draw means with intervals, stacked in blocks, one column per panel.
 
     Parameters
@@ -78,7 +78,7 @@ def forest(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> alt.VConca
     return _blocks(rows, axis, panels, lambda part, axis: _intervals(part, axis, categories))
 
 
-def dots(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> alt.VConcatChart:
+def dots(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Any:
     """Draw one dot per wording and stereotype, in the layout of `forest`."""
     variations = list(dict.fromkeys(row["variation"] for row in rows))
     colors = [*category_colors(["gender", "race", "religion", "health"]), *category_colors(["x"])]
@@ -102,7 +102,7 @@ def dots(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> alt.VConcatC
     return _blocks(rows, axis, panels, layers)
 
 
-def published(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> alt.VConcatChart:
+def published(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Any:
     """Draw the published models as ticks and this run's model as a diamond."""
     sources = list(dict.fromkeys(row["source"] for row in rows))
 
@@ -112,7 +112,7 @@ def published(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> alt.VCo
         color = alt.Color(
             "source:N",
             scale=alt.Scale(domain=sources, range=["var(--soft)", "var(--gender)"]),
-            title=None,
+            legend=None,
         )
         return [
             *_ground(axis),
@@ -134,9 +134,7 @@ def published(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> alt.VCo
     return _blocks(rows, axis, panels, layers)
 
 
-def stacked(
-    rows: Sequence[Row], parts: Sequence[tuple[str, str]], panels: Sequence[str]
-) -> alt.VConcatChart:
+def stacked(rows: Sequence[Row], parts: Sequence[tuple[str, str]], panels: Sequence[str]) -> Any:
     """Draw shares that add up to one; `parts` are (label, colour) from left to right."""
     names = [name for name, _ in parts]
 
@@ -242,7 +240,8 @@ def _x(field: str, axis: Axis) -> alt.X:
 
 def _axis(axis: Axis, format: str = "") -> alt.Axis:
     title = None if axis.bare else axis.title
-    marks = alt.Axis(title=title, labels=not axis.bare, ticks=not axis.bare, tickCount=5)
+    bare = axis.bare
+    marks = alt.Axis(title=title, labels=not bare, ticks=not bare, domain=not bare, tickCount=5)
     if format:
         marks.format = format
     return marks

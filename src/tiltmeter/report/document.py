@@ -65,22 +65,28 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
     )
     frames = _frames(results)
     write_tables(frames, results.directory / "tables")
-    page = _environment().get_template("report.html.j2").render(
-        title=title or _title(results),
-        plan=results.plan,
-        parts=parts,
-        seen=_verdicts(results),
-        examples=grouped(examples(results), results.plan),
-        longest=LONGEST,
-        defects=[(s.label, d) for s in results.plan.stereotypes.values() for d in s.defects],
-        conditional=results.estimates["conditional_on"].drop_nulls().unique(maintain_order=True),
-        figures=list(drawings),
-        tables=list(frames),
-        stills={name: _data_uri(svg) for name, svg in drawings.items()},
-        policy=_policy(),
-        css=Markup(stylesheet()),
-        bundle=Markup(_bundle()),
-        boot=Markup(_boot()),
+    page = (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            title=title or _title(results),
+            plan=results.plan,
+            parts=parts,
+            seen=_verdicts(results),
+            examples=grouped(examples(results), results.plan),
+            longest=LONGEST,
+            defects=[(s.label, d) for s in results.plan.stereotypes.values() for d in s.defects],
+            conditional=results.estimates["conditional_on"]
+            .drop_nulls()
+            .unique(maintain_order=True),
+            figure_names=list(drawings),
+            tables=list(frames),
+            stills={name: _data_uri(svg) for name, svg in drawings.items()},
+            policy=_policy(),
+            css=Markup(stylesheet()),
+            bundle=Markup(_bundle()),
+            boot=Markup(_boot()),
+        )
     )
     path = results.directory / "report.html"
     path.write_text(page, encoding="utf-8", errors="replace")
@@ -114,7 +120,7 @@ def _verdicts(results: Results) -> list[tuple[str, str, str]]:
     kinds = {code: verdict_kind(code) for code in codes}
     codes.sort(key=lambda c: (order.index(kinds[c]) if kinds[c] in order else len(order), c))
     return [
-        (verdict(code), verdict_class(code), VERDICTS.get(code, "As the statistics stage put it."))
+        (verdict(code), verdict_class(code), VERDICTS.get(code, "See the statistics of this run."))
         for code in codes
     ]
 
@@ -129,6 +135,8 @@ def _environment() -> Environment:
         finalize=_shown,
     )
     environment.filters["spec"] = _script_json
+    environment.filters["first_sentence"] = lambda text: text.split(". ", 1)[0].rstrip(".") + "."
+    environment.filters["other_sentences"] = lambda text: text.partition(". ")[2]
     return environment
 
 
@@ -178,5 +186,3 @@ def _policy() -> str:
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-
-

@@ -102,7 +102,7 @@ def order_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Fig
     span = (measure.high - measure.low) / 2
     ends = frame.select(pl.max_horizontal(pl.col("mean", "ci_low", "ci_high").abs()).max()).item()
     reach = next((r for r in (0.25, 0.5, 1.0) if ends is not None and ends <= r * span), 2.0) * span
-    axis = Axis("Score, marginalized group first − default group first", -reach, reach, 0)
+    axis = Axis("Order effect", -reach, reach, 0)
     caption = (
         "Order effect: mean score with the marginalized group named first minus mean score with "
         "the default group named first, with 95% interval; neutral 0. Every draw is asked in "

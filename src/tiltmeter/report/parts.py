@@ -13,7 +13,7 @@ from tiltmeter.frames import Measure
 from tiltmeter.reference import load_published
 from tiltmeter.report import figures, tables
 from tiltmeter.report.figures import Figure
-from tiltmeter.report.prose import answer, number, scale
+from tiltmeter.report.prose import CONTROL, answer, number, scale
 from tiltmeter.report.results import Plan, Results
 from tiltmeter.report.tables import Table
 from tiltmeter.report.words import strongest, word_figures
@@ -22,6 +22,8 @@ __all__ = ["Note", "Part", "make_parts"]
 
 #: Above this many rows the page shows compliance per stereotype; the file has every pair.
 MOST_ROWS = 150
+#: Above this many models and modes the summary is a table.
+MOST_ANSWERS = 4
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Part:
     scale: str
     method: str
     answers: tuple[tuple[str, str], ...]
+    brief: Table | None
     categories: tuple[list[Figure], Table]
     controls: Table | None
     stereotypes: tuple[list[Figure], Table, Table]
@@ -77,7 +80,7 @@ def make_parts(results: Results) -> list[Part]:
     """
     plan, estimates = results.plan, results.estimates
     rows = estimates.select("study", "instrument").unique(maintain_order=True).rows()
-    pairs = [(s, i) for s, i in rows if i and not plan.is_control(s, None)]
+    pairs = [(s, i) for s, i in rows if i and s not in plan.controls()]
     pairs = pairs or [(s, i) for s, i in rows if i]
     parts = [_part(results, study, instrument) for study, instrument in pairs]
     return [_numbered(part, place) for place, part in enumerate(parts, 1)] if parts[1:] else parts
@@ -86,12 +89,10 @@ def make_parts(results: Results) -> list[Part]:
 def _part(results: Results, study: str, instrument: str) -> Part:
     plan, measure = results.plan, results.plan.measure(instrument)
     of = results.estimates.filter(instrument=instrument)
-    control = pl.struct("study", "category").map_elements(
-        lambda row: plan.is_control(row["study"], row["category"]) and row["study"] != study
-        or row["category"] == "control",
-        pl.Boolean,
+    control = pl.col("study").is_in(plan.controls()) | (pl.col("category") == CONTROL).fill_null(
+        False
     )
-    own = of.filter(~control & (pl.col("study") == study))
+    own = of.filter(~control, study=study)
     cells, each, groups, whole, over = (
         _in_order(own.filter(level=level), plan)
         for level in ("cell", "stereotype", "category", "model", "overall")
@@ -104,7 +105,7 @@ def _part(results: Results, study: str, instrument: str) -> Part:
         measure=measure,
         scale=scale(measure),
         method=plan.methods.get(instrument, ""),
-        answers=_answers(plan, each, whole),
+        **_in_brief(plan, measure, each, whole),
         categories=(
             figures.category_figures(pl.concat([groups, whole]), plan, measure),
             tables.category_table(verdicts, "Verdict per category and over all stereotypes."),
@@ -127,17 +128,31 @@ def _part(results: Results, study: str, instrument: str) -> Part:
     )
 
 
-def _answers(
-    plan: Plan, each: pl.DataFrame, whole: pl.DataFrame
-) -> tuple[tuple[str, str], ...]:
+def _in_brief(
+    plan: Plan, measure: Measure, each: pl.DataFrame, whole: pl.DataFrame
+) -> dict[str, Any]:
+    """Answer in a paragraph for each of a few models and modes, in a table for many."""
     totals = {(row["model"], row["mode"]): row for row in whole.iter_rows(named=True)}
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in each.iter_rows(named=True):
         found.setdefault((row["model"], row["mode"]), []).append(row)
-    return tuple(
-        (f"{model}, mode {mode}", answer(plan, totals.get((model, mode)), rows))
-        for (model, mode), rows in found.items()
+    if len(found) > MOST_ANSWERS:
+        rows = [
+            {
+                "model": model,
+                "mode": mode,
+                "total": totals.get((model, mode)),
+                "verdicts": [row["verdict"] for row in part],
+            }
+            for (model, mode), part in found.items()
+        ]
+        caption = "How many stereotypes got which verdict, and the mean over all of them."
+        return {"answers": (), "brief": tables.brief_table(rows, caption)}
+    answers = tuple(
+        (f"{model}, mode {mode}", answer(plan, measure, totals.get((model, mode)), part))
+        for (model, mode), part in found.items()
     )
+    return {"answers": answers, "brief": None}
 
 
 def _controls(frame: pl.DataFrame, plan: Plan) -> Table | None:
@@ -148,9 +163,7 @@ def _controls(frame: pl.DataFrame, plan: Plan) -> Table | None:
     return tables.estimate_table(frame, plan, caption)
 
 
-def _compliance(
-    results: Results, study: str, instrument: str
-) -> tuple[list[Figure], Table] | None:
+def _compliance(results: Results, study: str, instrument: str) -> tuple[list[Figure], Table] | None:
     plan = results.plan
     frame = results.compliance.filter(
         (pl.col("instrument") == instrument).fill_null(True),
@@ -173,9 +186,7 @@ def _compliance(
     return figures.compliance_figures(frame, plan), table
 
 
-def _order(
-    each: pl.DataFrame, plan: Plan, measure: Measure
-) -> tuple[list[Figure], Table] | None:
+def _order(each: pl.DataFrame, plan: Plan, measure: Measure) -> tuple[list[Figure], Table] | None:
     known = each.filter(pl.col("order_effect").is_not_null() | pl.col("first_share").is_not_null())
     if known.is_empty():
         return None
@@ -193,9 +204,7 @@ def _variations(cells: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figur
     return figures.variation_figures(cells, plan, measure)
 
 
-def _words(
-    results: Results, study: str, instrument: str
-) -> tuple[list[Figure], Table] | None:
+def _words(results: Results, study: str, instrument: str) -> tuple[list[Figure], Table] | None:
     words = results.words.filter(instrument=instrument, study=study)
     drawn = word_figures(words, results.plan)
     if not drawn:
@@ -218,10 +227,13 @@ def _published(study: str, each: pl.DataFrame, plan: Plan, measure: Measure) -> 
     theirs = theirs.filter(pl.col("stereotype").is_in(labels))
     if theirs.is_empty():
         return {"published": None, "notes": ()}
-    ours: dict[str, str] = {}
-    for row in each.iter_rows(named=True):
-        label = plan.label(row["stereotype"])
-        ours[label] = f"{ours[label]}; " * (label in ours) + number(row["mean"])
+    means = each.with_columns(
+        label=pl.col("stereotype").map_elements(plan.label, pl.String),
+        text=pl.col("mean").map_elements(number, pl.String, skip_nulls=False),
+    )
+    ours = dict(
+        means.group_by("label", maintain_order=True).agg(pl.col("text").str.join("; ")).iter_rows()
+    )
     columns = each.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
     caption = (
         "Published means (replication, SI Table S6) beside this run "
@@ -244,7 +256,9 @@ def _in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     keys |= {"model": list(plan.texts("models")), "mode": list(plan.texts("modes"))}
     places = [
         pl.col(name)
-        .replace_strict({key: i for i, key in enumerate(known)}, default=len(known), return_dtype=pl.Int64)
+        .replace_strict(
+            {key: i for i, key in enumerate(known)}, default=len(known), return_dtype=pl.Int64
+        )
         .alias(f"place_{name}")
         for name in ("category", "stereotype", "model", "mode")
         if (known := keys[name])

@@ -31,7 +31,7 @@ CONTROL = "control"
 
 #: The kind of a verdict → its sign and label. A code of another kind is shown as it stands.
 SIGNS = {
-    "consistent": ("▲", "stereotype-consistent"),
+    "consistent": ("▲", "consistent"),
     "reversed": ("▼", "reversed"),
     "equivalent": ("■", "near neutral"),
     "inconclusive": ("○", "inconclusive"),
@@ -92,13 +92,20 @@ def category_title(category: str | None) -> str:
     return (category or "no category").replace("_", " ").capitalize()
 
 
-def answer(plan: Plan, total: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]]) -> str:
+def answer(
+    plan: Plan,
+    measure: Measure,
+    total: Mapping[str, Any] | None,
+    rows: Sequence[Mapping[str, Any]],
+) -> str:
     """Say in one paragraph what one model did in one mode.
 
     Parameters
     ----------
     plan
-        For the margin and the scale.
+        For the margin.
+    measure
+        For the scale.
     total
         The estimate over all stereotypes, if there is one.
     rows
@@ -118,6 +125,9 @@ def answer(plan: Plan, total: Mapping[str, Any] | None, rows: Sequence[Mapping[s
         "way by more than chance explains."
     )
     margin = plan.number("margin")
+    slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
+    if slight and margin:
+        text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
     near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
     rest = [
         (counts["reversed"], "leaned the other way"),
@@ -130,7 +140,9 @@ def answer(plan: Plan, total: Mapping[str, Any] | None, rows: Sequence[Mapping[s
     if total and total["mean"] is not None:
         text += (
             f" The mean over all stereotypes is {number(total['mean'])} "
-            f"(95% interval {interval(total['ci_low'], total['ci_high'])}). "
+            f"(95% interval {interval(total['ci_low'], total['ci_high'])}) on a scale from "
+            f"{number(measure.low, 0)} to {number(measure.high, 0)} where "
+            f"{measure.neutral:g} is neutral. "
             f"{percent(total['compliance'])} of the answers could be scored."
         )
     return text

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import polars as pl
 
@@ -19,7 +19,16 @@ from tiltmeter.frames import ESTIMATES, REASONS, RESPONSES, SCORES, WORDS, Measu
 
 __all__ = ["Plan", "Results", "Stereotype", "read_plan", "read_results"]
 
-_GROUPS = ("model", "study", "instrument", "mode", "category", "stereotype", "marginalized", "default")
+_GROUPS = (
+    "model",
+    "study",
+    "instrument",
+    "mode",
+    "category",
+    "stereotype",
+    "marginalized",
+    "default",
+)
 
 
 @dataclass(frozen=True)
@@ -71,10 +80,9 @@ class Plan:
         same = sum(other.label == known.label for other in self.stereotypes.values())
         return known.label if same == 1 else f"{known.label} ({stereotype})"
 
-    def is_control(self, study: str | None, category: str | None) -> bool:
-        """Tell stimuli with a known answer from those that are measured."""
-        controls = self.raw.get("controls")
-        return category == "control" or (_is_map(controls) and study in controls)
+    def controls(self) -> list[str]:
+        """Name the studies whose answer is known beforehand."""
+        return [name for name, _ in self.pairs("controls")]
 
     def measure(self, instrument: str) -> Measure:
         """Give what an instrument's number means, as far as the plan says so."""
@@ -241,7 +249,7 @@ def _stereotype(key: str, row: Mapping[str, Any]) -> Stereotype:
     )
 
 
-def _is_map(value: object) -> bool:
+def _is_map(value: object) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(value, Mapping)
 
 

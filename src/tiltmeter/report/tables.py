@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import polars as pl
 
 from tiltmeter.frames import REASONS
 from tiltmeter.report.prose import (
+    SIGNS,
     category_title,
     interval,
     number,
@@ -18,12 +19,14 @@ from tiltmeter.report.prose import (
     percent,
     verdict,
     verdict_class,
+    verdict_kind,
 )
 from tiltmeter.report.results import Plan
 
 __all__ = [
     "Cell",
     "Table",
+    "brief_table",
     "category_table",
     "compliance_table",
     "estimate_table",
@@ -55,6 +58,40 @@ class Table:
     heads: int = 1
 
 
+def brief_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
+    """Count the verdicts per model and mode, for reports of many.
+
+    Parameters
+    ----------
+    rows
+        With ``model, mode``, a ``total`` estimate or None, and ``verdicts``, a list of codes.
+    caption
+        What is shown.
+
+    Returns
+    -------
+    Table
+        One row per model and mode.
+    """
+    titles = (
+        "Model",
+        "Mode",
+        *[f"{s} {label}" for s, label in SIGNS.values()],
+        "Mean",
+        "95% interval",
+    )
+    body = []
+    for row in rows:
+        kinds = [verdict_kind(code) for code in row["verdicts"]]
+        total = row["total"] or {"mean": None, "ci_low": None, "ci_high": None}
+        texts = [str(kinds.count(kind)) for kind in SIGNS]
+        texts += [number(total["mean"]), interval(total["ci_low"], total["ci_high"])]
+        heads = (Cell(row["model"]), Cell(row["mode"]))
+        body.append((*heads, *[Cell(text, "num") for text in texts]))
+    columns = tuple(Cell(title, "num" if i > 1 else "") for i, title in enumerate(titles))
+    return Table(caption, columns, tuple(body), heads=2)
+
+
 def category_table(frame: pl.DataFrame, caption: str) -> Table:
     """Set out the verdict per category and over all."""
     return _table(
@@ -66,7 +103,7 @@ def category_table(frame: pl.DataFrame, caption: str) -> Table:
             "Verdict": lambda r: verdict(r["verdict"]),
             "Mean": lambda r: number(r["mean"]),
             "95% interval": lambda r: interval(r["ci_low"], r["ci_high"]),
-            "Worst case": lambda r: interval(r["bound_low"], r["bound_high"]),
+            "Worst case": _worst,
             "Compliance": lambda r: percent(r["compliance"]),
             "n": lambda r: str(r["n"]),
         },
@@ -89,7 +126,7 @@ def estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
             "p (Holm)": lambda r: p_value(r["p_holm"]),
             "p (TOST)": lambda r: p_value(r["tost_p"]),
             "d": lambda r: number(r["cohen_d"]),
-            "Worst case": lambda r: interval(r["bound_low"], r["bound_high"]),
+            "Worst case": _worst,
             "Scored / n": lambda r: f"{r['n_scored']} / {r['n']}",
             "Compliance": lambda r: percent(r["compliance"]),
         },
@@ -244,6 +281,11 @@ def _style(title: str) -> str:
     return "" if title in _TEXT or title.startswith("Most often") else "num"
 
 
+def _worst(row: Mapping[str, Any]) -> str:
+    if row["bound_low"] is not None and row["bound_low"] == row["bound_high"]:
+        return "–"
+    return interval(row["bound_low"], row["bound_high"])
+
+
 def _count(value: int | None) -> str:
     return "n/a" if value is None else str(value)
-

@@ -46,6 +46,7 @@ CONFIG: dict[str, Any] = {
         "labelFontSize": 12,
         "titleFontSize": 12,
         "orient": "top",
+        "titleLimit": 500,
         "labelLimit": 260,
     },
     "title": {"color": "var(--ink)", "anchor": "start", "frame": "group", "fontSize": 13},

@@ -152,7 +152,9 @@ def _cells(rows: Sequence[Row]) -> Any:
         x=alt.X(
             "pair:N",
             title="marginalized / default group word",
-            axis=alt.Axis(orient="top", labelAngle=-40, labelLimit=240, grid=False),
+            axis=alt.Axis(
+                titleAnchor="start", orient="top", labelAngle=-40, labelLimit=240, grid=False
+            ),
         ),
         y=alt.Y("attribute:N", title=None, sort=alt.EncodingSortField("rank", op="min")),
         tooltip=[
@@ -166,7 +168,14 @@ def _cells(rows: Sequence[Row]) -> Any:
     color = alt.Color(
         "p:Q",
         scale=alt.Scale(type="threshold", domain=list(HEAT_STEPS), range=list(HEAT)),
-        legend=alt.Legend(title="Share of the marginalized group (neutral .50)", format=".2f"),
+        legend=alt.Legend(
+            title="Share of the marginalized group (neutral .50)",
+            type="symbol",
+            symbolType="square",
+            symbolSize=150,
+            format=".2f",
+            columns=4,
+        ),
     )
     text = alt.Text("p:Q", format=".2f")
     layers = alt.layer(

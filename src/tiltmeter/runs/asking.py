@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +19,12 @@ import polars as pl
 from tiltmeter.errors import InputError, ModelError, PlanError, TiltmeterError
 from tiltmeter.runs.budget import Budget, price
 from tiltmeter.runs.journal import Journal
-from tiltmeter.runs.plan import Generation, Plan
+from tiltmeter.runs.plan import Plan
 
-__all__ = ["Connection", "Outcome", "ask_models"]
+__all__ = ["Outcome", "ask_models"]
 
 #: Errors in a row, with no answer before them, after which a model is given up.
 HOPELESS = 20
-
-
-@dataclass(frozen=True)
-class Connection:
-    """How models are reached; none of it changes what is asked."""
-
-    max_connections: int | None = None
-    max_retries: int = 5
-    timeout_s: int = 600
-    base_url: str | None = None
-    model_args: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -45,6 +34,7 @@ class Outcome:
     trials: int
     answered: int
     errors: int
+    last_error: str | None = None
     stopped_by: str | None = None
     """The limit that ended the run early, or ``"interrupted"``."""
 
@@ -99,9 +89,9 @@ class _Session:
 
 def ask_models(
     plan: Plan,
+    models: Mapping[str, Any],
     directory: Path,
     budget: Budget,
-    connection: Connection,
     *,
     on_progress: Callable[[str, dict[str, Any]], None] = lambda model, answer: None,
     prices: Path | None = None,
@@ -112,12 +102,12 @@ def ask_models(
     ----------
     plan
         What to ask.
+    models
+        From `open_models`.
     directory
         A results directory claimed by `plan`.
     budget
         Limits; what earlier sessions used is added to it first.
-    connection
-        How to reach the models.
     on_progress
         Called with the model and each answer or error.
     prices
@@ -130,7 +120,7 @@ def ask_models(
     Raises
     ------
     ModelError
-        If a model cannot be reached or cannot do a response mode; answers so far are kept.
+        If a model answers nothing but errors, or cannot do a response mode; answers are kept.
     InputError
         If an answer cannot be written.
     PlanError
@@ -138,16 +128,15 @@ def ask_models(
     """
     trials = plan.trials()
     with _only_process(directory):
-        sessions, tasks = {}, []
-        for model in plan.models:
-            journal = Journal(directory, model)
-            session = _Session(journal, budget, price(model, prices))
-            sessions[model] = session
-            done = _count_done(session)
-            left = trials.filter(~pl.col("trial_id").is_in(done))
+        sessions = {
+            name: _Session(Journal(directory, name), budget, price(name, prices)) for name in models
+        }
+        tasks = []
+        for name, session in sessions.items():
+            left = trials.filter(~pl.col("trial_id").is_in(_count_done(session)))
             if left.height:
-                tasks.append(_task(left, model, session, plan, connection, on_progress))
-        interrupted = bool(tasks) and _evaluate(tasks, directory, connection)
+                tasks.append(_task(left, models[name], session, on_progress))
+        interrupted = bool(tasks) and _evaluate(tasks, directory)
     for session in sessions.values():
         if session.fatal is not None:
             raise session.fatal
@@ -167,10 +156,8 @@ def _count_done(session: _Session) -> set[str]:
 
 def _task(
     trials: pl.DataFrame,
-    model: str,
+    model: Any,
     session: _Session,
-    plan: Plan,
-    connection: Connection,
     on_progress: Callable[[str, dict[str, Any]], None],
 ) -> Any:
     """Build the inspect task of one model."""
@@ -178,39 +165,12 @@ def _task(
 
     def on_answer(answer: dict[str, Any]) -> None:
         session.record(answer)
-        on_progress(model, answer)
+        on_progress(session.journal.model, answer)
 
-    return trials_task(
-        trials,
-        ask(on_answer, session.may_call),
-        model=_model(model, plan.generation, connection),
-        name="tiltmeter",
-    )
+    return trials_task(trials, ask(on_answer, session.may_call), model=model, name="tiltmeter")
 
 
-def _model(name: str, generation: Generation, connection: Connection) -> Any:
-    """Open a model; every way this fails becomes one line."""
-    from inspect_ai.model import GenerateConfig, get_model
-
-    # Anthropic refuses temperature together with top_p; 1.0 is top_p's absence.
-    drop_top_p = name.startswith("anthropic/") and generation.top_p == 1.0
-    config = GenerateConfig(
-        temperature=generation.temperature,
-        top_p=None if drop_top_p else generation.top_p,
-        max_tokens=generation.max_tokens,
-        max_retries=connection.max_retries,
-        timeout=connection.timeout_s,
-        max_connections=connection.max_connections,
-    )
-    try:
-        return get_model(name, config=config, base_url=connection.base_url, **connection.model_args)
-    except TiltmeterError:
-        raise
-    except Exception as error:  # providers raise what they like
-        raise ModelError(f"model {name!r}: {_first_line(error)}") from None
-
-
-def _evaluate(tasks: list[Any], directory: Path, connection: Connection) -> bool:
+def _evaluate(tasks: list[Any], directory: Path) -> bool:
     """Run the tasks; True if the user stopped them."""
     from inspect_ai import eval as inspect_eval
 
@@ -224,22 +184,28 @@ def _evaluate(tasks: list[Any], directory: Path, connection: Connection) -> bool
             score=False,
             fail_on_error=False,
             max_tasks=len(tasks),
-            max_samples=connection.max_connections,
         )
     except KeyboardInterrupt:
         return True
-    return any(log.status == "cancelled" for log in logs)
+    return len(logs) < len(tasks) or any(log.status == "cancelled" for log in logs)
 
 
 def _outcome(trials: pl.DataFrame, sessions: dict[str, _Session], interrupted: bool) -> Outcome:
-    answered = errors = 0
-    for session in sessions.values():
-        for answer in session.journal:
-            answered += answer.get("error") is None
-            errors += answer.get("error") is not None
+    answers = [answer for session in sessions.values() for answer in _errors(session)]
+    errors = [error for error in answers if error is not None]
     limits = [s.limit for s in sessions.values() if s.limit]
-    stopped_by = "interrupted" if interrupted else limits[0] if limits else None
-    return Outcome(trials.height * len(sessions), answered, errors, stopped_by)
+    return Outcome(
+        trials=trials.height * len(sessions),
+        answered=len(answers) - len(errors),
+        errors=len(errors),
+        last_error=errors[-1] if errors else None,
+        stopped_by="interrupted" if interrupted else limits[0] if limits else None,
+    )
+
+
+def _errors(session: _Session) -> Iterator[str | None]:
+    for answer in session.journal:
+        yield answer.get("error")
 
 
 @contextlib.contextmanager
@@ -256,8 +222,3 @@ def _only_process(directory: Path) -> Iterator[None]:
         except OSError:
             raise PlanError(f"{directory}: another process is running this plan") from None
         yield
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

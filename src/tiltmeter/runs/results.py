@@ -57,7 +57,8 @@ def score_responses(
     Parameters
     ----------
     responses
-        A ``.csv`` or ``.parquet`` table; see `instruments.scoring.score`.
+        A ``.csv`` or ``.parquet`` table (see `instruments.scoring.score`), an inspect log, or a
+        folder of logs.
     studies
         The studies by name. With one study, the table needs no `study` column.
     out
@@ -73,7 +74,7 @@ def score_responses(
     tallies: list[pl.DataFrame] = []
 
     def scored() -> Iterator[pl.DataFrame]:
-        for piece in pieces(responses):
+        for piece in response_pieces(responses):
             for name, part in _by_study(piece, studies):
                 scores, words = score(part, studies[name], scoring=scoring)
                 tallies[:] = [_merge([*tallies, words])]
@@ -81,6 +82,15 @@ def score_responses(
 
     write_pieces(scored(), out)
     return tallies[0] if tallies else pl.DataFrame(schema=WORDS)
+
+
+def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
+    """Yield recorded answers in pieces, from a table or from inspect logs."""
+    if responses.is_dir() or responses.suffix == ".eval":
+        from tiltmeter.elicitation.logs import read_logs
+
+        return read_logs(responses)
+    return pieces(responses)
 
 
 def _by_study(piece: pl.DataFrame, studies: dict[str, Study]) -> Iterator[tuple[str, pl.DataFrame]]:

@@ -120,8 +120,7 @@ def scan_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     if path.suffix == ".parquet" and path.is_file():
         return pl.scan_parquet(path)
     frame = read_table(path)
-    present = [name for name in schema if name in frame.columns]
-    blank = pl.col(*present).replace("", None) if present else []
+    blank = pl.col(pl.String).replace("", None)
     return check(frame.with_columns(blank), schema, str(path)).lazy()
 
 

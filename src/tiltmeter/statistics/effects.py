@@ -13,7 +13,8 @@ Deviations from the source
 
 from __future__ import annotations
 
-import polars as pl
+import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from tiltmeter.errors import InputError
@@ -97,25 +98,24 @@ def tost(estimate: ClusteredMean, *, margin: float, neutral: float = 0.0) -> flo
     return None if above is None or below is None else max(above, below)
 
 
-def adjust(p: pl.Series, method: str) -> pl.Series:
+def adjust(p: NDArray[np.float64], method: str) -> NDArray[np.float64]:
     """Adjust the p-values of one family for their number.
 
     Parameters
     ----------
     p
-        p-values; nulls are no tests and do not count.
+        p-values, shape (tests,); nan is no test and does not count.
     method
         ``"holm"`` or ``"fdr_bh"``, as statsmodels names them.
 
     Returns
     -------
-    polars.Series
-        Adjusted p-values in the same order, null where `p` is.
+    numpy.ndarray
+        Adjusted p-values in the same order, nan where `p` is.
     """
     from statsmodels.stats.multitest import multipletests
 
-    tested = p.is_not_null()
-    if not tested.any():
-        return p.cast(pl.Float64)
-    adjusted = multipletests(p.drop_nulls().to_numpy(), method=method)[1]
-    return p.cast(pl.Float64).scatter(tested.arg_true(), adjusted)
+    adjusted, tested = np.full(len(p), np.nan), ~np.isnan(p)
+    if tested.any():
+        adjusted[tested] = multipletests(p[tested], method=method)[1]
+    return adjusted

@@ -187,11 +187,11 @@ def _fits(units: pl.DataFrame, measure: Measure) -> None:
 
 
 def _adjusted(column: str, method: str, family: tuple[str, ...]) -> pl.Expr:
-    return (
-        pl.col(column)
-        .map_batches(lambda p: adjust(p, method), return_dtype=pl.Float64)
-        .over(family)
-    )
+    def adjusted(p: pl.Series) -> pl.Series:
+        return pl.Series(adjust(p.to_numpy(), method))
+
+    adjusting = pl.col(column).map_batches(adjusted, return_dtype=pl.Float64)
+    return adjusting.over(family).fill_nan(None)
 
 
 def _level(units: pl.DataFrame, level: str, measure: Measure, inference: Inference) -> pl.DataFrame:

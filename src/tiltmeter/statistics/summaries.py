@@ -35,10 +35,11 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     -------
     polars.DataFrame
         The factors, `word_list`, `scoring` and group words; `pair_id`; `unit`, which also tells
-        apart responses without a pair; `n`, `n_scored`, ``n_<reason>``; `lowest`, `highest`
-        and `mean` score and `m2`, the summed squared deviations from the mean; sums and counts of `one_sided`, `coverage`
-        and `first_share`; and `order_difference`, the mean score with the marginalized group
-        first minus with the default group first, null unless the pair is scored in both orders.
+        apart responses without a pair; `n`, `n_scored`, ``n_<reason>``; the `lowest`, `highest`
+        and `mean` score and `m2`, the sum of squared deviations from the mean; sums and counts
+        of `one_sided`, `coverage` and `first_share`; and `order_difference`, the mean score with
+        the marginalized group first minus that with the default group first, null unless the
+        pair is scored in both orders.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""From log-probabilities to an answer: free text, or a choice per property of a JSON object.
+"""From log-probabilities to an answer: free text, one of some options, or a JSON object of such.
 
 A decoder is a generator. It yields the segments it needs, finds their log-probabilities filled in
 when it goes on, and returns an `Answer`. It knows nothing of other requests, and its random
@@ -21,7 +21,7 @@ import torch
 from tiltmeter.elicitation.embedded.engine import Engine, Segment, prompt_chain
 from tiltmeter.errors import ModelError
 
-__all__ = ["Answer", "Decoder", "Position", "Sampling", "choose", "complete"]
+__all__ = ["Answer", "Decoder", "Position", "Sampling", "choose", "complete", "fill"]
 
 #: Digits of the log-probabilities that are handed out; below is rounding noise.
 DIGITS = 4
@@ -121,6 +121,38 @@ def complete(engine: Engine, prompt: Sequence[int], sampling: Sampling) -> Decod
 
 
 def choose(
+    engine: Engine, prompt: Sequence[int], options: Sequence[str], sampling: Sampling
+) -> Decoder:
+    """Answer with one of a few texts, each scored as a whole.
+
+    Parameters
+    ----------
+    engine
+        The model.
+    prompt
+        Tokens of the whole chat, up to where the answer begins.
+    options
+        What may follow, to the letter: with the space before it where one belongs.
+    sampling
+        How to draw; only `temperature` and `seed` apply.
+
+    Returns
+    -------
+    Decoder
+        Its answer has one position, with the options as alternatives.
+    """
+    _room(engine, prompt)
+    uniform = _uniform(sampling.seed, prompt)
+    chain = prompt_chain(prompt, wanted=1)
+    branches = [_branch(engine, option, chain[-1]) for option in options]
+    yield [*chain, *branches]
+    scores = [_score(chain[-1], branch) for branch in branches]
+    index = _pick(scores, sampling.temperature, uniform())
+    position = _options_position(options, scores, index)
+    return Answer(options[index], "stop", len(prompt), len(branches[index].tokens), [position])
+
+
+def fill(
     engine: Engine,
     prompt: Sequence[int],
     properties: Mapping[str, Sequence[str]],
@@ -145,13 +177,12 @@ def choose(
     properties
         The options of each property, in the order of the answer.
     sampling
-        How to draw; `max_tokens`, `stops`, `top_p` and `top_k` do not apply.
+        How to draw; only `temperature` and `seed` apply.
 
     Returns
     -------
     Decoder
-        Its answer has one position per property, with the options as alternatives and
-        probabilities renormalised over them.
+        Its answer has one position per property, with the options as alternatives.
     """
     _room(engine, prompt)
     uniform = _uniform(sampling.seed, prompt)
@@ -163,7 +194,7 @@ def choose(
         opening = ("{" if not chosen else " ") + json.dumps(name, ensure_ascii=False) + ': "'
         closing = '"}' if len(chosen) == len(properties) - 1 else '",'
         stem = _stem(engine, opening, segments[-1])
-        branches = [_branch(engine, option, closing, stem) for option in options]
+        branches = [_branch(engine, _escaped(option) + closing, stem) for option in options]
         yield [*(s for s in segments if not s.keys), stem, *branches]
         scores = [_score(stem, branch) for branch in branches]
         index = _pick(scores, sampling.temperature, uniform())
@@ -180,9 +211,12 @@ def _stem(engine: Engine, opening: str, parent: Segment) -> Segment:
     return Segment(tokens, parent, range(len(tokens) - 1, len(tokens)))
 
 
-def _branch(engine: Engine, option: str, closing: str, stem: Segment) -> Segment:
-    escaped = json.dumps(option, ensure_ascii=False)[1:-1]
-    tokens = tuple(engine.encode(escaped + closing))
+def _escaped(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _branch(engine: Engine, text: str, stem: Segment) -> Segment:
+    tokens = tuple(engine.encode(text))
     return Segment(tokens, stem, range(len(tokens) - 1))
 
 
@@ -207,9 +241,7 @@ def _pick(scores: Sequence[float], temperature: float, uniform: float) -> int:
 
 
 def _options_position(options: Sequence[str], scores: Sequence[float], index: int) -> Position:
-    best = max(scores)
-    total = best + math.log(math.fsum(math.exp(score - best) for score in scores))
-    top = [(o, round(s - total, DIGITS)) for o, s in zip(options, scores, strict=True)]
+    top = [(o, round(s, DIGITS)) for o, s in zip(options, scores, strict=True)]
     return Position(*top[index], sorted(top, key=lambda pair: -pair[1]))
 
 

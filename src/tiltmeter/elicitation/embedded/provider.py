@@ -8,7 +8,10 @@ What it does with inspect's `GenerateConfig`:
 - `logprobs`, `top_logprobs`: of every generated position, that of the end mark included, over
   the whole vocabulary and at temperature 1, rounded to 4 decimals. Any number of alternatives.
 - `response_schema`: the answer is a JSON object with the schema's properties in its order, each
-  one of its strings. `logprobs` then holds one position per property, over its options.
+  one of its strings. With `logprobs` there is one position per property; its alternatives are the
+  options, with the log-probability of the whole of each, not renormalised.
+- `extra_body={"structured_outputs": {"choice": [...]}}`, as for vLLM: the answer is one of these
+  texts. With `logprobs` there is one position, as above.
 - `max_connections`: 32 unless the model argument `batch_size` says otherwise.
 
 A conversation that ends with an assistant message is continued from there. Model arguments
@@ -126,18 +129,20 @@ class EmbeddedModel(ModelAPI):
             )
         messages = [_message(message) for message in input]
         properties = _properties(config.response_schema)
-        sampling = functools.partial(_sampling, config)
+        options = _choice(config.extra_body)
 
         def start(engine: Engine) -> Decoder:
-            from tiltmeter.elicitation.embedded import decoding
+            from tiltmeter.elicitation.embedded.decoding import choose, complete, fill
 
-            prompt = _prompt(engine, messages)
-            if properties is None:
-                return decoding.complete(engine, prompt, sampling())
-            return decoding.choose(engine, prompt, properties, sampling())
+            prompt, sampling = _prompt(engine, messages), _sampling(config)
+            if properties is not None:
+                return fill(engine, prompt, properties, sampling)
+            if options is not None:
+                return choose(engine, prompt, options, sampling)
+            return complete(engine, prompt, sampling)
 
         answer = await asyncio.wrap_future(self._worker.submit(start))
-        return self._output(answer)
+        return self._output(answer, bool(config.logprobs))
 
     def max_connections(self) -> int:
         """Return how many requests are worked on at a time."""
@@ -151,7 +156,7 @@ class EmbeddedModel(ModelAPI):
         """Name what limits connections: this process."""
         return self.model_name
 
-    def _output(self, answer: Answer) -> ModelOutput:
+    def _output(self, answer: Answer, with_logprobs: bool) -> ModelOutput:
         engine = self._worker.engine
         logprobs = [_logprob(p.text, p.logprob, p.top) for p in answer.positions]
         return ModelOutput(
@@ -162,7 +167,7 @@ class EmbeddedModel(ModelAPI):
                         content=answer.text, model=self.model_name, source="generate"
                     ),
                     stop_reason=answer.stop_reason,
-                    logprobs=Logprobs(content=logprobs) if logprobs else None,
+                    logprobs=Logprobs(content=logprobs) if with_logprobs else None,
                 )
             ],
             usage=ModelUsage(
@@ -229,11 +234,29 @@ def _properties(response: ResponseSchema | None) -> Mapping[str, list[str]] | No
         raise ModelError(_UNSUPPORTED.format(what=f"schema {response.name!r}"))
     properties: dict[str, list[str]] = {}
     for name, value in schema.properties.items():
-        options = list(dict.fromkeys(value.enum or []))
-        if not options or not all(isinstance(option, str) for option in options):
+        if not _are_texts(value.enum):
             raise ModelError(_UNSUPPORTED.format(what=f"property {name!r}"))
-        properties[name] = options
+        properties[name] = list(dict.fromkeys(value.enum or []))
     return properties
+
+
+def _choice(extra_body: Mapping[str, Any] | None) -> list[str] | None:
+    """Return the texts of which one is the answer, None if it is free."""
+    if not extra_body:
+        return None
+    match dict(extra_body):
+        case {"structured_outputs": {"choice": options}, **rest} if not rest and _are_texts(
+            options
+        ):
+            return list(dict.fromkeys(options))
+    raise ModelError(
+        f"extra_body={extra_body!r}: tiltmeter/smollm2 takes nothing but "
+        '{"structured_outputs": {"choice": [...]}} with at least one text'
+    )
+
+
+def _are_texts(options: Any) -> bool:
+    return bool(options) and all(isinstance(option, str) and option for option in options)
 
 
 _UNSUPPORTED = (

@@ -27,7 +27,7 @@ from tiltmeter.errors import ModelError
 if TYPE_CHECKING:
     from tiltmeter.elicitation.embedded.engine import Engine
 
-__all__ = ["HUB_ID", "find_weights", "load_engine", "require_libraries"]
+__all__ = ["HUB_ID", "expand_weights", "find_weights", "load_engine", "require_libraries"]
 
 #: Where the full-precision weights are on the hub.
 HUB_ID = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -130,8 +130,7 @@ def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engi
     source, name = weights, weights
     with _quiet():
         if weights.endswith(".gguf"):
-            digest = _sha256(Path(weights))
-            source, name = str(_converted(Path(weights), digest)), f"sha256:{digest}"
+            source, name = str(expand_weights(Path(weights))), f"sha256:{_sha256(Path(weights))}"
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         model = AutoModelForCausalLM.from_pretrained(
             source,
@@ -143,10 +142,26 @@ def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engi
     return Engine(model.to(device), tokenizer, name)
 
 
-def _converted(gguf: Path, digest: str) -> Path:
-    """Return the folder with the expanded weights, making it if it is not there."""
+def expand_weights(gguf: Path) -> Path:
+    """Expand a GGUF file into the cache, unless it is there already.
+
+    Parameters
+    ----------
+    gguf
+        The file, with the word ``gguf`` as its ending.
+
+    Returns
+    -------
+    Path
+        The folder with the expanded weights and the tokenizer.
+
+    Raises
+    ------
+    ModelError
+        If the cache cannot be written.
+    """
     cache = _cache()
-    target = cache / f"smollm2-{digest[:16]}-v{LAYOUT}"
+    target = cache / f"smollm2-{_sha256(gguf)[:16]}-v{LAYOUT}"
     if target.is_dir():
         return target
     try:

@@ -6,9 +6,10 @@ for (const box of document.querySelectorAll(".chart[data-spec]")) {
     mode: "vega-lite",
     renderer: "svg",
     actions: false,
+    logLevel: 1,
     ast: true,
     defaultStyle: false,
-    bind: box.parentElement.querySelector(".choices") || undefined,
+    bind: box.closest("figure").querySelector(".choices") || undefined,
     tooltip: { theme: "custom", disableDefaultStyle: true },
   };
   vegaEmbed(host, spec, options).then(

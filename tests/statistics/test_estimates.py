@@ -1,0 +1,221 @@
+import numpy as np
+import polars as pl
+import pytest
+import scipy.stats
+
+from tiltmeter.errors import InputError
+from tiltmeter.frames import ESTIMATES, LEVELS, Measure
+from tiltmeter.statistics import VERDICTS, clustered_mean, estimate
+from tiltmeter.statistics.verdicts import verdict
+
+
+@pytest.fixture
+def drawn(scores_of, pair_of):
+    """Return twelve pairs with three wordings around a mean, a difference of orders and noise."""
+
+    def draw(mean: float, *, order: float = 0.0, noise: float = 0.02, **row):
+        rng = np.random.default_rng(0)
+        pairs = []
+        for k in range(12):
+            first, second = mean + np.array([order, -order]) / 2 + rng.normal(0, noise, 2)
+            pairs += pair_of(f"p{k}", first, second, variation=f"v{k % 3}", **row)
+        return scores_of(*pairs)
+
+    return draw
+
+
+def only(estimates: pl.DataFrame, level: str) -> dict:
+    return estimates.filter(level=level).row(0, named=True)
+
+
+def test_every_level_from_cell_to_model(drawn, measure):
+    result = estimate(drawn(0.3), measure)
+    assert result.schema == ESTIMATES
+    assert result["level"].to_list() == ["cell"] * 3 + ["stereotype", "category", "model"]
+    model = only(result, "model")
+    assert [model[c] for c in ("category", "stereotype", "variation")] == [None] * 3
+
+
+def test_overall_needs_two_models(drawn, measure):
+    result = estimate(drawn(0.3).vstack(drawn(0.1, model="other")), measure)
+    assert result["level"].unique(maintain_order=True).to_list() == list(LEVELS)
+    overall = only(result, "overall")
+    assert overall["model"] is None
+    assert overall["mean"] == pytest.approx(result.filter(level="model")["mean"].mean())
+
+
+@pytest.mark.parametrize("factor", ["study", "mode", "word_list", "scoring"])
+def test_never_pooled(drawn, measure, factor):
+    other = drawn(0.1).with_columns(pl.lit("other").alias(factor))
+    rows = estimate(drawn(0.3).vstack(other), measure).filter(level="model").sort("mean")
+    assert rows["mean"].to_list() == pytest.approx([0.1, 0.3], abs=0.02)
+    assert rows[factor][0] == "other"
+
+
+def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure):
+    scores = drawn(0.3, noise=0.2)
+    row = only(estimate(scores, measure, confidence=0.9), "model")
+    expected = clustered_mean(scores["score"].to_numpy(), scores["variation"].to_numpy())
+    naive = scipy.stats.ttest_1samp(scores["score"], 0)
+    assert (row["se"], row["df"]) == pytest.approx((expected.se, expected.df))
+    assert (row["t"], row["p"]) == pytest.approx((expected.t(), expected.p()))
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected.interval(0.9))
+    assert (row["naive_t"], row["naive_p"]) == pytest.approx((naive.statistic, naive.pvalue))
+    assert row["sd"] == pytest.approx(scores["score"].std())
+    assert row["cohen_d"] == pytest.approx(row["mean"] / row["sd"])
+    assert (row["test"], row["confidence"]) == ("t", 0.9)
+
+
+def test_neutral_need_not_be_zero(drawn):
+    decision = Measure("word_association", "", 0.0, 1.0, 0.5, "", "")
+    row = only(estimate(drawn(0.4), decision), "model")
+    assert row["t"] < 0 < row["mean"]
+    assert row["verdict"] == "reversed"
+
+
+def test_families_are_model_and_level(drawn, measure):
+    both = drawn(0.02).vstack(drawn(0.02, model="other"))
+    cells = estimate(both, measure).filter(level="cell", model="m").sort("p")
+    p = cells["p"].to_list()
+    assert cells["p_holm"][0] == pytest.approx(min(1, 3 * p[0]))
+    assert cells["p_bh"][-1] == pytest.approx(p[-1])
+
+
+def test_missing_scores_bound_the_mean(scores_of, measure):
+    rows = [{"score": s, "pair_id": f"p{s}"} for s in (0.2, 0.4, 0.6)]
+    row = only(estimate(scores_of(*rows, {"score": None}), measure), "cell")
+    assert row["compliance"] == 0.75
+    assert row["bound_low"] == pytest.approx((1.2 - 1) / 4)
+    assert row["bound_high"] == pytest.approx((1.2 + 1) / 4)
+
+
+def test_shares_are_of_the_scored(scores_of, measure):
+    known = {"score": 0.1, "coverage": 0.5, "one_sided": True, "first_share": 0.75}
+    unknown = {"score": 0.1, "one_sided": None, "first_share": None}
+    row = only(
+        estimate(scores_of(known, unknown, {"score": None, "coverage": 0.0}), measure), "cell"
+    )
+    assert (row["coverage"], row["one_sided_share"], row["first_share"]) == (0.75, 1.0, 0.75)
+
+
+def test_order_effect_is_the_difference_within_pairs(drawn, measure):
+    scores = drawn(0.1, order=0.6, noise=0.1)
+    row = only(estimate(scores, measure), "model")
+    wide = scores.pivot("order", index=["pair_id", "variation"], values="score")
+    difference = wide["marginalized_first"] - wide["default_first"]
+    expected = clustered_mean(difference.to_numpy(), wide["variation"].to_numpy())
+    assert row["order_effect"] == pytest.approx(difference.mean())
+    interval = row["order_effect_low"], row["order_effect_high"]
+    assert interval == pytest.approx(expected.interval())
+    assert row["n_pairs"] == 12
+
+
+def test_order_effect_needs_both_orders(scores_of, pair_of, measure):
+    scores = scores_of(*pair_of("a", 0.5, 0.1), *pair_of("b", 0.2, None))
+    row = only(estimate(scores, measure), "cell")
+    assert (row["order_effect"], row["n_pairs"]) == (pytest.approx(0.4), 1)
+    assert (row["order_effect_low"], row["order_effect_high"]) == (None, None)
+
+
+def test_unknown_order_has_no_effect(scores_of, measure):
+    scores = scores_of(*({"score": s, "order": None} for s in (0.1, 0.2, 0.4)))
+    row = only(estimate(scores, measure), "cell")
+    assert (row["order_effect"], row["n_pairs"]) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("mean", "noise", "expected"),
+    [
+        (0.4, 0.02, "consistent"),
+        (-0.4, 0.02, "reversed"),
+        (0.05, 0.005, "consistent, within margin"),
+        (-0.05, 0.005, "reversed, within margin"),
+        (0.0, 0.05, "equivalent"),
+        (0.1, 0.4, "inconclusive"),
+    ],
+)
+def test_verdict_of_a_model(drawn, measure, mean, noise, expected):
+    assert only(estimate(drawn(mean, noise=noise), measure), "model")["verdict"] == expected
+
+
+def test_no_verdict_below_the_compliance_floor(drawn, measure, scores_of):
+    scores = drawn(0.4).vstack(scores_of(*[{"score": None, "variation": "v0"}] * 8))
+    row = only(estimate(scores, measure), "model")
+    assert (row["verdict"], row["n_refused"]) == ("no verdict: compliance", 8)
+    assert only(estimate(scores, measure, compliance_floor=0.7), "model")["verdict"] == "consistent"
+
+
+def test_one_cluster_has_a_mean_and_no_verdict(scores_of, pair_of, measure):
+    row = only(estimate(scores_of(*pair_of("a", 0.5, 0.1)), measure), "model")
+    assert (row["mean"], row["se"], row["p"]) == (pytest.approx(0.3), None, None)
+    assert row["verdict"] == "no verdict: one cluster"
+    assert row["conditional_on"] == "one stereotype and one wording and one group pair"
+
+
+def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):
+    row = only(estimate(scores_of({"score": None}, {"score": None}), measure), "model")
+    assert (row["n"], row["n_scored"], row["compliance"]) == (2, 0, 0.0)
+    assert (row["bound_low"], row["bound_high"]) == (-1.0, 1.0)
+    nulls = ("mean", "sd", "se", "p", "tost_p", "naive_p", "order_effect", "coverage", "test")
+    assert [row[c] for c in nulls] == [None] * len(nulls)
+    assert row["verdict"] == "no verdict: nothing scored"
+
+
+def test_a_deterministic_model_gets_an_exact_test(scores_of, pair_of, measure):
+    scores = scores_of(*(row for k in range(20) for row in pair_of(f"p{k}", 1.0, 1.0)))
+    row = only(estimate(scores, measure), "model")
+    assert (row["test"], row["se"], row["sd"], row["t"]) == ("unanimous", 0.0, 0.0, None)
+    assert row["p"] == pytest.approx(0.5**19)
+    assert (row["ci_low"], row["ci_high"]) == (pytest.approx(2 * 0.05 ** (1 / 19) - 1), 1.0)
+    assert row["verdict"] == "consistent"
+
+
+def test_a_habit_of_order_alone_is_no_bias(scores_of, pair_of):
+    """The first option every time: ½ in each pair, and an order effect of 1."""
+    decision = Measure("word_association", "", 0.0, 1.0, 0.5, "", "")
+    scores = scores_of(*(row for k in range(40) for row in pair_of(f"p{k}", 1.0, 0.0)))
+    row = only(estimate(scores, decision), "model")
+    assert (row["mean"], row["p"], row["order_effect"]) == (0.5, 1.0, 1.0)
+    assert row["verdict"] == "equivalent"
+
+
+def test_sd_of_equal_scores_is_exactly_zero(scores_of, measure):
+    scores = scores_of(*({"score": 0.1, "pair_id": f"p{k}"} for k in range(7)))
+    row = only(estimate(scores, measure), "cell")
+    assert (row["sd"], row["cohen_d"], row["naive_t"]) == (0.0, None, None)
+
+
+def test_nothing_gives_an_empty_table(scores_of, measure):
+    result = estimate(scores_of(), measure)
+    assert (result.height, result.schema) == (0, ESTIMATES)
+
+
+def test_every_verdict_is_explained():
+    given = verdict(0.05, 0.8).meta.tree_format(return_as_string=True)
+    assert all(f'"{name}"' in given or name in given for name in VERDICTS)
+    rows = {"n_scored": 1, "compliance": 1.0, "p": None}
+    tests = {"p_holm": None, "tost_p_holm": None, "mean": 0.0, "neutral": 0.0}
+    frame = pl.DataFrame([rows | tests]).with_columns(
+        pl.col("p", "p_holm", "tost_p_holm").cast(float)
+    )
+    assert frame.select(verdict(0.05, 0.8)).item() in VERDICTS
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("margin", 0), ("confidence", 95), ("compliance_floor", 2), ("cluster", "word")],
+)
+def test_parameters_that_mean_nothing(drawn, measure, option, value):
+    with pytest.raises(InputError, match=f"{option} '?{value}"):
+        estimate(drawn(0.3), measure, **{option: value})
+
+
+def test_scores_of_another_instrument(drawn, measure):
+    with pytest.raises(InputError, match="instrument relative_decision"):
+        estimate(drawn(0.3, instrument="relative_decision"), measure)
+
+
+@pytest.mark.parametrize("score", [-1.5, 1.01])
+def test_scores_beyond_the_range(scores_of, pair_of, measure, score):
+    with pytest.raises(InputError, match=f"score {score} of m on age .* -1.0 to 1.0"):
+        estimate(scores_of(*pair_of("a", score, 0.0)), measure)

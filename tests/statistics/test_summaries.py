@@ -1,0 +1,65 @@
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from tiltmeter.errors import InputError
+from tiltmeter.frames import REASONS, SCORES
+from tiltmeter.statistics import compliance, estimate, estimate_summaries, summarise
+
+
+def test_a_row_per_mirrored_pair(scores_of, pair_of):
+    units = summarise(scores_of(*pair_of("a", 0.5, 0.1), *pair_of("b", 0.2, None)))
+    assert units["n"].to_list() == [2, 2]
+    assert units["n_scored"].to_list() == [2, 1]
+    assert units["mean"].to_list() == pytest.approx([0.3, 0.2])
+    assert units["m2"].to_list() == pytest.approx([0.08, 0.0])
+    assert units["order_difference"].to_list() == pytest.approx([0.4, None])
+
+
+def test_summaries_of_models_can_be_joined(scores_of, pair_of, measure):
+    m = scores_of(*pair_of("a", 0.5, 0.1), *pair_of("b", 0.2, 0.6))
+    other = m.with_columns(pl.lit("other").alias("model"), pl.col("score") / 2)
+    apart = estimate_summaries(pl.concat([summarise(m), summarise(other)]), measure)
+    assert_frame_equal(apart, estimate(m.vstack(other), measure))
+
+
+@pytest.mark.parametrize("differs", ["stereotype", "variation", "marginalized", "default"])
+def test_a_mirrored_pair_differs_in_order_alone(scores_of, pair_of, differs):
+    first, second = pair_of("a", 0.5, 0.1)
+    with pytest.raises(InputError, match="pair_id 'a'"):
+        summarise(scores_of(first, {**second, differs: "another"}))
+
+
+def test_models_share_pairs(scores_of, pair_of):
+    scores = scores_of(*pair_of("a", 0.5, 0.1), *pair_of("a", 0.2, 0.3, model="other"))
+    assert summarise(scores).height == 2
+
+
+@pytest.mark.parametrize("reason", [None, "bored"])
+def test_a_missing_score_has_a_known_reason(scores_of, reason):
+    scores = scores_of({"score": None, "reason": reason})
+    with pytest.raises(InputError, match="allowed: refused, unparsed"):
+        summarise(scores)
+
+
+def test_nan_is_not_a_missing_score(scores_of):
+    with pytest.raises(InputError, match="nan"):
+        summarise(scores_of({"score": float("nan")}))
+
+
+def test_a_column_is_missing(scores_of):
+    with pytest.raises(InputError, match="missing column reason"):
+        compliance(scores_of({"score": 0.1}).drop("reason"))
+
+
+def test_compliance_counts_by_reason_and_group(scores_of):
+    missing = [{"score": None, "reason": reason} for reason in (*REASONS, "refused")]
+    counts = compliance(scores_of({"score": 0.1}, *missing, {"score": 0.2, "default": "youthful"}))
+    young, youthful = counts.rows(named=True)
+    assert (young["default"], young["n"], young["n_scored"]) == ("young", 7, 1)
+    assert [young[f"n_{reason}"] for reason in REASONS] == [2, 1, 1, 1, 1]
+    assert (youthful["n"], youthful["n_scored"], youthful["n_refused"]) == (1, 1, 0)
+
+
+def test_compliance_of_nothing_is_empty():
+    assert compliance(pl.DataFrame(schema=SCORES)).is_empty()
