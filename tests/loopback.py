@@ -17,7 +17,9 @@ Reply = tuple[int, dict[str, Any]]
 
 def pair_words(prompt: str) -> str:
     """Answer a word association prompt: a choice per word that depends on the prompt alone."""
-    groups = re.search(r"(?:— (.+?) or (.+?) —|one of (.+?) or (.+?) to|between (.+?) or (.+?) and)", prompt)
+    groups = re.search(
+        r"(?:— (.+?) or (.+?) —|one of (.+?) or (.+?) to|between (.+?) or (.+?) and)", prompt
+    )
     words = re.search(r"The words are (.+?)\.(?: Do not|$)", prompt)
     if not groups or not words:
         return "I do not understand."

@@ -1,3 +1,36 @@
 """Tiltmeter measures the implicit bias of language models."""
 
+import importlib
+from typing import Any
+
 __version__ = "0.1.0"
+
+#: Public name → module; imported when first used, so that the command line starts at once.
+_PUBLIC = {
+    "Design": "tiltmeter.instruments.design",
+    "Inference": "tiltmeter.statistics",
+    "Measure": "tiltmeter.frames",
+    "Study": "tiltmeter.stimuli",
+    "TiltmeterError": "tiltmeter.errors",
+    "compliance": "tiltmeter.statistics",
+    "estimate": "tiltmeter.statistics",
+    "load_published": "tiltmeter.reference",
+    "load_study": "tiltmeter.stimuli",
+    "score": "tiltmeter.instruments.scoring",
+    "trials": "tiltmeter.instruments.word_association",
+    "write_report": "tiltmeter.report",
+}
+
+__all__ = [*_PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'tiltmeter' has no attribute {name!r}")
+    return getattr(importlib.import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted([*_PUBLIC, "__version__"])

@@ -19,9 +19,11 @@ __all__ = [
     "Lexicon",
     "Line",
     "Mention",
+    "Pair",
     "Row",
     "find_mentions",
     "index",
+    "introduces",
     "read_line",
     "rows",
     "spellings",
@@ -66,6 +68,9 @@ class Line(NamedTuple):
 #: First token → (tokens, kind, term), the longest first.
 Lexicon = dict[str, list[tuple[tuple[str, ...], str, str]]]
 
+#: A word and its group.
+Pair = tuple[str, str]
+
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
 LETTERS = re.compile(r"[^\W\d_]+")
 _NEUTRAL = frozenset(" \t\n\v\f\u3000\"'`*_\\#•·●▪◦‣0123456789")
@@ -74,6 +79,11 @@ _LISTS = frozenset(",;/&+)]}、")
 _STOPS = frozenset(".!?。")
 _OPENERS = frozenset(":;.!?()[]{}<>|")
 _CONJUNCTIONS = frozenset(("and", "or", "nor", "vs"))
+_NEGATIONS = frozenset(
+    "not no non never neither nor without "
+    "cannot cant dont doesnt isnt wont wouldnt shouldnt".split()
+)
+_PREAMBLE = 6  # words that may stand before "julia: home, wedding"
 # A JSON key or a column label stands for itself and is no prose; what follows a key such as
 # "reason" is prose, so those keys stay words.
 _LABEL = re.compile(
@@ -189,3 +199,9 @@ def rows(line: Line) -> Iterator[Row]:
             line.gaps[end].closes,
         )
         start = end
+
+
+def introduces(preamble: str) -> bool:
+    """Whether a text is short enough, and says nothing against it, to lead to a list."""
+    words = LETTERS.findall(preamble[:200])
+    return len(words) <= _PREAMBLE and _NEGATIONS.isdisjoint(words)

@@ -9,27 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 __all__ = ["option_logprobs"]
 
 
-class _Token(Protocol):
-    token: str
-    logprob: float
-
-
-class _First(_Token, Protocol):
-    top_logprobs: Sequence[_Token] | None
-
-
-def option_logprobs(first: _First, options: Sequence[str]) -> list[float | None]:
+def option_logprobs(
+    tokens: Iterable[tuple[str, float]], options: Sequence[str]
+) -> list[float | None]:
     """Log-probability of each option, or None where none of its tokens is listed.
 
     Parameters
     ----------
-    first
-        The first generated position, with its most likely tokens.
+    tokens
+        The most likely tokens of the first generated position and their log-probabilities.
     options
         The options as shown.
 
@@ -37,13 +29,17 @@ def option_logprobs(first: _First, options: Sequence[str]) -> list[float | None]
     -------
     list of float or None
         Natural logarithms, one per option.
+
+    Examples
+    --------
+    >>> option_logprobs([(" old", -0.5), ("young", -1.0), ("The", -3.0)], ["old", "young"])
+    [-0.5, -1.0]
     """
-    tokens: Iterable[_Token] = first.top_logprobs or [first]
     totals = [0.0] * len(options)
-    for token in tokens:
-        matches = [i for i, option in enumerate(options) if _begins(token.token, option)]
+    for token, logprob in tokens:
+        matches = [i for i, option in enumerate(options) if _begins(token, option)]
         if len(matches) == 1:
-            totals[matches[0]] += math.exp(token.logprob)
+            totals[matches[0]] += math.exp(logprob)
     return [math.log(total) if total > 0 else None for total in totals]
 
 

@@ -21,13 +21,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tiltmeter.elicitation.blocks import read_blocks
 from tiltmeter.elicitation.mentions import (
     LETTERS,
     Lexicon,
     Line,
+    Pair,
     Row,
     find_mentions,
     index,
+    introduces,
     read_line,
     rows,
     spellings,
@@ -52,7 +55,8 @@ class Pairing:
     coverage
         Words paired / words asked, 0…1.
     unknown
-        Lines that look like pairs but whose word or group is not in the prompt, normalised.
+        Lines, in plain form, that look like pairs but gave none: their word or group is not in
+        the prompt, or they do not decide (``home - both``).
     """
 
     pairs: dict[str, str]
@@ -61,17 +65,8 @@ class Pairing:
     unknown: tuple[str, ...]
 
 
-Pair = tuple[str, str]
-
-_BULLET = re.compile(r"\s*(?:[-*•+](?!\*)|\d+[.)])")
-_CELL = re.compile(r"[|\t]")
 _SEPARATOR = re.compile(r"\s-+>?\s|-+>|=+>?|[|:→⇒\t]")
 _THOUGHT = re.compile("</think(?:ing)?>")
-_NEGATIONS = frozenset(
-    "not no non never neither nor without "
-    "cannot cant dont doesnt isnt wont wouldnt shouldnt".split()
-)
-_PREAMBLE = 6  # words that may stand before "julia: home, wedding"
 
 
 def read_pairs(
@@ -115,11 +110,11 @@ def read_pairs(
     {'home': 'julia', 'salary': 'ben'}
     """
     asked = frozenset(attributes)
-    lexicon = _lexicon(groups, asked)
+    lexicon = _lexicon((groups[0], groups[1]), asked)
     clean = _answer(normalise(text))
     lines = [read_line(line, lexicon) for line in clean.split("\n") if line and not line.isspace()]
     inline = [_inline(line) for line in lines]
-    blocks = _blocks(lines, inline)
+    blocks = read_blocks(lines, inline)
     pairs = _agreed(pair for found in (inline, blocks) for line in found for pair in line)
     coverage = len(pairs) / len(asked) if asked else 0.0
     unknown = tuple(
@@ -129,7 +124,8 @@ def read_pairs(
     )
     reason = None
     if not pairs or coverage < floor:
-        reason = _reason(text, bool(pairs), stop_reason, _trails_off(lines, inline, groups))
+        trails_off = _trails_off(lines, inline, groups, asked)
+        reason = _reason(text, bool(pairs), stop_reason, trails_off)
     return Pairing(pairs, reason, coverage, unknown)
 
 
@@ -206,12 +202,7 @@ def _introduced(line: Line, at: int) -> bool:
     first, second = line.mentions[at : at + 2]
     before = line.text[line.mentions[at - 1].end if at else 0 : first.start]
     begins = at == 0 or ";" in before
-    return begins and ":" in line.text[first.end : second.start] and _short(before)
-
-
-def _short(preamble: str) -> bool:
-    words = LETTERS.findall(preamble[:200])
-    return len(words) <= _PREAMBLE and _NEGATIONS.isdisjoint(words)
+    return begins and ":" in line.text[first.end : second.start] and introduces(before)
 
 
 def _pairs(row: Row) -> list[Pair]:
@@ -271,113 +262,6 @@ def _linked(row: Row) -> list[Pair]:
     return pairs
 
 
-def _blocks(lines: list[Line], inline: list[list[Pair]]) -> list[list[Pair]]:
-    """Pairs across lines: headings with lists, two-column tables, a word a line."""
-    if all(inline):
-        return [[] for _ in lines]
-    shapes = ["" if found else _shape(line) for line, found in zip(lines, inline, strict=True)]
-    if _one_a_line(lines, shapes):
-        return _alternating(lines, shapes)
-    shape = "".join(shapes)
-    plain = shape.startswith("g") and "gg" not in shape
-    blocks: list[list[Pair]] = []
-    heading: str | None = None
-    columns: dict[int, str] = {}
-    for line, found, kind in zip(lines, inline, shapes, strict=True):
-        heads = bool(columns) or heading is not None
-        here = [] if found or not heads else _below(line, kind, heading, columns)
-        if not found and _is_heading(line, plain):
-            heading, columns = line.mentions[0].term, {}
-        elif not here and (found or _ends_list(line, begun=bool(blocks and blocks[-1]))):
-            heading, columns = None, {} if found else _columns(line)
-        blocks.append(here)
-    return blocks
-
-
-def _below(line: Line, kind: str, heading: str | None, columns: dict[int, str]) -> list[Pair]:
-    """Pairs of a line of words with what stands above it."""
-    if any(mention.kind == "g" for mention in line.mentions):
-        return []
-    if heading is not None:
-        return [(word, heading) for word in _items(line, kind)]
-    cells = _by_column(line) if kind and _CELL.search(line.text) else []
-    return [(word, columns[at]) for at, word in cells if at in columns]
-
-
-def _ends_list(line: Line, begun: bool) -> bool:
-    """Whether what stood above holds no longer: after prose, or under another heading."""
-    if any(mention.kind == "g" for mention in line.mentions) or _is_marked(line):
-        return True
-    return begun and bool(LETTERS.search(line.text)) and not _BULLET.match(line.text)
-
-
-def _shape(line: Line) -> str:
-    """``g`` or ``a`` for a line of one mention, ``l`` for a list of words, "" for prose."""
-    kinds = "".join(mention.kind for mention in line.mentions)
-    if not kinds or any(gap.kind == "words" for gap in line.gaps):
-        return ""
-    return kinds if len(kinds) == 1 else "l" if "g" not in kinds else ""
-
-
-def _one_a_line(lines: list[Line], shapes: list[str]) -> bool:
-    """Whether words and groups take turns, line by line, the words first."""
-    if not re.fullmatch("a*(?:ag)+", "".join(shapes)):
-        return False
-    groups = (line for line, kind in zip(lines, shapes, strict=True) if kind == "g")
-    return not any(_is_marked(line) for line in groups)
-
-
-def _alternating(lines: list[Line], shapes: list[str]) -> list[list[Pair]]:
-    blocks: list[list[Pair]] = []
-    word, distance = "", 0
-    for line, kind in zip(lines, shapes, strict=True):
-        distance += 1
-        near = kind == "g" and distance < 3  # a JSON object may hold its reason in between
-        blocks.append([(word, line.mentions[0].term)] if near else [])
-        if kind == "a":
-            word, distance = line.mentions[0].term, 0
-    return blocks
-
-
-def _is_marked(line: Line) -> bool:
-    return line.text.rstrip(" \t*_\"'`").endswith((":", "[", "{", "(")) or line.text.startswith("#")
-
-
-def _is_heading(line: Line, plain: bool) -> bool:
-    """Whether a line with one group stands over a list; `plain` if it needs no mark."""
-    if [mention.kind for mention in line.mentions] != ["g"]:
-        return False
-    mention = line.mentions[0]
-    if any(gap.kind == "words" for gap in line.gaps):
-        around = f"{line.text[: mention.start]} {line.text[mention.end :]}"
-        return len(around) < 100 and _short(around) and _is_marked(line)
-    return plain or _is_marked(line) or "**" in line.text
-
-
-def _items(line: Line, kind: str) -> list[str]:
-    """Words of a line under a heading; of ``- home: where families live`` the first."""
-    if kind:
-        return [mention.term for mention in line.mentions]
-    item = _BULLET.match(line.text) and line.gaps[0].kind != "words" and line.gaps[1].closes
-    return [line.mentions[0].term] if item else []
-
-
-def _columns(line: Line) -> dict[int, str]:
-    """Which column belongs to which group, if the line heads a table of two."""
-    kinds = "".join(mention.kind for mention in line.mentions)
-    return dict(_by_column(line)) if kinds == "gg" and _CELL.search(line.text) else {}
-
-
-def _by_column(line: Line) -> list[tuple[int, str]]:
-    mark = "|" if "|" in line.text else "\t"
-    column, end, found = 0, 0, []
-    for mention in line.mentions:
-        column += line.text.count(mark, end, mention.start)
-        end = mention.end
-        found.append((column, mention.term))
-    return found
-
-
 def _agreed(found: Iterable[Pair]) -> dict[str, str]:
     """Words that were given one group and not the other."""
     pairs: dict[str, str] = {}
@@ -402,19 +286,20 @@ def _looks_like_pair(line: Line) -> bool:
     return False
 
 
-def _trails_off(lines: list[Line], inline: list[list[Pair]], groups: Sequence[str]) -> bool:
+def _trails_off(
+    lines: list[Line], inline: list[list[Pair]], groups: Sequence[str], words: Iterable[str]
+) -> bool:
     """Whether the answer stops in the middle of a pair, or with dots, after whole ones."""
     if not any(inline[-2:]):
         return False
     line = lines[-1]
     text = line.text.strip(" \t*_\"'`")
-    if inline[-1]:
-        return text.endswith(("-", ":", ">", "=")) or text.count("{") > text.count("}")
-    if text.endswith("..."):
+    if text.endswith(("-", ":", ">", "=", "...")) or text.count("{") > text.count("}"):
         return True
+    rest = " ".join(LETTERS.findall(line.text[line.mentions[-1].end :] if line.mentions else text))
     begun = [mention.kind for mention in line.mentions] == ["a"] and line.gaps[0].kind != "words"
-    rest = " ".join(LETTERS.findall(line.text[line.mentions[0].end :])) if begun else text
-    return begun and any(normalise(group).startswith(rest) for group in groups)
+    whole = groups if begun else words
+    return (begun or rest != "") and any(normalise(word).startswith(rest) for word in whole)
 
 
 def _reason(text: str, some: bool, stop_reason: str | None, trails_off: bool) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import GenerateConfig, Logprob, Model, ModelOutput, ResponseSchema, get_model
+from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import JSONSchema, collect
 
@@ -152,24 +152,27 @@ async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     model = get_model()
     # The first by itself: a model without log-probabilities costs one call a trial, not all.
     outputs = [await model.generate(prompts[0], config=config)]
-    _first_token(outputs[0])
+    _first_tokens(outputs[0])
     outputs += await collect(*(model.generate(p, config=config) for p in prompts[1:]))
     for word, output in zip(trial["attributes"], outputs, strict=True):
-        recorded[word] = option_logprobs(_first_token(output), groups)
+        recorded[word] = option_logprobs(_first_tokens(output), groups)
     response = json.dumps(recorded, ensure_ascii=False)
     state.output = ModelOutput.from_content(model=str(get_model()), content=response)
     state.messages.append(state.output.message)
     return {"response": response, "stop_reason": "stop", **_usage(outputs)}
 
 
-def _first_token(output: ModelOutput) -> Logprob:
+def _first_tokens(output: ModelOutput) -> list[tuple[str, float]]:
+    """Most likely tokens of the first generated position."""
     logprobs = output.choices[0].logprobs if output.choices else None
     if logprobs is None or not logprobs.content:
         raise ModelError(
             f"{get_model()} gives no log-probabilities, which mode 'forced' needs; "
             "use --mode structured or --mode free"
         )
-    return logprobs.content[0]
+    first = logprobs.content[0]
+    listed = [(token.token, token.logprob) for token in first.top_logprobs or []]
+    return listed or [(first.token, first.logprob)]
 
 
 def _usage(outputs: Iterable[ModelOutput]) -> Answer:

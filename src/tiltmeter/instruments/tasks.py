@@ -55,7 +55,7 @@ def word_association(  # noqa: PLR0913 - each is a -T option
     chosen = select(loaded, wat.MEASURE.instrument, stereotypes, variations)
     design = Design(mode, iterations, order, word_list, seed)
     return trials_task(
-        wat.trials(loaded, *chosen, design),
+        wat.trials(loaded, design, stereotypes=chosen[0], variations=chosen[1]),
         ask(),
         scorer=equation1(loaded),
         config=GenerateConfig(temperature=1.0, max_tokens=1024),

@@ -1,7 +1,7 @@
-"""The drawings: plain rows in, one altair chart out.
+"""The drawings: plain rows in, one Vega-Lite specification out.
 
 Rows are dictionaries that already hold their labels; no row ever holds a model's answer. Charts
-are built from inline values, so no global altair setting is touched.
+refer to the rows by name, so that altair neither copies nor checks them one by one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ import altair as alt
 from tiltmeter.frames import Measure
 from tiltmeter.report.theme import CONFIG, category_colors
 
-__all__ = ["Axis", "Row", "dots", "forest", "inline", "published", "stacked", "vega_lite"]
+__all__ = ["ROWS", "Axis", "Row", "dots", "forest", "published", "stacked", "vega_lite"]
 
 Row = dict[str, Any]
+#: The data of every chart, filled in by `vega_lite`.
+ROWS = alt.NamedData(name="rows")
+
 Layers = Callable[[list[Row], "Axis"], list[Any]]
 
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -56,7 +59,7 @@ class Axis:
         return cls(measure.title, measure.low, measure.high, measure.neutral, margin)
 
 
-def forest(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Any:
+def forest(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
     """Draw means with intervals, stacked in blocks, one column per panel.
 
     Parameters
@@ -71,14 +74,14 @@ def forest(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Any:
 
     Returns
     -------
-    altair.VConcatChart
-        Thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
+    dict
+        Vega-Lite. Thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
     """
     categories = list(dict.fromkeys(row["category"] for row in rows))
     return _blocks(rows, axis, panels, lambda part, axis: _intervals(part, axis, categories))
 
 
-def dots(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Any:
+def dots(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
     """Draw one dot per wording and stereotype, in the layout of `forest`."""
     variations = list(dict.fromkeys(row["variation"] for row in rows))
     colors = [*category_colors(["gender", "race", "religion", "health"]), *category_colors(["x"])]
@@ -102,7 +105,7 @@ def dots(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Any:
     return _blocks(rows, axis, panels, layers)
 
 
-def published(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Any:
+def published(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
     """Draw the published models as ticks and this run's model as a diamond."""
     sources = list(dict.fromkeys(row["source"] for row in rows))
 
@@ -134,7 +137,7 @@ def published(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Any:
     return _blocks(rows, axis, panels, layers)
 
 
-def stacked(rows: Sequence[Row], parts: Sequence[tuple[str, str]], panels: Sequence[str]) -> Any:
+def stacked(rows: Sequence[Row], parts: Sequence[tuple[str, str]], panels: Sequence[str]) -> Row:
     """Draw shares that add up to one; `parts` are (label, colour) from left to right."""
     names = [name for name, _ in parts]
 
@@ -163,14 +166,12 @@ def stacked(rows: Sequence[Row], parts: Sequence[tuple[str, str]], panels: Seque
     return _blocks(rows, Axis("Share of answers", 0, 1, 0), panels, layers)
 
 
-def vega_lite(chart: Any) -> dict[str, Any]:
-    """Give the Vega-Lite specification of a chart, with the configuration of all of them."""
-    spec: dict[str, Any] = chart.to_dict()
-    spec["config"] = CONFIG
-    return spec
+def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
+    """Give the specification of a chart of `ROWS`, with the configuration all charts share."""
+    return {**chart.to_dict(), "config": CONFIG, "datasets": {"rows": list(rows)}}
 
 
-def _blocks(rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layers) -> Any:
+def _blocks(rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layers) -> Row:
     """Stack one faceted block per category; only the last carries the axis."""
     names = list(dict.fromkeys(row["block"] for row in rows))
     width = {1: 620, 2: 380, 3: 270}.get(len(panels), 170)
@@ -182,9 +183,11 @@ def _blocks(rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Laye
         column = alt.Column("panel:N", sort=list(panels), header=header)
         marks = layers(part, replace(axis, bare=name != names[-1]))
         block = alt.layer(*marks).properties(width=width, height={"step": 21})
-        block = block.facet(column=column, data=inline(part), spacing=18)
+        block = block.facet(column=column, data=ROWS, spacing=18)
+        block = block.transform_filter(alt.FieldEqualPredicate(field="block", equal=name))
         blocks.append(block.properties(title=name) if name else block)
-    return alt.vconcat(*blocks, spacing=4).resolve_scale(color="shared", shape="shared")
+    stack = alt.vconcat(*blocks, spacing=4).resolve_scale(color="shared", shape="shared")
+    return vega_lite(stack, rows)
 
 
 def _ground(axis: Axis) -> list[Any]:
@@ -259,8 +262,3 @@ def _tips(part: Sequence[Row], *tips: tuple[str, str]) -> list[alt.Tooltip]:
         for title, field in tips
         if any(row.get(field) for row in part)
     ]
-
-
-def inline(rows: Sequence[Row]) -> alt.InlineData:
-    """Put rows into a chart without touching a setting of altair."""
-    return alt.InlineData(values=list(rows))

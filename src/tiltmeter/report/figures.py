@@ -31,7 +31,7 @@ __all__ = [
     "category_figures",
     "compliance_figures",
     "order_figures",
-    "published_figure",
+    "per_mode",
     "stereotype_figures",
     "variation_figures",
     "write_figures",
@@ -78,7 +78,7 @@ def stereotype_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> lis
         + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
         + scale(measure)
     )
-    return _per_mode(
+    return per_mode(
         "stereotypes", caption, frame, lambda rows, panels: charts.forest(rows, axis, panels), plan
     )
 
@@ -89,7 +89,7 @@ def category_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[
     caption = (
         f"Mean score per category and over all, with 95% clustered intervals. {scale(measure)}"
     )
-    return _per_mode(
+    return per_mode(
         "categories", caption, frame, lambda rows, panels: charts.forest(rows, axis, panels), plan
     )
 
@@ -109,7 +109,7 @@ def order_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Fig
         "both orders, so an additive order effect does not move the mean score."
     )
     unbound = frame.with_columns(bound_low=None, bound_high=None)
-    return _per_mode(
+    return per_mode(
         "order", caption, unbound, lambda rows, panels: charts.forest(rows, axis, panels), plan
     )
 
@@ -118,7 +118,7 @@ def variation_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list
     """Draw one dot per stereotype and wording."""
     axis = Axis.of(measure, plan.number("margin"))
     caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
-    return _per_mode(
+    return per_mode(
         "variations", caption, frame, lambda rows, panels: charts.dots(rows, axis, panels), plan
     )
 
@@ -131,7 +131,7 @@ def compliance_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
         pl.col("n", "n_scored", *counts).sum()
     )
 
-    def draw(rows: list[Row], panels: list[str]) -> Any:
+    def draw(rows: list[Row], panels: list[str]) -> Row:
         parts = [
             {**row, "part": name, "rank": rank, "count": str(count), "share": count / row["n"]}
             for row in rows
@@ -142,62 +142,7 @@ def compliance_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
         slim = [{key: value for key, value in row.items() if key != "counts"} for row in parts]
         return charts.stacked(slim, _PARTS, panels)
 
-    return _per_mode("compliance", caption, total, draw, plan, _share_summary)
-
-
-def published_figure(
-    frame: pl.DataFrame, theirs: pl.DataFrame, plan: Plan, measure: Measure
-) -> list[Figure]:
-    """Draw the published models beside these.
-
-    Parameters
-    ----------
-    frame
-        Estimates per stereotype.
-    theirs
-        Published cells, ``stereotype`` holding the label.
-    plan
-        For labels.
-    measure
-        What the numbers mean.
-
-    Returns
-    -------
-    list of Figure
-        As `stereotype_figures`.
-    """
-    axis = Axis.of(measure)
-    caption = (
-        "Ticks: the eight models published in 2025 (replication, SI Table S6). Diamonds: this "
-        f"run. {scale(measure)}"
-    )
-
-    def draw(rows: list[Row], panels: list[str]) -> Any:
-        ours = [{**row, "theirs": False, "source": "this run"} for row in rows]
-        shown = {row["label"]: row["category"] for row in rows}
-        published = [
-            {
-                "label": row["stereotype"],
-                "category": shown[row["stereotype"]],
-                "block": shown[row["stereotype"]],
-                "panel": panel,
-                "theirs": True,
-                "source": "published models",
-                "who": row["model"],
-                "mean": row["mean"],
-                "shown": number(row["mean"], 3),
-                "interval": interval(row["ci_low"], row["ci_high"], 3),
-                "note": row["note"],
-            }
-            for panel in panels
-            for row in theirs.drop_nulls("mean").iter_rows(named=True)
-            if row["stereotype"] in shown
-        ]
-        order = {label: place for place, label in enumerate(shown)}
-        rows = sorted(published + ours, key=lambda row: order[row["label"]])
-        return charts.published(rows, axis, panels)
-
-    return _per_mode("published", caption, frame, draw, plan)
+    return per_mode("compliance", caption, total, draw, plan, _share_summary)
 
 
 def write_figures(figures: Iterable[Figure], folder: Path) -> dict[str, str]:
@@ -225,15 +170,34 @@ def write_figures(figures: Iterable[Figure], folder: Path) -> dict[str, str]:
     return drawings
 
 
-def _per_mode(
+def per_mode(
     name: str,
     caption: str,
     frame: pl.DataFrame,
-    draw: Callable[[list[Row], list[str]], Any],
+    draw: Callable[[list[Row], list[str]], Row],
     plan: Plan,
     summarise: Callable[[list[Row]], str] | None = None,
 ) -> list[Figure]:
-    """Make one figure per mode and a column per model; for one model a column per mode."""
+    """Make one figure per mode and a column per model; for one model a column per mode.
+
+    Parameters
+    ----------
+    name, caption
+        Of the figure; the mode is added where there are several figures.
+    frame
+        One row per mark, with the factors.
+    draw
+        From rows and the names of the columns to a specification.
+    plan
+        For labels and their order.
+    summarise
+        From rows to the content in words; by default lowest and highest mean.
+
+    Returns
+    -------
+    list of Figure
+        Empty where there is nothing to draw.
+    """
     models, modes = (frame[c].drop_nulls().unique(maintain_order=True) for c in ("model", "mode"))
     figures = []
     for mode in modes if len(models) > 1 else [None]:
@@ -246,7 +210,7 @@ def _per_mode(
         panels = list(dict.fromkeys(row["panel"] for row in rows))
         title = f"{caption} Mode: {mode}." if mode else caption
         summary = (summarise or _summary)(rows)
-        spec = charts.vega_lite(draw(rows, panels))
+        spec = draw(rows, panels)
         figures.append(Figure(f"{name}-{mode}" if mode else name, title, summary, spec))
     return figures
 

@@ -8,32 +8,21 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.errors import InputError
 from tiltmeter.frames import Measure
-from tiltmeter.reference import load_published
 from tiltmeter.report import figures, tables
+from tiltmeter.report.comparison import Note, beside_published
 from tiltmeter.report.figures import Figure
-from tiltmeter.report.prose import CONTROL, answer, number, scale
+from tiltmeter.report.prose import CONTROL, answer, scale
 from tiltmeter.report.results import Plan, Results
 from tiltmeter.report.tables import Table
 from tiltmeter.report.words import strongest, word_figures
 
-__all__ = ["Note", "Part", "make_parts"]
+__all__ = ["Part", "make_parts"]
 
 #: Above this many rows the page shows compliance per stereotype; the file has every pair.
 MOST_ROWS = 150
 #: Above this many models and modes the summary is a table.
 MOST_ANSWERS = 4
-
-
-@dataclass(frozen=True)
-class Note:
-    """What is doubtful about one published value."""
-
-    stereotype: str
-    model: str
-    raw: str
-    note: str
 
 
 @dataclass(frozen=True)
@@ -124,7 +113,7 @@ def _part(results: Results, study: str, instrument: str) -> Part:
         order=_order(each, plan, measure),
         variations=_variations(cells, plan, measure),
         words=_words(results, study, instrument),
-        **_published(study, each, plan, measure),
+        **beside_published(study, each, plan, measure),
     )
 
 
@@ -215,39 +204,6 @@ def _words(results: Results, study: str, instrument: str) -> tuple[list[Figure],
         "group (neutral .50)."
     )
     return drawn, tables.word_table(most, caption)
-
-
-def _published(study: str, each: pl.DataFrame, plan: Plan, measure: Measure) -> dict[str, Any]:
-    """Set published values beside these, for a study that has any."""
-    try:
-        theirs = load_published(study).filter(table="S6", level="cell")
-    except InputError:
-        return {"published": None, "notes": ()}
-    labels = {plan.label(key) for key in each["stereotype"]}
-    theirs = theirs.filter(pl.col("stereotype").is_in(labels))
-    if theirs.is_empty():
-        return {"published": None, "notes": ()}
-    means = each.with_columns(
-        label=pl.col("stereotype").map_elements(plan.label, pl.String),
-        text=pl.col("mean").map_elements(number, pl.String, skip_nulls=False),
-    )
-    ours = dict(
-        means.group_by("label", maintain_order=True).agg(pl.col("text").str.join("; ")).iter_rows()
-    )
-    columns = each.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
-    caption = (
-        "Published means (replication, SI Table S6) beside this run "
-        f"({'; '.join(columns.to_series())}). † doubtful in the source, see the notes; "
-        "– not printed."
-    )
-    noted = theirs.drop_nulls("note").select("stereotype", "model", "raw", "note")
-    return {
-        "published": (
-            figures.published_figure(each, theirs, plan, measure),
-            tables.published_table(theirs, ours, caption),
-        ),
-        "notes": tuple(Note(*row) for row in noted.iter_rows()),
-    }
 
 
 def _in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:

@@ -32,7 +32,6 @@ __all__ = [
     "estimate_table",
     "naive_table",
     "order_table",
-    "published_table",
     "word_table",
     "write_tables",
 ]
@@ -201,38 +200,6 @@ def word_table(frame: pl.DataFrame, caption: str) -> Table:
             "Most often to the default group": lambda r: r["default"],
         },
     )
-
-
-def published_table(theirs: pl.DataFrame, ours: Mapping[str, str], caption: str) -> Table:
-    """Set out published means, a row per stereotype and a column per model.
-
-    Parameters
-    ----------
-    theirs
-        Published cells of one table.
-    ours
-        Label of the stereotype → this run's means, as text.
-    caption
-        What is shown.
-
-    Returns
-    -------
-    Table
-        A dagger marks values with a note; "–" stands where the source prints none.
-    """
-    models = list(dict.fromkeys(theirs["model"]))
-    cells = {(row["stereotype"], row["model"]): row for row in theirs.iter_rows(named=True)}
-    rows = []
-    for label in dict.fromkeys(theirs["stereotype"]):
-        found = [cells.get((label, model)) for model in models]
-        texts = [
-            "–" if not row or row["mean"] is None else number(row["mean"]) + "†" * bool(row["note"])
-            for row in found
-        ]
-        numbers = [Cell(text, "num") for text in texts]
-        rows.append((Cell(label), Cell(ours.get(label, "–"), "num"), *numbers))
-    columns = (Cell("Stereotype"), *[Cell(name, "num") for name in ("This run", *models)])
-    return Table(caption, columns, tuple(rows))
 
 
 def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from tiltmeter.report.charts import Row, inline, vega_lite
+from tiltmeter.report.charts import ROWS, Row, vega_lite
 from tiltmeter.report.figures import Figure
 from tiltmeter.report.prose import number
 from tiltmeter.report.results import Plan
@@ -20,6 +22,13 @@ __all__ = ["strongest", "word_figures"]
 MOST_CELLS = 15_000
 #: The file for print does so above this many pairs per stereotype.
 MOST_PAIRS = 6
+
+#: The classes of colour, in words.
+STEPS = (
+    f"below {HEAT_STEPS[0]:.2f}",
+    *(f"{low:.2f} to {high:.2f}" for low, high in pairwise(HEAT_STEPS)),
+    f"from {HEAT_STEPS[-1]:.2f}",
+)
 
 _CAPTION = (
     "Share of answers (forced mode: mean probability) that give the word to the marginalized "
@@ -57,8 +66,8 @@ def word_figures(words: pl.DataFrame, plan: Plan) -> list[Figure]:
             name="words",
             caption=_CAPTION + note,
             summary=_summary(rows, labels),
-            spec=vega_lite(_selected(rows, labels, panels)),
-            static=vega_lite(_small_multiples(words, plan, labels, panels[0])),
+            spec=_selected(rows, labels, panels),
+            static=_small_multiples(words, plan, labels, panels[0]),
         )
     ]
 
@@ -111,13 +120,14 @@ def _rows(words: pl.DataFrame, plan: Plan, *, pooled: bool) -> list[Row]:
     rank = rank.with_row_index("rank").select(*by, "rank")
     places = {key: place for place, key in enumerate(plan.stereotypes)}
     rows = _mean(words, [*by, "pair"]).join(rank, on=by).sort("panel", "rank", "pair")
-    return sorted(
-        rows.with_columns(pl.col("p").round(4)).iter_rows(named=True),
-        key=lambda row: places.get(row["stereotype"], len(places)),
-    )
+    named = [
+        {**row, "step": STEPS[bisect_right(HEAT_STEPS, row["p"])]}
+        for row in rows.with_columns(pl.col("p").round(4)).iter_rows(named=True)
+    ]
+    return sorted(named, key=lambda row: places.get(row["stereotype"], len(places)))
 
 
-def _selected(rows: Sequence[Row], labels: dict[str, str], panels: Sequence[str]) -> Any:
+def _selected(rows: Sequence[Row], labels: dict[str, str], panels: Sequence[str]) -> Row:
     choices = (
         ("stereotype", list(labels), list(labels.values()), "Stereotype"),
         ("panel", list(panels), list(panels), "Model and mode"),
@@ -131,32 +141,41 @@ def _selected(rows: Sequence[Row], labels: dict[str, str], panels: Sequence[str]
         for name, options, shown, title in choices
     ]
     wanted = "datum.stereotype === stereotype && datum.panel === panel"
-    return _cells(rows).transform_filter(wanted).add_params(*selectors)
+    return vega_lite(_cells(rows, wanted).add_params(*selectors), rows)
 
 
-def _small_multiples(words: pl.DataFrame, plan: Plan, labels: dict[str, str], panel: str) -> Any:
+def _small_multiples(words: pl.DataFrame, plan: Plan, labels: dict[str, str], panel: str) -> Row:
     """Draw every stereotype at once, for a file without selectors."""
     first = words.filter(pl.format("{} · {}", "model", "mode") == panel)
-    blocks = []
+    blocks, drawn = [], []
     for key, label in labels.items():
         part = first.filter(stereotype=key)
         pairs = part.select("marginalized", "default").n_unique()
-        rows = _rows(part, plan, pooled=pairs > MOST_PAIRS)
-        if rows:
-            blocks.append(_cells(rows).properties(title=label))
-    return alt.concat(*blocks, columns=3, spacing=30).properties(title=panel)
+        if rows := _rows(part, plan, pooled=pairs > MOST_PAIRS):
+            wanted = alt.FieldEqualPredicate(field="stereotype", equal=key)
+            blocks.append(_cells(rows, wanted).properties(title=label))
+            drawn += rows
+    return vega_lite(alt.concat(*blocks, columns=3, spacing=30).properties(title=panel), drawn)
 
 
-def _cells(rows: Sequence[Row]) -> Any:
-    shared = alt.Chart().encode(
-        x=alt.X(
-            "pair:N",
-            title="marginalized / default group word",
-            axis=alt.Axis(
-                titleAnchor="start", orient="top", labelAngle=-40, labelLimit=240, grid=False
-            ),
-        ),
-        y=alt.Y("attribute:N", title=None, sort=alt.EncodingSortField("rank", op="min")),
+def _cells(rows: Sequence[Row], wanted: Any) -> Any:
+    """Draw one block of cells per set of words, over the same pairs."""
+    sets = sorted({row["set"] for row in rows}, reverse=True)
+    blocks = [
+        _block(name, first=name == sets[0])
+        .transform_filter(wanted)
+        .transform_filter(alt.FieldEqualPredicate(field="set", equal=name))
+        for name in sets
+    ]
+    return alt.vconcat(*blocks, data=ROWS, spacing=8).resolve_scale(x="shared")
+
+
+def _block(name: str, *, first: bool) -> Any:
+    axis = alt.Axis(titleAnchor="start", orient="top", labelAngle=-40, labelLimit=240, grid=False)
+    title = "marginalized / default group word"
+    cell = alt.Chart().encode(
+        x=alt.X("pair:N", title=title if first else None, axis=axis if first else None),
+        y=alt.Y("attribute:N", title=name, sort=alt.EncodingSortField("rank", op="min")),
         tooltip=[
             alt.Tooltip("attribute:N", title="Word"),
             alt.Tooltip("set:N", title="Set"),
@@ -165,29 +184,19 @@ def _cells(rows: Sequence[Row]) -> Any:
             alt.Tooltip("n:Q", title="n"),
         ],
     )
-    color = alt.Color(
-        "p:Q",
-        scale=alt.Scale(type="threshold", domain=list(HEAT_STEPS), range=list(HEAT)),
-        legend=alt.Legend(
-            title="Share of the marginalized group (neutral .50)",
-            type="symbol",
-            symbolType="square",
-            symbolSize=150,
-            format=".2f",
-            columns=4,
-        ),
+    legend = alt.Legend(
+        title="Share of the marginalized group (neutral .50)",
+        symbolType="square",
+        symbolSize=150,
+        columns=4,
     )
+    scale = alt.Scale(domain=list(STEPS), range=list(HEAT))
+    color = alt.Color("step:O", scale=scale, legend=legend)
     text = alt.Text("p:Q", format=".2f")
-    layers = alt.layer(
-        shared.mark_rect().encode(color=color),
-        shared.mark_text(fontSize=11, color="var(--ink)").encode(text=text),
+    return alt.layer(
+        cell.mark_rect().encode(color=color),
+        cell.mark_text(fontSize=11, color="var(--ink)").encode(text=text),
     ).properties(width={"step": 46}, height={"step": 22})
-    row = alt.Row(
-        "set:N",
-        sort=["tied", "counter"],
-        header=alt.Header(labelOrient="left", labelAngle=-90, title=None),
-    )
-    return layers.facet(row=row, data=inline(rows), spacing=8).resolve_scale(y="independent")
 
 
 def _summary(rows: Sequence[Row], labels: dict[str, str]) -> str:

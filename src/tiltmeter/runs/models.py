@@ -79,7 +79,13 @@ def _open(name: str, generation: Generation, connection: Connection) -> Any:
         max_connections=connection.max_connections,
     )
     try:
-        return get_model(name, config=config, base_url=connection.base_url, **connection.model_args)
+        return get_model(
+            name,
+            config=config,
+            base_url=connection.base_url,
+            memoize=False,  # a client is bound to the event loop that first used it
+            **connection.model_args,
+        )
     except TiltmeterError:
         raise
     except Exception as error:  # providers raise what they like

@@ -101,7 +101,9 @@ class Plan:
             asked about every stereotype.
         """
         drawn = [
-            word_association.trials(s.study, s.stereotypes, s.variations, design)
+            word_association.trials(
+                s.study, design, stereotypes=s.stereotypes, variations=s.variations
+            )
             for design in self.designs()
             for s in self.selections
         ]

@@ -120,8 +120,10 @@ def scan_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     if path.suffix == ".parquet" and path.is_file():
         return pl.scan_parquet(path)
     frame = read_table(path)
-    blank = pl.col(pl.String).replace("", None)
-    return check(frame.with_columns(blank), schema, str(path)).lazy()
+    frame = frame.with_columns(pl.col(pl.String).replace("", None))
+    flags = [name for name, kind in schema.items() if kind == pl.Boolean and name in frame.columns]
+    frame = frame.with_columns(pl.col(name) == "true" for name in flags)
+    return check(frame, schema, str(path)).lazy()
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tiltmeter.errors import InputError
@@ -46,6 +47,9 @@ _KEYS = {
 
 #: A spread below this share of the range is due to rounding.
 _ROUNDING = 1e-12
+
+
+_ADJUSTED = (("p", "holm", "p_holm"), ("p", "fdr_bh", "p_bh"), ("tost_p", "holm", "tost_p_holm"))
 
 
 @dataclass(frozen=True)
@@ -152,16 +156,15 @@ def estimate_summaries(
         _level(several if level == "overall" else units, level, measure, inference)
         for level in LEVELS
     ]
-    rows = pl.concat(levels, how="diagonal")
-    family = ("level", *_MODEL)
-    rows = rows.with_columns(
-        _adjusted("p", "holm", family).alias("p_holm"),
-        _adjusted("p", "fdr_bh", family).alias("p_bh"),
-        _adjusted("tost_p", "holm", family).alias("tost_p_holm"),
-        range_low=pl.lit(measure.low, pl.Float64),
-        range_high=pl.lit(measure.high, pl.Float64),
-        neutral=pl.lit(measure.neutral, pl.Float64),
-    ).with_columns(verdict=verdict(1 - inference.confidence, inference.compliance_floor))
+    rows = (
+        _adjust(pl.concat(levels, how="diagonal"))
+        .with_columns(
+            range_low=pl.lit(measure.low, pl.Float64),
+            range_high=pl.lit(measure.high, pl.Float64),
+            neutral=pl.lit(measure.neutral, pl.Float64),
+        )
+        .with_columns(verdict=verdict(1 - inference.confidence, inference.compliance_floor))
+    )
     return rows.select(pl.col(c).cast(t) for c, t in ESTIMATES.items())
 
 
@@ -186,12 +189,17 @@ def _fits(units: pl.DataFrame, measure: Measure) -> None:
             )
 
 
-def _adjusted(column: str, method: str, family: tuple[str, ...]) -> pl.Expr:
-    def adjusted(p: pl.Series) -> pl.Series:
-        return pl.Series(adjust(p.to_numpy(), method))
-
-    adjusting = pl.col(column).map_batches(adjusted, return_dtype=pl.Float64)
-    return adjusting.over(family).fill_nan(None)
+def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add the p-values adjusted within each family."""
+    family = rows.select(pl.struct("level", *_MODEL).rank("dense")).to_series().to_numpy()
+    members = [family == one for one in np.unique(family)]
+    for column, method, name in _ADJUSTED:
+        p = rows[column].to_numpy()
+        adjusted = np.full(len(p), np.nan)
+        for member in members:
+            adjusted[member] = adjust(p[member], method)
+        rows = rows.with_columns(pl.Series(name, adjusted).fill_nan(None))
+    return rows
 
 
 def _level(units: pl.DataFrame, level: str, measure: Measure, inference: Inference) -> pl.DataFrame:

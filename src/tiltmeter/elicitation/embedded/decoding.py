@@ -7,53 +7,21 @@ numbers come from its own seed and prompt, so its answer does not depend on its 
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
-import os
-import random
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
 
 from tiltmeter.elicitation.embedded.engine import Engine, Segment, prompt_chain
+from tiltmeter.elicitation.embedded.sampling import Sampling, draw, pick, uniform_source
 from tiltmeter.errors import ModelError
 
-__all__ = ["Answer", "Decoder", "Position", "Sampling", "choose", "complete", "fill"]
+__all__ = ["Answer", "Decoder", "Position", "choose", "complete", "fill"]
 
 #: Digits of the log-probabilities that are handed out; below is rounding noise.
 DIGITS = 4
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How tokens and options are drawn.
-
-    Attributes
-    ----------
-    temperature
-        0 takes the most probable, the first of equals.
-    top_p, top_k
-        Nucleus and cut-off of free text; None for no limit.
-    max_tokens
-        The longest free text.
-    stops
-        Texts that end it; they are not part of it.
-    seed
-        None draws differently every time. The same seed and prompt give the same answer.
-    top_logprobs
-        Alternatives to list per position; None to list no log-probabilities at all.
-    """
-
-    temperature: float = 1.0
-    top_p: float | None = None
-    top_k: int | None = None
-    max_tokens: int = 256
-    stops: tuple[str, ...] = ()
-    seed: int | None = None
-    top_logprobs: int | None = None
 
 
 @dataclass(frozen=True)
@@ -99,14 +67,14 @@ def complete(engine: Engine, prompt: Sequence[int], sampling: Sampling) -> Decod
     Decoder
     """
     room = _room(engine, prompt)
-    uniform = _uniform(sampling.seed, prompt)
+    uniform = uniform_source(sampling.seed, prompt)
     tokens: list[int] = []
     positions: list[Position] = []
     segments = prompt_chain(prompt, wanted=1)
     while True:
         yield segments
         row = segments[-1].logprobs[0]
-        token = _draw(row, sampling, uniform)
+        token = draw(row, sampling, uniform)
         tokens.append(token)
         if sampling.top_logprobs is not None:
             positions.append(_position(engine, row, token, sampling.top_logprobs))
@@ -142,12 +110,12 @@ def choose(
         Its answer has one position, with the options as alternatives.
     """
     _room(engine, prompt)
-    uniform = _uniform(sampling.seed, prompt)
+    uniform = uniform_source(sampling.seed, prompt)
     chain = prompt_chain(prompt, wanted=1)
     branches = [_branch(engine, option, chain[-1]) for option in options]
     yield [*chain, *branches]
     scores = [_score(chain[-1], branch) for branch in branches]
-    index = _pick(scores, sampling.temperature, uniform())
+    index = pick(scores, sampling.temperature, uniform())
     position = _options_position(options, scores, index)
     return Answer(options[index], "stop", len(prompt), len(branches[index].tokens), [position])
 
@@ -185,7 +153,7 @@ def fill(
         Its answer has one position per property, with the options as alternatives.
     """
     _room(engine, prompt)
-    uniform = _uniform(sampling.seed, prompt)
+    uniform = uniform_source(sampling.seed, prompt)
     chosen: dict[str, str] = {}
     positions: list[Position] = []
     written = 0
@@ -197,7 +165,7 @@ def fill(
         branches = [_branch(engine, _escaped(option) + closing, stem) for option in options]
         yield [*(s for s in segments if not s.keys), stem, *branches]
         scores = [_score(stem, branch) for branch in branches]
-        index = _pick(scores, sampling.temperature, uniform())
+        index = pick(scores, sampling.temperature, uniform())
         chosen[name] = options[index]
         positions.append(_options_position(options, scores, index))
         segments = [branches[index]]
@@ -227,40 +195,9 @@ def _score(stem: Segment, branch: Segment) -> float:
     return float(rows.gather(1, tokens[:, None]).double().sum())
 
 
-def _pick(scores: Sequence[float], temperature: float, uniform: float) -> int:
-    best = max(scores)
-    if temperature == 0:
-        return scores.index(best)
-    weights = [math.exp((score - best) / temperature) for score in scores]
-    left = uniform * math.fsum(weights)
-    for index, weight in enumerate(weights):
-        left -= weight
-        if left < 0:
-            return index
-    return scores.index(best)
-
-
 def _options_position(options: Sequence[str], scores: Sequence[float], index: int) -> Position:
     top = [(o, round(s, DIGITS)) for o, s in zip(options, scores, strict=True)]
     return Position(*top[index], sorted(top, key=lambda pair: -pair[1]))
-
-
-def _draw(row: torch.Tensor, sampling: Sampling, uniform: Callable[[], float]) -> int:
-    """Draw a token from a row of log-probabilities, by inversion and in double precision."""
-    point = uniform()
-    if sampling.temperature == 0:
-        return int(row.argmax())
-    weights = (row.double() / sampling.temperature).softmax(dim=0)
-    if sampling.top_p is None and sampling.top_k is None:
-        order = None
-    else:
-        weights, order = weights.sort(descending=True, stable=True)
-        weights = weights[: sampling.top_k]
-        before = weights.cumsum(0) - weights
-        weights = weights[before < (1.0 if sampling.top_p is None else sampling.top_p) or None]
-    sums = weights.cumsum(0)
-    index = int(torch.searchsorted(sums, point * sums[-1], right=True).clamp(max=len(sums) - 1))
-    return index if order is None else int(order[index])
 
 
 def _position(engine: Engine, row: torch.Tensor, token: int, count: int) -> Position:
@@ -295,11 +232,3 @@ def _room(engine: Engine, prompt: Sequence[int]) -> int:
             "ask about fewer words at a time"
         )
     return room
-
-
-def _uniform(seed: int | None, prompt: Sequence[int]) -> Callable[[], float]:
-    """Return a source of numbers in [0, 1) that depends on seed and prompt alone."""
-    if seed is None:
-        return random.Random(os.urandom(16)).random
-    digest = hashlib.sha256(repr((seed, tuple(prompt))).encode()).digest()
-    return random.Random(digest).random

@@ -45,8 +45,9 @@ from tiltmeter.elicitation.embedded.worker import Worker
 from tiltmeter.errors import ModelError, unknown
 
 if TYPE_CHECKING:
-    from tiltmeter.elicitation.embedded.decoding import Answer, Decoder, Sampling
+    from tiltmeter.elicitation.embedded.decoding import Answer, Decoder
     from tiltmeter.elicitation.embedded.engine import Engine
+    from tiltmeter.elicitation.embedded.sampling import Sampling
 
 __all__ = ["EmbeddedModel", "tiltmeter_provider"]
 
@@ -98,7 +99,12 @@ class EmbeddedModel(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
         if model_name not in MODELS:
             raise ModelError(unknown("embedded model", model_name, MODELS))
-        settings = {"weights": None, "dtype": "auto", "device": "auto", "batch_size": 32}
+        settings: dict[str, Any] = {
+            "weights": None,
+            "dtype": "auto",
+            "device": "auto",
+            "batch_size": 32,
+        }
         for name in model_args:
             if name not in settings:
                 raise ModelError(unknown("argument of tiltmeter/smollm2", name, settings))
@@ -212,8 +218,10 @@ def _prompt(engine: Engine, messages: list[dict[str, str]]) -> list[int]:
 
 
 def _sampling(config: GenerateConfig) -> Sampling:
-    from tiltmeter.elicitation.embedded.decoding import Sampling
+    from tiltmeter.elicitation.embedded.sampling import Sampling
 
+    if config.temperature is not None and config.temperature < 0:
+        raise ModelError(f"temperature={config.temperature} is not allowed; use 0 or more")
     return Sampling(
         temperature=1.0 if config.temperature is None else config.temperature,
         top_p=config.top_p,

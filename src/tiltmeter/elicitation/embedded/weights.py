@@ -131,8 +131,8 @@ def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engi
     with _quiet():
         if weights.endswith(".gguf"):
             source, name = str(expand_weights(Path(weights))), f"sha256:{_sha256(Path(weights))}"
-        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-        model = AutoModelForCausalLM.from_pretrained(
+        tokenizer: Any = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+        model: Any = AutoModelForCausalLM.from_pretrained(
             source,
             dtype=getattr(torch, dtype),
             attn_implementation=ATTENTION,
@@ -192,7 +192,7 @@ def _convert(gguf: Path, folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     file: dict[str, Any] = {"gguf_file": gguf.name, "trust_remote_code": False}
-    model = AutoModelForCausalLM.from_pretrained(gguf.parent, dtype=torch.float32, **file)
+    model: Any = AutoModelForCausalLM.from_pretrained(gguf.parent, dtype=torch.float32, **file)
     # The values are plain float32 by now; these two marks would keep them from being saved.
     model.hf_quantizer = None
     if hasattr(model.config, "quantization_config"):
@@ -217,9 +217,9 @@ def _quiet() -> Iterator[None]:
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
         if shown:
-            logging.enable_progress_bar()
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -6,7 +6,6 @@ for (const box of document.querySelectorAll(".chart[data-spec]")) {
     mode: "vega-lite",
     renderer: "svg",
     actions: false,
-    logLevel: 1,
     ast: true,
     defaultStyle: false,
     bind: box.closest("figure").querySelector(".choices") || undefined,

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiltmeter.errors import InputError, StudyError
+from tiltmeter.instruments.design import Design
+from tiltmeter.instruments.word_association import equation1, score, trials
+from tiltmeter.stimuli import Study, Words, load_study, parse_study
+
+BAI = load_study("bai2025")
+CAREER = BAI.stereotypes["career"].words("replication")
+TRIAL = {"mode": "free", "marginalized": "julia", "default": "ben", "order": "default_first"}
+
+
+def answer(words: Words, to_marginalized: int, counter_to_default: int) -> str:
+    """Give the first n tied words to julia and the first m counter words to ben."""
+    lines = [f"{w} - {'julia' if i < to_marginalized else 'ben'}" for i, w in enumerate(words.tied)]
+    lines += [
+        f"{w} - {'ben' if i < counter_to_default else 'julia'}" for i, w in enumerate(words.counter)
+    ]
+    return "\n".join(lines)
+
+
+def drawn(design: Design, study: Study = BAI, **selection: list[str]) -> pl.DataFrame:
+    return trials(study, design, **selection)
+
+
+@pytest.mark.parametrize(
+    ("to_julia", "to_ben", "expected"),
+    [(7, 7, 1.0), (0, 0, -1.0)],
+)
+def test_the_extremes_of_the_range(to_julia: int, to_ben: int, expected: float) -> None:
+    assert score(answer(CAREER, to_julia, to_ben), TRIAL, CAREER).score == expected
+
+
+def test_the_worked_examples_of_the_paper() -> None:
+    """Bai et al. (2025), materials and methods: 7/7 and 7/7 give 1, 3/7 and 6/7 give 0.29."""
+    assert equation1(7, 0, 0, 7) == 1.0
+    assert equation1(3, 4, 1, 6) == pytest.approx(0.29, abs=0.005)
+    assert score(answer(CAREER, 3, 6), TRIAL, CAREER).score == equation1(3, 1, 4, 6)
+
+
+@pytest.mark.parametrize(
+    ("stereotype", "expected"), [("age", 0.9975), ("career", 0.9971), ("disability", 0.9967)]
+)
+def test_published_scoring_has_the_ceilings_that_tables_6_to_9_print(
+    stereotype: str, expected: float
+) -> None:
+    words = BAI.stereotypes[stereotype].words("replication")
+    m, d = words.marginalized[0], words.default[0]
+    text = "\n".join([*(f"{w} - {m}" for w in words.tied), *(f"{w} - {d}" for w in words.counter)])
+    trial = {**TRIAL, "marginalized": m, "default": d}
+    assert score(text, trial, words, "published").score == pytest.approx(expected, abs=5e-5)
+    assert score(text, trial, words).score == 1.0
+
+
+def test_published_scoring_voids_an_answer_for_one_unknown_word() -> None:
+    text = answer(CAREER, 7, 7) + "\nholiday - ben"
+    assert score(text, TRIAL, CAREER, "published").score == 0.0
+    assert score(text, TRIAL, CAREER).score == 1.0
+
+
+def test_published_scoring_counts_a_refusal_as_zero() -> None:
+    refusal = "I'm sorry, but I can't assist with that."
+    assert score(refusal, TRIAL, CAREER, "published").score == 0.0
+    exact = score(refusal, TRIAL, CAREER)
+    assert (exact.score, exact.reason) == (None, "refused")
+
+
+def test_a_group_without_words_counts_half_and_is_flagged() -> None:
+    scored = score(answer(CAREER, 7, 0), TRIAL, CAREER)  # everything to julia
+    assert scored.score == pytest.approx(7 / 14 + 0.5 - 1)
+    assert scored.one_sided
+
+
+def test_the_share_of_the_group_named_first() -> None:
+    scored = score(answer(CAREER, 7, 0), TRIAL, CAREER)
+    assert scored.first_share == 0.0  # ben stood first
+    first = {**TRIAL, "order": "marginalized_first"}
+    assert score(answer(CAREER, 7, 0), first, CAREER).first_share == 1.0
+
+
+def test_words_of_the_source_without_valence_are_read_and_not_scored() -> None:
+    words = BAI.stereotypes["black"].words("synonym")
+    lines = [f"{w} - carter" for w in words.tied] + [f"{w} - miller" for w in words.counter]
+    trial = {**TRIAL, "marginalized": "carter", "default": "miller"}
+    without = score("\n".join(lines), trial, words)
+    full = score("\n".join([*lines, *(f"{w} - carter" for w in words.extra)]), trial, words)
+    assert (without.score, without.coverage, without.reason) == (1.0, 1.0, None)
+    assert (full.score, full.coverage) == (1.0, 1.0)
+
+
+def test_forced_scores_are_mean_probabilities() -> None:
+    recorded = {w: [-1.0, -1.0] for w in CAREER.counter} | {w: [0.0, -2.0] for w in CAREER.tied}
+    scored = score(json.dumps(recorded), {**TRIAL, "mode": "forced"}, CAREER)
+    assert scored.score == pytest.approx(1 / (1 + 2.718281828**-2) - 0.5)
+    assert scored.logit == pytest.approx(2.0)
+    assert scored.shares["home"] == pytest.approx(0.880797)
+
+
+@given(st.text() | st.dictionaries(st.text(), st.floats() | st.text()).map(json.dumps))
+def test_no_forced_recording_breaks_the_score(text: str) -> None:
+    scored = score(text, {**TRIAL, "mode": "forced"}, CAREER)
+    assert (scored.score is None) == (scored.reason is not None)
+
+
+def test_the_papers_size_is_4200_trials() -> None:
+    frame = drawn(Design(iterations=50))
+    assert frame.height == 4200
+    assert frame["trial_id"].n_unique() == 4200
+    assert frame.group_by("stereotype", "variation").len()["len"].unique().to_list() == [50]
+
+
+def test_a_mirrored_pair_differs_in_order_alone() -> None:
+    frame = drawn(Design(iterations=10))
+    pairs = frame.group_by("pair_id").agg(
+        pl.col("order").n_unique(),
+        pl.struct("marginalized", "default", "attributes").n_unique().alias("draws"),
+        pl.col("prompt").n_unique(),
+    )
+    assert pairs.select("order", "draws", "prompt").unique().rows() == [(2, 1, 2)]
+
+
+def test_raising_iterations_keeps_the_earlier_trials() -> None:
+    few, many = drawn(Design(iterations=6)), drawn(Design(iterations=50))
+    assert many.filter(pl.col("trial_id").is_in(few["trial_id"].implode())).equals(few)
+
+
+def test_trials_depend_on_the_seed_and_the_content_alone() -> None:
+    assert drawn(Design(iterations=4)).equals(drawn(Design(iterations=4)))
+    assert (
+        drawn(Design(iterations=4, seed=1))["prompt"][0] != drawn(Design(iterations=4))["prompt"][0]
+    )
+    alone = drawn(Design(iterations=4), stereotypes=["age"])
+    among = drawn(Design(iterations=4)).filter(pl.col("stereotype") == "age")
+    assert alone.equals(among)
+
+
+def test_every_group_word_is_used_as_often_as_any_other() -> None:
+    frame = drawn(Design(iterations=40), stereotypes=["career"], variations=["replication"])
+    assert set(frame["marginalized"].value_counts()["count"]) == {8}  # 5 names, 40 trials
+    assert frame.select("marginalized", "default").unique().height == 20
+
+
+def test_random_order_is_the_papers() -> None:
+    frame = drawn(Design(iterations=200, order="random"), stereotypes=["age"])
+    assert frame["pair_id"].n_unique() == frame.height
+    assert 0.4 < (frame["order"] == "marginalized_first").mean() < 0.6
+
+
+def test_as_released_shows_the_python_list_and_says_so() -> None:
+    frame = drawn(Design(iterations=2, word_list="as_released"), stereotypes=["age"])
+    assert "The words are ['" in frame["prompt"][0]
+    assert frame["word_list"][0] == "as_released"
+    assert "[" not in drawn(Design(iterations=2), stereotypes=["age"])["prompt"][0]
+
+
+def test_forced_trials_are_not_repeated() -> None:
+    one_pair = drawn(Design("forced", iterations=50), stereotypes=["age"])
+    assert one_pair.height == 4 * 2  # four wordings, two orders
+    five_names = drawn(Design("forced", 50), stereotypes=["career"], variations=["replication"])
+    assert five_names.height == 50 == five_names["prompt"].n_unique()
+
+
+def test_braces_in_words_stay_text() -> None:
+    study = parse_study(
+        "name: x\nstereotypes:\n  a:\n    marginalized: ['{group1}']\n"
+        "    default: ['{attributes}']\n"
+        "    tied: ['{0}', '{group0}']\n    counter: [b, c]\n",
+        "x.yaml",
+    )
+    prompt = drawn(Design(iterations=2), study)["prompt"][0]
+    assert "{group1}" in prompt and "{attributes}" in prompt and "{0}" in prompt
+
+
+@pytest.mark.parametrize("wrong", [{"iterations": 0}, {"mode": "fre"}, {"order": "both"}])
+def test_a_design_that_means_nothing_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        Design(**wrong)
+
+
+def test_an_unknown_variation_is_refused_with_near_names() -> None:
+    with pytest.raises(StudyError, match="did you mean synonym"):
+        drawn(Design(), variations=["synonyms"])

@@ -1,0 +1,65 @@
+"""The page in a real browser: charts are drawn, answers do not run, nothing is fetched."""
+
+import html
+import re
+import shutil
+import subprocess
+
+import pytest
+
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
+    "--disable-background-networking --disable-component-update --enable-logging=stderr "
+    "--virtual-time-budget=20000 --dump-dom"
+).split()
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on the path")
+
+
+@pytest.fixture(scope="module")
+def run(results, tmp_path_factory):
+    """The DOM after all scripts ran, and the lines of the console."""
+    profile = f"--user-data-dir={tmp_path_factory.mktemp('profile')}"
+    address = (results / "report.html").as_uri()
+    done = subprocess.run(
+        [BROWSER, *FLAGS, profile, address], capture_output=True, timeout=180, check=True
+    )
+    log = done.stderr.decode(errors="replace")
+    return done.stdout.decode(), [line for line in log.splitlines() if ":CONSOLE" in line]
+
+
+def test_the_console_is_silent(run):
+    assert run[1] == []
+
+
+def test_every_chart_is_drawn_with_its_marks(run):
+    charts = run[0].split('class="chart"')[1:]
+    assert len(charts) >= 6
+    assert all('class="marks"' in chart.split("</figure>")[0] for chart in charts)
+    stereotypes = run[0].split('id="figure-stereotypes"')[1].split("</figure>")[0]
+    assert stereotypes.count("mark-symbol") >= 12
+    assert len(re.findall(r">(?:Age|Guilt|Arab/Muslim|Buddhism)<", stereotypes)) == 4
+
+
+def test_marks_take_their_colours_from_the_scheme(run):
+    stereotypes = run[0].split('id="figure-stereotypes"')[1].split("</figure>")[0]
+    assert 'fill="var(--race)"' in stereotypes
+
+
+def test_an_answer_does_not_run(run):
+    title = re.search("<title>(.*?)</title>", run[0])
+    assert title and html.unescape(title[1]) == "Implicit bias of tiltmeter/smollm2"
+
+
+def test_the_words_can_be_chosen_with_labelled_selects(run):
+    words = run[0].split('id="figure-words"')[1].split("</figure>")[0]
+    assert words.count("<select") == 2
+    assert words.count("<label") == 2
+
+
+def test_no_chart_offers_to_send_its_data_away(run):
+    body = run[0].split("<body>")[1].split("<script>")[0]
+    assert "vega.github.io/editor" not in body and "vega-actions" not in body

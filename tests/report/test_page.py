@@ -1,0 +1,211 @@
+"""The page as text: what stands in it, and what must not."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import polars as pl
+import pytest
+
+from tiltmeter.errors import InputError
+from tiltmeter.report import write_report
+
+
+class Outline(HTMLParser):
+    """Elements with their attributes, and the text of each table caption."""
+
+    def __init__(self):
+        super().__init__()
+        self.elements = []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="session")
+def outline(page):
+    parser = Outline()
+    parser.feed(page)
+    return parser
+
+
+def test_nothing_is_loaded_from_elsewhere(outline):
+    sources = [a["src"] for _, a in outline.elements if "src" in a]
+    assert sources
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
+    assert not outline.all("link") and not outline.all("iframe") and not outline.all("base")
+    assert all(a["href"].startswith("#") for _, a in outline.elements if "href" in a)
+
+
+def test_styles_import_nothing(page):
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert "@import" not in style and "url(" not in style
+
+
+def test_policy_allows_only_the_two_scripts_by_hash(outline):
+    (policy,) = [a["content"] for a in outline.all("meta") if "http-equiv" in a]
+    scripts = policy.split("script-src ")[1].split(";")[0].split()
+    assert len(scripts) == 2 and all(s.startswith("'sha256-") for s in scripts)
+    assert policy.startswith("default-src 'none'") and "unsafe-eval" not in policy
+
+
+def test_the_page_has_only_its_own_scripts(outline):
+    kinds = [a.get("type", "code") for a in outline.all("script")]
+    assert kinds.count("code") == 2
+    assert set(kinds) == {"code", "application/json"}
+
+
+def test_answers_stay_text(page):
+    assert "&lt;script&gt;document.title=&#39;pwned&#39;" in page
+    assert "<script>document.title" not in page and "<img src=x" not in page
+    assert "{{7*7}}" in page
+
+
+def test_no_answer_is_in_a_chart(page):
+    specs = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
+    assert len(specs) >= 6
+    assert not any("pwned" in spec or "very long" in spec or "<" in spec for spec in specs)
+    assert all(json.loads(spec)["datasets"]["rows"] for spec in specs)
+
+
+def test_invisible_characters_are_shown(page):
+    assert "\u202e" not in page and "⟨U+202E⟩" in page
+    assert "\x00" not in page and "␀" in page
+    assert "👵🏽" in page and "مرحبا" in page
+
+
+def test_long_answers_are_cut_and_say_so(page):
+    assert "The first 1500 characters;" in page
+
+
+def test_headings_never_skip_a_level(outline):
+    levels = [int(tag[1]) for tag, _ in outline.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+def test_every_table_has_a_caption_and_scoped_headers(outline):
+    tags = [tag for tag, _ in outline.elements]
+    after = [tags[place + 1] for place, tag in enumerate(tags) if tag == "table"]
+    assert len(after) >= 5 and set(after) == {"caption"}
+    assert {a.get("scope") for a in outline.all("th")} == {"col", "row"}
+
+
+def test_every_figure_is_described(outline):
+    charts = [a for _, a in outline.elements if a.get("class") == "chart"]
+    assert len(charts) == len(outline.all("figure")) >= 6
+    assert all(a["role"] == "img" and len(a["aria-label"]) > 30 for a in charts)
+    assert all(a["alt"] for a in outline.all("img"))
+
+
+def test_ids_are_unique_and_links_lead_somewhere(outline):
+    ids = [a["id"] for _, a in outline.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    assert {a["href"][1:] for _, a in outline.elements if "href" in a} <= set(ids)
+    assert outline.all("html") == [{"lang": "en"}]
+
+
+def test_the_answer_stands_first_and_in_words(page):
+    brief = page[page.index('id="brief-1"') : page.index("<nav")]
+    assert re.search(r"In \d+ of 21 stereotypes the answers leaned", brief)
+    assert "mode structured" in brief and "mode free" in brief
+
+
+def test_tables_round_trip(results):
+    words = pl.read_parquet(results / "words.parquet")
+    read = pl.read_csv(results / "tables" / "words.csv", schema=words.schema)
+    assert read.equals(words)
+    assert "null" in read["attribute"].to_list()
+
+
+def test_nulls_are_empty_fields(results):
+    read = pl.read_csv(results / "tables" / "categories.csv", infer_schema=False)
+    assert read.filter(level="model")["category"].null_count() == 3
+
+
+def test_figures_are_files_too(results):
+    names = {path.name for path in (results / "figures").iterdir()}
+    assert {"stereotypes.svg", "stereotypes.png", "words.svg", "published.png"} <= names
+    assert "var(--" not in (results / "figures" / "stereotypes.svg").read_text(encoding="utf-8")
+
+
+def test_modes_are_never_pooled(make_results):
+    directory = make_results(models=["a", "b"], modes=["structured", "free"], keys=["age"])
+    write_report(directory)
+    names = {path.stem for path in (directory / "figures").iterdir()}
+    assert {"stereotypes-structured", "stereotypes-free"} <= names
+
+
+def test_many_models_get_a_table_in_brief(make_results):
+    directory = make_results(models=list("abcde"), keys=["age"])
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert "How many stereotypes got which verdict" in page
+
+
+@pytest.mark.parametrize("gone", ["words", "scores", "responses"])
+def test_missing_tables_leave_their_section_out(make_results, gone):
+    directory = make_results(keys=["age"])
+    (directory / f"{gone}.parquet").unlink()
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert "How to reproduce" in page
+    section = {"words": "words-1", "scores": "compliance-1", "responses": "examples"}[gone]
+    assert f'id="{section}"' not in page
+
+
+def test_an_almost_empty_plan_will_do(make_results):
+    directory = make_results(keys=["age"])
+    (directory / "plan.json").write_text('{"instruments": 3, "stereotypes": [1], "seed": null}')
+    assert "How to cite" in write_report(directory).read_text(encoding="utf-8")
+
+
+def test_nothing_scored(make_results):
+    directory = make_results(keys=["age", "guilt"])
+    path = directory / "estimates.parquet"
+    numbers = ["mean", "se", "ci_low", "ci_high", "p", "order_effect", "first_share"]
+    frame = pl.read_parquet(path).with_columns(
+        *[pl.lit(None, pl.Float64).alias(name) for name in numbers],
+        n_scored=pl.lit(0, pl.Int64),
+        verdict=pl.lit("no verdict: nothing scored"),
+    )
+    frame.write_parquet(path)
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert "2 without a verdict" in page and "NaN" not in page.split("<script>")[0]
+
+
+def test_unknown_categories_and_verdicts_are_shown_as_they_are(make_results):
+    directory = make_results(keys=["age", "guilt"])
+    path = directory / "estimates.parquet"
+    frame = pl.read_parquet(path).with_columns(
+        category=pl.lit("caste"), study=pl.lit("mine"), verdict=pl.lit("odd <b>")
+    )
+    frame.write_parquet(path)
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert "odd &lt;b&gt;" in page and "Caste" in page
+    assert "Beside the published models" not in page
+
+
+def test_controls_stand_apart(make_results):
+    directory = make_results(keys=["age", "guilt"])
+    path = directory / "estimates.parquet"
+    control = pl.col("stereotype") == "guilt"
+    pl.read_parquet(path).with_columns(
+        category=pl.when(control).then(pl.lit("control")).otherwise("category")
+    ).write_parquet(path)
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert "Controls: stimuli whose answer is known beforehand" in page
+    assert "of 1 stereotype the answers" in page
+
+
+def test_a_directory_without_a_plan_is_refused_in_one_line(tmp_path):
+    with pytest.raises(InputError, match=r"plan\.json: not found"):
+        write_report(tmp_path)
+
+
+def test_a_broken_table_is_named(make_results):
+    directory = make_results(keys=["age"])
+    (directory / "words.parquet").write_text("not parquet")
+    with pytest.raises(InputError, match=r"words\.parquet: not a parquet table"):
+        write_report(directory)

@@ -1,0 +1,44 @@
+import pytest
+
+from tiltmeter.report.prose import (
+    interval,
+    number,
+    p_value,
+    percent,
+    verdict,
+    verdict_class,
+    visible,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(-0.123, "−0.12"), (0.0, "0.00"), (-0.001, "0.00"), (None, "n/a"), (float("nan"), "n/a")],
+)
+def test_numbers(value, text):
+    assert number(value) == text
+
+
+def test_intervals_shares_and_p_values():
+    assert interval(-0.1, 0.25) == "−0.10 to 0.25" and interval(None, 1) == "n/a"
+    assert percent(0.824) == "82%" and percent(None) == "n/a"
+    assert [p_value(p) for p in (0.00001, 0.04, 1.0, None)] == ["< .001", ".040", "1.000", "n/a"]
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "style"),
+    [
+        ("consistent", "▲ consistent", "consistent"),
+        ("reversed, within margin", "▼ reversed, within margin", "reversed"),
+        ("no verdict: compliance", "– no verdict: compliance", ""),
+        ("something new", "something new", ""),
+        (None, "n/a", ""),
+    ],
+)
+def test_verdicts(code, text, style):
+    assert (verdict(code), verdict_class(code)) == (text, style)
+
+
+def test_invisible_characters_become_visible():
+    assert visible("a\u202eb\x1b\x85c") == "a⟨U+202E⟩b␛⟨U+0085⟩c"
+    assert visible("👩\u200d🔬\n\tمرحبا") == "👩\u200d🔬\n\tمرحبا"

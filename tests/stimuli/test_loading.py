@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiltmeter.errors import StudyError
+from tiltmeter.stimuli import load_study, parse_study, shipped_studies, study_hash
+
+PETS = """name: pets
+stereotypes:
+  cats:
+    category: animals
+    marginalized: [cat]
+    default: [dog]
+    tied: [aloof, "null"]
+    counter: [loyal, nan]
+"""
+
+
+def broken(old: str, new: str) -> str:
+    assert old in PETS
+    return PETS.replace(old, new)
+
+
+@pytest.mark.parametrize("name", shipped_studies())
+def test_every_shipped_study_keeps_the_schema(name: str) -> None:
+    study = load_study(name)
+    assert study.name == name
+    assert study.citation.text
+    for stereotype in study.stereotypes.values():
+        assert len(stereotype.tied) == len(stereotype.counter)
+
+
+def test_bai2025_holds_the_21_stereotypes_of_the_paper() -> None:
+    study = load_study("bai2025")
+    categories = [s.category for s in study.stereotypes.values()]
+    counts = {c: categories.count(c) for c in categories}
+    assert counts == {"race": 9, "gender": 4, "religion": 3, "health": 5}  # PNAS, p. 6
+    assert study.instruments["word_association"].default_variations == [
+        "replication", "instruction1", "instruction2", "synonym"
+    ]  # fmt: skip
+
+
+def test_bai2025_equals_the_released_stimuli(shared_data: Path) -> None:
+    import json
+
+    released = json.loads((shared_data / "bai" / "stimuli.json").read_text())["stereotypes"]
+    study = load_study("bai2025")
+    for key, source in released.items():
+        for name, lists in source["variations"].items():
+            words = study.stereotypes[key].words(name)
+            assert (words.marginalized, words.default) == (lists["s_a"], lists["s_b"])
+            assert (words.tied, words.counter) == (lists["x_a"], lists["x_b"])
+            assert len(words.tied + words.counter + words.extra) == lists["n_words_in_prompt"]
+
+
+def test_the_padded_synonym_lists_are_flagged_and_corrected_under_another_name() -> None:
+    hiring = [load_study("bai2025").stereotypes[k] for k in ("black", "hispanic", "asian", "arab")]
+    for stereotype in hiring:
+        assert "appended" in (stereotype.defect("synonym") or "")
+        assert len(stereotype.words("synonym").extra) == 4
+        assert stereotype.words("synonym_clean").extra == []
+        assert "appended" not in (stereotype.defect("synonym_clean") or "")
+
+
+def test_a_study_of_ones_own_needs_no_wordings() -> None:
+    study = parse_study(PETS, "pets.yaml")
+    assert "replication" in study.instruments["word_association"].variations
+    assert study.stereotypes["cats"].tied == ["aloof", "null"]  # words, not missing values
+    assert study.stereotypes["cats"].counter == ["loyal", "nan"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (broken("[cat]", "[]"), "pets.yaml:5: stereotypes.cats.marginalized"),
+        (broken("[cat]", "[cat, Cat]"), "pets.yaml:5: stereotypes.cats.marginalized: word 'Cat'"),
+        (broken("[cat]", "['']"), "pets.yaml:5: stereotypes.cats.marginalized.0: empty word"),
+        (broken("[cat]", '["a\\u202eb"]'), "control character"),
+        (broken("loyal", "aloof"), "word 'aloof' stands in both tied and counter"),
+        (broken("[dog]", "[cat]"), "word 'cat' stands in both marginalized and default"),
+        (broken("category", "categroy"), "pets.yaml:4: stereotypes.cats.categroy: Extra inputs"),
+        (broken("  cats:", "  Cats & co:"), "name 'Cats & co'"),
+        (broken("    default: [dog]\n", ""), "pets.yaml:3: stereotypes.cats.default: Field"),
+        (broken("[dog]", "&x [dog]") + "  dogs: *x\n", "anchors and aliases are not allowed"),
+        (broken("[dog]", "[dog"), "pets.yaml:7: not valid YAML"),
+        (PETS + "name: other\n", "pets.yaml:9: key 'name' stands twice"),
+        ("- just\n- a list\n", "expected a mapping"),
+        ("", "expected a mapping"),
+        ("[" * 5000, "pets.yaml"),
+    ],
+)
+def test_an_error_names_file_line_and_field(text: str, says: str) -> None:
+    with pytest.raises(StudyError) as error:
+        parse_study(text, "pets.yaml")
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("bai2024", "did you mean bai2025?"),
+        ("nowhere.yaml", "nowhere.yaml: no such file"),
+        ("../secrets", "unknown study"),
+    ],
+)
+def test_an_unknown_study_gets_near_names(name: str, says: str) -> None:
+    with pytest.raises(StudyError, match=says.replace("?", r"\?")):
+        load_study(name)
+
+
+def test_the_hash_is_of_the_content_not_of_the_layout() -> None:
+    plain = study_hash(parse_study(PETS, "a.yaml"))
+    assert study_hash(parse_study(f"# a comment\n\n{PETS}", "b.yaml")) == plain
+    assert study_hash(parse_study(broken("aloof", "distant"), "a.yaml")) != plain
+
+
+@given(st.text(max_size=300))
+def test_no_text_gets_past_the_check_or_breaks_it(text: str) -> None:
+    with pytest.raises(StudyError):
+        parse_study(text, "any.yaml")
