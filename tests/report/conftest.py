@@ -246,7 +246,8 @@ def _estimate(scored, level, factors):
             p=(-(mean / se).abs()).exp(),
             p_holm=(-(mean / se).abs() / 2).exp(),
             tost_margin=pl.lit(0.1),
-            tost_p=pl.lit(0.4),
+            tost_p=pl.lit(0.3),
+            tost_p_holm=pl.lit(0.4),
             naive_p=(-(mean / se).abs() * 2).exp(),
             cohen_d=mean / pl.col("sd"),
             bound_low=(mean * pl.col("n_scored") - missing) / pl.col("n"),
@@ -256,7 +257,8 @@ def _estimate(scored, level, factors):
             range_low=pl.lit(-1.0),
             range_high=pl.lit(1.0),
             neutral=pl.lit(0.0),
-            conditional_on=pl.lit("the English stimuli"),
+            conditional_on=pl.lit("one wording"),
+            confidence=pl.lit(0.95),
         )
         .with_columns(
             verdict=pl.when(pl.col("compliance") < 0.8)

@@ -187,6 +187,28 @@ def test_unknown_categories_and_verdicts_are_shown_as_they_are(make_results):
     assert "Beside the published models" not in page
 
 
+def test_the_confidence_is_that_of_the_estimates(make_results):
+    directory = make_results(keys=["age"])
+    path = directory / "estimates.parquet"
+    pl.read_parquet(path).with_columns(confidence=pl.lit(0.9)).write_parquet(path)
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert "90% interval" in page and "95% interval" not in page
+
+
+def test_scorings_are_never_pooled(make_results):
+    directory = make_results(keys=["age"])
+    path = directory / "estimates.parquet"
+    frame = pl.read_parquet(path)
+    both = [frame.with_columns(scoring=pl.lit(name)) for name in ("exact", "published")]
+    pl.concat(both).write_parquet(path)
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert "mode structured, exact" in page and "mode structured, published" in page
+
+
+def test_what_an_interval_rests_on_is_said(page):
+    assert "Some intervals rest on one wording" in page
+
+
 def test_controls_stand_apart(make_results):
     directory = make_results(keys=["age", "guilt"])
     path = directory / "estimates.parquet"

@@ -72,23 +72,23 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
     serve: Serve, tiltmeter: Tiltmeter, tmp_path: Path
 ) -> None:
     server = serve(delay_s=0.05)
-    command = ("run", MODEL, "--iterations", "4", "--max-connections", "4", "--out")
+    command = ("run", MODEL, "--iterations", "6", "--stereotypes", "age,power,career", "--out")
     journal = tmp_path / "r" / "answers" / "openai-api-loop-m.jsonl"
     process = tiltmeter(*command, "r")
     deadline = time.monotonic() + 60
-    while (not journal.exists() or journal.stat().st_size < 20_000) and process.poll() is None:
+    while (not journal.exists() or journal.stat().st_size < 4_000) and process.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.kill()
     process.communicate()
     kept = {answer["trial_id"] for answer in Journal(tmp_path / "r", MODEL)}
-    assert 0 < len(kept) < 336
+    assert 0 < len(kept) < 72
     asked_before = server.prompts.total()
     again = tiltmeter(*command, "r")
     out, err = again.communicate(timeout=120)
     assert again.returncode == 0, err
-    assert server.prompts.total() - asked_before == 336 - len(kept)
-    assert len(server.prompts) == 336  # none missing
+    assert server.prompts.total() - asked_before == 72 - len(kept)
+    assert len(server.prompts) == 72  # none missing
     unbroken = tiltmeter(*command, "whole")
     unbroken.communicate(timeout=120)
     for broken, whole in zip(tables(tmp_path / "r"), tables(tmp_path / "whole"), strict=True):
@@ -134,11 +134,9 @@ def test_errors_are_reported_per_trial_and_asked_again(
 
 
 def test_a_provider_that_is_busy_is_asked_again(plan: Plan, serve: Serve, tmp_path: Path) -> None:
-    server = serve()
+    server, busy = serve(), iter([True])
     server.reply = lambda body: (
-        (429, {"error": {"message": "slow down"}})
-        if server.prompts.total() == 1
-        else server.chat(body)
+        (429, {"error": {"message": "slow down"}}) if next(busy, False) else server.chat(body)
     )
     assert ask(plan, tmp_path / "r", retries=2).complete
     assert server.prompts.total() == 9

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 import scipy.stats
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import DescrStatsW
 
 from tiltmeter.errors import InputError
 from tiltmeter.statistics import clustered_mean, cohen_d, tost
-from tiltmeter.statistics.effects import adjust, naive_t
+from tiltmeter.statistics.effects import benjamini_hochberg, holm, naive_t
 
 SAMPLE = np.random.default_rng(3).normal(0.05, 0.4, 60)
 
@@ -62,16 +63,14 @@ def test_tost_needs_a_margin():
 
 def test_holm_and_bh_by_hand():
     """Holm (1979): max over earlier of (m − i + 1)·p; Benjamini & Hochberg (1995): m·p / i."""
-    p = np.array([0.04, np.nan, 0.01, 0.03, 0.02])
-    holm, bh = [0.06, np.nan, 0.04, 0.06, 0.06], [0.04, np.nan, 0.04, 0.04, 0.04]
-    assert adjust(p, "holm") == pytest.approx(holm, nan_ok=True)
-    assert adjust(p, "fdr_bh") == pytest.approx(bh, nan_ok=True)
+    p = np.array([0.04, 0.01, 0.03, 0.02])
+    assert holm(p) == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert benjamini_hochberg(p) == pytest.approx([0.04] * 4)
 
 
-def test_bh_is_scipys():
-    p = np.random.default_rng(0).uniform(0, 0.2, 30)
-    assert adjust(p, "fdr_bh") == pytest.approx(scipy.stats.false_discovery_control(p))
-
-
-def test_no_tests_need_no_adjustment():
-    assert np.isnan(adjust(np.array([np.nan, np.nan]), "holm")).all()
+@pytest.mark.parametrize(("own", "theirs"), [(holm, "holm"), (benjamini_hochberg, "fdr_bh")])
+@pytest.mark.parametrize("tests", [0, 1, 30])
+def test_adjustment_is_statsmodels(own, theirs, tests):
+    p = np.random.default_rng(0).uniform(0, 0.2, tests).round(2)
+    expected = multipletests(p, method=theirs)[1] if tests else p
+    assert own(p) == pytest.approx(expected)

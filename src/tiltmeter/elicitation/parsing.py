@@ -74,6 +74,7 @@ def read_pairs(
     groups: tuple[str, str],
     attributes: Sequence[str],
     *,
+    optional: Sequence[str] = (),
     stop_reason: str | None = None,
     floor: float = 0.8,
 ) -> Pairing:
@@ -87,6 +88,8 @@ def read_pairs(
         The two group words of the prompt.
     attributes
         The words to be paired, in any order; a repeated word counts once.
+    optional
+        Words that were shown too; they may be paired and do not count for coverage.
     stop_reason
         Why the model stopped: ``stop``, ``max_tokens``, ``content_filter`` or None.
     floor
@@ -109,14 +112,15 @@ def read_pairs(
     >>> read_pairs("Home - Julia\nsalary: Ben", ("julia", "ben"), ["home", "salary"]).pairs
     {'home': 'julia', 'salary': 'ben'}
     """
-    asked = frozenset(attributes)
+    wanted = frozenset(attributes)
+    asked = wanted.union(optional)
     lexicon = _lexicon((groups[0], groups[1]), asked)
     clean = _answer(normalise(text))
     lines = [read_line(line, lexicon) for line in clean.split("\n") if line and not line.isspace()]
     inline = [_inline(line) for line in lines]
     blocks = read_blocks(lines, inline)
     pairs = _agreed(pair for found in (inline, blocks) for line in found for pair in line)
-    coverage = len(pairs) / len(asked) if asked else 0.0
+    coverage = len(wanted & pairs.keys()) / len(wanted) if wanted else 0.0
     unknown = tuple(
         line.text.strip()
         for line, *found in zip(lines, inline, blocks, strict=True)

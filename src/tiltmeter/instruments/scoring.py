@@ -79,6 +79,7 @@ def score(
             scored = word_association.Scored(None, "error", 0.0)
         else:
             scored = word_association.score(trial["response"], trial, words, scoring)
+        trial = _forget_unseen(trial, scored, words)
         rows.append(_row(trial, scored, scoring))
         factors = tuple(trial[column] for column in _TALLY)
         for word, share in scored.shares.items():
@@ -125,27 +126,33 @@ def _trial(row: Mapping[str, Any], number: int, study: Study, words: Words) -> d
         "instrument": word_association.MEASURE.instrument,
         "mode": "free",
         "category": study.stereotypes[row["stereotype"]].category,
-        "word_list": None,
-        "pair_id": None,
         "order": None,
-        "marginalized": None,
-        "default": None,
         "error": None,
-        **{key: value for key, value in row.items() if value is not None},
+        **{key: value for key, value in row.items() if value not in (None, "")},
         "iteration": number if iteration is None else iteration,
         "response": row["response"],
     }
-    if not trial["marginalized"] or not trial["default"]:
-        groups = infer_groups(row["response"] or "", words.marginalized, words.default)
-        trial["marginalized"], trial["default"] = groups or (
-            words.marginalized[0],
-            words.default[0],
-        )
+    if trial.keys() & {"marginalized", "default"} != {"marginalized", "default"}:
+        seen = infer_groups(row["response"] or "", words.marginalized, words.default)
+        marginalized, default = seen or (words.marginalized[0], words.default[0])
+        trial.update(marginalized=marginalized, default=default, inferred=True)
     trial.setdefault(
         "trial_id",
         f"{study.name}.recorded.{row['stereotype']}.{row['variation']}.{trial['iteration']}",
     )
     return trial
+
+
+def _forget_unseen(
+    trial: dict[str, Any], scored: word_association.Scored, words: Words
+) -> dict[str, Any]:
+    """Drop inferred group words that the answer did not use: one of several, nobody knows which."""
+    if not trial.get("inferred"):
+        return trial
+    shares = scored.shares.values()
+    used = {"marginalized": any(shares), "default": any(share == 0 for share in shares)}
+    unseen = [name for name, seen in used.items() if not seen and len(getattr(words, name)) > 1]
+    return {**trial, **dict.fromkeys(unseen)}
 
 
 def _row(trial: Mapping[str, Any], scored: word_association.Scored, scoring: str) -> dict[str, Any]:

@@ -195,8 +195,13 @@ def score(response: str, trial: Mapping[str, Any], words: Words, scoring: str = 
     if trial["mode"] == "forced":
         return _score_forced(response, trial, words)
     groups = (trial["marginalized"], trial["default"])
-    asked = tuple(words.tied + words.counter + words.extra)
-    read = read_pairs(response, groups, asked, stop_reason=trial.get("stop_reason"))
+    read = read_pairs(
+        response,
+        groups,
+        words.tied + words.counter,
+        optional=words.extra,
+        stop_reason=trial.get("stop_reason"),
+    )
     if scoring == "published":
         return _score_published(read, trial, words)
     shares = _shares(read, trial)

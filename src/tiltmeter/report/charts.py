@@ -31,7 +31,7 @@ _TIPS = (
     ("Model", "model"),
     ("Mode", "mode"),
     ("Mean", "shown"),
-    ("95% interval", "interval"),
+    ("Interval", "interval"),
     ("Worst case", "bounds"),
     ("Answers (scored)", "answers"),
     ("Compliance", "compliance"),

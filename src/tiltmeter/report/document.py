@@ -76,9 +76,8 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
             examples=grouped(examples(results), results.plan),
             longest=LONGEST,
             defects=[(s.label, d) for s in results.plan.stereotypes.values() for d in s.defects],
-            conditional=results.estimates["conditional_on"]
-            .drop_nulls()
-            .unique(maintain_order=True),
+            conditional=_conditional(results),
+            unanimous="unanimous" in results.estimates["test"],
             figure_names=list(drawings),
             tables=list(frames),
             stills={name: _data_uri(svg) for name, svg in drawings.items()},
@@ -122,6 +121,18 @@ def _verdicts(results: Results) -> list[tuple[str, str, str]]:
     return [
         (verdict(code), verdict_class(code), VERDICTS.get(code, "See the statistics of this run."))
         for code in codes
+    ]
+
+
+def _conditional(results: Results) -> list[tuple[str, str]]:
+    """Give what intervals do not vary, and of which stereotypes."""
+    frame = results.estimates.filter(level="stereotype").drop_nulls("conditional_on")
+    named = frame.group_by("conditional_on", maintain_order=True).agg(
+        pl.col("stereotype").unique(maintain_order=True)
+    )
+    return [
+        (fixed, ", ".join(results.plan.label(key) for key in keys))
+        for fixed, keys in named.iter_rows()
     ]
 
 

@@ -73,7 +73,7 @@ def stereotype_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> lis
     """
     axis = Axis.of(measure, plan.number("margin"))
     caption = (
-        "Mean score per stereotype. Dot: mean; thick line: 95% clustered interval; thin line: "
+        f"Mean score per stereotype. Dot: mean; thick line: clustered {plan.interval}; thin line: "
         "worst case, were every missing answer at one end of the scale; dotted line: neutral"
         + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
         + scale(measure)
@@ -87,7 +87,7 @@ def category_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[
     """Draw the mean of each category and over all."""
     axis = Axis.of(measure, plan.number("margin"))
     caption = (
-        f"Mean score per category and over all, with 95% clustered intervals. {scale(measure)}"
+        f"Mean score per category and over all, with clustered {plan.interval}. {scale(measure)}"
     )
     return per_mode(
         "categories", caption, frame, lambda rows, panels: charts.forest(rows, axis, panels), plan
@@ -105,7 +105,7 @@ def order_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Fig
     axis = Axis("Order effect", -reach, reach, 0)
     caption = (
         "Order effect: mean score with the marginalized group named first minus mean score with "
-        "the default group named first, with 95% interval; neutral 0. Every draw is asked in "
+        "the default group named first, with its interval; neutral 0. Every draw is asked in "
         "both orders, so an additive order effect does not move the mean score."
     )
     unbound = frame.with_columns(bound_low=None, bound_high=None)

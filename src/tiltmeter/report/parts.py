@@ -97,7 +97,7 @@ def _part(results: Results, study: str, instrument: str) -> Part:
         **_in_brief(plan, measure, each, whole),
         categories=(
             figures.category_figures(pl.concat([groups, whole]), plan, measure),
-            tables.category_table(verdicts, "Verdict per category and over all stereotypes."),
+            tables.category_table(verdicts, plan, "Verdict per category and over all stereotypes."),
         ),
         controls=_controls(checks, plan),
         stereotypes=(
@@ -136,7 +136,7 @@ def _in_brief(
             for (model, mode), part in found.items()
         ]
         caption = "How many stereotypes got which verdict, and the mean over all of them."
-        return {"answers": (), "brief": tables.brief_table(rows, caption)}
+        return {"answers": (), "brief": tables.brief_table(rows, plan, caption)}
     answers = tuple(
         (f"{model}, mode {mode}", answer(plan, measure, totals.get((model, mode)), part))
         for (model, mode), part in found.items()

@@ -140,7 +140,7 @@ def answer(
     if total and total["mean"] is not None:
         text += (
             f" The mean over all stereotypes is {number(total['mean'])} "
-            f"(95% interval {interval(total['ci_low'], total['ci_high'])}) on a scale from "
+            f"({plan.interval} {interval(total['ci_low'], total['ci_high'])}) on a scale from "
             f"{number(measure.low, 0)} to {number(measure.high, 0)} where "
             f"{measure.neutral:g} is neutral. "
             f"{percent(total['compliance'])} of the answers could be scored."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -53,6 +53,7 @@ class Plan:
     instruments: Mapping[str, Measure]
     methods: Mapping[str, str]
     stereotypes: Mapping[str, Stereotype]
+    interval: str = "95% interval"
 
     def text(self, key: str) -> str:
         """Give a scalar of the plan as text; empty where there is none."""
@@ -166,12 +167,14 @@ def read_results(directory: str | Path) -> Results:
     if not (path / "estimates.parquet").is_file():
         raise InputError(f"{path / 'estimates.parquet'}: not found; estimate the scores first")
     estimates = check(_parquet(path / "estimates.parquet"), ESTIMATES, "estimates.parquet")
+    confidences = estimates["confidence"].drop_nulls().unique().sort()
+    shown = " or ".join(f"{100 * value:g}%" for value in confidences) or "95%"
     scores = _scan(path / "scores.parquet", tuple(SCORES))
     words = path / "words.parquet"
     return Results(
         directory=path,
-        plan=plan,
-        estimates=estimates,
+        plan=replace(plan, interval=f"{shown} interval"),
+        estimates=_never_pooled(estimates),
         words=(
             check(_parquet(words), WORDS, "words.parquet")
             if words.is_file()
@@ -183,11 +186,23 @@ def read_results(directory: str | Path) -> Results:
     )
 
 
+def _never_pooled(frame: pl.DataFrame) -> pl.DataFrame:
+    """Name word list and scoring beside the mode where there are several of them."""
+    beside = [
+        pl.col(name)
+        for name in ("word_list", "scoring")
+        if name in frame.columns and frame[name].drop_nulls().n_unique() > 1
+    ]
+    if not beside:
+        return frame
+    return frame.with_columns(pl.concat_str(["mode", *beside], separator=", ", ignore_nulls=True))
+
+
 def _compliance(path: Path, scores: pl.LazyFrame | None) -> pl.DataFrame:
     """Count responses by reason per stereotype and pair of group words."""
     counts = [f"n_{reason}" for reason in REASONS]
     if path.is_file():
-        frame = _parquet(path)
+        frame = _never_pooled(_parquet(path))
         if {"model", "mode", "stereotype", "n", "n_scored", *counts} <= set(frame.columns):
             absent = [pl.lit(None, pl.String).alias(c) for c in _GROUPS if c not in frame.columns]
             frame = frame.with_columns(absent)

@@ -57,13 +57,15 @@ class Table:
     heads: int = 1
 
 
-def brief_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
+def brief_table(rows: Sequence[Mapping[str, Any]], plan: Plan, caption: str) -> Table:
     """Count the verdicts per model and mode, for reports of many.
 
     Parameters
     ----------
     rows
         With ``model, mode``, a ``total`` estimate or None, and ``verdicts``, a list of codes.
+    plan
+        For the confidence of the intervals.
     caption
         What is shown.
 
@@ -77,7 +79,7 @@ def brief_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
         "Mode",
         *[f"{s} {label}" for s, label in SIGNS.values()],
         "Mean",
-        "95% interval",
+        plan.interval,
     )
     body = []
     for row in rows:
@@ -91,7 +93,7 @@ def brief_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
     return Table(caption, columns, tuple(body), heads=2)
 
 
-def category_table(frame: pl.DataFrame, caption: str) -> Table:
+def category_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     """Set out the verdict per category and over all."""
     return _table(
         frame,
@@ -101,7 +103,7 @@ def category_table(frame: pl.DataFrame, caption: str) -> Table:
             **_FROM,
             "Verdict": lambda r: verdict(r["verdict"]),
             "Mean": lambda r: number(r["mean"]),
-            "95% interval": lambda r: interval(r["ci_low"], r["ci_high"]),
+            plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
             "Worst case": _worst,
             "Compliance": lambda r: percent(r["compliance"]),
             "n": lambda r: str(r["n"]),
@@ -119,11 +121,11 @@ def estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
             **_FROM,
             "Verdict": lambda r: verdict(r["verdict"]),
             "Mean": lambda r: number(r["mean"]),
-            "95% interval": lambda r: interval(r["ci_low"], r["ci_high"]),
+            plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
             "df": lambda r: number(r["df"], 1),
             "p": lambda r: p_value(r["p"]),
             "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "p (TOST)": lambda r: p_value(r["tost_p"]),
+            "p (TOST)": lambda r: p_value(r["tost_p_holm"]),
             "d": lambda r: number(r["cohen_d"]),
             "Worst case": _worst,
             "Scored / n": lambda r: f"{r['n_scored']} / {r['n']}",
@@ -161,7 +163,7 @@ def order_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
             "Stereotype": lambda r: plan.label(r["stereotype"]) if r["stereotype"] else "All",
             **_FROM,
             "Order effect": lambda r: number(r["order_effect"]),
-            "95% interval": lambda r: interval(r["order_effect_low"], r["order_effect_high"]),
+            plan.interval: lambda r: interval(r["order_effect_low"], r["order_effect_high"]),
             "First-named share": lambda r: number(r["first_share"]),
         },
     )

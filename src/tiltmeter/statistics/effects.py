@@ -8,7 +8,8 @@ Reference
 
 Deviations from the source
     The papers' t test takes all responses for independent, which they are not; it is kept as
-    `naive`. TOST takes the clustered error.
+    `naive`. TOST takes the clustered error. Holm and Benjamini–Hochberg are written out, since
+    `statsmodels.stats.multitest.multipletests` collects garbage at every call.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from scipy.special import stdtr
 from tiltmeter.errors import InputError
 from tiltmeter.statistics.clustered import ClusteredMean
 
-__all__ = ["adjust", "cohen_d", "naive_t", "tost"]
+__all__ = ["benjamini_hochberg", "cohen_d", "holm", "naive_t", "tost"]
 
 
 def cohen_d(mean: float | None, sd: float | None, *, neutral: float = 0.0) -> float | None:
@@ -98,24 +99,39 @@ def tost(estimate: ClusteredMean, *, margin: float, neutral: float = 0.0) -> flo
     return None if above is None or below is None else max(above, below)
 
 
-def adjust(p: NDArray[np.float64], method: str) -> NDArray[np.float64]:
-    """Adjust the p-values of one family for their number.
+def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Adjust the p-values of one family to bound the chance of any false rejection.
 
     Parameters
     ----------
     p
-        p-values, shape (tests,); nan is no test and does not count.
-    method
-        ``"holm"`` or ``"fdr_bh"``, as statsmodels names them.
+        p-values, shape (tests,).
 
     Returns
     -------
     numpy.ndarray
-        Adjusted p-values in the same order, nan where `p` is.
+        Adjusted p-values in the same order (Holm 1979).
     """
-    from statsmodels.stats.multitest import multipletests
+    order, tests = np.argsort(p, kind="stable"), len(p)
+    adjusted = np.empty(tests)
+    adjusted[order] = np.maximum.accumulate(p[order] * (tests - np.arange(tests)))
+    return np.minimum(adjusted, 1.0)
 
-    adjusted, tested = np.full(len(p), np.nan), ~np.isnan(p)
-    if tested.any():
-        adjusted[tested] = multipletests(p[tested], method=method)[1]
-    return adjusted
+
+def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Adjust the p-values of one family to bound the share of false rejections.
+
+    Parameters
+    ----------
+    p
+        p-values, shape (tests,).
+
+    Returns
+    -------
+    numpy.ndarray
+        Adjusted p-values in the same order (Benjamini & Hochberg 1995).
+    """
+    order, tests = np.argsort(p, kind="stable")[::-1], len(p)
+    adjusted = np.empty(tests)
+    adjusted[order] = np.minimum.accumulate(p[order] * tests / np.arange(tests, 0, -1))
+    return np.minimum(adjusted, 1.0)

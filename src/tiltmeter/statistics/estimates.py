@@ -28,7 +28,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.frames import ESTIMATES, LEVELS, REASONS, Measure
 from tiltmeter.statistics.clustered import ClusteredMean, mean_of_clusters
 from tiltmeter.statistics.clusters import assign_clusters
-from tiltmeter.statistics.effects import adjust, cohen_d, naive_t, tost
+from tiltmeter.statistics.effects import benjamini_hochberg, cohen_d, holm, naive_t, tost
 from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
 from tiltmeter.statistics.verdicts import verdict
 
@@ -49,7 +49,11 @@ _KEYS = {
 _ROUNDING = 1e-12
 
 
-_ADJUSTED = (("p", "holm", "p_holm"), ("p", "fdr_bh", "p_bh"), ("tost_p", "holm", "tost_p_holm"))
+_ADJUSTED = (
+    ("p", holm, "p_holm"),
+    ("p", benjamini_hochberg, "p_bh"),
+    ("tost_p", holm, "tost_p_holm"),
+)
 
 
 @dataclass(frozen=True)
@@ -192,12 +196,12 @@ def _fits(units: pl.DataFrame, measure: Measure) -> None:
 def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
     """Add the p-values adjusted within each family."""
     family = rows.select(pl.struct("level", *_MODEL).rank("dense")).to_series().to_numpy()
-    members = [family == one for one in np.unique(family)]
     for column, method, name in _ADJUSTED:
         p = rows[column].to_numpy()
         adjusted = np.full(len(p), np.nan)
-        for member in members:
-            adjusted[member] = adjust(p[member], method)
+        for one in np.unique(family):
+            tested = (family == one) & ~np.isnan(p)
+            adjusted[tested] = method(p[tested])
         rows = rows.with_columns(pl.Series(name, adjusted).fill_nan(None))
     return rows
 
@@ -272,7 +276,7 @@ def _tests(
     neutral, confidence = measure.neutral, inference.confidence
     sums, span = row["sums"] or [], measure.high - measure.low
     centre = _clustered(sums, "size", "total", (measure.low, measure.high))
-    order = _clustered(sums, "pairs", "difference", (-span, span))
+    order = _clustered(sums, "pairs", "difference", (measure.low, measure.high))
     p = centre.p(neutral)
     low, high = centre.interval(confidence)
     order_low, order_high = order.interval(confidence)
