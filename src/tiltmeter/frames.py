@@ -66,6 +66,7 @@ TRIALS: Schema = {
     "attributes": pl.List(pl.String()),  # in the order presented
     "labels": pl.String(),  # forced mode: labels of first and second option; else null
     "prompt": pl.String(),
+    "seed": pl.Int64(),  # of the sampling, for providers on one's own machine
     "source_defect": pl.String(),  # a known defect of the source kept verbatim; else null
 }
 

@@ -83,6 +83,12 @@ def words_of(text):
     return [word.replace("_", " ") for word in text.split()]
 
 
+def filled(frame, schema, name):
+    """Add the columns nothing here is about, as nulls."""
+    absent = [pl.lit(None).alias(c) for c in schema if c not in frame.columns]
+    return check(frame.with_columns(absent), schema, name)
+
+
 def plan(models, modes, keys):
     return {
         "tiltmeter": "0.1.0",
@@ -170,7 +176,7 @@ def scores(models, modes, keys, rng):
                 "scoring": "exact",
             }
         )
-    return check(pl.DataFrame(rows, infer_schema_length=None), SCORES, "scores")
+    return filled(pl.DataFrame(rows, infer_schema_length=None), SCORES, "scores")
 
 
 def responses(scored):
@@ -195,7 +201,7 @@ def responses(scored):
         output_tokens=pl.lit(40),
         error=pl.lit(None, pl.String),
     )
-    return check(frame, RESPONSES, "responses")
+    return filled(frame, RESPONSES, "responses")
 
 
 def estimates(scored):
@@ -212,11 +218,9 @@ def estimates(scored):
         for level, factors in whole.items()
     ]
     frame = pl.concat(frames, how="diagonal_relaxed")
-    return check(
-        frame.with_columns([pl.lit(None).alias(c) for c in ESTIMATES if c not in frame.columns]),
-        ESTIMATES,
-        "estimates",
-    ).sort("level", "model", "mode", "category", "stereotype", "variation", nulls_last=True)
+    return filled(frame, ESTIMATES, "estimates").sort(
+        "level", "model", "mode", "category", "stereotype", "variation", nulls_last=True
+    )
 
 
 def _estimate(scored, level, factors):
@@ -284,7 +288,7 @@ def words(scored, rng):
     frame = cells.join(sets, how="cross")
     centre = np.where(frame["set"] == "tied", 0.7, 0.35)
     share = np.clip(centre + rng.normal(0, 0.2, frame.height), 0, 1)
-    return check(frame.with_columns(n=pl.lit(4), p=pl.Series(share)), WORDS, "words")
+    return filled(frame.with_columns(n=pl.lit(4), p=pl.Series(share)), WORDS, "words")
 
 
 def write_results(directory, *, models=("tiltmeter/smollm2",), modes=("structured",), keys=None):

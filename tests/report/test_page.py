@@ -139,6 +139,13 @@ def test_modes_are_never_pooled(make_results):
     assert {"stereotypes-structured", "stereotypes-free"} <= names
 
 
+def test_a_mode_cannot_name_a_file_elsewhere(make_results):
+    directory = make_results(models=["a", "b"], modes=["../x", ".././x"], keys=["age"])
+    write_report(directory)
+    names = {path.name for path in (directory / "figures").iterdir()}
+    assert {"stereotypes-1.svg", "stereotypes-2.svg"} <= names
+
+
 def test_many_models_get_a_table_in_brief(make_results):
     directory = make_results(models=list("abcde"), keys=["age"])
     page = write_report(directory).read_text(encoding="utf-8")

@@ -69,6 +69,15 @@ def test_responses_without_a_pair_stand_alone(scores_of, measure):
     assert clustering(scores, measure, "cell") == [("response", 5, fixed)]
 
 
+def test_group_words_that_were_not_recorded_are_no_single_pair(scores_of, measure):
+    recorded = {"order": None, "marginalized": None, "default": None}
+    wordings = ("replication", "synonym")
+    rows = [{"score": s / 10, "variation": v, **recorded} for v in wordings for s in range(3)]
+    scores, fixed = scores_of(*rows), "unrecorded group words"
+    assert clustering(scores, measure, "stereotype") == [("variation", 2, fixed)]
+    assert set(clustering(scores, measure, "cell")) == {("response", 3, f"one wording and {fixed}")}
+
+
 def test_a_cluster_without_scores_is_none(full, measure, scores_of):
     missing = {"stereotype": "age", "variation": "replication", "marginalized": "elderly"}
     lost = scores_of({"score": None, "pair_id": "lost", **missing})

@@ -25,6 +25,9 @@ __all__ = ["Answer", "ask", "describe_error", "samples", "trials_task"]
 #: Trial and answer, as they enter the responses.
 Answer = dict[str, Any]
 
+#: Providers on one's own machine, whose answers a seed fixes; others ignore or refuse one.
+SEEDED = ("tiltmeter", "hf", "vllm", "sglang", "ollama")
+
 #: The most top log-probabilities that providers give.
 TOP_LOGPROBS = 20
 
@@ -113,10 +116,12 @@ def describe_error(error: BaseException) -> str:
 
 
 async def _text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
-    config = GenerateConfig()
-    if trial["mode"] == "structured":
-        config = GenerateConfig(response_schema=_schema(trial))
-    output = await get_model().generate(state.messages, config=config)
+    model = get_model()
+    config = GenerateConfig(
+        seed=trial["seed"] if str(model).split("/")[0] in SEEDED else None,
+        response_schema=_schema(trial) if trial["mode"] == "structured" else None,
+    )
+    output = await model.generate(state.messages, config=config)
     state.output = output
     state.messages.append(output.message)
     return {"response": output.completion, "stop_reason": output.stop_reason, **_usage([output])}

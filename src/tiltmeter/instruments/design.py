@@ -53,6 +53,7 @@ class Draw:
     marginalized: str
     default: str
     attributes: list[str]
+    seed: int
 
 
 def draws(words: Words, design: Design, identity: str) -> Iterator[Draw]:
@@ -74,7 +75,8 @@ def draws(words: Words, design: Design, identity: str) -> Iterator[Draw]:
             groups = rng.choice(words.marginalized), rng.choice(words.default)
         else:
             groups = _balanced(marginalized, default, pair)
-        yield Draw(iteration, pair, first != bool(turn), *groups, attributes)
+        sampling = random.Random(f"{identity}/{design.seed}/{iteration}/sampling").getrandbits(31)
+        yield Draw(iteration, pair, first != bool(turn), *groups, attributes, sampling)
 
 
 def _balanced(marginalized: Sequence[str], default: Sequence[str], k: int) -> tuple[str, str]:

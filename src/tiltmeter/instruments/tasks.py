@@ -11,7 +11,7 @@ from tiltmeter.elicitation.task import ask, trials_task
 from tiltmeter.instruments import word_association as wat
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.selection import select
-from tiltmeter.stimuli import Study, load_study
+from tiltmeter.stimuli import load_study
 
 __all__ = ["equation1", "word_association"]
 
@@ -57,19 +57,20 @@ def word_association(  # noqa: PLR0913 - each is a -T option
     return trials_task(
         wat.trials(loaded, design, stereotypes=chosen[0], variations=chosen[1]),
         ask(),
-        scorer=equation1(loaded),
+        scorer=equation1(study),
         config=GenerateConfig(temperature=1.0, max_tokens=1024),
         name="word_association",
     )
 
 
 @scorer(metrics=[mean(), stderr(cluster="pair_id")])
-def equation1(study: Study) -> Scorer:
+def equation1(study: str) -> Scorer:
     """Score a sample with equation 1; a response without a score is unscored, with its reason."""
+    loaded = load_study(study)
 
     async def score(state: TaskState, target: Target) -> Score:
         trial = {**state.metadata, "stop_reason": state.output.stop_reason}
-        words = study.stereotypes[trial["stereotype"]].words(trial["variation"])
+        words = loaded.stereotypes[trial["stereotype"]].words(trial["variation"])
         scored = wat.score(state.output.completion, trial, words)
         if scored.score is None:
             return Score.unscored(reason=scored.reason)

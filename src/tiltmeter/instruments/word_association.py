@@ -156,6 +156,7 @@ def _trial(
         "attributes": draw.attributes,
         "labels": None,
         "prompt": prompt,
+        "seed": draw.seed,
     }
 
 

@@ -25,6 +25,8 @@ Layers = Callable[[list[Row], "Axis"], list[Any]]
 
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 _LABELS = 165
+#: The least width of a column whose axis has a title; the caption says it too.
+_TITLED = 160
 _TIPS = (
     ("Stereotype", "label"),
     ("Category", "category"),
@@ -174,12 +176,13 @@ def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
 def _blocks(rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layers) -> Row:
     """Stack one faceted block per category; only the last carries the axis."""
     names = list(dict.fromkeys(row["block"] for row in rows))
-    width = {1: 620, 2: 380, 3: 270}.get(len(panels), 170)
+    width = _column_width(len(panels))
+    axis = axis if width >= _TITLED else replace(axis, title="")
     blocks = []
     for name in names:
         part = [row for row in rows if row["block"] == name]
         labels = len(panels) > 1 and name == names[0]
-        header = alt.Header(title=None, labels=labels, labelAnchor="start")
+        header = _header(width, labels)
         column = alt.Column("panel:N", sort=list(panels), header=header)
         marks = layers(part, replace(axis, bare=name != names[-1]))
         block = alt.layer(*marks).properties(width=width, height={"step": 21})
@@ -188,6 +191,21 @@ def _blocks(rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Laye
         blocks.append(block.properties(title=name) if name else block)
     stack = alt.vconcat(*blocks, spacing=4).resolve_scale(color="shared", shape="shared")
     return vega_lite(stack, rows)
+
+
+def _column_width(columns: int) -> int:
+    """Share the page among columns; below a least width the figure scrolls sideways."""
+    if columns < 3:
+        return (620, 400)[columns - 1]
+    return max(95, (1060 - _LABELS - 18 * (columns - 1)) // columns)
+
+
+def _header(width: int, labels: bool) -> alt.Header:
+    """Name the columns, at a slant where they are narrow."""
+    header = alt.Header(title=None, labels=labels, labelAnchor="start", labelLimit=max(width, 220))
+    if width < _TITLED:
+        header.labelAngle, header.labelAlign, header.labelBaseline = -25, "left", "bottom"
+    return header
 
 
 def _ground(axis: Axis) -> list[Any]:
@@ -242,7 +260,7 @@ def _x(field: str, axis: Axis) -> alt.X:
 
 
 def _axis(axis: Axis, format: str = "") -> alt.Axis:
-    title = None if axis.bare else axis.title
+    title = None if axis.bare else axis.title or None
     bare = axis.bare
     marks = alt.Axis(title=title, labels=not bare, ticks=not bare, domain=not bare, tickCount=5)
     if format:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,21 +199,35 @@ def per_mode(
     list of Figure
         Empty where there is nothing to draw.
     """
-    models, modes = (frame[c].drop_nulls().unique(maintain_order=True) for c in ("model", "mode"))
+    models, modes = (
+        list(frame[c].drop_nulls().unique(maintain_order=True)) for c in ("model", "mode")
+    )
+    each, short = len(models) > 1, _short(models)
     figures = []
-    for mode in modes if len(models) > 1 else [None]:
-        part = frame if mode is None else frame.filter(mode=mode)
-        rows = [
-            _row(row, plan, by="mode" if mode is None else "model") for row in _ordered(part, plan)
-        ]
+    for mode, file in zip(modes, _slugs(modes), strict=True) if each else [("", "")]:
+        part = _ordered(frame.filter(mode=mode) if each else frame, plan)
+        rows = [_row(row, plan, short[row["model"]] if each else row["mode"]) for row in part]
         if not any(row["mean"] is not None or row.get("n") for row in rows):
             continue
-        panels = list(dict.fromkeys(row["panel"] for row in rows))
-        title = f"{caption} Mode: {mode}." if mode else caption
+        spec = draw(rows, list(dict.fromkeys(row["panel"] for row in rows)))
+        title = f"{caption} Mode: {mode}." if each else caption
         summary = (summarise or _summary)(rows)
-        spec = draw(rows, panels)
-        figures.append(Figure(f"{name}-{mode}" if mode else name, title, summary, spec))
+        figures.append(Figure(f"{name}-{file}" if each else name, title, summary, spec))
     return figures
+
+
+def _short(models: Sequence[str]) -> dict[str, str]:
+    """Leave out providers where the rest still tells the models apart."""
+    ends = [model.rsplit("/", 1)[-1] for model in models]
+    return dict(zip(models, ends if len(set(ends)) == len(ends) else models, strict=True))
+
+
+def _slugs(names: Sequence[str]) -> list[str]:
+    """Make names fit for files; by number where they would no longer differ."""
+    slugs = [re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") for name in names]
+    if "" in slugs or len(set(slugs)) < len(slugs):
+        return [str(place) for place in range(1, len(slugs) + 1)]
+    return slugs
 
 
 def _ordered(frame: pl.DataFrame, plan: Plan) -> list[dict[str, Any]]:
@@ -228,14 +243,14 @@ def _ordered(frame: pl.DataFrame, plan: Plan) -> list[dict[str, Any]]:
     )
 
 
-def _row(row: dict[str, Any], plan: Plan, by: str) -> Row:
+def _row(row: dict[str, Any], plan: Plan, panel: str | None) -> Row:
     key = row["stereotype"]
     category = category_title(row["category"]) if row["category"] else "All"
     return {
         "label": plan.label(key) if key else category,
         "category": category,
         "block": category if key else "",
-        "panel": row[by] or "all",
+        "panel": panel or "all",
         "model": row["model"],
         "mode": row["mode"],
         "variation": row.get("variation"),

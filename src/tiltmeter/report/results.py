@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import ESTIMATES, REASONS, RESPONSES, SCORES, WORDS, Measure, check
+from tiltmeter.frames import ESTIMATES, REASONS, WORDS, Measure, check
 
 __all__ = ["Plan", "Results", "Stereotype", "read_plan", "read_results"]
 
@@ -29,6 +29,10 @@ _GROUPS = (
     "marginalized",
     "default",
 )
+
+#: The columns the report reads of single responses.
+_RESPONSES = ("model", "mode", "stereotype", "variation", "trial_id", "prompt", "response")
+_SCORES = (*_GROUPS, "trial_id", "score", "reason", "coverage")
 
 
 @dataclass(frozen=True)
@@ -169,7 +173,7 @@ def read_results(directory: str | Path) -> Results:
     estimates = check(_parquet(path / "estimates.parquet"), ESTIMATES, "estimates.parquet")
     confidences = estimates["confidence"].drop_nulls().unique().sort()
     shown = " or ".join(f"{100 * value:g}%" for value in confidences) or "95%"
-    scores = _scan(path / "scores.parquet", tuple(SCORES))
+    scores = _scan(path / "scores.parquet", _SCORES)
     words = path / "words.parquet"
     return Results(
         directory=path,
@@ -181,7 +185,7 @@ def read_results(directory: str | Path) -> Results:
             else pl.DataFrame(schema=WORDS)
         ),
         compliance=_compliance(path / "compliance.parquet", scores),
-        responses=_scan(path / "responses.parquet", tuple(RESPONSES)),
+        responses=_scan(path / "responses.parquet", _RESPONSES),
         scores=scores,
     )
 

@@ -80,21 +80,34 @@ def _distinct(values: pl.Expr, keys: Sequence[str]) -> pl.Expr:
     return values.n_unique().over(keys)
 
 
+def _unrecorded(column: str, keys: Sequence[str]) -> pl.Expr:
+    return pl.col(column).is_null().all().over(keys)
+
+
 def _names(ladder: Sequence[str], keys: Sequence[str]) -> pl.Expr:
-    """Return the name of the rung; without pairs the last one is the single response."""
+    """Return the name of the rung, less what was not recorded."""
     name = pl.col("rung").replace_strict(dict(enumerate(ladder)), return_dtype=pl.String)
-    unpaired = (name == "mirrored pair") & pl.col("pair_id").is_null().all().over(keys)
-    return pl.when(unpaired).then(pl.lit("response")).otherwise(name)
+    unpaired = (name == "mirrored pair") & _unrecorded("pair_id", keys)
+    wordless = (name == "variation × group pair") & _unrecorded("marginalized", keys)
+    return (
+        pl.when(unpaired)
+        .then(pl.lit("response"))
+        .when(wordless)
+        .then(pl.lit("variation"))
+        .otherwise(name)
+    )
 
 
 def _conditional_on(level: str, keys: Sequence[str]) -> pl.Expr:
-    """Name what has a single value in the group; the interval says nothing beyond it."""
+    """Name what does not vary in the group; the interval says nothing beyond it."""
     above = level not in _LADDERS
+    wordless = _unrecorded("marginalized", keys)
     fixed = {
         "these models": pl.lit(level == "overall"),
         "one stereotype": _distinct(pl.col("stereotype"), keys).eq(1) & above,
         "one wording": _distinct(pl.col("variation"), keys).eq(1),
-        "one group pair": _distinct(pl.col("group_pair"), keys).eq(1),
+        "one group pair": _distinct(pl.col("group_pair"), keys).eq(1) & ~wordless,
+        "unrecorded group words": wordless,
     }
     named = pl.concat_list(
         pl.when(is_fixed).then(pl.lit(name)) for name, is_fixed in fixed.items()

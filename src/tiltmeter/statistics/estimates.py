@@ -276,7 +276,7 @@ def _tests(
     neutral, confidence = measure.neutral, inference.confidence
     sums, span = row["sums"] or [], measure.high - measure.low
     centre = _clustered(sums, "size", "total", (measure.low, measure.high))
-    order = _clustered(sums, "pairs", "difference", (measure.low, measure.high))
+    order = _clustered(sums, "pairs", "difference", (-span, span))
     p = centre.p(neutral)
     low, high = centre.interval(confidence)
     order_low, order_high = order.interval(confidence)

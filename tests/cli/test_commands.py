@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tiltmeter.cli.group import run_group
+
+ANSWER = "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - karen\nstrong - eric\n" + (
+    "command - eric\nconfident - eric\ndominant - eric"
+)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Call the command line in an empty folder; gives exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tiltmeter", *arguments])
+        code = 0
+        try:
+            code = run_group()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; sys.argv = ['tiltmeter', '--help']\n"
+        "from tiltmeter.cli import main; main()\n"
+        "heavy = {'inspect_ai', 'torch', 'polars', 'numpy', 'click'} & set(sys.modules)\n"
+        "sys.exit(', '.join(heavy) or None)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "audit" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["audit", "run", "score", "estimate", "report", "cost", "list", "validate", "cite"],
+)
+def test_every_command_explains_itself(run, command: str) -> None:
+    code, out, _ = run(command, "--help")
+    assert code == 0 and "Usage" in out
+
+
+def test_score_then_estimate(run) -> None:
+    answers = pl.DataFrame(
+        {
+            "llm": "m",
+            "stereotype": "power",
+            "variation": "replication",
+            "iteration": range(4),
+            "response": [ANSWER, ANSWER, "I'm sorry, I can't.", ANSWER.replace("weak", "null")],
+        }
+    )
+    answers.write_csv("a.csv")
+    code, out, err = run("score", "--study", "bai2025", "--instrument", "word_association",
+                         "--responses", "a.csv", "--out", "s.csv")  # fmt: skip
+    assert (code, err) == (0, "")
+    assert out == "4 answers, 3 scored, 1 refused: s.csv\n"
+    scores = pl.read_csv("s.csv")
+    assert scores["score"].to_list() == [1.0, 1.0, None, 1.0]
+    assert scores["coverage"].to_list() == [1.0, 1.0, 0.0, 0.875]
+    assert run("estimate", "--scores", "s.csv", "--out", "e.parquet")[0] == 0
+    model = pl.read_parquet("e.parquet").filter(pl.col("level") == "model")
+    assert model.select("n", "n_scored", "n_refused", "mean").row(0) == (4, 3, 1, 1.0)
+
+
+def test_list_and_cite(run) -> None:
+    assert "control_insects" in run("list")[1]
+    assert "mentalill" in run("list", "bai2025")[1]
+    assert "@article" in run("cite", "--bibtex")[1]
+
+
+def test_cost_of_the_papers_size(run) -> None:
+    assert "4,200 trials, 4,200 calls" in run("cost", "openai/gpt-4o-mini", "--size", "paper")[1]
+
+
+def test_validate(run) -> None:
+    Path("good.yaml").write_text(
+        "name: pets\nstereotypes:\n  cats:\n    marginalized: [cat]\n    default: [dog]\n"
+        "    tied: [aloof]\n    counter: [loyal]\n"
+    )
+    assert "good.yaml: valid; study pets, 1 stereotypes" in run("validate", "good.yaml")[1]
+    Path("bad.yaml").write_text("name: pets\nstereotypes:\n  cats:\n    tied: [a, a]\n")
+    code, _, err = run("validate", "bad.yaml")
+    assert code == 2
+    assert "bad.yaml:4: stereotypes.cats.tied: word 'a' stands twice" in err
+
+
+BAD = [
+    ("frobnicate", "unknown command"),
+    ("list bai2024", "did you mean bai2025"),
+    ("validate none.yaml", "none.yaml: no such file"),
+    ("validate setup.cfg", "a study file ends in .yaml"),
+    ("cost openai/x --iterations 0", "iterations 0: at least 1"),
+    ("cost openai/x --iterations -3", "iterations -3"),
+    ("cost openai/x --stereotypes agee", "did you mean age"),
+    ("cost openai/x --variations synonims", "did you mean synonym"),
+    ("cost openai/x --temperature 9", "temperature 9.0: allowed is 0 to 2"),
+    ("cost openai/x --mode loose", "'loose' is not one of"),
+    ("cost openai/x --prices none.yaml --size quick", "none.yaml: no such file"),
+    ("run gpt-4o", "expected PROVIDER/NAME"),
+    ("run openai/gpt-4o", "OPENAI_API_KEY"),
+    ("run acme/x --max-cost 1", "the price of 'acme/x' is not known"),
+    ("run acme/x --max-calls -1", "max_calls -1"),
+    ("run mockllm/m -M novalue", "expected NAME=VALUE"),
+    ("run mockllm/m --max-retries -1", "max_retries -1: at least 0"),
+    ("score --responses none.csv --out s.csv", "none.csv: no such file"),
+    ("score --responses a.csv --out s.csv --scoring fast", "'fast' is not one of"),
+    ("score --study bai --responses a.csv --out s.csv", "unknown study 'bai'"),
+    ("score --instrument iat --responses a.csv --out s.csv", "has no instrument 'iat'"),
+    ("estimate --scores none.parquet --out e.csv", "none.parquet: no such file"),
+    ("report nowhere", "no plan.json"),
+]
+
+
+@pytest.mark.parametrize(("command", "says"), BAD)
+def test_bad_input_is_one_line_and_exit_2(run, command: str, says: str) -> None:
+    code, _, err = run(*command.split())
+    assert (code, says in err) == (2, True), err
+    assert err.startswith("tiltmeter: ") and err.count("\n") == 1
+
+
+def test_a_missing_column_is_named(run) -> None:
+    pl.DataFrame({"model": ["m"], "response": ["x"]}).write_csv("a.csv")
+    code, _, err = run("score", "--responses", "a.csv", "--out", "s.csv")
+    assert code == 2 and "missing column stereotype, variation" in err
+    assert not Path("s.csv").exists()

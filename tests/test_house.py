@@ -1,0 +1,76 @@
+"""The house: what may import what, and which names are public."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import tiltmeter
+
+SRC = Path(tiltmeter.__file__).parent
+
+#: Room → the rooms to its left, the only ones it may import from.
+LEFT_OF = {
+    "errors": set(),
+    "frames": {"errors"},
+    "stimuli": {"errors"},
+    "elicitation": {"errors", "frames"},
+    "instruments": {"errors", "frames", "stimuli", "elicitation"},
+    "statistics": {"errors", "frames"},
+    "reference": {"errors", "frames"},
+    "report": {"errors", "frames", "statistics", "reference"},
+    "runs": {"errors", "frames", "stimuli", "elicitation", "instruments", "statistics"},
+    "cli": {"errors", "frames", "stimuli", "elicitation", "instruments", "statistics",
+            "reference", "report", "runs"},
+}  # fmt: skip
+
+#: inspect reads the entry point, which therefore stands at the door.
+DOORS = {("elicitation", "instruments", "registry.py")}
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {n.split(".")[1] for n in found if n.startswith("tiltmeter.")}
+
+
+@pytest.mark.parametrize("room", LEFT_OF)
+def test_a_stage_imports_only_what_stands_to_its_left(room: str) -> None:
+    files = [SRC / f"{room}.py"] if (SRC / f"{room}.py").exists() else (SRC / room).rglob("*.py")
+    for path in files:
+        wrong = imports(path) - LEFT_OF[room] - {room}
+        assert not {w for w in wrong if (room, w, path.name) not in DOORS}, path
+
+
+def test_every_room_is_on_the_list() -> None:
+    rooms = {p.stem for p in SRC.iterdir() if p.stem not in ("__init__", "__pycache__", "py")}
+    assert {room for room in rooms if not room.startswith(".")} == set(LEFT_OF)
+
+
+def test_the_public_names() -> None:
+    assert sorted(tiltmeter.__all__) == [
+        "Design", "Inference", "Measure", "Study", "TiltmeterError", "compliance", "estimate",
+        "load_published", "load_study", "score", "trials", "write_report",
+    ]  # fmt: skip
+    for name in tiltmeter.__all__:
+        assert getattr(tiltmeter, name).__doc__
+    assert set(tiltmeter.__all__) <= set(dir(tiltmeter))
+    with pytest.raises(AttributeError):
+        tiltmeter.nothing  # noqa: B018
+
+
+def test_no_model_text_is_ever_evaluated() -> None:
+    for path in SRC.rglob("*.py"):
+        calls = {
+            node.func.id
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        assert not calls & {"eval", "exec", "compile", "__import__"}, path
+        assert "pickle" not in path.read_text(encoding="utf-8").replace("no pickle", ""), path
