@@ -1,10 +1,12 @@
 import pytest
 
 from tiltmeter.report.prose import (
+    file_names,
     interval,
     number,
     p_value,
     percent,
+    short_names,
     verdict,
     verdict_class,
     visible,
@@ -42,3 +44,13 @@ def test_verdicts(code, text, style):
 def test_invisible_characters_become_visible():
     assert visible("a\u202eb\x1b\x85c") == "a⟨U+202E⟩b␛⟨U+0085⟩c"
     assert visible("👩\u200d🔬\n\tمرحبا") == "👩\u200d🔬\n\tمرحبا"
+
+
+def test_short_names_still_differ():
+    assert short_names(["a/x", "b/y"]) == {"a/x": "x", "b/y": "y"}
+    assert short_names(["a/x", "b/x"]) == {"a/x": "a/x", "b/x": "b/x"}
+
+
+def test_file_names_are_safe_and_differ():
+    assert file_names(["free", "as released, exact"]) == ["free", "as-released-exact"]
+    assert file_names(["../a", "a"]) == ["1", "2"] and file_names(["مرحبا"]) == ["1"]

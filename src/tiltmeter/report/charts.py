@@ -202,7 +202,9 @@ def _column_width(columns: int) -> int:
 
 def _header(width: int, labels: bool) -> alt.Header:
     """Name the columns, at a slant where they are narrow."""
-    header = alt.Header(title=None, labels=labels, labelAnchor="start", labelLimit=max(width, 220))
+    header = alt.Header(
+        title=None, labels=labels, labelAnchor="start", labelLimit=max(width, 220), labelPadding=4
+    )
     if width < _TITLED:
         header.labelAngle, header.labelAlign, header.labelBaseline = -25, "left", "bottom"
     return header

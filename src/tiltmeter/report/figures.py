@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +16,13 @@ from tiltmeter.report import charts
 from tiltmeter.report.charts import Axis, Row
 from tiltmeter.report.prose import (
     category_title,
+    file_names,
     interval,
     number,
     p_value,
     percent,
     scale,
+    short_names,
     verdict,
 )
 from tiltmeter.report.results import Plan
@@ -202,9 +203,9 @@ def per_mode(
     models, modes = (
         list(frame[c].drop_nulls().unique(maintain_order=True)) for c in ("model", "mode")
     )
-    each, short = len(models) > 1, _short(models)
+    each, short = len(models) > 1, short_names(models)
     figures = []
-    for mode, file in zip(modes, _slugs(modes), strict=True) if each else [("", "")]:
+    for mode, file in zip(modes, file_names(modes), strict=True) if each else [("", "")]:
         part = _ordered(frame.filter(mode=mode) if each else frame, plan)
         rows = [_row(row, plan, short[row["model"]] if each else row["mode"]) for row in part]
         if not any(row["mean"] is not None or row.get("n") for row in rows):
@@ -214,20 +215,6 @@ def per_mode(
         summary = (summarise or _summary)(rows)
         figures.append(Figure(f"{name}-{file}" if each else name, title, summary, spec))
     return figures
-
-
-def _short(models: Sequence[str]) -> dict[str, str]:
-    """Leave out providers where the rest still tells the models apart."""
-    ends = [model.rsplit("/", 1)[-1] for model in models]
-    return dict(zip(models, ends if len(set(ends)) == len(ends) else models, strict=True))
-
-
-def _slugs(names: Sequence[str]) -> list[str]:
-    """Make names fit for files; by number where they would no longer differ."""
-    slugs = [re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") for name in names]
-    if "" in slugs or len(set(slugs)) < len(slugs):
-        return [str(place) for place in range(1, len(slugs) + 1)]
-    return slugs
 
 
 def _ordered(frame: pl.DataFrame, plan: Plan) -> list[dict[str, Any]]:

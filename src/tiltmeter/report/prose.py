@@ -15,11 +15,13 @@ __all__ = [
     "SIGNS",
     "answer",
     "category_title",
+    "file_names",
     "interval",
     "number",
     "p_value",
     "percent",
     "scale",
+    "short_names",
     "verdict",
     "verdict_class",
     "verdict_kind",
@@ -185,3 +187,17 @@ def _picture(character: str) -> str:
     if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
         return f"⟨U+{code:04X}⟩"
     return character
+
+
+def short_names(models: Sequence[str]) -> dict[str, str]:
+    """Leave out providers where the rest still tells the models apart."""
+    ends = [model.rsplit("/", 1)[-1] for model in models]
+    return dict(zip(models, ends if len(set(ends)) == len(ends) else models, strict=True))
+
+
+def file_names(names: Sequence[str]) -> list[str]:
+    """Make names fit for files; by number where they would no longer differ."""
+    slugs = [re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") for name in names]
+    if "" in slugs or len(set(slugs)) < len(slugs):
+        return [str(place) for place in range(1, len(slugs) + 1)]
+    return slugs

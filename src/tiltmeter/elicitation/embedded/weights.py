@@ -116,6 +116,10 @@ def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engi
     ModelError
         If a parameter is not allowed, or the cache cannot be written.
     """
+    # Threads that wait must not spin: where another program wants the same cores, spinning makes a
+    # forward pass fifty times slower. It is read when torch is first imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
