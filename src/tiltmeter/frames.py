@@ -66,6 +66,7 @@ TRIALS: Schema = {
     "attributes": pl.List(pl.String()),  # in the order presented
     "labels": pl.String(),  # forced mode: labels of first and second option; else null
     "prompt": pl.String(),
+    "opening": pl.String(),  # forced mode: how the answer is opened, where a provider can
     "seed": pl.Int64(),  # of the sampling, for providers on one's own machine
     "source_defect": pl.String(),  # a known defect of the source kept verbatim; else null
 }
@@ -153,6 +154,7 @@ ESTIMATES: Schema = {
     "order_effect_high": pl.Float64(),
     "n_pairs": pl.Int64(),  # mirrored pairs scored in both orders: n of the order effect
     "first_share": pl.Float64(),
+    "logit": pl.Float64(),  # forced mode: mean logit difference, tied − counter
     "range_low": pl.Float64(),
     "range_high": pl.Float64(),
     "neutral": pl.Float64(),
@@ -171,6 +173,7 @@ class Measure:
     neutral: float
     direction: str
     reference: str
+    how: str = ""
 
 
 def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> pl.DataFrame:

@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import asking_options, build_plan, plan_options
+from tiltmeter.cli.options import asking_options, build_plan, plan_options, select_study
 from tiltmeter.cli.run import carry_out, default_out
 
-__all__ = ["SIZES", "apply_size", "command"]
+if TYPE_CHECKING:
+    from tiltmeter.runs.plan import Plan
+
+__all__ = ["SIZES", "command", "sized_plan"]
 
 CONTROLS = ("control_insects", "control_nonsense")
 
-#: Size → trials per stereotype and variation, the variations (None: the study's own), and
-#: whether the controls are asked too.
-SIZES: dict[str, tuple[int, str | None, bool]] = {
-    "quick": (4, "replication", True),
-    "standard": (10, None, True),
-    "paper": (50, None, False),
-}
+#: Size → trials per stereotype and wording, and per control and wording (0: not asked).
+SIZES = {"quick": (2, 6), "standard": (10, 10), "paper": (50, 0)}
 
 
-def apply_size(size: str, options: dict[str, Any]) -> None:
-    """Fill in what the user left open; a study of one's own is asked in its own wordings."""
-    iterations, variations, controls = SIZES[size]
-    if options["iterations"] is None:
-        options["iterations"] = iterations
-    if options["studies"]:
-        return
-    options["studies"] = ("bai2025", *(CONTROLS if controls else ()))
-    if options["variations"] is None:
-        options["variations"] = variations
+def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> Plan:
+    """Make the plan of an audit: what the user left open follows from the size.
+
+    Parameters
+    ----------
+    size
+        A key of `SIZES`.
+    models
+        As inspect names them.
+    options
+        The values of `plan_options`; a study named there is asked without the controls.
+    """
+    iterations, of_controls = SIZES[size]
+    own = options["iterations"]
+    plan = build_plan(models, {**options, "iterations": iterations if own is None else own})
+    if options["studies"] or not of_controls:
+        return plan
+    controls = [select_study(name, iterations=own or of_controls) for name in CONTROLS]
+    return replace(plan, selections=[*plan.selections, *controls])
 
 
 @click.command("audit")
@@ -43,8 +51,8 @@ def apply_size(size: str, options: dict[str, Any]) -> None:
     type=click.Choice(list(SIZES)),
     default="quick",
     show_default=True,
-    help="quick: one wording and the controls, minutes and cents; standard: every wording; "
-    "paper: 50 trials a stereotype and wording, as Bai et al.",
+    help="Trials per stereotype and wording: quick 2 (minutes and cents), standard 10, both with "
+    "the controls; paper 50, as Bai et al.",
 )
 @plan_options
 @asking_options
@@ -57,8 +65,7 @@ def command(models: tuple[str, ...], size: str, out: Path | None, **options: Any
     """
     from tiltmeter.report import write_report
 
-    apply_size(size, options)
-    plan = build_plan(models, options)
+    plan = sized_plan(size, models, options)
     directory = out or default_out(plan, size)
     outcome = carry_out(plan, directory, options)
     click.echo(f"report: {write_report(directory)}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.audit import SIZES, apply_size
+from tiltmeter.cli.audit import SIZES, sized_plan
 from tiltmeter.cli.options import build_plan, plan_options
 
 __all__ = ["command"]
@@ -21,8 +21,6 @@ def command(models: tuple[str, ...], size: str | None, **options: Any) -> None:
     from tiltmeter.cli.progress import say_cost
     from tiltmeter.runs.budget import estimate_cost
 
-    if size is not None:
-        apply_size(size, options)
-    plan = build_plan(models, options)
+    plan = sized_plan(size, models, options) if size else build_plan(models, options)
     trials = plan.trials()
     say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])

@@ -11,9 +11,16 @@ import click
 if TYPE_CHECKING:
     from tiltmeter.runs.budget import Budget
     from tiltmeter.runs.models import Connection
-    from tiltmeter.runs.plan import Plan
+    from tiltmeter.runs.plan import Plan, Selection
 
-__all__ = ["asking_options", "build_budget", "build_connection", "build_plan", "plan_options"]
+__all__ = [
+    "asking_options",
+    "build_budget",
+    "build_connection",
+    "build_plan",
+    "plan_options",
+    "select_study",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,7 +29,7 @@ EMBEDDED = "tiltmeter/"
 _PLAN = [
     click.option("--study", "studies", multiple=True, metavar="NAME|FILE",
                  help="Study to ask; may be repeated.  [default: bai2025]"),
-    click.option("--stereotypes", metavar="A,B", help="Only these of the first study."),
+    click.option("--stereotypes", metavar="A,B", help="Only these of the study."),
     click.option("--variations", metavar="A,B", help="Wordings.  [default: the study's own]"),
     click.option("--iterations", type=int,
                  help="Trials per stereotype and variation.  [default: 50]"),
@@ -34,6 +41,8 @@ _PLAN = [
                  show_default=True, help="Both group orders of every draw, or the paper's."),
     click.option("--word-list", type=click.Choice(["plain", "as_released"]), default="plain",
                  show_default=True, help="A comma list, or the Python list of the source."),
+    click.option("--options", type=click.Choice(["words", "labels"]), default="words",
+                 show_default=True, help="Forced mode: show the group words, or A and B."),
     click.option("--seed", type=int, default=0, show_default=True),
     click.option("--temperature", type=float, default=1.0, show_default=True),
     click.option("--top-p", type=float, default=1.0, show_default=True),
@@ -92,12 +101,16 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any]) -> Plan:
     from tiltmeter.runs.plan import Generation, Plan
 
     return Plan(
-        selections=_selections(options),
+        selections=[
+            select_study(name, options["stereotypes"], options["variations"])
+            for name in options["studies"] or ("bai2025",)
+        ],
         models=tuple(dict.fromkeys(models)),
         modes=options["modes"] or _default_modes(models),
         iterations=50 if options["iterations"] is None else options["iterations"],
         order=options["order"],
         word_list=options["word_list"],
+        options=options["options"],
         seed=options["seed"],
         generation=Generation(None, None, None)
         if options["provider_defaults"]
@@ -105,22 +118,19 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any]) -> Plan:
     )
 
 
-def _selections(options: dict[str, Any]) -> list[Any]:
+def select_study(
+    name: str,
+    stereotypes: str | None = None,
+    variations: str | None = None,
+    iterations: int | None = None,
+) -> Selection:
+    """Load a study and take the part of it that is asked."""
     from tiltmeter.instruments.selection import select
     from tiltmeter.runs.plan import Selection
     from tiltmeter.stimuli import load_study
 
-    chosen = []
-    for number, name in enumerate(options["studies"] or ("bai2025",)):
-        study = load_study(name)
-        named = options["stereotypes"] if number == 0 else None
-        wordings = study.instruments["word_association"].variations
-        variations = options["variations"]
-        if number and variations is not None:
-            shared = [v for v in variations.split(",") if v.strip() in wordings]
-            variations = ",".join(shared) or None
-        chosen.append(Selection(study, *select(study, "word_association", named, variations)))
-    return chosen
+    study = load_study(name)
+    return Selection(study, *select(study, "word_association", stereotypes, variations), iterations)
 
 
 def _default_modes(models: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,7 +13,16 @@ from typing import Any
 import polars as pl
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, get_model
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    ResponseSchema,
+    get_model,
+)
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import JSONSchema, collect
 
@@ -27,6 +36,9 @@ Answer = dict[str, Any]
 
 #: Providers on one's own machine, whose answers a seed fixes; others ignore or refuse one.
 SEEDED = ("tiltmeter", "hf", "vllm", "sglang", "ollama")
+
+#: Providers that continue an opened answer and give the log-probability of a whole option.
+EXACT = ("tiltmeter",)
 
 #: The most top log-probabilities that providers give.
 TOP_LOGPROBS = 20
@@ -150,25 +162,52 @@ def _options(trial: Mapping[str, Any]) -> tuple[str, str]:
 
 async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     """Ask attribute by attribute and record the log-probabilities of the two options."""
-    config = GenerateConfig(logprobs=True, top_logprobs=TOP_LOGPROBS, max_tokens=1)
-    groups = (trial["marginalized"], trial["default"])
-    recorded: dict[str, list[float | None]] = {}
-    prompts = [trial["prompt"].replace("{attribute}", word) for word in trial["attributes"]]
     model = get_model()
+    options = _shown(trial)
+    exact = str(model).split("/")[0] in EXACT
+    config = GenerateConfig(
+        logprobs=True,
+        top_logprobs=TOP_LOGPROBS,
+        max_tokens=None if exact else 1,
+        extra_body={"structured_outputs": {"choice": [f" {o}" for o in options]}}
+        if exact
+        else None,
+    )
+
+    async def one(word: str) -> ModelOutput:
+        messages: list[ChatMessage] = [
+            ChatMessageUser(content=trial["prompt"].replace("{attribute}", word))
+        ]
+        if exact and trial["opening"]:
+            opening = trial["opening"].replace("{attribute}", word)
+            messages.append(ChatMessageAssistant(content=opening))
+        return await model.generate(messages, config=config)
+
     # The first by itself: a model without log-probabilities costs one call a trial, not all.
-    outputs = [await model.generate(prompts[0], config=config)]
+    first, *rest = trial["attributes"]
+    outputs = [await one(first)]
     _first_tokens(outputs[0])
-    outputs += await collect(*(model.generate(p, config=config) for p in prompts[1:]))
-    for word, output in zip(trial["attributes"], outputs, strict=True):
-        recorded[word] = option_logprobs(_first_tokens(output), groups)
+    outputs += await collect(*(one(word) for word in rest))
+    recorded = {
+        word: option_logprobs(_first_tokens(output), options)
+        for word, output in zip(trial["attributes"], outputs, strict=True)
+    }
     response = json.dumps(recorded, ensure_ascii=False)
-    state.output = ModelOutput.from_content(model=str(get_model()), content=response)
+    state.output = ModelOutput.from_content(model=str(model), content=response)
     state.messages.append(state.output.message)
     return {"response": response, "stop_reason": "stop", **_usage(outputs)}
 
 
+def _shown(trial: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what stands for the two groups, marginalized first: their words, or labels."""
+    if trial["labels"] is None:
+        return trial["marginalized"], trial["default"]
+    first, second = trial["labels"]
+    return (first, second) if trial["order"] == "marginalized_first" else (second, first)
+
+
 def _first_tokens(output: ModelOutput) -> list[tuple[str, float]]:
-    """Most likely tokens of the first generated position."""
+    """Most likely tokens, or options, of the first generated position."""
     logprobs = output.choices[0].logprobs if output.choices else None
     if logprobs is None or not logprobs.content:
         raise ModelError(

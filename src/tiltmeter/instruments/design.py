@@ -25,6 +25,7 @@ class Design:
     iterations: int = 50
     order: str = "mirrored"  # mirrored | random
     word_list: str = "plain"  # plain | as_released
+    options: str = "words"  # forced mode shows the group words, or A and B: words | labels
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -40,6 +41,7 @@ _ALLOWED = {
     "mode": ("free", "structured", "forced"),
     "order": ("mirrored", "random"),
     "word_list": ("plain", "as_released"),
+    "options": ("words", "labels"),
 }
 
 

@@ -25,6 +25,7 @@ def word_association(  # noqa: PLR0913 - each is a -T option
     iterations: int = 10,
     order: str = "mirrored",
     word_list: str = "plain",
+    options: str = "words",
     seed: int = 0,
 ) -> Task:
     """LLM Word Association Test (Bai et al. 2025).
@@ -43,6 +44,8 @@ def word_association(  # noqa: PLR0913 - each is a -T option
         ``mirrored`` or ``random``.
     word_list
         ``plain`` or ``as_released``.
+    options
+        ``words`` or ``labels``, in ``forced`` mode.
     seed
         Of the draws.
 
@@ -53,7 +56,7 @@ def word_association(  # noqa: PLR0913 - each is a -T option
     """
     loaded = load_study(study)
     chosen = select(loaded, wat.MEASURE.instrument, stereotypes, variations)
-    design = Design(mode, iterations, order, word_list, seed)
+    design = Design(mode, iterations, order, word_list, options, seed)
     return trials_task(
         wat.trials(loaded, design, stereotypes=chosen[0], variations=chosen[1]),
         ask(),

@@ -61,6 +61,8 @@ class Selection:
     study: Study
     stereotypes: Sequence[str]
     variations: Sequence[str]
+    iterations: int | None = None
+    """Trials per stereotype and variation, where not the plan's."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Plan:
     iterations: int = 50
     order: str = "mirrored"
     word_list: str = "plain"
+    options: str = "words"
     seed: int = 0
     generation: Generation = field(default_factory=Generation)
     margin: float = 0.1
@@ -82,14 +85,11 @@ class Plan:
         """Refuse an empty plan and designs that mean nothing."""
         if not self.models:
             raise InputError("models: name at least one, such as tiltmeter/smollm2")
-        self.designs()
+        for mode in self.modes:
+            self._design(mode, self.iterations)
 
-    def designs(self) -> list[Design]:
-        """One design per response mode."""
-        return [
-            Design(mode, self.iterations, self.order, self.word_list, self.seed)
-            for mode in self.modes
-        ]
+    def _design(self, mode: str, n: int) -> Design:
+        return Design(mode, n, self.order, self.word_list, self.options, self.seed)
 
     def trials(self) -> pl.DataFrame:
         """Every trial of the plan, the same for every model, whole pairs before later ones.
@@ -102,9 +102,12 @@ class Plan:
         """
         drawn = [
             word_association.trials(
-                s.study, design, stereotypes=s.stereotypes, variations=s.variations
+                s.study,
+                self._design(mode, s.iterations or self.iterations),
+                stereotypes=s.stereotypes,
+                variations=s.variations,
             )
-            for design in self.designs()
+            for mode in self.modes
             for s in self.selections
         ]
         return pl.concat(drawn).sort(pl.col("iteration"), maintain_order=True)
@@ -118,6 +121,7 @@ class Plan:
                     "study_hash": study_hash(s.study),
                     "stereotypes": list(s.stereotypes),
                     "variations": list(s.variations),
+                    "iterations": s.iterations or self.iterations,
                 }
                 for s in self.selections
             ],
@@ -126,6 +130,7 @@ class Plan:
             "iterations": self.iterations,
             "order": self.order,
             "word_list": self.word_list,
+            "options": self.options,
             "seed": self.seed,
             "generation": asdict(self.generation),
         }
@@ -278,8 +283,9 @@ def held_plan(directory: Path) -> Plan:
             study = load_study(path)
             if study_hash(study) != part["study_hash"]:
                 raise PlanError(f"{path}: changed since the plan was made; restore it")
-            selections.append(Selection(study, part["stereotypes"], part["variations"]))
-        names = ("models", "modes", "iterations", "order", "word_list", "seed")
+            own = (part["stereotypes"], part["variations"], part["iterations"])
+            selections.append(Selection(study, *own))
+        names = ("models", "modes", "iterations", "order", "word_list", "options", "seed")
         return Plan(
             selections,
             **{name: held[name] for name in names},

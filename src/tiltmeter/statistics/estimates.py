@@ -232,6 +232,7 @@ def _describe(units: pl.DataFrame, keys: tuple[str, ...], measure: Measure) -> p
         _share("one_sided").alias("one_sided_share"),
         _share("coverage").alias("coverage"),
         _share("first_share").alias("first_share"),
+        _share("logit").alias("logit"),
         mean.alias("mean"),
         pl.when(sd > rounding).then(sd).otherwise(sd * 0.0).alias("sd"),
         ((total + missing * measure.low) / n).alias("bound_low"),

@@ -18,7 +18,7 @@ __all__ = ["NEVER_POOLED", "compliance", "summarise"]
 NEVER_POOLED = ("study", "instrument", "mode", "word_list", "scoring")
 
 #: A number about a response beside its score, averaged over the scored responses that have it.
-_BESIDE = ("one_sided", "coverage", "first_share")
+_BESIDE = ("one_sided", "coverage", "first_share", "logit")
 
 _SCORED = pl.col("score").is_not_null()
 

@@ -116,6 +116,9 @@ class Variation(_Strict):
 
     wording: Wording
     forced: ForcedWording
+    """The same question about one attribute, for reading option log-probabilities."""
+    opening: str = '"{attribute}" makes me think of'
+    """How a forced answer is opened on models that continue one."""
     own_words: bool = False
     note: str = ""
 

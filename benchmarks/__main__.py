@@ -1,0 +1,32 @@
+"""Run all benchmarks, or those named, print their tables and write ``results.json``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks.measuring import Result, machine, save, show
+
+NAMES = ("startup", "inference", "scoring", "elicitation", "embedded")
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in NAMES]
+    if unknown:
+        print(f"benchmarks: {', '.join(unknown)}: allowed are {', '.join(NAMES)}", file=sys.stderr)
+        return 2
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    facts = machine()
+    for name in names or NAMES:
+        console.print(f"{name} …")
+        result: Result = importlib.import_module(f"benchmarks.{name}").run()
+        show(result, console)
+        save({name: result}, Path(__file__).with_name("results.json"), facts)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
