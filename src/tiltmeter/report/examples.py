@@ -29,6 +29,11 @@ class Example:
     answer: str
     cut: int
 
+    @property
+    def by_word(self) -> bool:
+        """Whether the prompt was asked once for each word."""
+        return "{attribute}" in self.prompt
+
 
 def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Example]:
     """Pick the first few trials of each stereotype, mode and model.

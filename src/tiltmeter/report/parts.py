@@ -12,7 +12,7 @@ from tiltmeter.frames import Measure
 from tiltmeter.report import figures, tables
 from tiltmeter.report.comparison import Note, beside_published
 from tiltmeter.report.figures import Figure
-from tiltmeter.report.prose import CONTROL, answer, scale
+from tiltmeter.report.prose import CONTROL, CONTROLS, answer, failed_control, scale
 from tiltmeter.report.results import Plan, Results
 from tiltmeter.report.tables import Table
 from tiltmeter.report.words import strongest, word_figures
@@ -33,7 +33,7 @@ class Part:
     measure: Measure
     scale: str
     method: str
-    answers: tuple[tuple[str, str], ...]
+    answers: tuple[tuple[str, str, str], ...]
     brief: Table | None
     categories: tuple[list[Figure], Table]
     controls: Table | None
@@ -94,7 +94,7 @@ def _part(results: Results, study: str, instrument: str) -> Part:
         measure=measure,
         scale=scale(measure),
         method=plan.methods.get(instrument, ""),
-        **_in_brief(plan, measure, each, whole),
+        **_in_brief(plan, measure, each, whole, _warnings(checks, plan)),
         categories=(
             figures.category_figures(pl.concat([groups, whole]), plan, measure),
             tables.category_table(verdicts, plan, "Verdict per category and over all stereotypes."),
@@ -118,7 +118,11 @@ def _part(results: Results, study: str, instrument: str) -> Part:
 
 
 def _in_brief(
-    plan: Plan, measure: Measure, each: pl.DataFrame, whole: pl.DataFrame
+    plan: Plan,
+    measure: Measure,
+    each: pl.DataFrame,
+    whole: pl.DataFrame,
+    warnings: dict[tuple[str, str], str],
 ) -> dict[str, Any]:
     """Answer in a paragraph for each of a few models and modes, in a table for many."""
     totals = {(row["model"], row["mode"]): row for row in whole.iter_rows(named=True)}
@@ -138,7 +142,11 @@ def _in_brief(
         caption = "How many stereotypes got which verdict, and the mean over all of them."
         return {"answers": (), "brief": tables.brief_table(rows, plan, caption)}
     answers = tuple(
-        (f"{model}, mode {mode}", answer(plan, measure, totals.get((model, mode)), part))
+        (
+            f"{model}, mode {mode}",
+            warnings.get((model, mode), ""),
+            answer(plan, measure, totals.get((model, mode)), part),
+        )
         for (model, mode), part in found.items()
     )
     return {"answers": answers, "brief": None}
@@ -147,9 +155,22 @@ def _in_brief(
 def _controls(frame: pl.DataFrame, plan: Plan) -> Table | None:
     if frame.is_empty():
         return None
-    said = "; ".join(f"{name}: {text}" for name, text in plan.pairs("controls"))
-    caption = f"Controls: stimuli whose answer is known beforehand. {said}".rstrip(" .") + "."
+    caption = "Controls: stimuli whose answer is known beforehand. " + " ".join(
+        CONTROLS[kind].format(study=study)
+        for study, kind in plan.pairs("controls")
+        if kind in CONTROLS
+    )
     return tables.estimate_table(frame, plan, caption)
+
+
+def _warnings(frame: pl.DataFrame, plan: Plan) -> dict[tuple[str, str], str]:
+    """Say of each model and mode which controls it fails."""
+    expected = dict(plan.pairs("controls"))
+    failed: dict[tuple[str, str], list[str]] = {}
+    for row in frame.iter_rows(named=True):
+        if text := failed_control(row, expected.get(row["study"], ""), plan):
+            failed.setdefault((row["model"], row["mode"]), []).append(text)
+    return {key: " ".join(texts) for key, texts in failed.items()}
 
 
 def _compliance(results: Results, study: str, instrument: str) -> tuple[list[Figure], Table] | None:

@@ -114,6 +114,7 @@ def _mean(words: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 def _rows(words: pl.DataFrame, plan: Plan, *, pooled: bool) -> list[Row]:
     pair = pl.lit("all pairs") if pooled else pl.format("{} / {}", "marginalized", "default")
+    words = words.filter(pl.col("set") != "extra")  # no valence: they carry nothing
     words = words.with_columns(pair=pair, panel=pl.format("{} · {}", "model", "mode"))
     by = ["stereotype", "panel", "set", "attribute"]
     rank = _mean(words, by).sort("p", "attribute", descending=[True, False])

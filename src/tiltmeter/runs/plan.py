@@ -146,6 +146,7 @@ class Plan:
             "study": main.name,
             "study_title": main.title,
             "study_hash": study_hash(main),
+            "variations": list(self.selections[0].variations),
             "citation": main.citation.text,
             "bibtex": main.citation.bibtex,
             "margin": self.margin,

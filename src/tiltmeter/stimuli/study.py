@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -174,8 +174,8 @@ class Study(_Strict):
     title: str = ""
     citation: Citation = Citation()
     licence: str = ""
-    control: str = ""
-    """For a control study: what result shows that the instrument works."""
+    control: Literal["", "positive", "negative"] = ""
+    """For a control study: whether an association is known to be there, or known not to be."""
     deviations: list[str] = []
     instruments: dict[Name, Instrument] = Field(min_length=1)
     stereotypes: dict[Name, Stereotype] = Field(min_length=1)

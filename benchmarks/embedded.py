@@ -1,0 +1,208 @@
+"""How fast does the embedded model answer, and are its numbers those of plain transformers?
+
+Peer
+    The same weights in plain `transformers` (float32, sdpa), which reads the whole prompt anew
+    for every word: one forward pass, or one an option where options are several tokens.
+Ours
+    ``tiltmeter/smollm2`` through `ask_models`: prompts that begin alike are read once, words and
+    trials share forward passes, and inspect, journal and budget are included.
+How
+    Both in one fresh process with the same threads, loaded and warmed before; a mirrored
+    pair of trials in turn. Temperature 0, so structured answers must be the same text; in forced mode
+    the log-probabilities of both options are compared. Needs the extra `local` and the weights.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.measuring import Result, Value, fresh, ratio
+
+if TYPE_CHECKING:
+    from tiltmeter.runs.plan import Plan
+
+MODEL = "tiltmeter/smollm2"
+MODES = ("structured", "forced")
+PARTS = ("age", "power", "career")
+WARM_UP = "eating"
+TRIALS = 2  # a part: one draw in both orders
+CLOSE = 0.001
+Answers = dict[str, dict[str, Any]]
+
+
+def run() -> Result:
+    from tiltmeter.elicitation.embedded.weights import find_weights, require_libraries
+    from tiltmeter.errors import ModelError
+
+    columns = ("mode", "path", "trials", "words", "trials/s", "words/s", "time ÷ peer")
+    title = "The embedded model beside plain transformers, CPU or GPU as found"
+    try:
+        require_libraries()
+        find_weights()
+    except ModelError as error:
+        return Result(title, columns, [], {}, [f"not run: {error}"])
+    found = fresh("benchmarks.embedded")
+    rows: list[list[Value]] = []
+    claims: dict[str, bool | None] = {}
+    for mode in MODES:
+        one = found["modes"][mode]
+        for path, name in (("ours", "tiltmeter"), ("peer", "transformers")):
+            rates = [n / s for n, s in zip(one["trials"], one[path], strict=True)]
+            words = [n / s for n, s in zip(one["words"], one[path], strict=True)]
+            times = ratio(one[path], one["peer"])
+            counts = (sum(one["trials"]), sum(one["words"]))
+            rows.append([mode, name, *counts, median(rates), median(words), times])
+        claims[f"{mode}: faster than reading the prompt anew for each word"] = (
+            ratio(one["ours"], one["peer"]) < 1
+        )
+    same, apart = found["modes"]["structured"]["same"], found["modes"]["forced"]["apart"]
+    claims["structured: the same answer to every trial"] = all(same)
+    claims[f"forced: log-probabilities within {CLOSE}"] = max(apart) < CLOSE
+    notes = [
+        f"{found['device']}, {found['threads']} threads; medians of {len(PARTS)} parts",
+        f"{sum(same)} of {len(same)} structured answers equal; largest difference of a "
+        f"log-probability {max(apart):.1e}; ours are rounded to 4 decimals",
+    ]
+    return Result(title, columns, rows, claims, notes)
+
+
+def _plan(mode: str, stereotype: str) -> Plan:
+    from tiltmeter.runs.plan import Generation, Plan, Selection
+    from tiltmeter.stimuli import load_study
+
+    selection = Selection(load_study("bai2025"), [stereotype], ["replication"])
+    generation = Generation(temperature=0.0)
+    return Plan([selection], [MODEL], modes=[mode], iterations=TRIALS, generation=generation)
+
+
+def _ours(plan: Plan, directory: Path) -> Answers:
+    """Ask through the whole of Tiltmeter; answers by trial."""
+    from tiltmeter.runs.asking import ask_models
+    from tiltmeter.runs.budget import Budget
+    from tiltmeter.runs.journal import Journal
+    from tiltmeter.runs.models import Connection, open_models
+    from tiltmeter.runs.plan import claim
+
+    claim(directory, plan, "benchmark", "")
+    outcome = ask_models(plan, open_models(plan, Connection()), directory, Budget())
+    assert outcome.complete
+    return {a["trial_id"]: json.loads(a["response"]) for a in Journal(directory, MODEL)}
+
+
+class Plain:
+    """The model as one would load it without Tiltmeter."""
+
+    def __init__(self) -> None:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        from tiltmeter.elicitation.embedded.weights import expand_weights, find_weights
+
+        folder = expand_weights(Path(find_weights()))
+        self.torch = torch
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+        model = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=torch.float32, attn_implementation="sdpa"
+        )
+        self.model: Any = model.to(self.device).eval()
+
+    def encode(self, text: str) -> list[int]:
+        tokens: list[int] = self.tokenizer.encode(text, add_special_tokens=False)
+        return tokens
+
+    def prompt(self, text: str, opening: str | None = None) -> list[int]:
+        messages = [{"role": "user", "content": text}]
+        if opening:
+            messages.append({"role": "assistant", "content": opening})
+        return self.encode(
+            self.tokenizer.apply_chat_template(
+                messages,
+                tokenize=False,
+                add_generation_prompt=not opening,
+                continue_final_message=bool(opening),
+            )
+        )
+
+    def score(self, prefix: list[int], options: list[list[int]]) -> list[float]:
+        """Log-probability of each option after the prefix."""
+        rows: dict[tuple[int, ...], Any] = {}
+        for option in options:
+            if (kept := tuple(option[:-1])) not in rows:
+                with self.torch.inference_mode():
+                    tokens = self.torch.tensor([prefix + option[:-1]], device=self.device)
+                    logits = self.model(tokens, logits_to_keep=len(option)).logits[0]
+                rows[kept] = logits.float().log_softmax(-1).cpu()
+        return [sum(float(rows[(*o[:-1],)][i, t]) for i, t in enumerate(o)) for o in options]
+
+    def structured(self, trial: dict[str, Any]) -> dict[str, str]:
+        groups = [trial["marginalized"], trial["default"]]
+        shown = groups if trial["order"] == "marginalized_first" else groups[::-1]
+        prefix, chosen = self.prompt(trial["prompt"]), dict[str, str]()
+        for word in trial["attributes"]:
+            prefix = prefix + self.encode(("{" if not chosen else " ") + json.dumps(word) + ': "')
+            closing = '"}' if len(chosen) + 1 == len(trial["attributes"]) else '",'
+            options = [self.encode(group + closing) for group in shown]
+            scores = self.score(prefix, options)
+            best = scores.index(max(scores))
+            chosen[word] = shown[best]
+            prefix = prefix + options[best]
+        return chosen
+
+    def forced(self, trial: dict[str, Any]) -> dict[str, list[float]]:
+        options = [self.encode(f" {trial[group]}") for group in ("marginalized", "default")]
+        found = {}
+        for word in trial["attributes"]:
+            texts = [(trial[part] or "").replace("{attribute}", word) for part in _SHOWN]
+            found[word] = self.score(self.prompt(*texts), options)
+        return found
+
+
+_SHOWN = ("prompt", "opening")
+
+
+def _worker() -> None:
+    from tiltmeter.elicitation.embedded.weights import find_weights, load_engine
+
+    load_engine(find_weights())  # expands the weights where that was not done before
+    plain = Plain()
+    modes: dict[str, dict[str, list[Any]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for mode in MODES:
+            one = modes[mode] = {
+                k: [] for k in ("ours", "peer", "trials", "words", "same", "apart")
+            }
+            for number, stereotype in enumerate((WARM_UP, *PARTS)):
+                plan = _plan(mode, stereotype)
+                start = time.perf_counter()
+                ours = _ours(plan, Path(folder) / mode / str(number))
+                middle = time.perf_counter()
+                trials = plan.trials().rows(named=True)
+                peer = {trial["trial_id"]: getattr(plain, mode)(trial) for trial in trials}
+                end = time.perf_counter()
+                if number == 0:  # the warm-up
+                    continue
+                one["ours"].append(middle - start)
+                one["peer"].append(end - middle)
+                one["trials"].append(len(trials))
+                one["words"].append(sum(len(trial["attributes"]) for trial in trials))
+                _compare(ours, peer, one)
+    threads, device = plain.torch.get_num_threads(), plain.device
+    print(json.dumps({"modes": modes, "threads": threads, "device": device}))
+
+
+def _compare(ours: Answers, peer: Answers, one: dict[str, list[Any]]) -> None:
+    for trial, answer in ours.items():
+        one["same"].append(answer == peer[trial])
+        for word, values in answer.items():
+            if isinstance(values, list):
+                one["apart"] += [abs(a - b) for a, b in zip(values, peer[trial][word], strict=True)]
+
+
+if __name__ == "__main__":
+    _worker()
