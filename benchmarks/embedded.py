@@ -1,5 +1,7 @@
-"""How fast does the embedded model answer, and are its numbers those of plain transformers?
+"""The embedded model beside plain transformers.
 
+Question
+    How fast does it answer, and are its numbers those of plain transformers?
 Peer
     The same weights in plain `transformers` (float32, sdpa), which reads the whole prompt anew
     for every word: one forward pass, or one an option where options are several tokens.
@@ -8,8 +10,9 @@ Ours
     trials share forward passes, and inspect, journal and budget are included.
 How
     Both in one fresh process with the same threads, loaded and warmed before; a mirrored
-    pair of trials in turn. Temperature 0, so structured answers must be the same text; in forced mode
-    the log-probabilities of both options are compared. Needs the extra `local` and the weights.
+    pair of trials in turn. Temperature 0, so structured answers must be the same text; in
+    forced mode the log-probabilities of both options are compared. Needs the extra `local`
+    and the weights.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -40,14 +44,14 @@ def run() -> Result:
     from tiltmeter.errors import ModelError
 
     columns = ("mode", "path", "trials", "words", "trials/s", "words/s", "time ÷ peer")
-    title = "The embedded model beside plain transformers, CPU or GPU as found"
+    title = "The embedded model beside plain transformers"
     try:
         require_libraries()
         find_weights()
     except ModelError as error:
         return Result(title, columns, [], {}, [f"not run: {error}"])
     found = fresh("benchmarks.embedded")
-    rows: list[list[Value]] = []
+    rows: list[Sequence[Value]] = []
     claims: dict[str, bool | None] = {}
     for mode in MODES:
         one = found["modes"][mode]
@@ -107,16 +111,18 @@ class Plain:
         self.torch = torch
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
-        model = AutoModelForCausalLM.from_pretrained(
+        model: Any = AutoModelForCausalLM.from_pretrained(
             folder, dtype=torch.float32, attn_implementation="sdpa"
         )
         self.model: Any = model.to(self.device).eval()
 
     def encode(self, text: str) -> list[int]:
+        """Return the tokens of a text."""
         tokens: list[int] = self.tokenizer.encode(text, add_special_tokens=False)
         return tokens
 
     def prompt(self, text: str, opening: str | None = None) -> list[int]:
+        """Return the tokens of a chat up to the answer, or up to where its opening ends."""
         messages = [{"role": "user", "content": text}]
         if opening:
             messages.append({"role": "assistant", "content": opening})
@@ -141,6 +147,7 @@ class Plain:
         return [sum(float(rows[(*o[:-1],)][i, t]) for i, t in enumerate(o)) for o in options]
 
     def structured(self, trial: dict[str, Any]) -> dict[str, str]:
+        """Fill in the likelier group word by word."""
         groups = [trial["marginalized"], trial["default"]]
         shown = groups if trial["order"] == "marginalized_first" else groups[::-1]
         prefix, chosen = self.prompt(trial["prompt"]), dict[str, str]()
@@ -155,6 +162,7 @@ class Plain:
         return chosen
 
     def forced(self, trial: dict[str, Any]) -> dict[str, list[float]]:
+        """Score both groups for each word."""
         options = [self.encode(f" {trial[group]}") for group in ("marginalized", "default")]
         found = {}
         for word in trial["attributes"]:

@@ -9,11 +9,12 @@ import platform
 import resource
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 from typing import Any
 
 from rich.console import Console
@@ -22,6 +23,7 @@ from rich.table import Table
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGES = ("tiltmeter", "inspect-ai", "openai", "polars", "numpy", "scipy", "statsmodels")
 LOCAL_PACKAGES = ("torch", "transformers")
+LONGEST_S = 600
 
 Value = str | int | float | None
 
@@ -38,15 +40,16 @@ class Result:
     notes: list[str] = field(default_factory=list)
 
 
-def fresh(module: str, *arguments: object, timeout_s: float = 600, **variables: str) -> Any:
+def fresh(
+    module: str, *arguments: object, variables: Mapping[str, str] = MappingProxyType({})
+) -> Any:
     """Run ``python -m module arguments`` in a process of its own; return the JSON it prints."""
     done = subprocess.run(
         [sys.executable, "-m", module, *map(str, arguments)],
         cwd=REPOSITORY,
         env={**os.environ, **variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        timeout=timeout_s,
+        capture_output=True,
+        timeout=LONGEST_S,
         text=True,
     )
     if done.returncode:
@@ -73,7 +76,7 @@ def ratio(ours: Sequence[float], peer: Sequence[float]) -> float:
 
 
 def machine() -> dict[str, Any]:
-    """What a reader needs to know of the machine; nothing that names it."""
+    """Describe the machine, with nothing that names it."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,

@@ -1,5 +1,7 @@
-"""How long does scoring take, how much memory, and how many answers does it read?
+"""Scoring and estimating, file to file, beside a plain reader.
 
+Question
+    How long does an answer take, how much memory do more models, and how many answers are read?
 Peer
     A plain reader of the kind released with word association studies: split each line at its
     last hyphen, and let one unknown word or group void the whole answer. Written here from that
@@ -21,7 +23,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -41,7 +43,7 @@ Answer = dict[str, Any]
 
 
 def run() -> Result:
-    rows: list[list[Value]] = []
+    rows: list[Sequence[Value]] = []
     with tempfile.TemporaryDirectory() as folder:
         found: dict[int, list[dict[str, float]]] = {n: [] for n in MODELS}
         plain: list[dict[str, float]] = []

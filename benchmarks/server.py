@@ -51,10 +51,12 @@ class Connection(asyncio.Protocol):
         self.received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the way back to the client."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
+        """Answer every request that is whole by now, after the delay."""
         self.received += data
         while (end := self.received.find(b"\r\n\r\n")) >= 0:
             head = self.received[:end].lower()

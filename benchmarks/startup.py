@@ -1,5 +1,7 @@
-"""How long until the command line answers?
+"""The command line's start.
 
+Question
+    How long until it answers?
 Peers
     ``python -c pass``, the least any Python program takes, and ``inspect --help`` of the
     framework underneath.

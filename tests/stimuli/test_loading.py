@@ -112,9 +112,11 @@ def test_an_unknown_study_gets_near_names(name: str, says: str) -> None:
         load_study(name)
 
 
-def test_the_hash_is_of_the_content_not_of_the_layout() -> None:
+def test_the_hash_is_of_what_reaches_a_prompt_or_a_score() -> None:
     plain = study_hash(parse_study(PETS, "a.yaml"))
     assert study_hash(parse_study(f"# a comment\n\n{PETS}", "b.yaml")) == plain
+    assert study_hash(parse_study(f"{PETS}    source_defect: x\n    label: y\n", "a.yaml")) == plain
+    assert study_hash(parse_study(broken("animals", "pets"), "a.yaml")) != plain
     assert study_hash(parse_study(broken("aloof", "distant"), "a.yaml")) != plain
 
 

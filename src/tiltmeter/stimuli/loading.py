@@ -125,8 +125,22 @@ def _wordings() -> dict[str, Any]:
 
 
 def study_hash(study: Study) -> str:
-    """SHA-256 over the checked content, so layout and comments do not count (12 hex digits)."""
-    content = json.dumps(study.model_dump(), sort_keys=True, ensure_ascii=True)
+    """SHA-256, 12 hex digits, over the name and all that reaches a prompt or a score.
+
+    Layout, comments, labels, notes and citations do not count: mending one keeps the draws.
+    """
+    notes: dict[str, Any] = {
+        "instruments": {"__all__": {"variations": {"__all__": {"note"}}}},
+        "stereotypes": {
+            "__all__": {
+                "label": True,
+                "source_defect": True,
+                "variations": {"__all__": {"source_defect"}},
+            }
+        },
+    }
+    kept = study.model_dump(include={"name", "instruments", "stereotypes"}, exclude=notes)
+    content = json.dumps(kept, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(content.encode()).hexdigest()[:12]
 
 
