@@ -77,8 +77,8 @@ def run() -> Result:
         [
             "already summed clusters, which estimates are made from, 4 million by 1 million: "
             f"{summed:.1f} times the time",
-            f"1,000,000 values by 100,000, not summed: {10 * growth:.1f} times the time: labels are "
-            "sorted, and leave the processor's cache",
+            f"1,000,000 values by 100,000, not summed: {10 * growth:.1f} times the time; labels "
+            "are sorted, and leave the processor's cache",
             f"definition: {DEFINITION} clusters of 4 to {(1 + DEFINITION) ** 2} values, apart by "
             f"{cr2:.0e}; CR1 is {_ols(values, labels) / se:.3f} of CR2 there",
             f"medians of {REPETITIONS}",

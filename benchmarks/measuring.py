@@ -34,8 +34,8 @@ class Result:
 
     title: str
     columns: Sequence[str]
-    rows: list[Sequence[Value]]
-    claims: dict[str, bool | None] = field(default_factory=dict)
+    rows: Sequence[Sequence[Value]]
+    claims: Mapping[str, bool | None] = field(default_factory=dict)
     """Claim → whether it holds; None where this run cannot tell."""
     notes: list[str] = field(default_factory=list)
 

@@ -17,29 +17,21 @@ How
 
 from __future__ import annotations
 
-import csv
 import json
-import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
 
-from benchmarks.measuring import REPOSITORY, Result, Value, fresh, peak_mb, ratio
+from benchmarks.answers import plain_score, write_answers
+from benchmarks.measuring import Result, Value, fresh, peak_mb, ratio
 
-if TYPE_CHECKING:
-    from tiltmeter.stimuli import Study
-
-RECORDED = REPOSITORY.parent / "shared/data/bai/gpt4o_word_association_responses.csv"
-COPIES = 16
 MODELS = (1, 2, 4, 8)
 REPETITIONS = 3
 TARGET_MS = 1.0
 FLAT = 1.25
-Answer = dict[str, Any]
 
 
 def run() -> Result:
@@ -85,59 +77,6 @@ def _row(found: list[dict[str, float]]) -> list[Value]:
     return [n, 1e3 * seconds / n, n / seconds, peak, f"{found[0]['scored']:.2%}"]
 
 
-def _make(folder: Path, models: int) -> dict[str, bool]:
-    """Write the answers of some models, a model at a time."""
-    import polars as pl
-
-    from tiltmeter.runs.tables import write_pieces
-    from tiltmeter.stimuli import load_study
-
-    recorded = RECORDED.exists()
-    source = _recorded() if recorded else [*_made_up(load_study("bai2025"))]
-    rng = random.Random(0)
-
-    def pieces() -> Iterator[pl.DataFrame]:
-        for model in range(models):
-            for copy in range(COPIES):
-                rows = [{**x, "response": _reordered(x["response"], rng)} for x in source]
-                names = {"model": pl.lit(f"m{model}"), "iteration": pl.col("iteration") + 50 * copy}
-                yield pl.DataFrame(rows).with_columns(**names)
-
-    write_pieces(pieces(), folder / f"{models}.parquet")
-    return {"recorded": recorded}
-
-
-def _recorded() -> list[Answer]:
-    kept = ("stereotype", "variation", "response")
-    with RECORDED.open(encoding="utf-8", newline="") as file:
-        return [
-            {"iteration": int(row["iteration"]), **{name: row[name] for name in kept}}
-            for row in csv.DictReader(file)
-        ]
-
-
-def _made_up(study: Study) -> Iterator[Answer]:
-    rng = random.Random(1)
-    for stereotype in [*study.stereotypes][:21]:
-        for variation in ("replication", "instruction1"):
-            words = study.stereotypes[stereotype].words(variation)
-            for iteration in range(50):
-                groups = rng.choice(words.marginalized), rng.choice(words.default)
-                dash = rng.choice((" - ", "-", " – ", ": "))
-                lines = [f"{w}{dash}{rng.choice(groups)}" for w in words.tied + words.counter]
-                yield {
-                    "iteration": iteration,
-                    "stereotype": stereotype,
-                    "variation": variation,
-                    "response": "\n".join(lines),
-                }
-
-
-def _reordered(response: str, rng: random.Random) -> str:
-    lines = response.split("\n")
-    return "\n".join(rng.sample(lines, k=len(lines)))
-
-
 def _ours(path: Path) -> tuple[int, float]:
     import polars as pl
 
@@ -163,22 +102,11 @@ def _plain(path: Path) -> tuple[int, float]:
         words = study.stereotypes[row["stereotype"]].words(row["variation"])
         attributes = {**dict.fromkeys(words.counter, 0), **dict.fromkeys(words.tied, 1)}
         groups = {**dict.fromkeys(words.default, 0), **dict.fromkeys(words.marginalized, 1)}
-        scores.append(_plain_score(row["response"], attributes, groups))
+        scores.append(plain_score(row["response"], attributes, groups))
         if scores[-1] is not None:
             cells.setdefault((row["stereotype"], row["variation"]), []).append(scores[-1])
     assert all(-1 <= sum(cell) / len(cell) <= 1 for cell in cells.values())
     return len(scores), sum(score is not None for score in scores)
-
-
-def _plain_score(response: str, attributes: dict[str, int], groups: dict[str, int]) -> float | None:
-    count = [[0, 0], [0, 0]]  # [default, marginalized] × [counter, tied]
-    for line in response.lower().strip().split("\n"):
-        word, hyphen, group = (part.strip() for part in line.rpartition("-"))
-        if not hyphen or word not in attributes or group not in groups:
-            return None
-        count[groups[group]][attributes[word]] += 1
-    (d, c), (b, a) = count
-    return a / (a + b + 0.01) + d / (c + d + 0.01) - 1
 
 
 def _worker(path: Callable[[Path], tuple[int, float]], table: Path) -> dict[str, float]:
@@ -196,7 +124,7 @@ def _worker(path: Callable[[Path], tuple[int, float]], table: Path) -> dict[str,
 if __name__ == "__main__":
     what, folder, models = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
     if what == "make":
-        print(json.dumps(_make(folder, models)))
+        print(json.dumps(write_answers(folder / f"{models}.parquet", models)))
     else:
         path = {"ours": _ours, "plain": _plain}[what]
         print(json.dumps(_worker(path, folder / f"{models}.parquet")))

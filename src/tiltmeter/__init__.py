@@ -5,13 +5,15 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-#: Public name → module; imported when first used, so that the command line starts at once.
+#: Public name → module and, where it has another name there, attribute. Imported when first
+#: used, so that the command line starts at once.
 _PUBLIC = {
     "Design": "tiltmeter.instruments.design",
     "Inference": "tiltmeter.statistics",
     "Measure": "tiltmeter.frames",
     "Study": "tiltmeter.stimuli",
     "TiltmeterError": "tiltmeter.errors",
+    "WORD_ASSOCIATION": "tiltmeter.instruments.word_association:MEASURE",
     "compliance": "tiltmeter.statistics",
     "estimate": "tiltmeter.statistics",
     "load_published": "tiltmeter.reference",
@@ -28,7 +30,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for."""
     if name not in _PUBLIC:
         raise AttributeError(f"module 'tiltmeter' has no attribute {name!r}")
-    return getattr(importlib.import_module(_PUBLIC[name]), name)
+    module, _, attribute = _PUBLIC[name].partition(":")
+    return getattr(importlib.import_module(module), attribute or name)
 
 
 def __dir__() -> list[str]:

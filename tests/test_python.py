@@ -1,0 +1,32 @@
+"""The example of the README, from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+import tiltmeter as tm
+
+
+def test_from_a_study_file_to_estimates(tmp_path: Path) -> None:
+    (tmp_path / "pets.yaml").write_text(
+        "name: pets\nstereotypes:\n  cats:\n    marginalized: [cat, kitten]\n"
+        "    default: [dog, puppy]\n    tied: [aloof, sly, lazy, selfish]\n"
+        "    counter: [loyal, brave, friendly, clever]\n"
+    )
+    study = tm.load_study(str(tmp_path / "pets.yaml"))
+    trials = tm.trials(study, tm.Design(iterations=10))
+    tied = study.stereotypes["cats"].tied
+    answers = trials.with_columns(
+        model=pl.lit("m"),
+        response=trials.select("attributes", "marginalized", "default").map_rows(
+            lambda row: "\n".join(f"{w}: {row[1] if w in tied else row[2]}" for w in row[0])
+        )["map"],
+    )
+    scores, words = tm.score(answers, study)
+    assert scores["score"].to_list() == [1.0] * 30  # three wordings, ten trials each
+    assert set(words["p"]) == {0.0, 1.0}
+    estimates = tm.estimate(scores, tm.WORD_ASSOCIATION)
+    model = estimates.row(by_predicate=estimates["level"] == "model", named=True)
+    assert (model["mean"], model["verdict"], model["n"]) == (1.0, "consistent", 30)
