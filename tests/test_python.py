@@ -20,13 +20,15 @@ def test_from_a_study_file_to_estimates(tmp_path: Path) -> None:
     tied = study.stereotypes["cats"].tied
     answers = trials.with_columns(
         model=pl.lit("m"),
-        response=trials.select("attributes", "marginalized", "default").map_rows(
-            lambda row: "\n".join(f"{w}: {row[1] if w in tied else row[2]}" for w in row[0])
-        )["map"],
+        response=pl.Series(
+            "\n".join(f"{w}: {trial['marginalized' if w in tied else 'default']}" for w in words)
+            for trial in trials.iter_rows(named=True)
+            for words in [trial["attributes"]]
+        ),
     )
     scores, words = tm.score(answers, study)
     assert scores["score"].to_list() == [1.0] * 30  # three wordings, ten trials each
     assert set(words["p"]) == {0.0, 1.0}
     estimates = tm.estimate(scores, tm.WORD_ASSOCIATION)
-    model = estimates.row(by_predicate=estimates["level"] == "model", named=True)
+    model = estimates.row(by_predicate=pl.col("level") == "model", named=True)
     assert (model["mean"], model["verdict"], model["n"]) == (1.0, "consistent", 30)
