@@ -30,5 +30,5 @@ def test_from_a_study_file_to_estimates(tmp_path: Path) -> None:
     assert scores["score"].to_list() == [1.0] * 30  # three wordings, ten trials each
     assert set(words["p"]) == {0.0, 1.0}
     estimates = tm.estimate(scores, tm.WORD_ASSOCIATION)
-    model = estimates.row(by_predicate=pl.col("level") == "model", named=True)
-    assert (model["mean"], model["verdict"], model["n"]) == (1.0, "consistent", 30)
+    cats = estimates.row(by_predicate=pl.col("level") == "stereotype", named=True)
+    assert (cats["mean"], cats["verdict"], cats["n"]) == (1.0, "consistent", 30)
