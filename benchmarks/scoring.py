@@ -12,7 +12,8 @@ Ours
 How
     GPT-4o's 2,100 recorded answers, 16 times with their lines in another order (a made-up model
     of 33,600 answers), for 1 to 8 models. Each measurement is a fresh process. Without the
-    recorded answers, made-up ones in the same formats take their place, and the title says so.
+    recorded answers, made-up ones in the same formats take their place, the title says so, and the
+    share that is read tells nothing.
 """
 
 from __future__ import annotations
@@ -54,8 +55,9 @@ def run() -> Result:
     claims = {
         f"under {TARGET_MS:.0f} ms an answer": slowest < TARGET_MS,
         f"peak memory of 8 models under {FLAT} times that of 1": growth < FLAT,
-        "reads at least the share the plain reader does": found[1][0]["scored"]
-        >= plain[0]["scored"],
+        "reads at least the share the plain reader does": (
+            found[1][0]["scored"] >= plain[0]["scored"] if made["recorded"] else None
+        ),
     }
     note = (
         "ours also reads other formats and partial answers, and makes words, compliance, and "
