@@ -4,7 +4,7 @@ from polars.testing import assert_frame_equal
 
 from tiltmeter.errors import InputError
 from tiltmeter.frames import REASONS, SCORES
-from tiltmeter.statistics import compliance, estimate, estimate_summaries, summarise
+from tiltmeter.statistics import compliance, estimate, estimate_summaries, pool_pairs, summarise
 
 
 def test_a_row_per_mirrored_pair(scores_of, pair_of):
@@ -13,7 +13,8 @@ def test_a_row_per_mirrored_pair(scores_of, pair_of):
     assert units["n_scored"].to_list() == [2, 1]
     assert units["mean"].to_list() == pytest.approx([0.3, 0.2])
     assert units["m2"].to_list() == pytest.approx([0.08, 0.0])
-    assert units["order_difference"].to_list() == pytest.approx([0.4, None])
+    assert units["order_n"].to_list() == [1, 0]
+    assert units["order_sum"].to_list() == pytest.approx([0.4, 0.0])
 
 
 def test_summaries_of_models_can_be_joined(scores_of, pair_of, measure):
@@ -63,3 +64,20 @@ def test_compliance_counts_by_reason_and_group(scores_of):
 
 def test_compliance_of_nothing_is_empty():
     assert compliance(pl.DataFrame(schema=SCORES)).is_empty()
+
+
+def test_pooled_pairs_give_the_same_estimates_over_all_models(scores_of, pair_of, measure):
+    rows = [
+        row
+        for k, word in enumerate(["x", "y", "x"])
+        for row in pair_of(f"p{k}", 0.1 * k, 0.3, marginalized=word)
+    ]
+    m = scores_of(*rows, *pair_of("q", -0.5, None, marginalized="y"))
+    other = m.with_columns(pl.lit("other").alias("model"), pl.col("score") / 2)
+    pooled = pl.concat([pool_pairs(summarise(m)), pool_pairs(summarise(other))])
+    assert pooled.height == 4 < summarise(m).height * 2
+    over = pl.col("level") == "overall"
+    assert_frame_equal(
+        estimate_summaries(pooled, measure).filter(over),
+        estimate(m.vstack(other), measure).filter(over),
+    )

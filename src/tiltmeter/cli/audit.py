@@ -20,7 +20,7 @@ __all__ = ["SIZES", "command", "sized_plan"]
 CONTROLS = ("control_insects", "control_nonsense")
 
 #: Size → trials per stereotype and wording, and per control and wording (0: not asked).
-SIZES = {"quick": (2, 6), "standard": (10, 10), "paper": (50, 0)}
+SIZES = {"quick": (2, 4), "standard": (10, 10), "paper": (50, 0)}
 
 
 def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> Plan:

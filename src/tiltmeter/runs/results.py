@@ -11,13 +11,19 @@ from pathlib import Path
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import RESPONSES, SCORES, WORDS, Measure, check
+from tiltmeter.frames import LEVELS, RESPONSES, SCORES, WORDS, Measure, check
 from tiltmeter.instruments.scoring import score
 from tiltmeter.instruments.word_association import MEASURE
 from tiltmeter.runs.journal import Journal
 from tiltmeter.runs.plan import Plan, held_plan
 from tiltmeter.runs.tables import pieces, scan_table, write_pieces, write_table
-from tiltmeter.statistics import Inference, compliance, estimate_summaries, summarise
+from tiltmeter.statistics import (
+    Inference,
+    compliance,
+    estimate_summaries,
+    pool_pairs,
+    summarise,
+)
 from tiltmeter.stimuli import Study
 
 __all__ = ["collect_responses", "estimate_scores", "score_responses", "tabulate"]
@@ -139,14 +145,19 @@ def estimate_scores(
     """
     frame = scan_table(scores, SCORES)
     models = frame.select(pl.col("model").unique().sort()).collect()["model"]
-    units, compliant = [], []
+    rows, pooled, compliant = [], [], []
     for model in models:
         of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
-        units.append(summarise(of_model))
+        units = summarise(of_model)
+        rows.append(estimate_summaries(units, measure, inference))
+        pooled.append(pool_pairs(units))
         compliant.append(compliance(of_model))
-    if not units:
+    if not rows:
         raise InputError(f"{scores}: no rows")
-    return estimate_summaries(pl.concat(units), measure, inference), pl.concat(compliant)
+    everything = estimate_summaries(pl.concat(pooled), measure, inference)
+    rows.append(everything.filter(pl.col("level") == "overall"))
+    order = pl.col("level").cast(pl.Enum(LEVELS))
+    return pl.concat(rows).sort(order, maintain_order=True), pl.concat(compliant)
 
 
 def tabulate(directory: Path, scoring: str = "exact") -> None:

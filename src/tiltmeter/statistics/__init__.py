@@ -3,7 +3,7 @@
 from tiltmeter.statistics.clustered import ClusteredMean, clustered_mean
 from tiltmeter.statistics.effects import cohen_d, tost
 from tiltmeter.statistics.estimates import Inference, estimate, estimate_summaries
-from tiltmeter.statistics.summaries import compliance, summarise
+from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
 from tiltmeter.statistics.verdicts import VERDICTS
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "compliance",
     "estimate",
     "estimate_summaries",
+    "pool_pairs",
     "summarise",
     "tost",
 ]

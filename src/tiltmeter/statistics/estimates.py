@@ -256,8 +256,8 @@ def _cluster_sums(
     clusters = assigned.group_by(*stated, "cluster").agg(
         pl.col("n_scored").sum().alias("size"),
         (pl.col("n_scored") * pl.col("mean")).sum().alias("total"),
-        pl.col("order_difference").count().alias("pairs"),
-        pl.col("order_difference").sum().alias("difference"),
+        pl.col("order_n").sum().alias("pairs"),
+        pl.col("order_sum").sum().alias("difference"),
     )
     sums = pl.struct("size", "total", "pairs", "difference").alias("sums")
     return clusters.sort("cluster").group_by(stated, maintain_order=True).agg(sums)

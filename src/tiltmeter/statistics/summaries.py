@@ -37,9 +37,9 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
         The factors, `word_list`, `scoring` and group words; `pair_id`; `unit`, which also tells
         apart responses without a pair; `n`, `n_scored`, ``n_<reason>``; the `lowest`, `highest`
         and `mean` score and `m2`, the sum of squared deviations from the mean; sums and counts
-        of `one_sided`, `coverage` and `first_share`; and `order_difference`, the mean score with
-        the marginalized group first minus that with the default group first, null unless the
-        pair is scored in both orders.
+        of `one_sided`, `coverage`, `first_share` and `logit`; and of the order difference, the
+        mean score with the marginalized group first minus that with the default group first,
+        of pairs scored in both orders: their number `order_n` and its sum `order_sum`.
 
     Raises
     ------
@@ -60,9 +60,48 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
         ((pl.col("score") - pl.col("score").mean()) ** 2).sum().alias("m2"),
         *(pl.col(c).filter(_SCORED).cast(pl.Float64).sum().alias(f"{c}_sum") for c in _BESIDE),
         *(pl.col(c).filter(_SCORED).count().cast(pl.Int64).alias(f"{c}_n") for c in _BESIDE),
-        (_first("marginalized_first") - _first("default_first")).alias("order_difference"),
+        _order_difference().is_not_null().cast(pl.Int64).alias("order_n"),
+        _order_difference().fill_null(0.0).alias("order_sum"),
     )
     return _whole_pairs(units)
+
+
+def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
+    """Join the pairs that share wording and group words, for levels that pool models.
+
+    Parameters
+    ----------
+    units
+        From `summarise`, of one model.
+
+    Returns
+    -------
+    polars.DataFrame
+        As `summarise`, a row per wording and group pair; untouched where there is but one of
+        these, as pairs are the clusters then.
+    """
+    cells = ("stereotype", "variation", "marginalized", "default")
+    scored = pl.struct(cells).filter(pl.col("n_scored") > 0)
+    alone = scored.n_unique().over(NEVER_POOLED) < 2
+    kept = units.filter(alone)
+    keys = [*FACTORS, "word_list", "scoring", "marginalized", "default"]
+    n, mean = pl.col("n_scored"), pl.col("mean")
+    centre = (n * mean).sum() / n.sum()
+    sums = [c for c in units.columns if c.startswith("n_") or c.endswith(("_n", "_sum"))]
+    joined = (
+        units.filter(~alone)
+        .group_by(keys, maintain_order=True)
+        .agg(
+            pl.col("n", *sums).sum(),
+            pl.col("lowest").min(),
+            pl.col("highest").max(),
+            pl.when(n.sum() > 0).then(centre).alias("mean"),
+            (pl.col("m2").sum() + (n * (mean - centre) ** 2).sum()).alias("m2"),
+            pl.col("pair_id").first(),
+            pl.col("unit").min(),
+        )
+    )
+    return pl.concat([kept, joined.select(kept.columns)])
 
 
 def compliance(scores: pl.DataFrame) -> pl.DataFrame:
@@ -94,6 +133,10 @@ def _counts() -> list[pl.Expr]:
     missing = ((~_SCORED & (pl.col("reason") == r)).alias(f"n_{r}") for r in REASONS)
     counted = (_SCORED.alias("n_scored"), *missing)
     return [flag.sum().cast(pl.Int64) for flag in counted]
+
+
+def _order_difference() -> pl.Expr:
+    return _first("marginalized_first") - _first("default_first")
 
 
 def _first(order: str) -> pl.Expr:
