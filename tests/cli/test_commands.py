@@ -117,6 +117,7 @@ BAD = [
     ("run acme/x --max-cost 1", "the price of 'acme/x' is not known"),
     ("run acme/x --max-calls -1", "max_calls -1"),
     ("run mockllm/m -M novalue", "expected NAME=VALUE"),
+    ("run mockllm/m -M api_key=sk-1", "give keys in the environment"),
     ("run mockllm/m --max-retries -1", "max_retries -1: at least 0"),
     ("score --responses none.csv --out s.csv", "none.csv: no such file"),
     ("score --responses a.csv --out s.csv --scoring fast", "'fast' is not one of"),

@@ -56,6 +56,12 @@ def test_free_mode_asks_the_published_wording(serve: Serve, tmp_path: Path) -> N
     assert (first["input_tokens"], first["output_tokens"], first["calls"]) == (100, 60, 1)
 
 
+def test_half_a_character_does_not_spoil_the_tables(serve: Serve, tmp_path: Path) -> None:
+    server = serve()
+    server.reply = lambda body: server.chat(body, "agony - old \ud83d")
+    assert answers("free", tmp_path)[0]["response"] == "agony - old ?"
+
+
 def test_structured_mode_allows_the_two_group_words_and_nothing_else(
     serve: Serve, tmp_path: Path
 ) -> None:

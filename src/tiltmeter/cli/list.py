@@ -22,7 +22,10 @@ def command(study: str | None) -> None:
             shipped = load_study(name)
             count = len(shipped.stereotypes)
             click.echo(f"  {name:20}{shipped.title} ({count} stereotype{'s' * (count > 1)})")
-        click.echo("tiltmeter list STUDY shows its stereotypes and variations")
+        click.echo("stereotypes")
+        for name in shipped_studies():
+            click.echo(f"  {name:20}{', '.join(load_study(name).stereotypes)}")
+        click.echo("tiltmeter list STUDY shows a study's wordings and groups")
         return
     loaded = load_study(study)
     click.echo(f"{loaded.name}: {loaded.title}")

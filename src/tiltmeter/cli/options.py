@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +26,9 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 EMBEDDED = "tiltmeter/"
+
+#: Names of arguments that must not reach a log.
+SECRET = re.compile("key|token|secret|password|credential", re.IGNORECASE)
 
 _PLAN = [
     click.option("--study", "studies", multiple=True, metavar="NAME|FILE",
@@ -165,6 +169,8 @@ def build_connection(options: dict[str, Any]) -> Connection:
         name, equals, value = pair.partition("=")
         if not equals or not name:
             raise InputError(f"-M {pair!r}: expected NAME=VALUE")
+        if SECRET.search(name):
+            raise InputError(f"-M {name}=…: give keys in the environment, arguments are logged")
         arguments[name] = value
     return Connection(
         max_connections=options["max_connections"],

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from tiltmeter.elicitation.task import encodable
 from tiltmeter.errors import InputError
 from tiltmeter.frames import RESPONSES
 
@@ -84,7 +85,9 @@ def _row(sample: dict[str, Any], model: str) -> dict[str, Any] | None:
     return {
         "model": model,
         **{name: trial.get(name) for name in RESPONSES if name in trial},
-        "response": None if error else _text(choices[0].get("message", {}).get("content", "")),
+        "response": None
+        if error
+        else encodable(_text(choices[0].get("message", {}).get("content", ""))),
         "stop_reason": choices[0].get("stop_reason"),
         "input_tokens": usage.get("input_tokens"),
         "output_tokens": usage.get("output_tokens"),

@@ -7,10 +7,14 @@ space or quote; an option's probability is the sum over its tokens. Both options
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 
-__all__ = ["option_logprobs"]
+__all__ = ["option_logprobs", "read_logits"]
+
+#: Log-odds are held within this, so that their exponential stays a number.
+BOUND = 50.0
 
 
 def option_logprobs(
@@ -49,3 +53,35 @@ def _begins(token: str, option: str) -> bool:
     if not text:
         return False
     return word.startswith(text) or (text.startswith(word) and not text[len(word)].isalpha())
+
+
+def read_logits(recorded: str, attributes: Sequence[str]) -> dict[str, float]:
+    """Read recorded log-probabilities, ``{attribute: [marginalized, default]}`` in JSON.
+
+    Parameters
+    ----------
+    recorded
+        The response of a `forced` trial; anything else gives nothing.
+    attributes
+        The words asked about.
+
+    Returns
+    -------
+    dict
+        Attribute → log-odds of the marginalized option, −50…50. Words with an option unseen
+        are left out.
+    """
+    try:
+        pairs = json.loads(recorded)
+    except (ValueError, RecursionError):
+        return {}
+    logits: dict[str, float] = {}
+    for word in attributes:
+        pair = pairs.get(word) if isinstance(pairs, dict) else None
+        if isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair)):
+            logits[word] = max(-BOUND, min(BOUND, pair[0] - pair[1]))
+    return logits
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, float | int) and math.isfinite(value)

@@ -29,7 +29,7 @@ from inspect_ai.util import JSONSchema, collect
 from tiltmeter.elicitation.options import option_logprobs
 from tiltmeter.errors import ModelError
 
-__all__ = ["Answer", "ask", "describe_error", "samples", "trials_task"]
+__all__ = ["Answer", "ask", "describe_error", "encodable", "samples", "trials_task"]
 
 #: Trial and answer, as they enter the responses.
 Answer = dict[str, Any]
@@ -136,7 +136,16 @@ async def _text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     output = await model.generate(state.messages, config=config)
     state.output = output
     state.messages.append(output.message)
-    return {"response": output.completion, "stop_reason": output.stop_reason, **_usage([output])}
+    return {
+        "response": encodable(output.completion),
+        "stop_reason": output.stop_reason,
+        **_usage([output]),
+    }
+
+
+def encodable(text: str) -> str:
+    """Replace what UTF-8 has no bytes for: a model's JSON may hold half a character."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _schema(trial: Mapping[str, Any]) -> ResponseSchema:

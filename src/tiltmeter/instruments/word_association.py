@@ -27,7 +27,6 @@ Deviations from the paper
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -37,6 +36,7 @@ from typing import Any
 
 import polars as pl
 
+from tiltmeter.elicitation.options import read_logits
 from tiltmeter.elicitation.parsing import Pairing, read_pairs
 from tiltmeter.frames import TRIALS, Measure
 from tiltmeter.instruments.design import Design, Draw, draws
@@ -69,7 +69,6 @@ LABELLED = "\n{0}. {{group0}}\n{1}. {{group1}}\nAnswer with A or B."
 
 #: Least share of attributes whose two options both have a log-probability.
 FORCED_FLOOR = 0.8
-LOGIT_BOUND = 50.0
 
 
 def trials(
@@ -290,7 +289,7 @@ def _score_published(read: Pairing, trial: Mapping[str, Any], words: Words) -> S
 
 def _score_forced(response: str, trial: Mapping[str, Any], words: Words) -> Scored:
     """Score recorded option log-probabilities: ``{attribute: [marginalized, default]}``."""
-    logits = _logits(response, words.tied + words.counter)
+    logits = read_logits(response, words.tied + words.counter)
     tied = [logits[w] for w in words.tied if w in logits]
     counter = [logits[w] for w in words.counter if w in logits]
     coverage = len(logits) / len(words.tied + words.counter)
@@ -302,21 +301,3 @@ def _score_forced(response: str, trial: Mapping[str, Any], words: Words) -> Scor
     )
     logit = fmean(tied) - fmean(counter)
     return Scored(value, None, coverage, False, _first_share(shares, trial), logit, shares)
-
-
-def _logits(response: str, attributes: Sequence[str]) -> dict[str, float]:
-    """Log-odds of the marginalized option per attribute, bounded so that exp() cannot overflow."""
-    try:
-        recorded = json.loads(response)
-    except (ValueError, RecursionError):
-        return {}
-    logits: dict[str, float] = {}
-    for word in attributes:
-        pair = recorded.get(word) if isinstance(recorded, dict) else None
-        if isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair)):
-            logits[word] = max(-LOGIT_BOUND, min(LOGIT_BOUND, pair[0] - pair[1]))
-    return logits
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, float | int) and math.isfinite(value)
