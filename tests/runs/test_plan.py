@@ -53,3 +53,10 @@ def test_settings_no_provider_takes_are_refused(wrong: dict[str, float]) -> None
 
 def test_a_stopped_run_has_asked_about_every_stereotype(plan: Plan) -> None:
     assert set(plan.trials().head(4)["stereotype"]) == {"age", "power"}
+
+
+def test_a_claim_that_was_broken_off_can_be_made_again(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "r" / "studies").mkdir(parents=True)
+    (tmp_path / "r" / "plan.json.part").write_text("{")
+    claim(tmp_path / "r", plan, "", "")
+    assert held_plan(tmp_path / "r").trials().equals(plan.trials())

@@ -80,7 +80,8 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
 
 
 def _so_far(outcome: Outcome, why: str) -> str:
-    failed = f", {outcome.errors} failed (last: {outcome.last_error})" if outcome.errors else ""
+    failed = f", {outcome.errors} failed" if outcome.errors else ""
+    failed += f" ({outcome.last_error})" if outcome.last_error else ""
     return (
         f"tiltmeter: {why}: {outcome.answered:,} of {outcome.trials:,} trials answered{failed}; "
         "repeat the command to continue, nothing is asked twice"

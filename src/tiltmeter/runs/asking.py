@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -136,11 +136,12 @@ def ask_models(
             left = trials.filter(~pl.col("trial_id").is_in(_count_done(session)))
             if left.height:
                 tasks.append(_task(left, models[name], session, on_progress))
-        interrupted = bool(tasks) and _evaluate(tasks, directory)
+        interrupted, error = _evaluate(tasks, directory) if tasks else (False, None)
     for session in sessions.values():
         if session.fatal is not None:
             raise session.fatal
-    return _outcome(trials, sessions, interrupted)
+    outcome = _outcome(trials, sessions, interrupted)
+    return replace(outcome, last_error=error or outcome.last_error)
 
 
 def _count_done(session: _Session) -> set[str]:
@@ -170,8 +171,8 @@ def _task(
     return trials_task(trials, ask(on_answer, session.may_call), model=model, name="tiltmeter")
 
 
-def _evaluate(tasks: list[Any], directory: Path) -> bool:
-    """Run the tasks; True if the user stopped them."""
+def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
+    """Run the tasks; whether the user stopped them, and what broke a whole task."""
     from inspect_ai import eval as inspect_eval
 
     try:
@@ -186,8 +187,10 @@ def _evaluate(tasks: list[Any], directory: Path) -> bool:
             max_tasks=len(tasks),
         )
     except KeyboardInterrupt:
-        return True
-    return len(logs) < len(tasks) or any(log.status == "cancelled" for log in logs)
+        return True, None
+    errors = [log.error.message for log in logs if log.error is not None]
+    interrupted = len(logs) < len(tasks) or any(log.status == "cancelled" for log in logs)
+    return interrupted, " ".join(errors[0].split()) if errors else None
 
 
 def _outcome(trials: pl.DataFrame, sessions: dict[str, _Session], interrupted: bool) -> Outcome:

@@ -24,6 +24,9 @@ from tiltmeter.stimuli import Study, load_study, study_hash
 
 __all__ = ["Generation", "Plan", "Selection", "claim", "held_plan", "read_plan"]
 
+#: The plan while it is being written.
+PART = "plan.json.part"
+
 PACKAGES = (
     "tiltmeter",
     "inspect-ai",
@@ -243,20 +246,25 @@ def claim(directory: Path, plan: Plan, command: str, created: str) -> dict[str, 
                 "Repeat its command to continue it, or name another directory with --out"
             )
         return held
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+    if directory.exists() and (not directory.is_dir() or _foreign(directory)):
         raise PlanError(f"{directory}: not empty and no results directory; name another with --out")
+    described = plan.describe(command, created)
     try:
-        (directory / "studies").mkdir(parents=True)
+        (directory / "studies").mkdir(parents=True, exist_ok=True)
+        for selection in plan.selections:
+            path = directory / "studies" / f"{selection.study.name}.yaml"
+            path.write_text(_study_text(selection.study), encoding="utf-8")
+        text = json.dumps(described, indent=1, ensure_ascii=False)
+        (directory / PART).write_text(text, encoding="utf-8")
+        (directory / PART).replace(directory / "plan.json")
     except OSError as error:
         raise InputError(f"{directory}: {error.strerror}") from None
-    described = plan.describe(command, created)
-    for selection in plan.selections:
-        path = directory / "studies" / f"{selection.study.name}.yaml"
-        path.write_text(_study_text(selection.study), encoding="utf-8")
-    temporary = directory / "plan.json.part"
-    temporary.write_text(json.dumps(described, indent=1, ensure_ascii=False), encoding="utf-8")
-    temporary.replace(directory / "plan.json")
     return described
+
+
+def _foreign(directory: Path) -> bool:
+    """Whether there is more than a claim that was broken off leaves behind."""
+    return any(path.name not in ("studies", PART) for path in directory.iterdir())
 
 
 def _study_text(study: Study) -> str:
