@@ -228,6 +228,23 @@ def test_controls_stand_apart(make_results):
     assert "of 1 stereotype the answers" in page
 
 
+@pytest.mark.parametrize(("found", "fails"), [("inconclusive", True), ("consistent", False)])
+def test_nothing_is_near_neutral_where_the_positive_control_fails(make_results, found, fails):
+    directory = make_results(keys=["age", "guilt"])
+    plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
+    plan["controls"] = {"known": "positive"}
+    (directory / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    path, control = directory / "estimates.parquet", pl.col("stereotype") == "guilt"
+    pl.read_parquet(path).with_columns(
+        study=pl.when(control).then(pl.lit("known")).otherwise("study"),
+        verdict=pl.when(control).then(pl.lit(found)).otherwise(pl.lit("equivalent")),
+    ).write_parquet(path)
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert ("The positive control fails" in page) == fails
+    assert ("no verdict: positive control" in page) == fails
+    assert ("near neutral</td>" in page) != fails
+
+
 def test_a_directory_without_a_plan_is_refused_in_one_line(tmp_path):
     with pytest.raises(InputError, match=r"plan\.json: not found"):
         write_report(tmp_path)

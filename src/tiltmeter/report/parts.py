@@ -81,13 +81,13 @@ def _part(results: Results, study: str, instrument: str) -> Part:
     control = pl.col("study").is_in(plan.controls()) | (pl.col("category") == CONTROL).fill_null(
         False
     )
-    own = of.filter(~control, study=study)
+    checks = of.filter(control & (pl.col("level") == "stereotype"))
+    own = _heeding(of.filter(~control, study=study), checks, plan)
     cells, each, groups, whole, over = (
         _in_order(own.filter(level=level), plan)
         for level in ("cell", "stereotype", "category", "model", "overall")
     )
     several = own["model"].drop_nulls().n_unique() > 1
-    checks = of.filter(control & (pl.col("level") == "stereotype"))
     verdicts = pl.concat([groups, whole, over] if several else [groups, whole])
     return Part(
         name=f"{study} · {instrument}",
@@ -161,6 +161,22 @@ def _controls(frame: pl.DataFrame, plan: Plan) -> Table | None:
         if kind in CONTROLS
     )
     return tables.estimate_table(frame, plan, caption)
+
+
+def _heeding(frame: pl.DataFrame, checks: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Withdraw "equivalent" where the positive control fails: nothing was shown to be absent."""
+    expected = dict(plan.pairs("controls"))
+    failed = [
+        {"model": row["model"], "mode": row["mode"]}
+        for row in checks.iter_rows(named=True)
+        if expected.get(row["study"]) == "positive" and failed_control(row, "positive", plan)
+    ]
+    if not failed:
+        return frame
+    of_failed = pl.struct("model", "mode").is_in(failed)
+    withdrawn = of_failed & (pl.col("verdict") == "equivalent")
+    text = pl.lit("no verdict: positive control")
+    return frame.with_columns(verdict=pl.when(withdrawn).then(text).otherwise(pl.col("verdict")))
 
 
 def _warnings(frame: pl.DataFrame, plan: Plan) -> dict[tuple[str, str], str]:
