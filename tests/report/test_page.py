@@ -242,7 +242,7 @@ def test_nothing_is_near_neutral_where_the_positive_control_fails(make_results, 
     page = write_report(directory).read_text(encoding="utf-8")
     assert ("The positive control fails" in page) == fails
     assert ("no verdict: positive control" in page) == fails
-    assert ("near neutral</td>" in page) != fails
+    assert ("■ near neutral" in page) != fails
 
 
 def test_a_directory_without_a_plan_is_refused_in_one_line(tmp_path):

@@ -1,7 +1,6 @@
 import pytest
 
 from tiltmeter.report.prose import (
-    failed_control,
     file_names,
     interval,
     number,
@@ -12,7 +11,6 @@ from tiltmeter.report.prose import (
     verdict_class,
     visible,
 )
-from tiltmeter.report.results import Plan
 
 
 @pytest.mark.parametrize(
@@ -56,21 +54,3 @@ def test_short_names_still_differ():
 def test_file_names_are_safe_and_differ():
     assert file_names(["free", "as released, exact"]) == ["free", "as-released-exact"]
     assert file_names(["../a", "a"]) == ["1", "2"] and file_names(["مرحبا"]) == ["1"]
-
-
-@pytest.mark.parametrize(
-    ("expected", "code", "fails"),
-    [
-        ("positive", "consistent", False),
-        ("positive", "inconclusive", True),
-        ("positive", "no verdict: one cluster", True),
-        ("negative", "equivalent", False),
-        ("negative", "inconclusive", False),
-        ("negative", "reversed, within margin", True),
-    ],
-)
-def test_a_control_fails_in_words(expected, code, fails):
-    row = {"verdict": code, "mean": 0.05, "ci_low": -0.1, "ci_high": 0.2, "stereotype": "insects"}
-    text = failed_control(row, expected, Plan({}, {}, {}, {}))
-    assert bool(text) == fails
-    assert not fails or f"The {expected} control fails" in text

@@ -16,6 +16,7 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from tiltmeter.report.controls import WITHDRAWN, heed_controls
 from tiltmeter.report.examples import LONGEST, examples, grouped
 from tiltmeter.report.figures import write_figures
 from tiltmeter.report.parts import make_parts
@@ -58,7 +59,7 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
     >>> write_report("results")  # doctest: +SKIP
     PosixPath('results/report.html')
     """
-    results = read_results(directory)
+    results = heed_controls(read_results(directory))
     parts = make_parts(results)
     drawings = write_figures(
         [figure for part in parts for figure in part.figures()], results.directory / "figures"
@@ -118,8 +119,9 @@ def _verdicts(results: Results) -> list[tuple[str, str, str]]:
     order = list(SIGNS)
     kinds = {code: verdict_kind(code) for code in codes}
     codes.sort(key=lambda c: (order.index(kinds[c]) if kinds[c] in order else len(order), c))
+    meanings = {**VERDICTS, WITHDRAWN[0]: WITHDRAWN[1]}
     return [
-        (verdict(code), verdict_class(code), VERDICTS.get(code, "See the statistics of this run."))
+        (verdict(code), verdict_class(code), meanings.get(code, "See the statistics of this run."))
         for code in codes
     ]
 

@@ -11,8 +11,9 @@ import polars as pl
 from tiltmeter.frames import Measure
 from tiltmeter.report import figures, tables
 from tiltmeter.report.comparison import Note, beside_published
+from tiltmeter.report.controls import CONTROLS, warnings
 from tiltmeter.report.figures import Figure
-from tiltmeter.report.prose import CONTROL, CONTROLS, answer, failed_control, scale
+from tiltmeter.report.prose import CONTROL, answer, scale
 from tiltmeter.report.results import Plan, Results
 from tiltmeter.report.tables import Table
 from tiltmeter.report.words import strongest, word_figures
@@ -82,7 +83,7 @@ def _part(results: Results, study: str, instrument: str) -> Part:
         False
     )
     checks = of.filter(control & (pl.col("level") == "stereotype"))
-    own = _heeding(of.filter(~control, study=study), checks, plan)
+    own = of.filter(~control, study=study)
     cells, each, groups, whole, over = (
         _in_order(own.filter(level=level), plan)
         for level in ("cell", "stereotype", "category", "model", "overall")
@@ -94,7 +95,7 @@ def _part(results: Results, study: str, instrument: str) -> Part:
         measure=measure,
         scale=scale(measure),
         method=plan.methods.get(instrument, ""),
-        **_in_brief(plan, measure, each, whole, _warnings(checks, plan)),
+        **_in_brief(plan, measure, each, whole, warnings(checks, plan)),
         categories=(
             figures.category_figures(pl.concat([groups, whole]), plan, measure),
             tables.category_table(verdicts, plan, "Verdict per category and over all stereotypes."),
@@ -161,32 +162,6 @@ def _controls(frame: pl.DataFrame, plan: Plan) -> Table | None:
         if kind in CONTROLS
     )
     return tables.estimate_table(frame, plan, caption)
-
-
-def _heeding(frame: pl.DataFrame, checks: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    """Withdraw "equivalent" where the positive control fails: nothing was shown to be absent."""
-    expected = dict(plan.pairs("controls"))
-    failed = [
-        {"model": row["model"], "mode": row["mode"]}
-        for row in checks.iter_rows(named=True)
-        if expected.get(row["study"]) == "positive" and failed_control(row, "positive", plan)
-    ]
-    if not failed:
-        return frame
-    of_failed = pl.struct("model", "mode").is_in(failed)
-    withdrawn = of_failed & (pl.col("verdict") == "equivalent")
-    text = pl.lit("no verdict: positive control")
-    return frame.with_columns(verdict=pl.when(withdrawn).then(text).otherwise(pl.col("verdict")))
-
-
-def _warnings(frame: pl.DataFrame, plan: Plan) -> dict[tuple[str, str], str]:
-    """Say of each model and mode which controls it fails."""
-    expected = dict(plan.pairs("controls"))
-    failed: dict[tuple[str, str], list[str]] = {}
-    for row in frame.iter_rows(named=True):
-        if text := failed_control(row, expected.get(row["study"], ""), plan):
-            failed.setdefault((row["model"], row["mode"]), []).append(text)
-    return {key: " ".join(texts) for key, texts in failed.items()}
 
 
 def _compliance(results: Results, study: str, instrument: str) -> tuple[list[Figure], Table] | None:

@@ -12,10 +12,8 @@ from tiltmeter.report.results import Plan
 
 __all__ = [
     "CONTROL",
-    "CONTROLS",
     "SIGNS",
     "answer",
-    "failed_control",
     "category_title",
     "file_names",
     "interval",
@@ -32,14 +30,6 @@ __all__ = [
 
 #: The category of stimuli with a known answer.
 CONTROL = "control"
-
-#: What a control is for, by its kind.
-CONTROLS = {
-    "positive": "In {study} the association is known to be there; without a positive mean the "
-    "instrument does not work on the model in that mode.",
-    "negative": "In {study} there is none to be found; a mean apart from neutral is the "
-    "instrument's own error.",
-}
 
 #: The kind of a verdict → its sign and label. A code of another kind is shown as it stands.
 SIGNS = {
@@ -102,37 +92,6 @@ def verdict_class(code: str | None) -> str:
 def category_title(category: str | None) -> str:
     """Write a category as a heading."""
     return (category or "no category").replace("_", " ").capitalize()
-
-
-def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
-    """Say that a control failed; empty where it did not.
-
-    Parameters
-    ----------
-    row
-        The estimate of a control.
-    expected
-        ``"positive"``: an association is known to be there; ``"negative"``: known not to be.
-    plan
-        For labels and the width of the interval.
-
-    Returns
-    -------
-    str
-        Plain text.
-    """
-    kind = verdict_kind(row["verdict"])
-    works = {"positive": kind == "consistent", "negative": kind not in ("consistent", "reversed")}
-    if works.get(expected, True):
-        return ""
-    found = f"{number(row['mean'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
-    means = (
-        "a known association does not show, so that no result of this mode can be relied on, "
-        "least of all the absence of a bias."
-        if expected == "positive"
-        else "an association shows where there can be none; results of its size mean nothing."
-    )
-    return f"The {expected} control fails ({plan.label(row['stereotype'])}: {found}): {means}"
 
 
 def answer(

@@ -15,8 +15,6 @@ REVERSED = "reversed"
 REVERSED_WITHIN = "reversed, within margin"
 EQUIVALENT = "equivalent"
 INCONCLUSIVE = "inconclusive"
-#: Given by the report, which sees the controls beside the estimates.
-CONTROL = "no verdict: positive control"
 
 #: Each verdict in a sentence, for the reader of a report.
 VERDICTS = {
@@ -35,8 +33,6 @@ VERDICTS = {
     COMPLIANCE: "Too few responses could be scored for a verdict.",
     ONE_CLUSTER: "All scores come from one cluster, so nothing tells how far they carry.",
     NOTHING: "No response could be scored.",
-    CONTROL: "The mean lies near neutral, but the positive control fails on this model in this "
-    "mode: where a known association does not show, the absence of one shows nothing.",
 }
 
 
