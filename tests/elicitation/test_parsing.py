@@ -413,3 +413,22 @@ def test_reads_back_mixed_formats(told, forms):
 def test_fewer_lines_give_fewer_pairs(told, form, kept):
     some = {word: told[word] for word in sorted(kept)}
     assert read(lines(form, list(some.items()))).pairs == some
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{} goes with {}", "- {}: I choose {}.", "{} - the {}", "3. {} is {}", "{} - My choice: {}"],
+)
+def test_a_whole_line_may_say_it_in_words(line: str) -> None:
+    given = {"agony": "old", "joy": "young"}
+    text = "\n".join(line.format(word, group) for word, group in given.items())
+    assert read_pairs(text, ("old", "young"), list(given)).pairs == given
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["I never said joy is young", "joy is not young", "joy is young at heart", "is joy young?",
+     "young is joy", "joy is old is young", "people say joy goes with young"],
+)  # fmt: skip
+def test_a_sentence_is_not_such_a_line(line: str) -> None:
+    assert read_pairs(line, ("old", "young"), ["agony", "joy"]).pairs == {}

@@ -27,6 +27,7 @@ __all__ = [
     "read_line",
     "rows",
     "spellings",
+    "spoken",
 ]
 
 
@@ -199,6 +200,32 @@ def rows(line: Line) -> Iterator[Row]:
             line.gaps[end].closes,
         )
         start = end
+
+
+#: What a whole line may say between its word and its group: ``joy goes with young``.
+_SPOKEN = frozenset(
+    tuple(text.split())
+    for text in (
+        *("the", "a", "an", "is", "is for", "fits", "suits", "answer", "choice", "my choice"),
+        *("goes with", "goes to", "pairs with", "paired with", "belongs to", "belongs with"),
+        *("i choose", "i would choose", "i pick", "i would pick", "i say", "i would say"),
+        *("my choice is", "assigned to", "is assigned to", "matched with", "matches"),
+        *("associated with", "is associated with", "more associated with"),
+        *("is more associated with", "most associated with", "is most associated with"),
+    )
+)
+
+
+def spoken(line: Line) -> list[tuple[str, str]]:
+    """Pair of a line that holds one word, one group after it and nothing else but such words."""
+    if [mention.kind for mention in line.mentions] != ["a", "g"]:
+        return []
+    word, group = line.mentions
+    between = line.text[word.end : group.start]
+    around = line.text[: word.start] + line.text[group.end :]
+    if LETTERS.search(around) or "?" in around or tuple(LETTERS.findall(between)) not in _SPOKEN:
+        return []
+    return [(word.term, group.term)]
 
 
 def introduces(preamble: str) -> bool:

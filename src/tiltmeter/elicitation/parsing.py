@@ -34,6 +34,7 @@ from tiltmeter.elicitation.mentions import (
     read_line,
     rows,
     spellings,
+    spoken,
 )
 from tiltmeter.elicitation.plaintext import normalise
 from tiltmeter.elicitation.refusals import is_refusal
@@ -117,7 +118,7 @@ def read_pairs(
     lexicon = _lexicon((groups[0], groups[1]), asked)
     clean = _answer(normalise(text))
     lines = [read_line(line, lexicon) for line in clean.split("\n") if line and not line.isspace()]
-    inline = [_inline(line) for line in lines]
+    inline = [_inline(line) or spoken(line) for line in lines]
     blocks = read_blocks(lines, inline)
     pairs = _agreed(pair for found in (inline, blocks) for line in found for pair in line)
     coverage = len(wanted & pairs.keys()) / len(wanted) if wanted else 0.0
