@@ -130,7 +130,7 @@ def describe_error(error: BaseException) -> str:
 async def _text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     model = get_model()
     config = GenerateConfig(
-        seed=trial["seed"] if str(model).split("/")[0] in SEEDED else None,
+        seed=_seed(trial, model),
         response_schema=_schema(trial) if trial["mode"] == "structured" else None,
     )
     output = await model.generate(state.messages, config=config)
@@ -141,6 +141,10 @@ async def _text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
         "stop_reason": output.stop_reason,
         **_usage([output]),
     }
+
+
+def _seed(trial: Mapping[str, Any], model: Model) -> int | None:
+    return trial["seed"] if str(model).split("/")[0] in SEEDED else None
 
 
 def encodable(text: str) -> str:
@@ -175,6 +179,7 @@ async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     options = _shown(trial)
     exact = str(model).split("/")[0] in EXACT
     config = GenerateConfig(
+        seed=_seed(trial, model),
         logprobs=True,
         top_logprobs=TOP_LOGPROBS,
         max_tokens=None if exact else 1,

