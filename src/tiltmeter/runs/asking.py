@@ -109,7 +109,8 @@ def ask_models(
     budget
         Limits; what earlier sessions used is added to it first.
     on_progress
-        Called with the model and each answer or error.
+        Called with the model and each answer or error; first with `trials`, the number that
+        have an answer from before.
     prices
         See `budget.price`.
 
@@ -133,7 +134,9 @@ def ask_models(
         }
         tasks = []
         for name, session in sessions.items():
-            left = trials.filter(~pl.col("trial_id").is_in(_count_done(session)))
+            done = _count_done(session)
+            on_progress(name, {"trials": len(done), "calls": 0})
+            left = trials.filter(~pl.col("trial_id").is_in(done))
             if left.height:
                 tasks.append(_task(left, models[name], session, on_progress))
         interrupted, error = _evaluate(tasks, directory) if tasks else (False, None)
@@ -194,7 +197,7 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
 
 
 def _outcome(trials: pl.DataFrame, sessions: dict[str, _Session], interrupted: bool) -> Outcome:
-    answers = [answer for session in sessions.values() for answer in _errors(session)]
+    answers = [a.get("error") for session in sessions.values() for a in session.journal]
     errors = [error for error in answers if error is not None]
     limits = [s.limit for s in sessions.values() if s.limit]
     return Outcome(
@@ -204,11 +207,6 @@ def _outcome(trials: pl.DataFrame, sessions: dict[str, _Session], interrupted: b
         last_error=errors[-1] if errors else None,
         stopped_by="interrupted" if interrupted else limits[0] if limits else None,
     )
-
-
-def _errors(session: _Session) -> Iterator[str | None]:
-    for answer in session.journal:
-        yield answer.get("error")
 
 
 @contextlib.contextmanager
