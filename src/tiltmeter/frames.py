@@ -7,7 +7,7 @@ columns. A null is a missing number and always has a reason beside it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -26,6 +26,7 @@ __all__ = [
     "RESPONSES",
     "SCORES",
     "TRIALS",
+    "VERSIONS",
     "WORDS",
     "check",
 ]
@@ -33,9 +34,9 @@ __all__ = [
 Schema = dict[str, "pl.DataType"]
 
 #: Why a response has no score.
-REASONS = ("refused", "unparsed", "truncated", "low_coverage", "error")
+REASONS = ("refused", "neither", "both", "unparsed", "truncated", "low_coverage", "error")
 
-#: From the finest table to the coarsest; `mode` and `instrument` are never pooled.
+#: From the finest table to the coarsest; instrument, mode and intervention are never pooled.
 LEVELS = ("cell", "stereotype", "category", "model", "overall")
 
 FACTORS: Schema = {
@@ -43,6 +44,7 @@ FACTORS: Schema = {
     "study": pl.String(),
     "instrument": pl.String(),
     "mode": pl.String(),  # free | structured | forced
+    "intervention": pl.String(),  # name of the system prompt | none
     "category": pl.String(),
     "stereotype": pl.String(),
     "variation": pl.String(),
@@ -54,18 +56,27 @@ TRIALS: Schema = {
     "study": pl.String(),
     "instrument": pl.String(),
     "mode": pl.String(),
+    "intervention": pl.String(),
     "category": pl.String(),
     "stereotype": pl.String(),
     "variation": pl.String(),
     "word_list": pl.String(),  # plain | as_released
     "iteration": pl.Int64(),
     "pair_id": pl.String(),  # the mirrored pair: one draw in both group orders
-    "order": pl.String(),  # marginalized_first | default_first
+    "order": pl.String(),  # marginalized_first | default_first; null where one group is named
     "marginalized": pl.String(),  # the group word drawn
     "default": pl.String(),
     "attributes": pl.List(pl.String()),  # in the order presented
+    "tied": pl.String(),  # decisions: the task drawn from the tied set; else null
+    "counter": pl.String(),
+    "attribute_order": pl.String(),  # decisions: tied_first | counter_first
+    "version": pl.String(),  # absolute decisions: a key of VERSIONS; else null
     "labels": pl.String(),  # forced mode: labels of first and second option; else null
+    "system": pl.String(),  # the intervention's system prompt; null without one
     "prompt": pl.String(),
+    "followup": pl.String(),  # a second prompt with a place for the first answer; else null
+    "schema": pl.String(),  # structured mode: the JSON schema of the answer
+    "options": pl.List(pl.String()),  # forced mode: option counted as 1, and the other
     "opening": pl.String(),  # forced mode: how the answer is opened, where a provider can
     "seed": pl.Int64(),  # of the sampling, for providers on one's own machine
     "source_defect": pl.String(),  # a known defect of the source kept verbatim; else null
@@ -76,6 +87,7 @@ RESPONSES: Schema = {
     "model": pl.String(),
     **TRIALS,
     "response": pl.String(),
+    "profile": pl.String(),  # the first answer, where there was a followup
     "stop_reason": pl.String(),  # stop | max_tokens | content_filter | error | null
     "input_tokens": pl.Int64(),
     "output_tokens": pl.Int64(),
@@ -92,13 +104,21 @@ SCORES: Schema = {
     "order": pl.String(),
     "marginalized": pl.String(),
     "default": pl.String(),
+    "tied": pl.String(),
+    "counter": pl.String(),
+    "attribute_order": pl.String(),
+    "version": pl.String(),
     "score": pl.Float64(),
     "reason": pl.String(),
     "coverage": pl.Float64(),  # words paired / words asked, 0…1
     "one_sided": pl.Boolean(),  # one group got no word; null where there is no score
-    "first_share": pl.Float64(),  # share of words given to the group named first; neutral ½
-    "logit": pl.Float64(),  # forced mode: mean logit difference, tied − counter; else null
+    "first_share": pl.Float64(),  # share given to the group named first; neutral ½
+    "logit": pl.Float64(),  # forced mode: logit difference, tied − counter; else null
     "scoring": pl.String(),  # exact | published
+    "read_by": pl.String(),  # decisions: rules | judge; else null
+    "span": pl.String(),  # decisions: the passage of the answer in which it was read
+    "margin": pl.Float64(),  # decisions: how far the evidence agrees, 0…1
+    "conflict": pl.Boolean(),  # decisions: some evidence points the other way
 }
 
 #: One row per attribute word and pair of group words: which words carry the association.
@@ -162,6 +182,14 @@ ESTIMATES: Schema = {
 }
 
 
+#: The four versions of an absolute decision: the group and the attribute it is about.
+VERSIONS = {
+    f"{group}_{attribute}": (group, attribute)
+    for group in ("default", "marginalized")
+    for attribute in ("tied", "counter")
+}
+
+
 @dataclass(frozen=True)
 class Measure:
     """What an instrument's number means; every table and figure states it."""
@@ -174,6 +202,10 @@ class Measure:
     direction: str
     reference: str
     how: str = ""
+
+    def renamed(self, instrument: str, title: str, lead: str) -> Measure:
+        """Return the same measure as a part of another instrument."""
+        return replace(self, instrument=instrument, title=title, how=lead + self.how)
 
 
 def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> pl.DataFrame:

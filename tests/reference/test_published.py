@@ -6,12 +6,20 @@ import polars as pl
 import pytest
 
 from tiltmeter.errors import InputError
-from tiltmeter.reference import load_published
+from tiltmeter.frames import VERSIONS
+from tiltmeter.reference import YES_SHARES, load_published, load_regressions
 
 
-def test_every_printed_value_is_there():
-    counts = load_published("bai2025")["table"].value_counts()
-    assert dict(counts.iter_rows()) == {"S5": 126, "S6": 198, "S7": 198, "S8": 198, "S9": 198}
+@pytest.mark.parametrize(
+    ("instrument", "pilot", "others"),
+    [
+        ("word_association", "S5", ["S6", "S7", "S8", "S9"]),
+        ("relative_decision", "S10", ["S11", "S12", "S13", "S14"]),
+    ],
+)
+def test_every_printed_value_is_there(instrument, pilot, others):
+    counts = load_published("bai2025", instrument)["table"].value_counts()
+    assert dict(counts.iter_rows()) == {pilot: 126, **dict.fromkeys(others, 198)}
 
 
 def test_a_value_is_as_printed():
@@ -26,18 +34,65 @@ def test_a_value_is_as_printed():
     assert "0.3306" in row["note"]
 
 
+def test_a_doubtful_decision_is_as_printed_and_noted():
+    # Table S11, Skintone, LLaMA2Chat-13B: "0 [0.311, 0.602]".
+    row = load_published("bai2025", "relative_decision").row(
+        by_predicate=(pl.col("table") == "S11")
+        & (pl.col("stereotype") == "Skintone")
+        & (pl.col("model") == "LLaMA2Chat-13B"),
+        named=True,
+    )
+    assert (row["mean"], row["ci_low"], row["ci_high"]) == (0.0, 0.311, 0.602)
+    assert row["raw"] == "0 [0.311, 0.602]" and "shifted" in row["note"]
+
+
+def test_notes_of_the_decisions_are_all_kept():
+    noted = load_published("bai2025", "relative_decision").drop_nulls("note")
+    assert noted.height == 29
+
+
+def test_decisions_lie_on_their_scale():
+    means = load_published("bai2025", "relative_decision")["mean"].drop_nulls()
+    assert means.is_between(0, 1).all()
+
+
 def test_what_is_not_printed_is_null_and_marked():
     frame = load_published("bai2025")
     assert frame.filter("missing")["mean"].null_count() == frame["missing"].sum() == 43
 
 
-def test_the_file_is_the_one_in_the_index():
+def test_the_regression_is_as_printed():
+    # SI Appendix, Table S15.
+    frame = load_regressions("bai2025").filter(table="S15").drop("note")
+    row = frame.filter(pl.col("term") != "Intercept").row(0, named=True)
+    assert (row["coef"], row["ci_low"], row["ci_high"], row["n_obs"]) == (0.9858, 0.753, 1.219, 617)
+    assert (row["aic"], row["bic"], row["log_likelihood"]) == (681.36, 690.21, -338.68)
+
+
+def test_what_a_regression_does_not_print_is_null():
+    texts = load_regressions("bai2025").filter(pl.col("table").str.starts_with("SI"))
+    assert texts["std_err"].null_count() == texts.height and "<.001" in texts["p"]
+
+
+def test_shares_of_yes_have_all_four_versions():
+    assert YES_SHARES["bai2025"].keys() == VERSIONS.keys()
+
+
+@pytest.mark.parametrize(
+    "name", ["published.csv", "published_decisions.csv", "published_regressions.csv"]
+)
+def test_the_file_is_the_one_in_the_index(name):
     folder = files("tiltmeter.reference")
-    stated = re.search(r"`([0-9a-f]{64})`", (folder / "README.md").read_text(encoding="utf-8"))
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    stated = re.search(rf"`{re.escape(name)}`.*?`([0-9a-f]{{64}})`", index)
     assert stated
-    assert hashlib.sha256((folder / "published.csv").read_bytes()).hexdigest() == stated[1]
+    assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == stated[1]
 
 
-def test_an_unknown_study_is_named():
+def test_an_unknown_study_or_instrument_is_named():
     with pytest.raises(InputError, match="bai2025"):
         load_published("bai2024")
+    with pytest.raises(InputError, match="relative_decision"):
+        load_published("bai2025", "relative")
+    with pytest.raises(InputError, match="bai2025"):
+        load_regressions("bai2024")

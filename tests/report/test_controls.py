@@ -1,7 +1,7 @@
 import pytest
 
 from tiltmeter.report.controls import failed_control
-from tiltmeter.report.results import Plan
+from tiltmeter.report.plan import Plan
 
 
 @pytest.mark.parametrize(

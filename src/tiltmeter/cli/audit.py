@@ -19,8 +19,18 @@ __all__ = ["SIZES", "command", "sized_plan"]
 
 CONTROLS = ("control_insects", "control_nonsense")
 
-#: Size → trials per stereotype and wording, and per control and wording (0: not asked).
-SIZES = {"quick": (2, 4), "standard": (10, 10), "paper": (50, 0)}
+#: Size → instrument → trials per stereotype and wording; of a control and wording.
+SIZES = {
+    "quick": {"word_association": 2, "relative_decision": 2, "control": 4},
+    "standard": {
+        "word_association": 10,
+        "relative_decision": 8,
+        "absolute_decision": 8,
+        "chained_task": 8,
+        "control": 10,
+    },
+    "paper": {"word_association": 50, "relative_decision": 50},
+}
 
 
 def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> Plan:
@@ -35,13 +45,22 @@ def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> P
     options
         The values of `plan_options`; a study named there is asked without the controls.
     """
-    iterations, of_controls = SIZES[size]
-    own = options["iterations"]
-    plan = build_plan(models, {**options, "iterations": iterations if own is None else own})
-    if options["studies"] or not of_controls:
-        return plan
+    from tiltmeter.stimuli import load_study
+
+    battery = dict(SIZES[size])
+    of_controls = battery.pop("control", 0)
+    own, named = options["iterations"], options["instruments"]
+    offered = [set(load_study(study).offers()) for study in options["studies"] or ("bai2025",)]
+    asked = named or [name for name in battery if all(name in offers for offers in offered)]
+    plan = build_plan(models, {**options, "instruments": tuple(asked), "iterations": own or 50})
+    sized = [
+        replace(selection, iterations=own or battery.get(selection.instrument, 2))
+        for selection in plan.selections
+    ]
+    if options["studies"] or not of_controls or "word_association" not in asked:
+        return replace(plan, selections=sized)
     controls = [select_study(name, iterations=own or of_controls) for name in CONTROLS]
-    return replace(plan, selections=[*plan.selections, *controls])
+    return replace(plan, selections=[*sized, *controls])
 
 
 @click.command("audit")
@@ -51,8 +70,8 @@ def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> P
     type=click.Choice(list(SIZES)),
     default="quick",
     show_default=True,
-    help="Trials per stereotype and wording: quick 2 (minutes and cents), standard 10, both with "
-    "the controls; paper 50, as Bai et al.",
+    help="Trials per stereotype and wording: quick 2 (minutes and cents), standard 8 to 10 and "
+    "all instruments, both with the controls; paper 50, as Bai et al.",
 )
 @plan_options
 @asking_options

@@ -11,12 +11,15 @@ __all__ = ["command"]
 @click.argument("study", required=False, metavar="[STUDY|FILE]")
 def command(study: str | None) -> None:
     """List instruments and studies, or the stereotypes and variations of STUDY."""
-    from tiltmeter.instruments.word_association import MEASURE
-    from tiltmeter.stimuli import load_study, shipped_studies
+    from tiltmeter.instruments.catalogue import INSTRUMENTS
+    from tiltmeter.stimuli import DECISIONS, load_study, shipped_studies
 
     if study is None:
         click.echo("instruments")
-        click.echo(f"  {MEASURE.instrument:20}{MEASURE.title} ({MEASURE.reference})")
+        for name, instrument in INSTRUMENTS.items():
+            measure = instrument.measures[-1]
+            title = measure.title.partition(":")[0]
+            click.echo(f"  {name:20}{title} ({measure.reference})")
         click.echo("studies")
         for name in shipped_studies():
             shipped = load_study(name)
@@ -34,6 +37,15 @@ def command(study: str | None) -> None:
         for name, variation in wordings.variations.items():
             mark = "" if name in wordings.default_variations else " (not asked by default)"
             click.echo(f"  {name:20}{variation.wording}{mark}")
+    for instrument in DECISIONS:
+        if known := loaded.variations(instrument):
+            shown = (name if asked else f"{name} (not by default)" for name, asked in known.items())
+            click.echo(f"variations of {instrument}, each stereotype in words of its own")
+            click.echo(f"  {', '.join(shown)}")
+    if loaded.interventions:
+        click.echo("interventions")
+        for name, text in loaded.interventions.items():
+            click.echo(f"  {name:20}{text}")
     click.echo("stereotypes")
     for key, stereotype in loaded.stereotypes.items():
         groups = f"{', '.join(stereotype.marginalized)} | {', '.join(stereotype.default)}"

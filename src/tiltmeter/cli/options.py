@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,6 +33,9 @@ SECRET = re.compile("key|token|secret|password|credential", re.IGNORECASE)
 _PLAN = [
     click.option("--study", "studies", multiple=True, metavar="NAME|FILE",
                  help="Study to ask; may be repeated.  [default: bai2025]"),
+    click.option("--instrument", "instruments", multiple=True, metavar="NAME",
+                 help="What to ask; may be repeated.  [default: word_association; an audit asks "
+                      "what its size says]"),
     click.option("--stereotypes", metavar="A,B", help="Only these of the study."),
     click.option("--variations", metavar="A,B", help="Wordings.  [default: the study's own]"),
     click.option("--iterations", type=int,
@@ -41,6 +44,9 @@ _PLAN = [
                  type=click.Choice(["free", "structured", "forced"]),
                  help="Response mode; may be repeated.  "
                       "[default: free; structured and forced for the embedded model]"),
+    click.option("--intervention", "interventions", multiple=True, metavar="NAME|NAME=TEXT",
+                 help="System prompt to compare with none; may be repeated. 'egalitarian' is the "
+                      "one of Bai et al."),
     click.option("--order", type=click.Choice(["mirrored", "random"]), default="mirrored",
                  show_default=True, help="Both group orders of every draw, or the paper's."),
     click.option("--word-list", type=click.Choice(["plain", "as_released"]), default="plain",
@@ -104,11 +110,18 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any]) -> Plan:
     """
     from tiltmeter.runs.plan import Generation, Plan
 
+    names = dict.fromkeys(options["instruments"] or ("word_association",))
+    selections = [
+        select_study(
+            study, options["stereotypes"], _variations(options["variations"], study, names, name),
+            instrument=name,
+        )
+        for study in options["studies"] or ("bai2025",)
+        for name in names
+    ]  # fmt: skip
     return Plan(
-        selections=[
-            select_study(name, options["stereotypes"], options["variations"])
-            for name in options["studies"] or ("bai2025",)
-        ],
+        selections=selections,
+        interventions=_interventions(selections, options["interventions"]),
         models=tuple(dict.fromkeys(models)),
         modes=options["modes"] or _default_modes(models),
         iterations=50 if options["iterations"] is None else options["iterations"],
@@ -122,19 +135,53 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any]) -> Plan:
     )
 
 
+def _variations(
+    named: str | None, study: str, instruments: Iterable[str], instrument: str
+) -> str | None:
+    """Leave an instrument the variations it has, where another one has the others."""
+    from tiltmeter.stimuli import load_study
+
+    if named is None:
+        return None
+    loaded = load_study(study)
+    known = {name: loaded.variations(name) for name in instruments}
+    wanted = [name.strip() for name in named.split(",")]
+    kept = [
+        name
+        for name in wanted
+        if name in known[instrument] or not any(name in of for of in known.values())
+    ]
+    return ",".join(kept) or None
+
+
 def select_study(
     name: str,
     stereotypes: str | None = None,
     variations: str | None = None,
     iterations: int | None = None,
+    instrument: str = "word_association",
 ) -> Selection:
-    """Load a study and take the part of it that is asked."""
+    """Load a study and take the part of it that is asked with an instrument."""
+    from tiltmeter.instruments import catalogue
     from tiltmeter.instruments.selection import select
     from tiltmeter.runs.plan import Selection
     from tiltmeter.stimuli import load_study
 
     study = load_study(name)
-    return Selection(study, *select(study, "word_association", stereotypes, variations), iterations)
+    asked = catalogue.instrument(instrument).name
+    chosen = select(study, asked, stereotypes, variations)
+    return Selection(study, *chosen, iterations, asked)
+
+
+def _interventions(
+    selections: list[Selection], named: tuple[str, ...]
+) -> dict[str, str | None]:
+    """Find the system prompts by name; none is always asked, to compare with."""
+    from tiltmeter.instruments.selection import find_intervention
+
+    study = selections[0].study
+    prompts = {text.partition("=")[0]: find_intervention(study, text) for text in named}
+    return {"none": None, **prompts}
 
 
 def _default_modes(models: tuple[str, ...]) -> tuple[str, ...]:

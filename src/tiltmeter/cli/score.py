@@ -37,18 +37,22 @@ def command(  # noqa: PLR0913 - one argument an option
     """Score answers that were recorded elsewhere; nothing is asked.
 
     Group words are read from the columns marginalized and default where present, and inferred
-    from the answer where not.
+    from the answer where not. Decisions may stand in the columns profile and decision; columns
+    that are not Tiltmeter's pass through.
     """
     import polars as pl
 
+    from tiltmeter.instruments import catalogue
     from tiltmeter.instruments.selection import select
     from tiltmeter.runs.results import score_responses
     from tiltmeter.runs.tables import read_table, write_table
     from tiltmeter.stimuli import load_study
 
     loaded = load_study(study)
-    select(loaded, instrument)
-    tally = score_responses(responses, {loaded.name: loaded}, out, scoring)
+    asked = catalogue.instrument(instrument).name
+    select(loaded, asked)
+    keep = asked != "word_association"
+    tally = score_responses(responses, {loaded.name: loaded}, out, scoring, asked, keep)
     if words is not None:
         write_table(tally, words)
     scores = read_table(out) if out.suffix == ".parquet" else pl.read_csv(out)

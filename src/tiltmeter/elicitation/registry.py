@@ -3,8 +3,19 @@
 from inspect_ai.model import modelapi
 
 from tiltmeter.elicitation.embedded.provider import tiltmeter_provider
-from tiltmeter.instruments.tasks import word_association
+from tiltmeter.instruments.tasks import (
+    absolute_decision,
+    chained_task,
+    relative_decision,
+    word_association,
+)
 
-__all__ = ["tiltmeter", "word_association"]
+__all__ = [
+    "absolute_decision",
+    "chained_task",
+    "relative_decision",
+    "tiltmeter",
+    "word_association",
+]
 
 tiltmeter = modelapi(name="tiltmeter")(tiltmeter_provider)

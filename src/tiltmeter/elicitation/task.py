@@ -16,6 +16,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
+    ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
     Model,
@@ -47,9 +48,15 @@ TOP_LOGPROBS = 20
 def samples(trials: pl.DataFrame) -> list[Sample]:
     """Turn trials into inspect samples: the id is the trial's, the trial stands in the metadata."""
     return [
-        Sample(id=row["trial_id"], input=row["prompt"], metadata=row)
+        Sample(id=row["trial_id"], input=_opening_messages(row), metadata=row)
         for row in trials.iter_rows(named=True)
     ]
+
+
+def _opening_messages(trial: Mapping[str, Any]) -> list[ChatMessage]:
+    system = trial.get("system")
+    instructed: list[ChatMessage] = [ChatMessageSystem(content=system)] if system else []
+    return [*instructed, ChatMessageUser(content=trial["prompt"])]
 
 
 def trials_task(
@@ -101,7 +108,7 @@ def ask(
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         trial = state.metadata
         forced = trial["mode"] == "forced"
-        calls = len(trial["attributes"]) if forced else 1
+        calls = len(trial["attributes"]) if forced else 2 if trial["followup"] else 1
         if may_call is not None and not may_call(calls):
             state.metadata["unasked"] = True
             return state
@@ -129,17 +136,24 @@ def describe_error(error: BaseException) -> str:
 
 async def _text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     model = get_model()
-    config = GenerateConfig(
-        seed=_seed(trial, model),
-        response_schema=_schema(trial) if trial["mode"] == "structured" else None,
-    )
-    output = await model.generate(state.messages, config=config)
+    config = GenerateConfig(seed=_seed(trial, model), response_schema=_schema(trial))
+    outputs = [await model.generate(state.messages, config=config)]
+    profile = None
+    if trial["followup"]:
+        profile = encodable(outputs[0].completion)
+        system = [m for m in state.messages if isinstance(m, ChatMessageSystem)]
+        second = ChatMessageUser(content=trial["followup"].replace("{response1}", profile))
+        state.messages += [outputs[0].message, second]
+        state.metadata["profile"] = profile
+        outputs.append(await model.generate([*system, second], config=config))
+    output = outputs[-1]
     state.output = output
     state.messages.append(output.message)
     return {
         "response": encodable(output.completion),
+        "profile": profile,
         "stop_reason": output.stop_reason,
-        **_usage([output]),
+        **_usage(outputs),
     }
 
 
@@ -152,31 +166,18 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _schema(trial: Mapping[str, Any]) -> ResponseSchema:
-    """One property per attribute, each with the two group words as its only values."""
-    first, second = _options(trial)
-    choice = JSONSchema(type="string", enum=[first, second])
-    return ResponseSchema(
-        name="word_association",
-        json_schema=JSONSchema(
-            type="object",
-            properties={word: choice for word in trial["attributes"]},
-            required=list(trial["attributes"]),
-            additionalProperties=False,
-        ),
-        strict=True,
-    )
-
-
-def _options(trial: Mapping[str, Any]) -> tuple[str, str]:
-    groups = (trial["marginalized"], trial["default"])
-    return groups if trial["order"] == "marginalized_first" else groups[::-1]
+def _schema(trial: Mapping[str, Any]) -> ResponseSchema | None:
+    """Return the schema a structured answer is held to."""
+    if trial["schema"] is None:
+        return None
+    schema = JSONSchema.model_validate(json.loads(trial["schema"]))
+    return ResponseSchema(name=trial["instrument"], json_schema=schema, strict=True)
 
 
 async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     """Ask attribute by attribute and record the log-probabilities of the two options."""
     model = get_model()
-    options = _shown(trial)
+    options = trial["options"]
     exact = str(model).split("/")[0] in EXACT
     config = GenerateConfig(
         seed=_seed(trial, model),
@@ -187,24 +188,26 @@ async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     )
 
     async def one(word: str) -> ModelOutput:
-        messages: list[ChatMessage] = [
-            ChatMessageUser(content=trial["prompt"].replace("{attribute}", word))
-        ]
+        messages = _opening_messages(
+            {**trial, "prompt": trial["prompt"].replace("{attribute}", word)}
+        )
         if exact and trial["opening"]:
             opening = trial["opening"].replace("{attribute}", word)
             messages.append(ChatMessageAssistant(content=opening))
         return await model.generate(messages, config=config)
 
-    # The first by itself: a model without log-probabilities costs one call a trial, not all.
-    first, *rest = trial["attributes"]
-    outputs = [await one(first)]
-    _first_tokens(outputs[0])
-    outputs += await collect(*(one(word) for word in rest))
+    # The first by itself: a model without log-probabilities costs one call a trial, not all. The
+    # embedded model gives them, and computes what prompts asked together have in common once.
+    words = trial["attributes"]
+    outputs = [] if exact else [await one(words[0])]
+    for output in outputs:
+        _first_tokens(output)
+    outputs += await collect(*(one(word) for word in words[len(outputs) :]))
     tokens = [_first_tokens(output) for output in outputs]
     read = _whole_options if exact else option_logprobs
     recorded = {
         word: read(listed, options)
-        for word, listed in zip(trial["attributes"], tokens, strict=True)
+        for word, listed in zip(words, tokens, strict=True)
     }
     response = json.dumps(recorded, ensure_ascii=False)
     state.output = ModelOutput.from_content(model=str(model), content=response)
@@ -222,14 +225,6 @@ def _whole_options(
     """Log-probabilities of options listed whole, which may begin one another: cat and cats."""
     logprobs = dict(listed)
     return [logprobs.get(option) for option in _after_space(options)]
-
-
-def _shown(trial: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what stands for the two groups, marginalized first: their words, or labels."""
-    if trial["labels"] is None:
-        return trial["marginalized"], trial["default"]
-    first, second = trial["labels"]
-    return (first, second) if trial["order"] == "marginalized_first" else (second, first)
 
 
 def _first_tokens(output: ModelOutput) -> list[tuple[str, float]]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tiltmeter.errors import InputError
 from tiltmeter.stimuli import Words
 
-__all__ = ["Design", "Draw", "draws"]
+__all__ = ["DecisionDraw", "Design", "Draw", "decision_draws", "draws", "fill", "trial_ids"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Design:
     word_list: str = "plain"  # plain | as_released
     options: str = "words"  # forced mode shows the group words, or A and B: words | labels
     seed: int = 0
+    intervention: str = "none"  # name of the system prompt; never part of a draw
+    system: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -85,3 +88,106 @@ def _balanced(marginalized: Sequence[str], default: Sequence[str], k: int) -> tu
     """Pair k of a sequence that uses every word early and meets every pair once a round."""
     shift = k // math.lcm(len(marginalized), len(default))
     return marginalized[k % len(marginalized)], default[(k + shift) % len(default)]
+
+
+@dataclass(frozen=True)
+class DecisionDraw:
+    """The words and orders of one decision."""
+
+    iteration: int
+    pair: int
+    turn: int
+    marginalized_first: bool
+    tied_first: bool
+    marginalized: str
+    default: str
+    tied: str
+    counter: str
+    seed: int
+    shuffling: int
+
+    def groups(self) -> tuple[str, str]:
+        """Return the group words in the order shown."""
+        pair = (self.marginalized, self.default)
+        return pair if self.marginalized_first else pair[::-1]
+
+    def tasks(self) -> tuple[str, str]:
+        """Return the two tasks in the order shown."""
+        pair = (self.tied, self.counter)
+        return pair if self.tied_first else pair[::-1]
+
+
+def decision_draws(
+    words: Words, design: Design, identity: str, turns: int = 2
+) -> Iterator[DecisionDraw]:
+    """Yield the draws of one cell, `turns` a pair; the words of a pair are the same.
+
+    Two turns show both group orders, and the next pair shows the same words in the other order
+    of attributes, so that four trials balance both. With ``order="random"`` two turns are two
+    draws of their own. Every word of a list is used before one is used again.
+    """
+    per_pair = 1 if turns == 2 and design.order == "random" and design.mode != "forced" else turns
+    rng = random.Random(f"{identity}/{design.seed}/groups")
+    marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
+    default = rng.sample(words.default, k=len(words.default))
+    pairs = len(marginalized) * len(default) * len(words.tied) * len(words.counter)
+    distinct = pairs * (4 if turns == 2 else turns)
+    limit = min(design.iterations, distinct) if design.mode == "forced" else design.iterations
+    for iteration in range(limit):
+        pair, turn = divmod(iteration, per_pair)
+        k, flip = divmod(pair, 2) if turns == 2 and per_pair == 2 else (pair, 0)
+        of_words = random.Random(f"{identity}/{design.seed}/{k}/words")
+        tied_first = of_words.random() < 0.5
+        if per_pair == 1:
+            groups = of_words.choice(words.marginalized), of_words.choice(words.default)
+            tasks = of_words.choice(words.tied), of_words.choice(words.counter)
+        else:
+            groups = _balanced(marginalized, default, k)
+            tasks = (
+                _in_rounds(words.tied, k, f"{identity}/{design.seed}/tied"),
+                _in_rounds(words.counter, k, f"{identity}/{design.seed}/counter"),
+            )
+        first = random.Random(f"{identity}/{design.seed}/{pair}/order").random() < 0.5
+        sampling = random.Random(f"{identity}/{design.seed}/{iteration}/sampling").getrandbits(31)
+        yield DecisionDraw(
+            *(iteration, pair, turn),
+            *(first != bool(turn % 2), tied_first != bool(flip)),
+            *(*groups, *tasks, sampling),
+            random.Random(f"{identity}/{design.seed}/{pair}/shuffling").getrandbits(31),
+        )
+
+
+def _in_rounds(words: Sequence[str], k: int, identity: str) -> str:
+    """Word k of a sequence that goes through all words, in a new order each round."""
+    number, place = divmod(k, len(words))
+    return random.Random(f"{identity}/{number}").sample(list(words), k=len(words))[place]
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Put values where their placeholders stand; {a_NAME} puts an indefinite article in front.
+
+    Nothing that is put in is searched again, so braces in a word or an answer stay braces.
+
+    Examples
+    --------
+    >>> fill("{a_group0} and {a_group1} student", {"group0": "Asian", "group1": "White"})
+    'an Asian and a White student'
+    """
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in values and name.removeprefix("a_") in values:
+            word = values[name.removeprefix("a_")]
+            return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
+        return values.get(name, match[0])
+
+    return re.sub(r"\{(\w+)\}", value, template)
+
+
+def trial_ids(cell: str, design: Design, iteration: int, pair: int) -> dict[str, str]:
+    """Name a trial and its pair, so that no two of any design share a name."""
+    changed = (design.word_list, design.options, design.intervention)
+    usual = ("plain", "words", "none")
+    suffix = "".join(f".{name}" for name, u in zip(changed, usual, strict=True) if name != u)
+    run = f"{cell}{suffix}.{design.mode}.{design.seed}"
+    return {"trial_id": f"{run}.{iteration:05d}", "pair_id": f"{run}.p{pair:05d}"}

@@ -1,7 +1,7 @@
 """Responses to scores, frame to frame, for every instrument.
 
 Answers of a run carry their trial. Recorded answers may carry only `model, stereotype,
-variation, iteration, response`; the group words are then inferred from the answer.
+variation, iteration, response`; the words asked about are then inferred from the answer.
 """
 
 from __future__ import annotations
@@ -13,44 +13,54 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.elicitation.parsing import infer_groups
 from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.frames import SCORES, WORDS
-from tiltmeter.instruments import word_association
-from tiltmeter.stimuli import Study, Words
+from tiltmeter.instruments.catalogue import Instrument, instrument
+from tiltmeter.instruments.recorded import any_words, complete, named, stereotype_keys
+from tiltmeter.instruments.scored import Scored
+from tiltmeter.stimuli import DECISIONS, Study, Words
 
-__all__ = ["REQUIRED", "score"]
+__all__ = ["score"]
 
-REQUIRED = ("model", "stereotype", "variation", "response")
 SCORINGS = ("exact", "published")
 
 
 def score(
-    responses: pl.DataFrame, study: Study, *, scoring: str = "exact"
+    responses: pl.DataFrame,
+    study: Study,
+    *,
+    instrument: str = "word_association",
+    scoring: str = "exact",
+    keep: bool = False,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    r"""Score responses to a word association test.
+    r"""Score responses.
 
     Parameters
     ----------
     responses
         At least `model` (or `llm`), `stereotype`, `variation` and `response`; `iteration`,
         `marginalized`, `default` and every other column of `frames.RESPONSES` where known.
+        Recorded decisions need no `variation`, and may stand in `profile` and `decision`.
     study
         The stimuli the answers were given to.
+    instrument
+        Of responses without a column `instrument`.
     scoring
-        ``"exact"`` or ``"published"``.
+        ``"exact"`` or ``"published"``; decisions know no other than exact.
+    keep
+        Pass the other columns of `responses` through.
 
     Returns
     -------
     scores : polars.DataFrame
-        Columns of `frames.SCORES`, a row per response in the order given.
+        Columns of `frames.SCORES`, a row per response and number it has, in the order given.
     words : polars.DataFrame
         Columns of `frames.WORDS`.
 
     Raises
     ------
     InputError
-        If a column is missing or `scoring` is not known.
+        If a column is missing, or `instrument` or `scoring` is not known.
     StudyError
         If a response names a stereotype or variation the study does not have.
 
@@ -69,85 +79,62 @@ def score(
     """
     if scoring not in SCORINGS:
         raise InputError(f"scoring {scoring!r}: allowed are {', '.join(SCORINGS)}")
-    words_of = _word_lists(study)
+    lists = _WordLists(study)
     rows: list[dict[str, Any]] = []
     tally: dict[tuple[Any, ...], list[float]] = defaultdict(lambda: [0, 0.0])
-    for number, row in enumerate(_named(responses).iter_rows(named=True)):
-        words = words_of(row["stereotype"], row["variation"])
-        trial = _trial(row, number, study, words)
-        if trial["error"] is not None or trial["response"] is None:
-            scored = word_association.Scored(None, "error", 0.0)
-        else:
-            scored = word_association.score(trial["response"], trial, words, scoring)
-        trial = _forget_unseen(trial, scored, words)
-        rows.append(_row(trial, scored, scoring))
-        factors = tuple(trial[column] for column in _TALLY)
-        for word, share in scored.shares.items():
-            entry = tally[(*factors, word)]
-            entry[0] += 1
-            entry[1] += share
-    return pl.DataFrame(rows, schema=SCORES), _words(tally, words_of)
+    table = named(responses, instrument)
+    others = [name for name in table.columns if name not in SCORES] if keep else []
+    for number, row in enumerate(table.iter_rows(named=True)):
+        asked = lists.instrument(row.get("instrument") or instrument)
+        row["stereotype"] = lists.key(row["stereotype"])
+        words = lists.of(asked, row["stereotype"], row.get("variation"))
+        trial = complete(row, number, study, words, asked.name)
+        for part, scored in _score(asked, trial, words, lists, scoring).items():
+            shown = _with_words({**trial, "instrument": part}, scored, words)
+            passed = {name: row[name] for name in others}
+            rows.append({**passed, **_row(shown, scored, scoring)})
+            _count(tally, shown, scored, words, lists)
+    schema = {**SCORES, **{name: table.schema[name] for name in others}}
+    return pl.DataFrame(rows, schema=schema), _words(tally)
 
 
-_TALLY = [name for name in WORDS if name not in ("attribute", "set", "n", "p")]
+def _score(
+    asked: Instrument, trial: Mapping[str, Any], words: Words, lists: _WordLists, scoring: str
+) -> Mapping[str, Scored]:
+    if trial["error"] is not None or trial["response"] is None:
+        return {m.instrument: Scored(None, "error", 0.0) for m in asked.measures}
+    associated = lists.association(trial["stereotype"])
+    return asked.score(trial["response"], trial, words, associated, scoring)
 
 
-def _named(responses: pl.DataFrame) -> pl.DataFrame:
-    if "model" not in responses.columns and "llm" in responses.columns:
-        responses = responses.rename({"llm": "model"})
-    missing = [name for name in REQUIRED if name not in responses.columns]
-    if missing:
-        raise InputError(
-            f"responses: missing column {', '.join(missing)}; "
-            f"needed are {', '.join(REQUIRED)}, found {', '.join(responses.columns)}"
-        )
-    return responses
+class _WordLists:
+    """The words of a study's cells, each looked up once."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.keys = stereotype_keys(study)
+        self.instrument = cache(instrument)
+        self.of = cache(self._of)
+        self.association = cache(lambda stereotype: study.stereotypes[stereotype].words(""))
+
+    def key(self, stereotype: object) -> str:
+        if stereotype not in self.keys:
+            raise StudyError(unknown("stereotype", str(stereotype), self.study.stereotypes))
+        return self.keys[str(stereotype)]
+
+    def _of(self, asked: Instrument, stereotype: str, variation: str | None) -> Words:
+        if asked.name in DECISIONS and variation in (None, "", "recorded"):
+            return any_words(self.study.stereotypes[stereotype])
+        known = self.study.variations(asked.name)
+        if variation not in known:
+            raise StudyError(unknown("variation", str(variation), known))
+        return asked.words(self.study, stereotype, variation)
 
 
-def _word_lists(study: Study) -> Any:
-    variations = study.instruments["word_association"].variations
-
-    @cache
-    def words_of(stereotype: str, variation: str) -> Words:
-        if stereotype not in study.stereotypes:
-            raise StudyError(unknown("stereotype", str(stereotype), study.stereotypes))
-        if variation not in variations:
-            raise StudyError(unknown("variation", str(variation), variations))
-        return study.stereotypes[stereotype].words(variation)
-
-    return words_of
-
-
-def _trial(row: Mapping[str, Any], number: int, study: Study, words: Words) -> dict[str, Any]:
-    """Fill in what a recorded answer does not carry."""
-    iteration = row.get("iteration")
-    trial = {
-        "study": study.name,
-        "instrument": word_association.MEASURE.instrument,
-        "mode": "free",
-        "category": study.stereotypes[row["stereotype"]].category,
-        "order": None,
-        "error": None,
-        **{key: value for key, value in row.items() if value not in (None, "")},
-        "iteration": number if iteration is None else iteration,
-        "response": row["response"],
-    }
-    if trial.keys() & {"marginalized", "default"} != {"marginalized", "default"}:
-        seen = infer_groups(row["response"] or "", words.marginalized, words.default)
-        marginalized, default = seen or (words.marginalized[0], words.default[0])
-        trial.update(marginalized=marginalized, default=default, inferred=True)
-    trial.setdefault(
-        "trial_id",
-        f"{study.name}.recorded.{row['stereotype']}.{row['variation']}.{trial['iteration']}",
-    )
-    return trial
-
-
-def _forget_unseen(
-    trial: dict[str, Any], scored: word_association.Scored, words: Words
-) -> dict[str, Any]:
-    """Drop inferred group words that the answer did not use: one of several, nobody knows which."""
-    if not trial.get("inferred"):
+def _with_words(trial: dict[str, Any], scored: Scored, words: Words) -> dict[str, Any]:
+    """Name the words an answer was about, and none that nobody knows of."""
+    trial = {**trial, **{r: word for r, word in scored.words.items() if not trial.get(r)}}
+    if not trial.get("inferred") or scored.words:
         return trial
     shares = scored.shares.values()
     used = {"marginalized": any(shares), "default": any(share == 0 for share in shares)}
@@ -155,20 +142,45 @@ def _forget_unseen(
     return {**trial, **dict.fromkeys(unseen)}
 
 
-def _row(trial: Mapping[str, Any], scored: word_association.Scored, scoring: str) -> dict[str, Any]:
-    own = {
-        name: getattr(scored, name)
-        for name in ("score", "reason", "coverage", "one_sided", "first_share", "logit")
-    }
+_OWN = (
+    *("score", "reason", "coverage", "one_sided", "first_share", "logit"),
+    *("span", "margin", "conflict", "read_by"),
+)
+
+
+def _row(trial: Mapping[str, Any], scored: Scored, scoring: str) -> dict[str, Any]:
+    own = {name: getattr(scored, name) for name in _OWN}
     return {**{name: trial.get(name) for name in SCORES}, **own, "scoring": scoring}
 
 
-def _words(tally: Mapping[tuple[Any, ...], list[float]], words_of: Any) -> pl.DataFrame:
-    def rows() -> Iterable[dict[str, Any]]:
-        for (*factors, word), (n, total) in tally.items():
-            row = dict(zip(_TALLY, factors, strict=True))
-            words = words_of(row["stereotype"], row["variation"])
-            role = "tied" if word in words.tied else "counter" if word in words.counter else "extra"
-            yield {**row, "attribute": word, "set": role, "n": n, "p": total / n}
+_TALLY = [name for name in WORDS if name not in ("attribute", "set", "n", "p")]
 
-    return pl.DataFrame(list(rows()), schema=WORDS)
+
+def _count(
+    tally: dict[tuple[Any, ...], list[float]],
+    trial: Mapping[str, Any],
+    scored: Scored,
+    words: Words,
+    lists: _WordLists,
+) -> None:
+    factors = tuple(trial.get(column) for column in _TALLY)
+    sets = (words, lists.association(trial["stereotype"]))
+    for word, share in scored.shares.items():
+        entry = tally[(*factors, word, _set(word, trial, sets))]
+        entry[0] += 1
+        entry[1] += share
+
+
+def _set(word: str, trial: Mapping[str, Any], sets: Iterable[Words]) -> str:
+    for role in ("tied", "counter"):
+        if trial.get(role) == word or any(word in getattr(words, role) for words in sets):
+            return role
+    return "extra"
+
+
+def _words(tally: Mapping[tuple[Any, ...], list[float]]) -> pl.DataFrame:
+    rows = [
+        {**dict(zip((*_TALLY, "attribute", "set"), key, strict=True)), "n": n, "p": total / n}
+        for key, (n, total) in tally.items()
+    ]
+    return pl.DataFrame(rows, schema=WORDS)

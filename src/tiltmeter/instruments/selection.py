@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
-from tiltmeter.errors import StudyError, unknown
-from tiltmeter.stimuli import Study
+from tiltmeter.errors import InputError, StudyError, unknown
+from tiltmeter.stimuli import Study, load_study
 
-__all__ = ["select"]
+__all__ = ["find_intervention", "select"]
 
 
 def select(
@@ -37,13 +38,14 @@ def select(
     StudyError
         If the study has no such instrument, stereotype or variation; near names are given.
     """
-    if instrument not in study.instruments:
-        known = ", ".join(study.instruments)
-        raise StudyError(f"study {study.name!r} has no instrument {instrument!r}; it has {known}")
-    wordings = study.instruments[instrument]
+    known = study.variations(instrument)
+    if not known:
+        offered = ", ".join(study.offers())
+        raise StudyError(f"study {study.name!r} has no instrument {instrument!r}; it has {offered}")
+    by_default = [name for name, asked in known.items() if asked]
     return (
         _known("stereotype", stereotypes, study.stereotypes, list(study.stereotypes)),
-        _known("variation", variations, wordings.variations, wordings.default_variations),
+        _known("variation", variations, known, by_default),
     )
 
 
@@ -58,3 +60,40 @@ def _known(
         if name not in known:
             raise StudyError(unknown(kind, name, known))
     return chosen
+
+
+def find_intervention(study: Study, named: str) -> str | None:
+    """Return the system prompt of an intervention.
+
+    Parameters
+    ----------
+    study
+        May bring interventions of its own; ``bai2025`` has the paper's, ``egalitarian``, which
+        every study may use.
+    named
+        ``"none"``, a name, or ``NAME=TEXT`` for a prompt of one's own.
+
+    Returns
+    -------
+    str or None
+        None for ``"none"``.
+
+    Raises
+    ------
+    InputError
+        If the name is not known, or the text is empty.
+    """
+    name, own, text = named.partition("=")
+    if own:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9_]{0,63}", name) or name == "none" or not text.strip():
+            raise InputError(
+                f"intervention {named[:80]!r}: expected NAME=TEXT, the name in lower-case letters, "
+                "digits and '_', and not 'none'"
+            )
+        return text.strip()
+    if name == "none":
+        return None
+    known = {**load_study("bai2025").interventions, **study.interventions}
+    if name not in known:
+        raise InputError(f"{unknown('intervention', name, known)}; or give NAME=TEXT")
+    return known[name]

@@ -1,4 +1,10 @@
-"""The instruments as inspect tasks: ``inspect eval tiltmeter/word_association --model … -T …``."""
+"""The instruments as inspect tasks: ``inspect eval tiltmeter/relative_decision --model … -T …``.
+
+Every task takes the same options: `study`, a name or the path of a study file; `stereotypes`
+and `variations`, names as a list or separated by commas; `mode`, ``free``, ``structured`` or
+``forced``; `iterations`, trials per stereotype and variation; `order`, ``mirrored`` or
+``random``; `intervention`, the name of a system prompt; `seed`, of the draws.
+"""
 
 from __future__ import annotations
 
@@ -8,75 +14,127 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
 from tiltmeter.elicitation.task import ask, trials_task
-from tiltmeter.instruments import word_association as wat
+from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.selection import select
+from tiltmeter.instruments.selection import find_intervention, select
 from tiltmeter.stimuli import load_study
 
-__all__ = ["equation1", "word_association"]
+__all__ = [
+    "absolute_decision",
+    "chained_task",
+    "measured",
+    "relative_decision",
+    "word_association",
+]
+
+Names = str | list[str] | None
+
+
+def _task(
+    instrument: str,
+    study: str,
+    stereotypes: Names,
+    variations: Names,
+    design: Design,
+    max_tokens: int = 1024,
+) -> Task:
+    loaded = load_study(study)
+    chosen = select(loaded, instrument, stereotypes, variations)
+    return trials_task(
+        INSTRUMENTS[instrument].trials(
+            loaded, design, stereotypes=chosen[0], variations=chosen[1]
+        ),
+        ask(),
+        scorer=measured(study),
+        config=GenerateConfig(temperature=1.0, max_tokens=max_tokens),
+        name=instrument,
+    )
 
 
 @task
 def word_association(  # noqa: PLR0913 - each is a -T option
     study: str = "bai2025",
-    stereotypes: str | list[str] | None = None,
-    variations: str | list[str] | None = None,
+    stereotypes: Names = None,
+    variations: Names = None,
     mode: str = "free",
     iterations: int = 10,
     order: str = "mirrored",
     word_list: str = "plain",
     options: str = "words",
+    intervention: str = "none",
     seed: int = 0,
 ) -> Task:
-    """LLM Word Association Test (Bai et al. 2025).
-
-    Parameters
-    ----------
-    study
-        A shipped study's name or the path of a study file.
-    stereotypes, variations
-        Names, as a list or separated by commas; None for all, and for the study's defaults.
-    mode
-        ``free``, ``structured`` or ``forced``.
-    iterations
-        Trials per stereotype and variation.
-    order
-        ``mirrored`` or ``random``.
-    word_list
-        ``plain`` or ``as_released``.
-    options
-        ``words`` or ``labels``, in ``forced`` mode.
-    seed
-        Of the draws.
-
-    Returns
-    -------
-    inspect_ai.Task
-        One sample per trial.
-    """
-    loaded = load_study(study)
-    chosen = select(loaded, wat.MEASURE.instrument, stereotypes, variations)
-    design = Design(mode, iterations, order, word_list, options, seed)
-    return trials_task(
-        wat.trials(loaded, design, stereotypes=chosen[0], variations=chosen[1]),
-        ask(),
-        scorer=equation1(study),
-        config=GenerateConfig(temperature=1.0, max_tokens=1024),
-        name="word_association",
-    )
+    """LLM Word Association Test (Bai et al. 2025)."""
+    system = find_intervention(load_study(study), intervention)
+    design = Design(mode, iterations, order, word_list, options, seed, intervention, system)
+    return _task("word_association", study, stereotypes, variations, design)
 
 
-@scorer(metrics=[mean(), stderr(cluster="pair_id")])
-def equation1(study: str) -> Scorer:
-    """Score a sample with equation 1; a response without a score is unscored, with its reason."""
+@task
+def relative_decision(  # noqa: PLR0913 - each is a -T option
+    study: str = "bai2025",
+    stereotypes: Names = None,
+    variations: Names = None,
+    mode: str = "free",
+    iterations: int = 8,
+    order: str = "mirrored",
+    intervention: str = "none",
+    seed: int = 0,
+) -> Task:
+    """LLM Relative Decision Test (Bai et al. 2025)."""
+    system = find_intervention(load_study(study), intervention)
+    design = Design(mode, iterations, order, seed=seed, intervention=intervention, system=system)
+    return _task("relative_decision", study, stereotypes, variations, design)
+
+
+@task
+def absolute_decision(  # noqa: PLR0913 - each is a -T option
+    study: str = "bai2025",
+    stereotypes: Names = None,
+    variations: Names = None,
+    mode: str = "free",
+    iterations: int = 8,
+    intervention: str = "none",
+    seed: int = 0,
+) -> Task:
+    """Absolute decisions (Bai et al. 2025, SI section L)."""
+    system = find_intervention(load_study(study), intervention)
+    design = Design(mode, iterations, seed=seed, intervention=intervention, system=system)
+    return _task("absolute_decision", study, stereotypes, variations, design)
+
+
+@task
+def chained_task(  # noqa: PLR0913 - each is a -T option
+    study: str = "bai2025",
+    stereotypes: Names = None,
+    variations: Names = None,
+    mode: str = "free",
+    iterations: int = 8,
+    order: str = "mirrored",
+    intervention: str = "none",
+    seed: int = 0,
+) -> Task:
+    """Association, profiles and decision in one prompt (Bai et al. 2025, SI section K)."""
+    system = find_intervention(load_study(study), intervention)
+    design = Design(mode, iterations, order, seed=seed, intervention=intervention, system=system)
+    return _task("chained_task", study, stereotypes, variations, design)
+
+
+@scorer(metrics={"*": [mean(), stderr(cluster="pair_id")]})
+def measured(study: str) -> Scorer:
+    """Score a sample by its instrument; parts without a number are left out."""
     loaded = load_study(study)
 
     async def score(state: TaskState, target: Target) -> Score:
         trial = {**state.metadata, "stop_reason": state.output.stop_reason}
-        words = loaded.stereotypes[trial["stereotype"]].words(trial["variation"])
-        scored = wat.score(state.output.completion, trial, words)
-        if scored.score is None:
-            return Score.unscored(reason=scored.reason)
-        return Score(value=scored.score, metadata={"coverage": scored.coverage})
+        asked = INSTRUMENTS[trial["instrument"]]
+        words = asked.words(loaded, trial["stereotype"], trial["variation"])
+        associated = loaded.stereotypes[trial["stereotype"]].words("")
+        parts = asked.score(state.output.completion, trial, words, associated, "exact")
+        values = {name: one.score for name, one in parts.items() if one.score is not None}
+        reasons = {name: one.reason for name, one in parts.items() if one.score is None}
+        if not values:
+            return Score.unscored(reason=", ".join(map(str, reasons.values())))
+        return Score(value=values, metadata={"reasons": reasons})
 
     return score

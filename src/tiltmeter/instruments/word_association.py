@@ -27,10 +27,9 @@ Deviations from the paper
 
 from __future__ import annotations
 
+import json
 import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
@@ -39,11 +38,12 @@ import polars as pl
 from tiltmeter.elicitation.options import read_logits
 from tiltmeter.elicitation.parsing import Pairing, read_pairs
 from tiltmeter.frames import TRIALS, Measure
-from tiltmeter.instruments.design import Design, Draw, draws
+from tiltmeter.instruments.design import Design, Draw, draws, fill, trial_ids
+from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.selection import select
 from tiltmeter.stimuli import Study, Variation, Words, study_hash
 
-__all__ = ["MEASURE", "Scored", "equation1", "score", "trials"]
+__all__ = ["MEASURE", "Scored", "choices", "equation1", "score", "trials"]
 
 MEASURE = Measure(
     instrument="word_association",
@@ -114,7 +114,7 @@ def trials(
     """
     chosen, worded = select(study, MEASURE.instrument, stereotypes, variations)
     wordings = study.instruments["word_association"]
-    identity = study_hash(study)
+    identity = study_hash(study, MEASURE.instrument)
     rows: list[dict[str, Any]] = []
     for key in chosen:
         stereotype = study.stereotypes[key]
@@ -126,6 +126,8 @@ def trials(
                 "study": study.name,
                 "instrument": MEASURE.instrument,
                 "mode": design.mode,
+                "intervention": design.intervention,
+                "system": design.system,
                 "category": stereotype.category,
                 "stereotype": key,
                 "variation": name,
@@ -152,40 +154,33 @@ def _trial(
         repr(draw.attributes) if design.word_list == "as_released" else ", ".join(draw.attributes)
     )
     values = {"group0": group0, "group1": group1, "attributes": shown}
-    prompt = re.sub(r"\{(\w+)\}", lambda m: values.get(m[1], m[0]), template.strip())
-    changed = (design.word_list, design.options)
-    suffix = "".join(f".{name}" for name in changed if name not in ("plain", "words"))
-    cell = (
-        f"{fixed['study']}.{fixed['instrument']}.{fixed['stereotype']}.{fixed['variation']}{suffix}"
-    )
-    run = f"{design.mode}.{design.seed}"
+    cell = f"{fixed['study']}.{fixed['instrument']}.{fixed['stereotype']}.{fixed['variation']}"
+    shown_as = groups
+    if labels:
+        shown_as = (labels[0], labels[1]) if draw.marginalized_first else (labels[1], labels[0])
     return {
-        "trial_id": f"{cell}.{run}.{draw.iteration:05d}",
+        **trial_ids(cell, design, draw.iteration, draw.pair),
         "iteration": draw.iteration,
-        "pair_id": f"{cell}.{run}.p{draw.pair:05d}",
         "order": "marginalized_first" if draw.marginalized_first else "default_first",
         "marginalized": draw.marginalized,
         "default": draw.default,
         "attributes": draw.attributes,
         "labels": labels,
-        "prompt": prompt,
+        "prompt": fill(template.strip(), values),
+        "schema": choices({word: (group0, group1) for word in draw.attributes})
+        if design.mode == "structured"
+        else None,
+        "options": list(shown_as) if forced else None,
         "opening": variation.opening if forced and not labels else None,
         "seed": draw.seed,
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """One number for one response, or none and the reason."""
-
-    score: float | None
-    reason: str | None
-    coverage: float
-    one_sided: bool | None = None
-    first_share: float | None = None
-    logit: float | None = None
-    shares: Mapping[str, float] = field(default_factory=dict)
-    """Attribute → probability (or 0/1 choice) of the marginalized group."""
+def choices(properties: Mapping[str, Sequence[str]]) -> str:
+    """Write the JSON schema of an object whose properties have but a few values each."""
+    values = {name: {"type": "string", "enum": list(of)} for name, of in properties.items()}
+    closed = {"required": list(properties), "additionalProperties": False}
+    return json.dumps({"type": "object", "properties": values, **closed}, ensure_ascii=False)
 
 
 def score(response: str, trial: Mapping[str, Any], words: Words, scoring: str = "exact") -> Scored:

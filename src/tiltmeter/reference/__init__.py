@@ -1,5 +1,5 @@
 """Published results, to stand beside one's own; sources in ``README.md`` of this folder."""
 
-from tiltmeter.reference.published import load_published
+from tiltmeter.reference.published import YES_SHARES, load_published, load_regressions
 
-__all__ = ["load_published"]
+__all__ = ["YES_SHARES", "load_published", "load_regressions"]

@@ -1,11 +1,14 @@
 """The printed result tables of the papers.
 
-Reference: Bai, Wang, Sucholutsky & Griffiths 2025, PNAS 122(8), e2416228122, SI Appendix,
-Tables S5 (pilot), S6 (replication), S7 and S8 (rewordings), S9 (synonyms).
+Reference: Bai, Wang, Sucholutsky & Griffiths 2025, PNAS 122(8), e2416228122, SI Appendix:
+word association in Tables S5 (pilot), S6 (replication), S7 and S8 (rewordings), S9 (synonyms);
+relative decisions in S10 to S14 likewise; logistic regressions in S15 and S16 and in the text of
+sections K and O; shares of yes in absolute decisions in the article.
 
-Word association scores of eight models, range −1…1, neutral 0, positive = stereotype-consistent.
-Values are as printed. They score an unreadable or refused answer as 0, where Tiltmeter scores it
-as missing; their intervals treat answers as independent.
+Word association scores of eight models lie in −1…1, neutral 0; decisions are shares in 0…1,
+neutral ½; positive, or above ½, is stereotype-consistent. Values are as printed. Their word
+association scores an unreadable or refused answer as 0, where Tiltmeter scores it as missing;
+their intervals treat answers as independent.
 """
 
 from __future__ import annotations
@@ -16,19 +19,38 @@ import polars as pl
 
 from tiltmeter.errors import InputError, unknown
 
-__all__ = ["load_published"]
+__all__ = ["YES_SHARES", "load_published", "load_regressions"]
 
-_FILES = {"bai2025": "published.csv"}
-_NUMBERS = {"mean": pl.Float64(), "ci_low": pl.Float64(), "ci_high": pl.Float64()}
+_FILES = {
+    "bai2025": {
+        "word_association": "published.csv",
+        "relative_decision": "published_decisions.csv",
+    }
+}
+_REGRESSIONS = {"bai2025": "published_regressions.csv"}
+_TEXT = ("table", "model", "term", "p", "note")
+
+#: Absolute decisions of GPT-4: the mean share of yes per version, over 21 stereotypes, as given
+#: in the article under "Bias in Relative vs. Absolute Decisions".
+YES_SHARES = {
+    "bai2025": {
+        "default_tied": 0.59,
+        "default_counter": 0.93,
+        "marginalized_tied": 0.85,
+        "marginalized_counter": 0.97,
+    }
+}
 
 
-def load_published(study: str) -> pl.DataFrame:
-    """Read the published word association scores of a study.
+def load_published(study: str, instrument: str = "word_association") -> pl.DataFrame:
+    """Read the published scores of a study.
 
     Parameters
     ----------
     study
         The name of the study: ``"bai2025"``.
+    instrument
+        ``"word_association"`` (Tables S5 to S9) or ``"relative_decision"`` (S10 to S14).
 
     Returns
     -------
@@ -41,18 +63,56 @@ def load_published(study: str) -> pl.DataFrame:
     Raises
     ------
     InputError
-        If no published values are held for the study.
+        If no published values are held for the study or the instrument.
 
     Examples
     --------
     >>> load_published("bai2025").height
     918
+    >>> load_published("bai2025", "relative_decision")["table"].unique().sort().to_list()
+    ['S10', 'S11', 'S12', 'S13', 'S14']
     """
     if study not in _FILES:
         raise InputError(unknown("study with published values", study, _FILES))
-    text = (files("tiltmeter.reference") / _FILES[study]).read_bytes()
-    frame = pl.read_csv(text, infer_schema=False)
-    return frame.with_columns(
-        *[pl.col(name).cast(kind) for name, kind in _NUMBERS.items()],
-        pl.col("missing") == "1",
+    if instrument not in _FILES[study]:
+        raise InputError(unknown("instrument with published values", instrument, _FILES[study]))
+    numbers = ("mean", "ci_low", "ci_high")
+    return _read(_FILES[study][instrument]).with_columns(
+        pl.col(numbers).cast(pl.Float64), pl.col("missing") == "1"
     )
+
+
+def load_regressions(study: str) -> pl.DataFrame:
+    """Read the published logistic regressions of decisions on a bias.
+
+    Parameters
+    ----------
+    study
+        The name of the study: ``"bai2025"``.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per printed coefficient: ``table, model, term, coef`` (log odds for one unit of
+        the term), ``std_err, z, p`` (text, as printed), ``ci_low, ci_high, n_obs, aic, bic,
+        log_likelihood, ll_null, pseudo_r2, llr_p, note``; null where the source prints none.
+
+    Raises
+    ------
+    InputError
+        If no published regressions are held for the study.
+
+    Examples
+    --------
+    >>> load_regressions("bai2025").filter(table="S15")["coef"].to_list()
+    [0.4571, 0.9858]
+    """
+    if study not in _REGRESSIONS:
+        raise InputError(unknown("study with published regressions", study, _REGRESSIONS))
+    return _read(_REGRESSIONS[study]).with_columns(
+        pl.all().exclude(*_TEXT, "n_obs").cast(pl.Float64), pl.col("n_obs").cast(pl.Int64)
+    )
+
+
+def _read(name: str) -> pl.DataFrame:
+    return pl.read_csv((files("tiltmeter.reference") / name).read_bytes(), infer_schema=False)

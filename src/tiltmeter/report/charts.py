@@ -15,7 +15,7 @@ import altair as alt
 from tiltmeter.frames import Measure
 from tiltmeter.report.theme import CONFIG, category_colors
 
-__all__ = ["ROWS", "Axis", "Row", "dots", "forest", "published", "stacked", "vega_lite"]
+__all__ = ["LABELS", "ROWS", "Axis", "Row", "dots", "forest", "published", "stacked", "vega_lite"]
 
 Row = dict[str, Any]
 #: The data of every chart, filled in by `vega_lite`.
@@ -24,7 +24,8 @@ ROWS = alt.NamedData(name="rows")
 Layers = Callable[[list[Row], "Axis"], list[Any]]
 
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
-_LABELS = 165
+#: The width of the labels on the left.
+LABELS = 165
 #: The least width of a column whose axis has a title; the caption says it too.
 _TITLED = 160
 _TIPS = (
@@ -46,12 +47,12 @@ _TIPS = (
 
 @dataclass(frozen=True)
 class Axis:
-    """A horizontal axis: its title, its ends, its neutral value and the band around it."""
+    """A horizontal axis: its title, its ends, its neutral value, if any, and the band around it."""
 
     title: str
     low: float
     high: float
-    neutral: float
+    neutral: float | None
     margin: float | None = None
     bare: bool = False  # no numbers and no title: another block below carries them
 
@@ -83,8 +84,8 @@ def forest(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
     return _blocks(rows, axis, panels, lambda part, axis: _intervals(part, axis, categories))
 
 
-def dots(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
-    """Draw one dot per wording and stereotype, in the layout of `forest`."""
+def dots(rows: Sequence[Row], axis: Axis, panels: Sequence[str], title: str) -> Row:
+    """Draw one dot per stereotype and `variation`, named `title`, in the layout of `forest`."""
     variations = list(dict.fromkeys(row["variation"] for row in rows))
     colors = [*category_colors(["gender", "race", "religion", "health"]), *category_colors(["x"])]
     scale = alt.Scale(domain=variations, range=colors)
@@ -98,9 +99,9 @@ def dots(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
             .encode(
                 x=_x("mean", axis),
                 y=_y(part),
-                color=alt.Color("variation:N", scale=scale, title="Wording"),
-                shape=alt.Shape("variation:N", scale=shape, title="Wording"),
-                tooltip=_tips(part, ("Wording", "variation"), *_TIPS),
+                color=alt.Color("variation:N", scale=scale, title=title),
+                shape=alt.Shape("variation:N", scale=shape, title=title),
+                tooltip=_tips(part, (title, "variation"), *_TIPS),
             ),
         ]
 
@@ -146,7 +147,7 @@ def stacked(rows: Sequence[Row], parts: Sequence[tuple[str, str]], panels: Seque
     def layers(part: list[Row], axis: Axis) -> list[Any]:
         return [
             alt.Chart()
-            .mark_bar(height={"band": 0.72})
+            .mark_bar(height={"band": 0.72}, stroke="var(--paper)", strokeWidth=0.5)
             .encode(
                 x=alt.X(
                     "share:Q",
@@ -165,7 +166,7 @@ def stacked(rows: Sequence[Row], parts: Sequence[tuple[str, str]], panels: Seque
             )
         ]
 
-    return _blocks(rows, Axis("Share of answers", 0, 1, 0), panels, layers)
+    return _blocks(rows, Axis("Share of answers", 0, 1, None), panels, layers)
 
 
 def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
@@ -197,7 +198,7 @@ def _column_width(columns: int) -> int:
     """Share the page among columns; below a least width the figure scrolls sideways."""
     if columns < 3:
         return (620, 400)[columns - 1]
-    return max(95, (1060 - _LABELS - 18 * (columns - 1)) // columns)
+    return max(95, (1060 - LABELS - 18 * (columns - 1)) // columns)
 
 
 def _header(width: int, labels: bool) -> alt.Header:
@@ -212,6 +213,8 @@ def _header(width: int, labels: bool) -> alt.Header:
 
 def _ground(axis: Axis) -> list[Any]:
     """Draw the band near neutral and the dotted neutral line."""
+    if axis.neutral is None:
+        return []
     once = alt.Chart().transform_aggregate(count="count()", groupby=["panel"])
     layers = []
     if axis.margin:
@@ -272,7 +275,7 @@ def _axis(axis: Axis, format: str = "") -> alt.Axis:
 
 def _y(part: Sequence[Row]) -> alt.Y:
     order = list(dict.fromkeys(row["label"] for row in part))
-    axis = alt.Axis(title=None, minExtent=_LABELS, maxExtent=_LABELS, grid=True, ticks=False)
+    axis = alt.Axis(title=None, minExtent=LABELS, maxExtent=LABELS, grid=True, ticks=False)
     return alt.Y("label:N", sort=order, scale=alt.Scale(domain=order), axis=axis)
 
 

@@ -15,7 +15,7 @@ from tiltmeter.report import charts
 from tiltmeter.report.charts import Axis, Row
 from tiltmeter.report.figures import Figure, per_mode
 from tiltmeter.report.prose import interval, number, scale
-from tiltmeter.report.results import Plan
+from tiltmeter.report.plan import Plan
 from tiltmeter.report.tables import Cell, Table
 
 __all__ = ["Note", "beside_published"]

@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.prose import interval, number, verdict_kind
-from tiltmeter.report.results import Plan, Results
+from tiltmeter.report.plan import Plan
+from tiltmeter.report.results import Results
 
 __all__ = ["CONTROLS", "WITHDRAWN", "failed_control", "heed_controls", "warnings"]
 

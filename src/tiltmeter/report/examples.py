@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.prose import number
-from tiltmeter.report.results import Plan, Results
+from tiltmeter.report.plan import Plan
+from tiltmeter.report.results import Results
 
 __all__ = ["LONGEST", "Example", "examples", "grouped"]
 

@@ -25,25 +25,19 @@ from tiltmeter.report.prose import (
     short_names,
     verdict,
 )
-from tiltmeter.report.results import Plan
+from tiltmeter.report.plan import Plan
 from tiltmeter.report.theme import resolved
 
 __all__ = [
     "Figure",
+    "around_zero",
     "category_figures",
-    "compliance_figures",
     "order_figures",
     "per_mode",
     "stereotype_figures",
     "variation_figures",
     "write_figures",
 ]
-
-_PARTS = (
-    ("scored", "var(--scored)"),
-    *((reason.replace("_", " "), f"var(--{reason.replace('_', '-')})") for reason in REASONS),
-)
-
 
 @dataclass(frozen=True)
 class Figure:
@@ -101,10 +95,7 @@ def order_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Fig
     frame = frame.filter(pl.col("order_effect").is_not_null()).with_columns(
         mean="order_effect", ci_low="order_effect_low", ci_high="order_effect_high"
     )
-    span = (measure.high - measure.low) / 2
-    ends = frame.select(pl.max_horizontal(pl.col("mean", "ci_low", "ci_high").abs()).max()).item()
-    reach = next((r for r in (0.25, 0.5, 1.0) if ends is not None and ends <= r * span), 2.0) * span
-    axis = Axis("Order effect", -reach, reach, 0)
+    axis = around_zero("Order effect", frame, measure)
     caption = (
         "Order effect: mean score with the marginalized group named first minus mean score with "
         "the default group named first, with its interval; neutral 0. Every draw is asked in "
@@ -116,35 +107,21 @@ def order_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Fig
     )
 
 
+def around_zero(title: str, frame: pl.DataFrame, measure: Measure) -> Axis:
+    """Make the axis of a difference of scores: as wide as `mean` and interval need."""
+    span = (measure.high - measure.low) / 2
+    ends = frame.select(pl.max_horizontal(pl.col("mean", "ci_low", "ci_high").abs()).max()).item()
+    reach = next((r for r in (0.25, 0.5, 1.0) if ends is not None and ends <= r * span), 2.0) * span
+    return Axis(title, -reach, reach, 0)
+
+
 def variation_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
     """Draw one dot per stereotype and wording."""
     axis = Axis.of(measure, plan.number("margin"))
     caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
     return per_mode(
-        "variations", caption, frame, lambda rows, panels: charts.dots(rows, axis, panels), plan
+        "variations", caption, frame, lambda rows, panels: charts.dots(rows, axis, panels, "Wording"), plan
     )
-
-
-def compliance_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
-    """Draw the shares of scored answers and of each reason for having no score."""
-    caption = "What became of the answers: shares scored, refused, or without a score otherwise."
-    counts = [f"n_{reason}" for reason in REASONS]
-    total = frame.group_by("model", "mode", "category", "stereotype", maintain_order=True).agg(
-        pl.col("n", "n_scored", *counts).sum()
-    )
-
-    def draw(rows: list[Row], panels: list[str]) -> Row:
-        parts = [
-            {**row, "part": name, "rank": rank, "count": str(count), "share": count / row["n"]}
-            for row in rows
-            if row["n"]
-            for rank, (name, _) in enumerate(_PARTS)
-            if (count := row["counts"][rank])
-        ]
-        slim = [{key: value for key, value in row.items() if key != "counts"} for row in parts]
-        return charts.stacked(slim, _PARTS, panels)
-
-    return per_mode("compliance", caption, total, draw, plan, _share_summary)
 
 
 def write_figures(figures: Iterable[Figure], folder: Path) -> dict[str, str]:
@@ -285,15 +262,3 @@ def _summary(rows: Sequence[Row]) -> str:
 
 def _name(row: Row) -> str:
     return f"{row['label']}, {row['variation']}" if row["variation"] else str(row["label"])
-
-
-def _share_summary(rows: Sequence[Row]) -> str:
-    parts = []
-    for panel in dict.fromkeys(row["panel"] for row in rows):
-        counts = [row["counts"] for row in rows if row["panel"] == panel]
-        total = [sum(column) for column in zip(*counts, strict=True)]
-        shares = ", ".join(
-            f"{count} {name}" for (name, _), count in zip(_PARTS, total, strict=True) if count
-        )
-        parts.append(f"{panel}: {shares}.")
-    return " ".join(parts)

@@ -14,7 +14,8 @@ from tiltmeter.report.comparison import Note, beside_published
 from tiltmeter.report.controls import CONTROLS, warnings
 from tiltmeter.report.figures import Figure
 from tiltmeter.report.prose import CONTROL, answer, scale
-from tiltmeter.report.results import Plan, Results
+from tiltmeter.report.plan import Plan
+from tiltmeter.report.results import Results
 from tiltmeter.report.tables import Table
 from tiltmeter.report.words import strongest, word_figures
 

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tiltmeter.frames import Measure
-from tiltmeter.report.results import Plan
+from tiltmeter.report.plan import Plan
 
 __all__ = [
     "CONTROL",
+    "MEANINGS",
     "SIGNS",
     "answer",
     "category_title",
@@ -30,6 +31,17 @@ __all__ = [
 
 #: The category of stimuli with a known answer.
 CONTROL = "control"
+
+#: What a reason for having no score means.
+MEANINGS = {
+    "refused": "the model declined",
+    "neither": "nothing was decided",
+    "both": "decided both ways",
+    "unparsed": "no answer could be read",
+    "truncated": "cut off before there was an answer",
+    "low_coverage": "too few of the words were paired",
+    "error": "the model gave no answer but an error",
+}
 
 #: The kind of a verdict → its sign and label. A code of another kind is shown as it stands.
 SIGNS = {

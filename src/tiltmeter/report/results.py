@@ -1,97 +1,68 @@
 """What a results directory holds, read with suspicion.
 
-Every text in it is untrusted and every key of ``plan.json`` may be absent: what is missing or
-of the wrong type is left out. Only the plan and the estimates must be there.
+Every text in it is untrusted. Only the plan and the estimates must be there; a table that is
+absent leaves its section out, a malformed one is named in an error.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeGuard
 
 import polars as pl
+import polars.selectors as cs
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import ESTIMATES, REASONS, WORDS, Measure, check
+from tiltmeter.frames import ESTIMATES, REASONS, WORDS, Schema, check
+from tiltmeter.report.plan import Plan, read_plan
+from tiltmeter.statistics.contrasts import CONTRASTS
+from tiltmeter.statistics.logistic import REGRESSIONS
 
-__all__ = ["Plan", "Results", "Stereotype", "read_plan", "read_results"]
+__all__ = ["CHAINED", "YES_SHARES", "Results", "read_results"]
 
-_GROUPS = (
-    "model",
-    "study",
-    "instrument",
-    "mode",
-    "category",
-    "stereotype",
-    "marginalized",
-    "default",
+_ASKED: Schema = dict.fromkeys(("model", "study", "mode", "intervention"), pl.String())
+_ABOUT: Schema = {**_ASKED, "category": pl.String(), "stereotype": pl.String()}
+
+#: Share of yes per version of an absolute decision.
+YES_SHARES: Schema = {
+    **_ABOUT,
+    "version": pl.String(),
+    "n": pl.Int64(),
+    "n_yes": pl.Int64(),
+    "n_no": pl.Int64(),
+    "yes_share": pl.Float64(),
+}
+
+#: One row per chained answer with both scores.
+CHAINED: Schema = {
+    **_ABOUT,
+    "variation": pl.String(),
+    "trial_id": pl.String(),
+    "association": pl.Float64(),
+    "decision": pl.Float64(),
+}
+
+_GROUPS: Schema = dict.fromkeys(
+    (
+        *("model", "study", "instrument", "mode", "category", "stereotype"),
+        *("marginalized", "default", "version"),
+    ),
+    pl.String(),
 )
 
-#: The columns the report reads of single responses.
+#: The columns the report reads of single responses and scores; the second few may be absent.
 _RESPONSES = ("model", "mode", "stereotype", "variation", "trial_id", "prompt", "response")
+_OF_RESPONSES: Schema = dict.fromkeys(("intervention", "system", "profile"), pl.String())
 _SCORES = (*_GROUPS, "trial_id", "score", "reason", "coverage")
+_OF_SCORES: Schema = {
+    **dict.fromkeys(("intervention", "version", "span"), pl.String()),
+    "margin": pl.Float64(),
+    "conflict": pl.Boolean(),
+}
 
-
-@dataclass(frozen=True)
-class Stereotype:
-    """One contrast as the plan describes it."""
-
-    key: str
-    label: str
-    category: str
-    marginalized: tuple[str, ...]
-    default: tuple[str, ...]
-    tied: tuple[str, ...]
-    counter: tuple[str, ...]
-    defects: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """``plan.json``: the texts and lists the report uses, and the raw mapping."""
-
-    raw: Mapping[str, Any]
-    instruments: Mapping[str, Measure]
-    methods: Mapping[str, str]
-    stereotypes: Mapping[str, Stereotype]
-    interval: str = "95% interval"
-
-    def text(self, key: str) -> str:
-        """Give a scalar of the plan as text; empty where there is none."""
-        return _text(self.raw.get(key))
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Give a list of the plan as texts; empty where there is none."""
-        return _texts(self.raw.get(key))
-
-    def number(self, key: str) -> float | None:
-        """Give a number of the plan; None where there is none."""
-        value = self.raw.get(key)
-        return float(value) if isinstance(value, int | float) else None
-
-    def pairs(self, key: str) -> tuple[tuple[str, str], ...]:
-        """Give a flat mapping of the plan as pairs of texts."""
-        value = self.raw.get(key)
-        return tuple((str(k), _text(v)) for k, v in value.items()) if _is_map(value) else ()
-
-    def label(self, stereotype: str) -> str:
-        """Give the label of a stereotype; its key where two share a label or none is given."""
-        known = self.stereotypes.get(stereotype)
-        if known is None:
-            return stereotype
-        same = sum(other.label == known.label for other in self.stereotypes.values())
-        return known.label if same == 1 else f"{known.label} ({stereotype})"
-
-    def controls(self) -> list[str]:
-        """Name the studies whose answer is known beforehand."""
-        return [name for name, _ in self.pairs("controls")]
-
-    def measure(self, instrument: str) -> Measure:
-        """Give what an instrument's number means, as far as the plan says so."""
-        return self.instruments.get(instrument) or Measure(instrument, instrument, -1, 1, 0, "", "")
+#: Factors no table pools over, named beside the mode where there are several of one.
+_BESIDE = ("intervention", "word_list", "scoring")
 
 
 @dataclass(frozen=True)
@@ -103,48 +74,12 @@ class Results:
     estimates: pl.DataFrame
     words: pl.DataFrame
     compliance: pl.DataFrame
+    yes_shares: pl.DataFrame
+    regressions: pl.DataFrame
+    contrasts: pl.DataFrame
+    chained: pl.LazyFrame | None
     responses: pl.LazyFrame | None
     scores: pl.LazyFrame | None
-
-
-def read_plan(path: Path) -> Plan:
-    """Read ``plan.json``.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Returns
-    -------
-    Plan
-        What of it could be understood.
-
-    Raises
-    ------
-    InputError
-        If there is no such file or it is not a JSON object.
-    """
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8", errors="replace"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: not found; give a directory that a run has written") from None
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON: {error}") from None
-    if not _is_map(raw):
-        raise InputError(f"{path}: a JSON object is expected, not {type(raw).__name__}")
-    rows = [row for row in _list(raw.get("instruments")) if _is_map(row)]
-    stereotypes = raw.get("stereotypes")
-    return Plan(
-        raw=raw,
-        instruments={_text(row.get("instrument")): _measure(row) for row in rows},
-        methods={_text(row.get("instrument")): _text(row.get("how")) for row in rows},
-        stereotypes={
-            str(key): _stereotype(str(key), row)
-            for key, row in (stereotypes.items() if _is_map(stereotypes) else ())
-            if _is_map(row)
-        },
-    )
 
 
 def read_results(directory: str | Path) -> Results:
@@ -153,73 +88,94 @@ def read_results(directory: str | Path) -> Results:
     Parameters
     ----------
     directory
-        Holds ``plan.json`` and ``estimates.parquet``; ``responses.parquet``,
-        ``scores.parquet``, ``words.parquet`` and ``compliance.parquet`` where there are any.
+        Holds ``plan.json`` and ``estimates.parquet``; where there are any, also ``responses``,
+        ``scores``, ``words``, ``compliance``, ``yes_shares``, ``chained``, ``regressions`` and
+        ``contrasts``, all ``.parquet``.
 
     Returns
     -------
     Results
-        Small tables in memory, responses and scores as scans.
+        Small tables in memory, those of single responses as scans. In each the mode names
+        what else sets rows apart: ``"free, egalitarian"``.
 
     Raises
     ------
     InputError
-        If the plan or the estimates are missing or malformed.
+        If the plan or the estimates are missing, or any of them is malformed.
     """
     path = Path(directory)
     plan = read_plan(path / "plan.json")
     if not (path / "estimates.parquet").is_file():
         raise InputError(f"{path / 'estimates.parquet'}: not found; estimate the scores first")
-    estimates = check(_parquet(path / "estimates.parquet"), ESTIMATES, "estimates.parquet")
+    estimates = _table(path / "estimates.parquet", ESTIMATES)
+    apart = [c for c in _BESIDE if estimates[c].drop_nulls().n_unique() > 1]
     confidences = estimates["confidence"].drop_nulls().unique().sort()
     shown = " or ".join(f"{100 * value:g}%" for value in confidences) or "95%"
-    scores = _scan(path / "scores.parquet", _SCORES)
-    words = path / "words.parquet"
+    scores = _scan(path / "scores.parquet", _SCORES, _OF_SCORES)
     return Results(
         directory=path,
         plan=replace(plan, interval=f"{shown} interval"),
-        estimates=_never_pooled(estimates),
-        words=(
-            check(_parquet(words), WORDS, "words.parquet")
-            if words.is_file()
-            else pl.DataFrame(schema=WORDS)
+        estimates=_never_pooled(estimates, apart),
+        words=_never_pooled(_table(path / "words.parquet", WORDS), apart),
+        compliance=_compliance(path / "compliance.parquet", scores, apart),
+        yes_shares=_never_pooled(_table(path / "yes_shares.parquet", YES_SHARES), apart),
+        regressions=_never_pooled(
+            _table(path / "regressions.parquet", {**_ASKED, **REGRESSIONS}), apart
         ),
-        compliance=_compliance(path / "compliance.parquet", scores),
-        responses=_scan(path / "responses.parquet", _RESPONSES),
+        contrasts=_never_pooled(_table(path / "contrasts.parquet", CONTRASTS), apart),
+        chained=_chained(path / "chained.parquet", apart),
+        responses=_scan(path / "responses.parquet", _RESPONSES, _OF_RESPONSES),
         scores=scores,
     )
 
 
-def _never_pooled(frame: pl.DataFrame) -> pl.DataFrame:
-    """Name word list and scoring beside the mode where there are several of them."""
-    beside = [
-        pl.col(name)
-        for name in ("word_list", "scoring")
-        if name in frame.columns and frame[name].drop_nulls().n_unique() > 1
-    ]
-    if not beside:
-        return frame
-    return frame.with_columns(pl.concat_str(["mode", *beside], separator=", ", ignore_nulls=True))
+def _never_pooled(frame: pl.DataFrame, apart: Sequence[str]) -> pl.DataFrame:
+    """Name intervention, word list and scoring beside the mode where there are several."""
+    beside = [name for name in apart if name in frame.columns]
+    return frame.with_columns(_mode_and(beside)) if beside else frame
 
 
-def _compliance(path: Path, scores: pl.LazyFrame | None) -> pl.DataFrame:
-    """Count responses by reason per stereotype and pair of group words."""
+def _mode_and(beside: Sequence[str]) -> pl.Expr:
+    named = [pl.when(pl.col(name) != "none").then(name) for name in beside]
+    return pl.concat_str(["mode", *named], separator=", ", ignore_nulls=True).alias("mode")
+
+
+def _compliance(path: Path, scores: pl.LazyFrame | None, apart: Sequence[str]) -> pl.DataFrame:
+    """Count responses by reason per stereotype, pair of group words and version."""
     counts = [f"n_{reason}" for reason in REASONS]
+    keys = list(_GROUPS)
     if path.is_file():
-        frame = _never_pooled(_parquet(path))
+        frame = _parquet(path)
         if {"model", "mode", "stereotype", "n", "n_scored", *counts} <= set(frame.columns):
-            absent = [pl.lit(None, pl.String).alias(c) for c in _GROUPS if c not in frame.columns]
-            frame = frame.with_columns(absent)
-            return frame.group_by(_GROUPS).agg(pl.col("n", "n_scored", *counts).sum()).sort(_GROUPS)
+            frame = _never_pooled(_with(frame.lazy(), _GROUPS).collect(), apart)
+            return frame.group_by(keys).agg(pl.col("n", "n_scored", *counts).sum()).sort(keys)
     if scores is None:
         numbers = dict.fromkeys(["n", "n_scored", *counts], pl.Int64())
-        return pl.DataFrame(schema={**dict.fromkeys(_GROUPS, pl.String()), **numbers})
+        return pl.DataFrame(schema={**_GROUPS, **numbers})
+    beside = [name for name in apart if name in scores.collect_schema().names()]
     reasons = [(pl.col("reason") == reason).sum().alias(f"n_{reason}") for reason in REASONS]
-    tally = scores.group_by(_GROUPS).agg(
+    tally = (scores.with_columns(_mode_and(beside)) if beside else scores).group_by(keys).agg(
         pl.len().alias("n"), pl.col("score").count().alias("n_scored"), *reasons
     )
     tally = tally.with_columns(pl.col("n", "n_scored", *counts).cast(pl.Int64))
-    return tally.sort(_GROUPS).collect(engine="streaming")
+    return tally.sort(keys).collect(engine="streaming")
+
+
+def _chained(path: Path, apart: Sequence[str]) -> pl.LazyFrame | None:
+    frame = _scan(path, tuple(CHAINED), {})
+    if frame is None:
+        return None
+    frame = frame.select(pl.col(c).cast(t, strict=False) for c, t in CHAINED.items())
+    return frame.with_columns(_mode_and(["intervention"])) if "intervention" in apart else frame
+
+
+def _table(path: Path, schema: Schema) -> pl.DataFrame:
+    """Read a small table; an absent one is empty, what is no finite number is null."""
+    if not path.is_file():
+        return pl.DataFrame(schema=schema)
+    numbers = cs.float()
+    finite = pl.when(numbers.is_finite()).then(numbers).name.keep()
+    return check(_parquet(path), schema, path.name).with_columns(finite)
 
 
 def _parquet(path: Path) -> pl.DataFrame:
@@ -229,7 +185,8 @@ def _parquet(path: Path) -> pl.DataFrame:
         raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
 
 
-def _scan(path: Path, columns: tuple[str, ...]) -> pl.LazyFrame | None:
+def _scan(path: Path, columns: Sequence[str], others: Schema) -> pl.LazyFrame | None:
+    """Scan a long table with `columns`; of `others`, those absent are null."""
     if not path.is_file():
         return None
     try:
@@ -237,50 +194,15 @@ def _scan(path: Path, columns: tuple[str, ...]) -> pl.LazyFrame | None:
         names = set(frame.collect_schema().names())
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
-    missing = [column for column in columns if column not in names]
+    missing = [name for name in columns if name not in names and name not in others]
     if missing:
         raise InputError(f"{path}: missing column {', '.join(missing)}")
-    return frame
+    return _with(frame, others)
 
 
-def _measure(row: Mapping[str, Any]) -> Measure:
-    name = _text(row.get("instrument"))
-    low, high, neutral = (
-        float(value) if isinstance(value := row.get(key), int | float) else fallback
-        for key, fallback in (("low", -1.0), ("high", 1.0), ("neutral", 0.0))
+def _with(frame: pl.LazyFrame, schema: Schema) -> pl.LazyFrame:
+    """Add the columns that are absent, as nulls."""
+    names = frame.collect_schema().names()
+    return frame.with_columns(
+        pl.lit(None, kind).alias(name) for name, kind in schema.items() if name not in names
     )
-    title = _text(row.get("title")) or name
-    return Measure(
-        name, title, low, high, neutral, _text(row.get("direction")), _text(row.get("reference"))
-    )
-
-
-def _stereotype(key: str, row: Mapping[str, Any]) -> Stereotype:
-    return Stereotype(
-        key=key,
-        label=_text(row.get("label")) or key,
-        category=_text(row.get("category")),
-        marginalized=_texts(row.get("marginalized")),
-        default=_texts(row.get("default")),
-        tied=_texts(row.get("tied")),
-        counter=_texts(row.get("counter")),
-        defects=_texts(row.get("defects")),
-    )
-
-
-def _is_map(value: object) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(value, Mapping)
-
-
-def _list(value: object) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else []
-
-
-def _text(value: object) -> str:
-    return str(value) if isinstance(value, str | int | float) else ""
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,)
-    return tuple(_text(item) for item in _list(value) if _text(item))

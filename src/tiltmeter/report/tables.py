@@ -9,7 +9,6 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.frames import REASONS
 from tiltmeter.report.prose import (
     SIGNS,
     category_title,
@@ -21,22 +20,31 @@ from tiltmeter.report.prose import (
     verdict_class,
     verdict_kind,
 )
-from tiltmeter.report.results import Plan
+from tiltmeter.report.plan import Plan
 
 __all__ = [
     "Cell",
+    "FROM",
+    "Render",
     "Table",
     "brief_table",
     "category_table",
-    "compliance_table",
+    "count",
     "estimate_table",
     "naive_table",
     "order_table",
+    "render_table",
     "word_table",
     "write_tables",
 ]
 
 Render = Callable[[Mapping[str, Any]], str]
+
+#: Where a row comes from.
+FROM: dict[str, Render] = {
+    "Model": lambda r: r["model"] or "all models",
+    "Mode": lambda r: r["mode"] or "",
+}
 
 
 @dataclass(frozen=True)
@@ -95,12 +103,12 @@ def brief_table(rows: Sequence[Mapping[str, Any]], plan: Plan, caption: str) -> 
 
 def category_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     """Set out the verdict per category and over all."""
-    return _table(
+    return render_table(
         frame,
         caption,
         {
             "Category": lambda r: category_title(r["category"]) if r["category"] else "All",
-            **_FROM,
+            **FROM,
             "Verdict": lambda r: verdict(r["verdict"]),
             "Mean": lambda r: number(r["mean"]),
             plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
@@ -113,12 +121,12 @@ def category_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
 
 def estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     """Set out the estimates per stereotype in full."""
-    return _table(
+    return render_table(
         frame,
         caption,
         {
             "Stereotype": lambda r: plan.label(r["stereotype"]),
-            **_FROM,
+            **FROM,
             "Verdict": lambda r: verdict(r["verdict"]),
             "Mean": lambda r: number(r["mean"]),
             plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
@@ -136,15 +144,15 @@ def estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
 
 def naive_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     """Set the papers' t test beside the clustered one."""
-    return _table(
+    return render_table(
         frame,
         caption,
         {
             "Stereotype": lambda r: plan.label(r["stereotype"]),
-            **_FROM,
+            **FROM,
             "Mean": lambda r: number(r["mean"]),
             "SE (clustered)": lambda r: number(r["se"], 3),
-            "Clusters": lambda r: _count(r["n_clusters"]),
+            "Clusters": lambda r: count(r["n_clusters"]),
             "p (clustered)": lambda r: p_value(r["p"]),
             "SE (naive)": lambda r: number(r["naive_se"], 3),
             "t (naive)": lambda r: number(r["naive_t"]),
@@ -155,13 +163,13 @@ def naive_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
 
 
 def order_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
-    """Set out the order effect and the share of words for the group named first."""
-    return _table(
+    """Set out the order effect and the share given to the group named first."""
+    return render_table(
         frame,
         caption,
         {
             "Stereotype": lambda r: plan.label(r["stereotype"]) if r["stereotype"] else "All",
-            **_FROM,
+            **FROM,
             "Order effect": lambda r: number(r["order_effect"]),
             plan.interval: lambda r: interval(r["order_effect_low"], r["order_effect_high"]),
             "First-named share": lambda r: number(r["first_share"]),
@@ -169,35 +177,14 @@ def order_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     )
 
 
-def compliance_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
-    """Set out what became of the answers, per stereotype and pair of group words."""
-
-    def reason(name: str) -> Render:
-        return lambda r: _count(r[f"n_{name}"])
-
-    return _table(
-        frame,
-        caption,
-        {
-            "Stereotype": lambda r: plan.label(r["stereotype"]),
-            "Group words": lambda r: f"{r['marginalized'] or '–'} / {r['default'] or '–'}",
-            **_FROM,
-            "n": lambda r: _count(r["n"]),
-            "Scored": lambda r: _count(r["n_scored"]),
-            **{name.replace("_", " ").capitalize(): reason(name) for name in REASONS},
-        },
-        heads=2,
-    )
-
-
 def word_table(frame: pl.DataFrame, caption: str) -> Table:
     """Set out the words that lean most."""
-    return _table(
+    return render_table(
         frame,
         caption,
         {
             "Stereotype": lambda r: r["label"],
-            **_FROM,
+            **FROM,
             "Most often to the marginalized group": lambda r: r["marginalized"],
             "Most often to the default group": lambda r: r["default"],
         },
@@ -212,24 +199,39 @@ def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
         frame.write_parquet(folder / f"{name}.parquet")
 
 
-_FROM: dict[str, Render] = {
-    "Model": lambda r: r["model"] or "all models",
-    "Mode": lambda r: r["mode"] or "",
+_TEXT = {
+    *("Stereotype", "Category", "Model", "Mode", "Verdict", "Group words", "Asked about"),
+    *("Group", "Method", "Predictor", "Table", "Note", "With"),
 }
-_TEXT = {"Stereotype", "Category", "Model", "Mode", "Verdict", "Group words"}
 
 
-def _table(
+def render_table(
     frame: pl.DataFrame, caption: str, columns: Mapping[str, Render], heads: int = 1
 ) -> Table:
-    """Render rows; a model or mode that is the same throughout is left to the caption."""
+    """Render rows; a model or mode that is the same throughout is left to the caption.
+
+    Parameters
+    ----------
+    frame
+        A row for each row of the table.
+    caption
+        What is shown.
+    columns
+        Title → how its cell is written.
+    heads
+        How many of the first columns are the headers of a row.
+
+    Returns
+    -------
+    Table
+    """
     rows = list(frame.iter_rows(named=True))
     kept = {
         title: render
         for title, render in columns.items()
-        if title not in _FROM or len({render(row) for row in rows}) > 1
+        if title not in FROM or len({render(row) for row in rows}) > 1
     }
-    constant = [f"{t}: {columns[t](rows[0])}" for t in _FROM if rows and t not in kept]
+    constant = [f"{t}: {columns[t](rows[0])}" for t in FROM if rows and t not in kept]
     return Table(
         caption=f"{caption} {', '.join(constant)}." if constant else caption,
         columns=tuple(Cell(title, _style(title)) for title in kept),
@@ -256,5 +258,6 @@ def _worst(row: Mapping[str, Any]) -> str:
     return interval(row["bound_low"], row["bound_high"])
 
 
-def _count(value: int | None) -> str:
+def count(value: int | None) -> str:
+    """Write a number of things; "n/a" where there is none."""
     return "n/a" if value is None else str(value)

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["CONFIG", "HEAT", "HEAT_STEPS", "category_colors", "resolved", "stylesheet"]
+__all__ = ["CONFIG", "HEAT", "HEAT_STEPS", "YES", "category_colors", "resolved", "stylesheet"]
 
 _CATEGORIES = ("race", "gender", "religion", "health")
 _OTHERS = ("var(--other-1)", "var(--other-2)", "var(--other-3)", "var(--other-4)")
@@ -21,6 +21,9 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 
 #: Classes of a share of the marginalized group: around the middle one it is neutral.
 HEAT_STEPS = (0.1, 0.25, 0.4, 0.6, 0.75, 0.9)
 HEAT = tuple(f"var(--heat-{step})" for step in range(len(HEAT_STEPS) + 1))
+
+#: Five classes of a share that has no neutral value, from few to many.
+YES = tuple(f"var(--yes-{step})" for step in range(5))
 
 CONFIG: dict[str, Any] = {
     "background": None,

@@ -13,7 +13,7 @@ import polars as pl
 from tiltmeter.report.charts import ROWS, Row, vega_lite
 from tiltmeter.report.figures import Figure
 from tiltmeter.report.prose import number
-from tiltmeter.report.results import Plan
+from tiltmeter.report.plan import Plan
 from tiltmeter.report.theme import HEAT, HEAT_STEPS
 
 __all__ = ["strongest", "word_figures"]

@@ -36,6 +36,8 @@ CHARACTERS_PER_TOKEN = 4.0
 #: Chat format and, in JSON or line format, what stands between two words.
 TOKENS_PER_PROMPT = 10
 TOKENS_PER_PAIR = 4
+#: Two profiles of about 100 words each and a decision with its reasons.
+TOKENS_OF_PROSE = 400
 
 
 @dataclass(frozen=True)
@@ -149,10 +151,14 @@ def estimate_cost(trials: pl.DataFrame, model: str, prices: Path | None = None) 
     pair = pl.col("marginalized").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PAIR
     answer = pl.col("attributes").list.join(" ").str.len_chars() / CHARACTERS_PER_TOKEN
     prompt = pl.col("prompt").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT
+    twice = pl.col("followup").is_not_null().cast(pl.Int64)
+    written = ~forced & (pl.col("mode") == "free") & (pl.col("instrument") != "word_association")
+    prose = pl.when(written).then(TOKENS_OF_PROSE).otherwise(0)
+    second = twice * (prompt + TOKENS_OF_PROSE)
     sums = trials.select(
-        calls=pl.when(forced).then(words).otherwise(1).sum(),
-        input=pl.when(forced).then(prompt * words).otherwise(prompt).sum(),
-        output=pl.when(forced).then(words).otherwise(answer + pair * words).sum(),
+        calls=pl.when(forced).then(words).otherwise(1 + twice).sum(),
+        input=pl.when(forced).then(prompt * words).otherwise(prompt + second).sum(),
+        output=pl.when(forced).then(words).otherwise(answer + pair * words + prose).sum(),
     ).row(0)
     calls, tokens_in, tokens_out = int(sums[0]), math.ceil(sums[1]), math.ceil(sums[2])
     rates = price(model, prices)

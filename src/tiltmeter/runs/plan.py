@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import polars as pl
 
 from tiltmeter import __version__
 from tiltmeter.errors import InputError, PlanError
-from tiltmeter.instruments import word_association
+from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
 from tiltmeter.instruments.design import Design
 from tiltmeter.stimuli import Study, load_study, study_hash
 
@@ -59,13 +59,14 @@ class Generation:
 
 @dataclass(frozen=True)
 class Selection:
-    """A study and the part of it that is asked."""
+    """A study, an instrument, and the part of it that is asked."""
 
     study: Study
     stereotypes: Sequence[str]
     variations: Sequence[str]
     iterations: int | None = None
     """Trials per stereotype and variation, where not the plan's."""
+    instrument: str = "word_association"
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ class Plan:
     options: str = "words"
     seed: int = 0
     generation: Generation = field(default_factory=Generation)
+    interventions: Mapping[str, str | None] = field(default_factory=lambda: {"none": None})
+    """System prompts by name; ``none`` has none."""
     margin: float = 0.1
     compliance_floor: float = 0.8
 
@@ -88,11 +91,22 @@ class Plan:
         """Refuse an empty plan and designs that mean nothing."""
         if not self.models:
             raise InputError("models: name at least one, such as tiltmeter/smollm2")
+        if not self.interventions:
+            raise InputError("interventions: name at least one, such as none")
         for mode in self.modes:
-            self._design(mode, self.iterations)
+            self._design(mode, self.iterations, "none")
+        for s in self.selections:
+            able = instrument(s.instrument).modes
+            if not set(able) & set(self.modes):
+                raise InputError(
+                    f"{s.instrument}: mode {', '.join(self.modes)}; allowed are {', '.join(able)}"
+                )
 
-    def _design(self, mode: str, n: int) -> Design:
-        return Design(mode, n, self.order, self.word_list, self.options, self.seed)
+    def _design(self, mode: str, n: int, intervention: str) -> Design:
+        return Design(
+            *(mode, n, self.order, self.word_list, self.options, self.seed),
+            *(intervention, self.interventions.get(intervention)),
+        )
 
     def trials(self) -> pl.DataFrame:
         """Every trial of the plan, the same for every model, whole pairs before later ones.
@@ -101,19 +115,23 @@ class Plan:
         -------
         polars.DataFrame
             Columns of `frames.TRIALS`, ordered by draw, so that a run that stops early has
-            asked about every stereotype.
+            asked about every stereotype; modes of one prompt stand together, so that the embedded
+            model reads what they share once.
         """
         drawn = [
-            word_association.trials(
+            INSTRUMENTS[s.instrument].trials(
                 s.study,
-                self._design(mode, s.iterations or self.iterations),
+                self._design(mode, s.iterations or self.iterations, intervention),
                 stereotypes=s.stereotypes,
                 variations=s.variations,
             )
             for mode in self.modes
             for s in self.selections
+            for intervention in self.interventions
+            if mode in INSTRUMENTS[s.instrument].modes
         ]
-        return pl.concat(drawn).sort(pl.col("iteration"), maintain_order=True)
+        cells = pl.struct("study", "instrument", "stereotype", "variation", "intervention")
+        return pl.concat(drawn).sort("iteration", cells, maintain_order=True)
 
     def identity(self) -> dict[str, Any]:
         """Return what must be equal for two runs to share a directory."""
@@ -121,6 +139,7 @@ class Plan:
             "studies": [
                 {
                     "study": s.study.name,
+                    "instrument": s.instrument,
                     "study_hash": study_hash(s.study),
                     "stereotypes": list(s.stereotypes),
                     "variations": list(s.variations),
@@ -130,6 +149,7 @@ class Plan:
             ],
             "models": list(self.models),
             "modes": list(self.modes),
+            "interventions": dict(self.interventions),
             "iterations": self.iterations,
             "order": self.order,
             "word_list": self.word_list,
@@ -149,15 +169,21 @@ class Plan:
             "study": main.name,
             "study_title": main.title,
             "study_hash": study_hash(main),
-            "variations": list(self.selections[0].variations),
+            "variations": list(dict.fromkeys(v for s in self.selections for v in s.variations)),
             "citation": main.citation.text,
             "bibtex": main.citation.bibtex,
             "margin": self.margin,
             "compliance_floor": self.compliance_floor,
             "versions": _versions(),
-            "instruments": [asdict(word_association.MEASURE)],
+            "instruments": [
+                asdict(measure)
+                for name in dict.fromkeys(s.instrument for s in self.selections)
+                for measure in INSTRUMENTS[name].measures
+            ],
             "stereotypes": _stereotypes(self.selections),
-            "notes": [note for s in self.selections for note in s.study.deviations],
+            "notes": list(
+                dict.fromkeys(note for s in self.selections for note in s.study.deviations)
+            ),
             "controls": {s.study.name: s.study.control for s in self.selections if s.study.control},
         }
 
@@ -173,22 +199,35 @@ def _versions() -> dict[str, str]:
 
 
 def _stereotypes(selections: Sequence[Selection]) -> dict[str, Any]:
-    described = {}
+    described: dict[str, Any] = {}
     for selection in selections:
         for key in selection.stereotypes:
             stereotype = selection.study.stereotypes[key]
-            defects = {v: stereotype.defect(v) for v in selection.variations}
-            described[key] = {
-                "study": selection.study.name,
-                "label": stereotype.label or key,
-                "category": stereotype.category,
-                "marginalized": stereotype.marginalized,
-                "default": stereotype.default,
-                "tied": stereotype.tied,
-                "counter": stereotype.counter,
-                "defects": sorted({d for d in defects.values() if d}),
-            }
+            defects = {_defect(selection, key, v) for v in selection.variations}
+            one = described.setdefault(
+                key,
+                {
+                    "study": selection.study.name,
+                    "label": stereotype.label or key,
+                    "category": stereotype.category,
+                    "marginalized": stereotype.marginalized,
+                    "default": stereotype.default,
+                    "tied": stereotype.tied,
+                    "counter": stereotype.counter,
+                    "defects": [],
+                },
+            )
+            one["defects"] = sorted({*one["defects"], *(d for d in defects if d)})
     return described
+
+
+def _defect(selection: Selection, key: str, variation: str) -> str | None:
+    """Return the defect of the source that a wording keeps, if any."""
+    stereotype = selection.study.stereotypes[key]
+    if selection.instrument in selection.study.instruments:
+        return stereotype.defect(variation)
+    decision = stereotype.decision(selection.instrument, variation)
+    return decision.source_defect if decision is not None else None
 
 
 def read_plan(directory: Path) -> dict[str, Any]:
@@ -292,9 +331,10 @@ def held_plan(directory: Path) -> Plan:
             study = load_study(path)
             if study_hash(study) != part["study_hash"]:
                 raise PlanError(f"{path}: changed since the plan was made; restore it")
-            own = (part["stereotypes"], part["variations"], part["iterations"])
-            selections.append(Selection(study, *own))
+            fields = ("stereotypes", "variations", "iterations", "instrument")
+            selections.append(Selection(study, *(part[name] for name in fields)))
         names = ("models", "modes", "iterations", "order", "word_list", "options", "seed")
+        names += ("interventions",)
         return Plan(
             selections,
             **{name: held[name] for name in names},

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import polars as pl
 
-from tiltmeter.errors import InputError
-from tiltmeter.frames import LEVELS, RESPONSES, SCORES, WORDS, Measure, check
+from tiltmeter.errors import InputError, unknown
+from tiltmeter.frames import LEVELS, RESPONSES, SCORES, WORDS, check
+from tiltmeter.instruments.catalogue import MEASURES
 from tiltmeter.instruments.scoring import score
-from tiltmeter.instruments.word_association import MEASURE
+from tiltmeter.runs.decisions import write_decision_tables
 from tiltmeter.runs.journal import Journal
 from tiltmeter.runs.plan import Plan, held_plan
 from tiltmeter.runs.tables import pieces, scan_table, write_pieces, write_table
@@ -52,11 +53,16 @@ def collect_responses(plan: Plan, directory: Path) -> None:
     write_pieces(models(), directory / "responses.parquet")
 
 
-_ANSWER = ("response", "stop_reason", "input_tokens", "output_tokens", "error")
+_ANSWER = ("response", "profile", "stop_reason", "input_tokens", "output_tokens", "error")
 
 
 def score_responses(
-    responses: Path, studies: dict[str, Study], out: Path, scoring: str = "exact"
+    responses: Path,
+    studies: dict[str, Study],
+    out: Path,
+    scoring: str = "exact",
+    instrument: str = "word_association",
+    keep: bool = False,
 ) -> pl.DataFrame:
     """Score a table of responses piece by piece.
 
@@ -71,6 +77,10 @@ def score_responses(
         Where the scores go; columns of `frames.SCORES`.
     scoring
         ``"exact"`` or ``"published"``.
+    instrument
+        Of responses that do not say it.
+    keep
+        Pass the other columns of the responses through.
 
     Returns
     -------
@@ -82,7 +92,9 @@ def score_responses(
     def scored() -> Iterator[pl.DataFrame]:
         for piece in response_pieces(responses):
             for name, part in _by_study(piece, studies):
-                scores, words = score(part, studies[name], scoring=scoring)
+                scores, words = score(
+                    part, studies[name], instrument=instrument, scoring=scoring, keep=keep
+                )
                 tallies[:] = [_merge([*tallies, words])]
                 yield scores
 
@@ -121,18 +133,16 @@ def _merge(tallies: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def estimate_scores(
-    scores: Path, inference: Inference | None = None, measure: Measure = MEASURE
+    scores: Path, inference: Inference | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Estimate from a table of scores, one model in memory at a time.
 
     Parameters
     ----------
     scores
-        A ``.csv`` or ``.parquet`` table with the columns of `frames.SCORES`.
+        A ``.csv`` or ``.parquet`` table with the columns of `frames.SCORES`, of any instruments.
     inference
         Margin, confidence, compliance floor and clusters; by default those of `Inference`.
-    measure
-        What the scores mean.
 
     Returns
     -------
@@ -149,15 +159,25 @@ def estimate_scores(
     for model in models:
         of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
         units = summarise(of_model)
-        rows.append(estimate_summaries(units, measure, inference))
+        rows.append(_of_each_instrument(units, inference))
         pooled.append(pool_pairs(units))
         compliant.append(compliance(of_model))
     if not rows:
         raise InputError(f"{scores}: no rows")
-    everything = estimate_summaries(pl.concat(pooled), measure, inference)
+    everything = _of_each_instrument(pl.concat(pooled), inference)
     rows.append(everything.filter(pl.col("level") == "overall"))
     order = pl.col("level").cast(pl.Enum(LEVELS))
     return pl.concat(rows).sort(order, maintain_order=True), pl.concat(compliant)
+
+
+def _of_each_instrument(units: pl.DataFrame, inference: Inference | None) -> pl.DataFrame:
+    """Estimate instrument by instrument: each has a measure of its own."""
+    rows = []
+    for (name,), part in units.group_by("instrument", maintain_order=True):
+        if name not in MEASURES:
+            raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
+        rows.append(estimate_summaries(part, MEASURES[str(name)], inference))
+    return pl.concat(rows)
 
 
 def tabulate(directory: Path, scoring: str = "exact") -> None:
@@ -186,3 +206,4 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
     estimates, compliant = estimate_scores(directory / "scores.parquet", inference)
     write_table(estimates, directory / "estimates.parquet")
     write_table(compliant, directory / "compliance.parquet")
+    write_decision_tables(directory)

@@ -15,7 +15,7 @@ from tiltmeter.frames import FACTORS, REASONS, SCORES, check
 __all__ = ["NEVER_POOLED", "compliance", "summarise"]
 
 #: Factors that no level pools over.
-NEVER_POOLED = ("study", "instrument", "mode", "word_list", "scoring")
+NEVER_POOLED = ("study", "instrument", "mode", "intervention", "word_list", "scoring")
 
 #: A number about a response beside its score, averaged over the scored responses that have it.
 _BESIDE = ("one_sided", "coverage", "first_share", "logit")
@@ -116,14 +116,14 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
     -------
     polars.DataFrame
         One row per model, study, instrument, mode, category, stereotype, variation, word list,
-        scoring, group pair and order: `n`, `n_scored` and ``n_<reason>``, which add up to `n`.
+        scoring, group pair, order and version: `n`, `n_scored` and ``n_<reason>``, which add up to `n`.
 
     Raises
     ------
     InputError
         If a column is missing, a score is not finite, or a missing score has no reason.
     """
-    keys = [*FACTORS, "word_list", "scoring", "marginalized", "default", "order"]
+    keys = [*FACTORS, "word_list", "scoring", "marginalized", "default", "order", "version"]
     frame = _valid(check(scores, SCORES, "scores"))
     return frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("n"), *_counts()).sort(keys)
 

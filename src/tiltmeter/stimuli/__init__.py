@@ -1,9 +1,19 @@
 """Studies: stimuli and wordings as files, and their one loader."""
 
 from tiltmeter.stimuli.loading import load_study, parse_study, shipped_studies, study_hash
-from tiltmeter.stimuli.study import Citation, Instrument, Stereotype, Study, Variation, Words
+from tiltmeter.stimuli.study import (
+    DECISIONS,
+    Citation,
+    Instrument,
+    Stereotype,
+    Study,
+    Variation,
+    Words,
+    word_key,
+)
 
 __all__ = [
+    "DECISIONS",
     "Citation",
     "Instrument",
     "Stereotype",
@@ -14,4 +24,5 @@ __all__ = [
     "parse_study",
     "shipped_studies",
     "study_hash",
+    "word_key",
 ]

@@ -17,7 +17,7 @@ import yaml
 from pydantic import ValidationError
 
 from tiltmeter.errors import StudyError, unknown
-from tiltmeter.stimuli.study import Study
+from tiltmeter.stimuli.study import DECISIONS, Study
 
 __all__ = ["load_study", "parse_study", "shipped_studies", "study_hash"]
 
@@ -124,24 +124,40 @@ def _wordings() -> dict[str, Any]:
     return wordings
 
 
-def study_hash(study: Study) -> str:
+def study_hash(study: Study, instrument: str | None = None) -> str:
     """SHA-256, 12 hex digits, over the name and all that reaches a prompt or a score.
 
-    Layout, comments, labels, notes and citations do not count: mending one keeps the draws.
+    Layout, comments, labels, notes and citations do not count: mending one keeps the draws. With
+    an `instrument`, only what it asks counts: adding a decision keeps the draws of the words.
     """
-    notes: dict[str, Any] = {
-        "instruments": {"__all__": {"variations": {"__all__": {"note"}}}},
-        "stereotypes": {
-            "__all__": {
-                "label": True,
-                "source_defect": True,
-                "variations": {"__all__": {"source_defect"}},
-            }
-        },
-    }
-    kept = study.model_dump(include={"name", "instruments", "stereotypes"}, exclude=notes)
-    content = json.dumps(kept, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(content.encode()).hexdigest()[:12]
+    content = study.model_dump(include={"name", "instruments", "stereotypes"})
+    for shared in content["instruments"].values():
+        for variation in shared["variations"].values():
+            del variation["note"]
+    for stereotype in content["stereotypes"].values():
+        _forget_notes(stereotype, instrument)
+    text = json.dumps(content, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _forget_notes(stereotype: dict[str, Any], instrument: str | None) -> None:
+    """Drop what no prompt and no score of `instrument` depends on."""
+    del stereotype["label"], stereotype["source_defect"], stereotype["also"]
+    for override in stereotype["variations"].values():
+        del override["source_defect"]
+    decisions = stereotype.pop("decisions")
+    asked = [name for name in DECISIONS if decisions[name] and instrument in (None, name)]
+    if asked:
+        stereotype["decisions"] = {"words": decisions["words"]}
+    for name in asked:
+        stereotype["decisions"][name] = {
+            variation: {key: decision[key] for key in decision if key not in _NOTES}
+            for variation, decision in decisions[name].items()
+        }
+
+
+#: Fields of a decision that do not reach a prompt or a score.
+_NOTES = ("source_defect", "note", "by_default")
 
 
 def _content(node: yaml.Node | None, source: str, seen: set[int] | None = None) -> Any:

@@ -12,7 +12,21 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["Citation", "Instrument", "Stereotype", "Study", "Variation", "Words", "word_key"]
+__all__ = [
+    "DECISIONS",
+    "Citation",
+    "Decision",
+    "Decisions",
+    "Instrument",
+    "Stereotype",
+    "Study",
+    "Variation",
+    "Words",
+    "word_key",
+]
+
+#: Instruments whose wordings belong to a stereotype, since each puts its own decision.
+DECISIONS = ("relative_decision", "absolute_decision", "chained_task")
 
 PLACEHOLDERS = {"{group0}", "{group1}", "{attributes}"}
 FORCED_PLACEHOLDERS = {"{group0}", "{group1}", "{attribute}"}
@@ -63,6 +77,37 @@ Name = Annotated[str, AfterValidator(_name)]
 Wording = Annotated[str, AfterValidator(lambda text: _placeholders(text, PLACEHOLDERS))]
 ForcedWording = Annotated[
     str, AfterValidator(lambda text: _placeholders(text, FORCED_PLACEHOLDERS))
+]
+
+
+def _slots(text: str, needed: set[str], allowed: set[str]) -> str:
+    """Check a decision's placeholders; {a_group0} is {group0} with its indefinite article."""
+    if not text:
+        return text
+    found = set(re.findall(r"\{([^{}]*)\}", text))
+    missing = needed - {name.removeprefix("a_") for name in found}
+    if missing:
+        raise ValueError(f"must hold {', '.join(f'{{{name}}}' for name in sorted(missing))}")
+    unknown = found - allowed - {f"a_{name}" for name in allowed}
+    if unknown:
+        known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
+        raise ValueError(f"placeholder {{{sorted(unknown)[0]}}} is none of {known}")
+    return text
+
+
+GROUPS = {"group0", "group1"}
+PAIR = {"attribute0", "attribute1"}
+SINGLE = {"group", "attribute"}
+CHAINED = GROUPS | PAIR | {"association"}
+RelativeWording = Annotated[str, AfterValidator(lambda t: _slots(t, GROUPS, GROUPS | PAIR))]
+FollowUp = Annotated[
+    str, AfterValidator(lambda t: _slots(t, {"response1"}, GROUPS | PAIR | {"response1"}))
+]
+AbsoluteWording = Annotated[
+    str, AfterValidator(lambda t: _slots(t, SINGLE, SINGLE | {"association"}))
+]
+ChainedWording = Annotated[
+    str, AfterValidator(lambda t: _slots(t, CHAINED, CHAINED))
 ]
 
 
@@ -139,18 +184,112 @@ class Instrument(_Strict):
         return self
 
 
+class Decision(_Strict):
+    """One way of putting a decision: its wording, and which words it draws from."""
+
+    wording: str = ""
+    wording_of: Name | None = None
+    """Another variation of the same instrument, whose wording this one takes."""
+    words_of: Name | None = None
+    """A list of `Decisions.words`, or a variation of the word association."""
+    by_default: bool = True
+    source_defect: str | None = None
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _one_wording(self) -> Decision:
+        if self.wording and self.wording_of:
+            raise ValueError("wording and wording_of: give one of them")
+        return self
+
+
+class RelativeDecision(Decision):
+    """Who gets which of two tasks; without a wording it only serves to read recorded answers."""
+
+    wording: RelativeWording = ""
+    followup: FollowUp | None = None
+    """A second prompt, with the first answer pasted in at {response1}."""
+
+    @model_validator(mode="after")
+    def _both_tasks(self) -> RelativeDecision:
+        asked = self.wording + (self.followup or "")
+        if not self.wording or self.source_defect:
+            return self
+        for slot in sorted(PAIR):
+            if f"{{{slot}}}" not in asked:
+                raise ValueError(
+                    f"must hold {{{slot}}}; where a source lost it, say so in source_defect"
+                )
+        return self
+
+
+class AbsoluteDecision(Decision):
+    """Yes or no to one group and one task."""
+
+    wording: AbsoluteWording = ""
+
+
+class ChainedTask(Decision):
+    """Word association (at {association}), profiles and decision in one prompt."""
+
+    wording: ChainedWording = ""
+
+
+class Decisions(_Strict):
+    """The decisions of a stereotype: word lists by name, and instrument → variation → wording."""
+
+    words: dict[Name, Override] = {}
+    relative_decision: dict[Name, RelativeDecision] = {}
+    absolute_decision: dict[Name, AbsoluteDecision] = {}
+    chained_task: dict[Name, ChainedTask] = {}
+
+    @model_validator(mode="after")
+    def _wordings_exist(self) -> Decisions:
+        for instrument in DECISIONS:
+            known = getattr(self, instrument)
+            for name, decision in known.items():
+                other = decision.wording_of
+                if other is not None and not (other in known and known[other].wording):
+                    raise ValueError(
+                        f"{instrument}.{name} takes the wording of {other!r}, which has none"
+                    )
+        return self
+
+
 class Stereotype(Words):
     """One contrast: two groups, two attribute sets, a category."""
 
     label: str = ""
     category: Name = "unsorted"
+    also: list[str] = []
+    """Other names under which recorded answers know this stereotype."""
     source_defect: str | None = None
     variations: dict[Name, Override] = {}
+    decisions: Decisions = Decisions()
+
+    def decision(self, instrument: str, variation: str) -> Decision | None:
+        """Return a decision with its wording filled in; None where there is no such variation."""
+        known: dict[str, Decision] = getattr(self.decisions, instrument)
+        found = known.get(variation)
+        if found is None or found.wording_of is None:
+            return found
+        taken = known[found.wording_of]
+        shown = {name: getattr(taken, name) for name in ("wording", "followup") if hasattr(taken, name)}
+        return found.model_copy(update=shown)
+
+    def decision_words(self, instrument: str, variation: str) -> Words:
+        """Return the groups and tasks of a decision: the association's, where it changes none."""
+        decision = self.decision(instrument, variation)
+        name = decision.words_of if decision is not None else None
+        own = self.decisions.words.get(name or "")
+        return self.words(name or "") if own is None else self._changed(own)
 
     def words(self, variation: str) -> Words:
         """Return the word lists as `variation` shows them."""
+        return self._changed(self.variations.get(variation, Override()))
+
+    def _changed(self, override: Override) -> Words:
         own = {role: getattr(self, role) for role in Words.model_fields}
-        override = self.variations.get(variation, Override())
         changed = {r: v for r in own if (v := getattr(override, r)) is not None}
         return Words(**{**own, **changed})
 
@@ -164,6 +303,15 @@ class Stereotype(Words):
     def _variations_hold(self) -> Stereotype:
         for name in self.variations:
             self.words(name)
+        for instrument in DECISIONS:
+            for name, decision in getattr(self.decisions, instrument).items():
+                known = {*self.decisions.words, *self.variations}
+                if decision.words_of is not None and decision.words_of not in known:
+                    raise ValueError(
+                        f"{instrument}.{name} takes the words of {decision.words_of!r}; there are "
+                        f"{', '.join(sorted(known)) or 'none'}"
+                    )
+                self.decision_words(instrument, name)
         return self
 
 
@@ -177,8 +325,27 @@ class Study(_Strict):
     control: Literal["", "positive", "negative"] = ""
     """For a control study: whether an association is known to be there, or known not to be."""
     deviations: list[str] = []
-    instruments: dict[Name, Instrument] = Field(min_length=1)
+    interventions: dict[Name, str] = {}
+    """System prompts by name, whose effect on the answers can be measured."""
+    instruments: dict[Literal["word_association"], Instrument] = Field(min_length=1)
     stereotypes: dict[Name, Stereotype] = Field(min_length=1)
+
+    def variations(self, instrument: str) -> dict[str, bool]:
+        """Return the variations of an instrument, and whether each is asked by default."""
+        if instrument in self.instruments:
+            shared = self.instruments[instrument]
+            return {name: name in shared.default_variations for name in shared.variations}
+        if instrument not in DECISIONS:
+            return {}
+        return {
+            name: decision.by_default
+            for stereotype in self.stereotypes.values()
+            for name, decision in getattr(stereotype.decisions, instrument).items()
+        }
+
+    def offers(self) -> list[str]:
+        """Return the instruments this study has wordings for."""
+        return [name for name in ("word_association", *DECISIONS) if self.variations(name)]
 
     @model_validator(mode="after")
     def _overrides_exist(self) -> Study:

@@ -1,0 +1,145 @@
+"""Link people whom a model invented to the groups of the prompt.
+
+A prompt speaks of "an old and a young manager"; the answer calls them Ruth and Ken. A *name* is a
+capitalised word, or a label such as ``person A``, that the decision uses. It belongs to the group
+that is mentioned nearest to it in its profile, or beside it in the decision.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from tiltmeter.elicitation.vocabulary import Mention, Token
+
+__all__ = ["link_people", "names"]
+
+#: Words for the persons of a profile: "Person A", "manager 2", "the first dancer".
+_LABELS = frozenset(
+    "profile person manager patient volunteer actress actor dancer candidate applicant teacher "
+    "student twin member teenager teen individual preschooler child colleague friend food believer "
+    "employee partner participant character option writer artist one".split()
+)
+_NUMBERS = {"1": 1, "2": 2, "a": 1, "b": 2, "one": 1, "two": 2, "i": 1, "ii": 2}
+_ORDINALS = {"first": 1, "second": 2}
+_HEADING = 8  # words; a shorter line is a heading
+_ENDS = frozenset(".;\n")
+_SENTENCE = 12  # words that a sentence end counts for
+_APPOSITION = 5  # words between a name and its group: "Ruth, who is the old manager"
+_SEVERED = frozenset(
+    (*".;:\n", *"and but can could for or over should than to whereas while would".split())
+)
+
+
+def link_people(
+    profile: Sequence[Token],
+    decision: Sequence[Token],
+    mentions: tuple[Sequence[Mention], Sequence[Mention]],
+) -> dict[str, int]:
+    """Link the names that a decision uses to the side their profile belongs to.
+
+    Parameters
+    ----------
+    profile, decision
+        The tokens of the two texts; a decision may introduce people itself.
+    mentions
+        What was found in the one and in the other.
+
+    Returns
+    -------
+    dict of str to int
+        Name in plain form (``ruth``, ``manager 1``) to side; a name with equal claims is left out.
+    """
+    told, introduced = ([m for m in found if m.kind == "g"] for found in mentions)
+    covered = {at for found in mentions[1] for at in range(found.first, found.last + 1)}
+    named = [(name, at) for name, at in names(decision) if at not in covered]
+    used = {name for name, _ in named}
+    for text in (profile, decision) if used else ():
+        used -= {token.text for token in text if not token.capital}
+    if not used:
+        return {}
+    votes = Counter[tuple[str, int]]()
+    for name, side, weight in _claims(profile, told, used):
+        votes[name, side] += weight
+    for name, at in named:
+        if name in used:
+            votes.update({(name, side): 3 for side in _beside(decision, introduced, at)})
+    return {
+        name: int(votes[name, 1] > votes[name, 0])
+        for name in used
+        if votes[name, 0] != votes[name, 1]
+    }
+
+
+def names(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
+    """Words that may name a person, and labels such as ``person 1``, with their place."""
+    for at, token in enumerate(tokens):
+        if token.text in _LABELS:
+            number = _number(tokens, at)
+            if number:
+                yield f"{token.text} {number}", at
+        elif token.capital:
+            yield token.text, at
+
+
+def _number(tokens: Sequence[Token], at: int) -> int:
+    """1 for ``person A`` or ``the first person``, 2 for the second, else 0."""
+    before = tokens[at - 1].text if at else ""
+    if before in _ORDINALS:
+        return _ORDINALS[before]
+    after = tokens[at + 1].text if at + 1 < len(tokens) else ""
+    return _NUMBERS.get(after, 0)
+
+
+def _claims(
+    profile: Sequence[Token], groups: Sequence[Mention], used: set[str]
+) -> Iterator[tuple[str, int, int]]:
+    """Each name with the side of the nearest group in its paragraph, and a weight.
+
+    Where only one side is ever mentioned, paragraphs without a mention are about the other.
+    """
+    far = list(accumulate((1 + _SENTENCE * (t.text in _ENDS) for t in profile), initial=0))
+    places = [mention.first for mention in groups]
+    sides = {mention.side for mention in groups}
+    named = [(name, at) for name, at in names(profile) if name in used]
+    for first, last in _entries(profile):
+        here = groups[bisect_left(places, first) : bisect_left(places, last)]
+        people = named[bisect_left(named, first, key=_place) : bisect_left(named, last, key=_place)]
+        for name, at in people:
+            right = bisect_left(here, at, key=_first)
+            around = here[max(right - 1, 0) : right + 1]
+            if around:
+                distance, side = min((abs(far[at] - far[m.first]), m.side) for m in around)
+                yield name, side, 3 if distance < _SENTENCE else 1
+            elif len(sides) == 1:
+                yield name, 1 - min(sides), 1
+
+
+def _place(name: tuple[str, int]) -> int:
+    return name[1]
+
+
+def _first(mention: Mention) -> int:
+    return mention.first
+
+
+def _entries(profile: Sequence[Token]) -> Iterator[tuple[int, int]]:
+    """Cut profiles into paragraphs; a heading belongs to what follows."""
+    start = 0
+    for at, token in enumerate(profile):
+        if token.text == "\n" and at - start > _HEADING:
+            yield start, at
+            start = at
+    yield start, len(profile)
+
+
+def _beside(decision: Sequence[Token], groups: Sequence[Mention], at: int) -> Iterator[int]:
+    """Sides of the groups that stand beside a name: ``Ruth, the old manager``, ``Ken (young)``."""
+    right = bisect_left(groups, at, key=_first)
+    for mention in groups[max(right - 1, 0) : right + 1]:
+        first, last = sorted((at, mention.first))
+        between = {token.text for token in decision[first + 1 : last]}
+        if last - first <= _APPOSITION and not between & _SEVERED:
+            yield mention.side

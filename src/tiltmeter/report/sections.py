@@ -1,0 +1,64 @@
+"""A section of the report: a heading, sentences, figures and tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.report.figures import Figure
+from tiltmeter.report.plan import Plan
+from tiltmeter.report.tables import Table
+
+__all__ = ["Section", "in_order", "of"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section; tables whose summary is empty stand open, the others fold."""
+
+    key: str
+    title: str
+    short: str  # for the contents
+    text: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[tuple[str, Table], ...] = ()
+    notes: tuple[str, tuple[str, ...]] = ("", ())  # what they are, and each
+
+    def numbered(self, place: int) -> Section:
+        """End the names of the figures in a number, to tell parts apart."""
+        return replace(
+            self, figures=tuple(replace(f, name=f"{f.name}-{place}") for f in self.figures)
+        )
+
+
+def of(frame: pl.DataFrame, **keys: str) -> pl.DataFrame:
+    """Keep the rows with these values, or with none where a table does not say."""
+    return frame.filter(*[(pl.col(name) == key).fill_null(True) for name, key in keys.items()])
+
+
+def in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Sort as the plan lists categories, stereotypes, models and modes."""
+    listed: dict[str, Any] = {
+        "category": list(dict.fromkeys(item.category for item in plan.stereotypes.values())),
+        "stereotype": list(plan.stereotypes),
+        "model": list(plan.texts("models")),
+        "mode": list(plan.texts("modes")),
+        "intervention": [name for name, _ in plan.pairs("interventions")],
+    }
+    places = [
+        _place(name, known).alias(f"place_{name}")
+        for name, known in listed.items()
+        if known and name in frame.columns
+    ]
+    placed = frame.with_columns(places)
+    by = [name for name in placed.columns if name.startswith("place_")]
+    return placed.sort(by, maintain_order=True).drop(by) if by else frame
+
+
+def _place(name: str, known: list[str]) -> pl.Expr:
+    places = {key: place for place, key in enumerate(known)}
+    # A mode may name what else sets it apart: "free, egalitarian".
+    key = pl.col(name).str.split(", ").list.first() if name == "mode" else pl.col(name)
+    return key.replace_strict(places, default=len(known), return_dtype=pl.Int64)

@@ -1,0 +1,166 @@
+"""Tables about decisions: shares of yes, answers scored on both parts, regressions, contrasts.
+
+Each is a function of the scores alone, and is made only where there are such scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from tiltmeter.frames import FACTORS, SCORES, VERSIONS
+from tiltmeter.instruments.absolute_decision import CONSISTENT
+from tiltmeter.instruments.catalogue import MEASURES
+from tiltmeter.runs.tables import write_table
+
+__all__ = ["chained", "contrasts", "regressions", "write_decision_tables", "yes_shares"]
+
+_RUN = ("model", "study", "mode", "intervention")
+_CELL = (*_RUN, "category", "stereotype")
+
+
+def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
+    """Count yes and no in each version of the absolute decisions.
+
+    Reference
+        Bai et al. (2025), SI section L and Supplementary Figure 4.
+
+    Parameters
+    ----------
+    scores
+        Columns of `frames.SCORES`.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per model, study, mode, intervention, stereotype and version: `n` answers, `n_yes`
+        and `n_no`, in `forced` mode their expected number; `yes_share` among the two, 0…1.
+    """
+    consistent = pl.col("version").is_in(CONSISTENT)
+    yes = pl.when(consistent).then("score").otherwise(1 - pl.col("score"))
+    counted = (
+        scores.filter(pl.col("instrument") == "absolute_decision")
+        .with_columns(yes=yes)
+        .group_by(*_CELL, "version")
+        .agg(
+            n=pl.len().cast(pl.Int64),
+            n_yes=pl.col("yes").sum(),
+            n_no=(1 - pl.col("yes")).sum(),
+        )
+        .with_columns(total=pl.col("n_yes") + pl.col("n_no"))
+    )
+    share = pl.when(pl.col("total") > 0).then(pl.col("n_yes") / pl.col("total"))
+    shown = counted.with_columns(yes_share=share).drop("total").collect()
+    return shown.sort(*_CELL, pl.col("version").cast(pl.Enum(list(VERSIONS))))
+
+
+def chained(scores: pl.LazyFrame) -> pl.DataFrame:
+    """Set the two scores of each chained answer side by side.
+
+    Parameters
+    ----------
+    scores
+        Columns of `frames.SCORES`.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per answer with both scores: `association`, −1…1, and `decision`, 1 or 0.
+    """
+    keys = [*_CELL, "variation", "trial_id"]
+    parts = {
+        column: scores.filter(pl.col("instrument") == f"chained_{column}")
+        .select(*keys, pl.col("score").alias(column))
+        .drop_nulls(column)
+        for column in ("association", "decision")
+    }
+    joined = parts["association"].join(
+        parts["decision"], on=keys, how="inner", nulls_equal=True, maintain_order="left"
+    )
+    return joined.collect()
+
+
+def regressions(answers: pl.DataFrame) -> pl.DataFrame:
+    """Regress decisions on associations, over all and in each category.
+
+    Reference
+        Bai et al. (2025), SI section K, and figure 4.
+
+    Parameters
+    ----------
+    answers
+        From `chained`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Model, study, mode and intervention before the columns of
+        `statistics.logistic.REGRESSIONS`.
+    """
+    from tiltmeter.statistics.logistic import REGRESSIONS, regress
+
+    rows = [
+        regress(part, "association", clusters="stereotype", by="category").select(
+            *(pl.lit(value, pl.String).alias(name) for name, value in zip(_RUN, run, strict=True)),
+            pl.all(),
+        )
+        for run, part in answers.group_by(_RUN, maintain_order=True)
+    ]
+    return pl.concat(rows) if rows else pl.DataFrame(schema={**_run_schema(), **REGRESSIONS})
+
+
+def _run_schema() -> dict[str, pl.DataType]:
+    return {name: FACTORS[name] for name in _RUN}
+
+
+def contrasts(scores: pl.DataFrame, confidence: float = 0.95) -> pl.DataFrame:
+    """Compare every intervention with none, in matched trials.
+
+    Parameters
+    ----------
+    scores
+        Columns of `frames.SCORES`, of all instruments.
+    confidence
+        Of the intervals, 0…1.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `statistics.contrasts.CONTRASTS`; empty without interventions.
+    """
+    from tiltmeter.statistics.contrasts import CONTRASTS, contrast
+
+    rows = []
+    for (name,), part in scores.group_by("instrument", maintain_order=True):
+        if part["intervention"].n_unique() > 1:
+            measure = MEASURES[str(name)]
+            rows.append(contrast(part, low=measure.low, high=measure.high, confidence=confidence))
+    return pl.concat(rows) if rows else pl.DataFrame(schema=CONTRASTS)
+
+
+def write_decision_tables(directory: Path, ending: str = ".parquet") -> None:
+    """Write the tables of a results directory that are about decisions.
+
+    Parameters
+    ----------
+    directory
+        Holds ``scores.parquet``.
+    """
+    scores = pl.scan_parquet(directory / "scores.parquet")
+    answers = chained(scores)
+    made: dict[str, Callable[[], pl.DataFrame]] = {
+        "yes_shares": lambda: yes_shares(scores),
+        "chained": lambda: answers,
+        "regressions": lambda: regressions(answers),
+        "contrasts": lambda: contrasts(scores.select(list(SCORES)).collect()),
+    }
+    several = scores.select(pl.col("intervention").n_unique()).collect().item() > 1
+    for name, make in made.items():
+        path = directory / f"{name}{ending}"
+        table = make() if name != "contrasts" or several else pl.DataFrame()
+        if table.is_empty():
+            path.unlink(missing_ok=True)
+        else:
+            write_table(table, path)

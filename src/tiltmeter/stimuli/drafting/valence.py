@@ -1,0 +1,197 @@
+"""Whether synonyms keep the valence of the words they stand for.
+
+The paper's synonyms kept the sets apart by eye. Here a lexicon of valence, which the user brings
+by path, says how pleasant seeds and synonyms are, on −1 (unpleasant) to 1 (pleasant). Lexicons
+such as NRC VAD (Mohammad 2018) may not be passed on, so none is shipped.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from tiltmeter.errors import InputError
+from tiltmeter.stimuli.study import word_key
+
+__all__ = ["Lexicon", "check_valence", "read_lexicon"]
+
+NOT_CHECKED = "not checked (no lexicon given)"
+
+#: A synonym drifts when it is this much more or less pleasant than its seed (range −1 to 1) …
+WORD_DRIFT = 0.5
+#: … or changes sides; within this distance of 0 a word is on neither side.
+NEUTRAL = 0.1
+#: The sets drift when the difference of their mean valences changes by more than this.
+SET_DRIFT = 0.25
+
+#: Scales lexicons come in: NRC VAD 1, NRC VAD 2, Warriner et al. (2013).
+SCALES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 9.0))
+WORD_COLUMNS = ("word", "term", "lemma")
+VALENCE_COLUMNS = ("valence", "v.mean.sum", "v", "score")
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Valence by word key, brought to −1…1."""
+
+    source: str
+    scale: tuple[float, float]
+    """The file's own scale, taken from its extremes."""
+    valence: Mapping[str, float]
+
+    def of(self, word: str) -> float | None:
+        """Return a word's valence; None where the lexicon lacks it."""
+        return self.valence.get(word_key(word))
+
+
+def read_lexicon(path: Path) -> Lexicon:
+    """Read valences from a table of words.
+
+    Parameters
+    ----------
+    path
+        Comma- or tab-separated text, with columns ``word`` and ``valence`` (or those of NRC VAD
+        and Warriner), or without a heading: word, then valence.
+
+    Returns
+    -------
+    Lexicon
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, lacks a column, or is on no known scale.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    return _scaled(_values(text.splitlines(), path), path)
+
+
+def _values(lines: list[str], path: Path) -> dict[str, float]:
+    tabs = bool(lines) and "\t" in lines[0]
+    quoting = csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL
+    rows = csv.reader(lines, delimiter="\t" if tabs else ",", quoting=quoting)
+    values: dict[str, float] = {}
+    columns: tuple[int, int] | None = None
+    try:
+        for row in rows:
+            if columns is None:
+                columns = _columns(row, path)
+                if not _is_number(row[columns[1]] if len(row) > columns[1] else ""):
+                    continue
+            if row and not _is_number(row[columns[1]]):
+                raise ValueError(row)
+            if row:
+                values[word_key(row[columns[0]])] = float(row[columns[1]])
+    except (ValueError, IndexError, csv.Error):
+        raise InputError(f"{path}:{rows.line_num}: expected a word and its valence") from None
+    return values
+
+
+def _columns(first: list[str], path: Path) -> tuple[int, int]:
+    if len(first) == 2 and _is_number(first[1]):
+        return 0, 1
+    names = [name.strip().lower() for name in first]
+    word = [names.index(name) for name in WORD_COLUMNS if name in names]
+    valence = [names.index(name) for name in VALENCE_COLUMNS if name in names]
+    if not word or not valence:
+        raise InputError(f"{path}:1: expected columns word and valence")
+    return word[0], valence[0]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _scaled(values: dict[str, float], path: Path) -> Lexicon:
+    if not values:
+        raise InputError(f"{path}: no words")
+    least, most = min(values.values()), max(values.values())
+    for low, high in SCALES:
+        if low <= least and most <= high:
+            middle, half = (low + high) / 2, (high - low) / 2
+            scaled = {word: (value - middle) / half for word, value in values.items()}
+            return Lexicon(path.name, (low, high), scaled)
+    raise InputError(
+        f"{path}: valences from {least:g} to {most:g}; known scales are 0 to 1, -1 to 1 and 1 to 9"
+    )
+
+
+def check_valence(
+    tied: Mapping[str, str], counter: Mapping[str, str], lexicon: Lexicon | None
+) -> tuple[str, list[str]]:
+    """Compare the valence of synonyms with that of their seeds.
+
+    Parameters
+    ----------
+    tied, counter
+        Seed → synonym; empty synonyms are passed over.
+    lexicon
+        None where the user brought none.
+
+    Returns
+    -------
+    tuple
+        The mean valences of both sets before and after, as text, and what drifted. Only pairs of
+        which the lexicon has both words count.
+
+    Examples
+    --------
+    >>> lexicon = Lexicon("v.csv", (-1, 1), {"agony": -0.9, "event": 0.0, "joy": 0.9, "fun": 0.8})
+    >>> summary, drifted = check_valence({"agony": "event"}, {"joy": "fun"}, lexicon)
+    >>> summary
+    'tied -0.90 → +0.00, counter +0.90 → +0.80, difference 1.80 → 0.80 (2 of 2 pairs in v.csv)'
+    >>> drifted[0]
+    "valence: 'event' (+0.00) for 'agony' (-0.90): differs by 0.90, more than 0.5"
+    """
+    if lexicon is None:
+        return NOT_CHECKED, []
+    findings: list[str] = []
+    known: dict[str, list[tuple[float, float]]] = {"tied": [], "counter": []}
+    pairs = {"tied": tied, "counter": counter}
+    for role in known:
+        for seed, synonym in pairs[role].items():
+            before, after = lexicon.of(seed), lexicon.of(synonym)
+            if synonym and before is not None and after is not None:
+                known[role].append((before, after))
+                findings += _word_drift(seed, synonym, before, after)
+    asked = sum(bool(synonym) for of in pairs.values() for synonym in of.values())
+    found = len(known["tied"]) + len(known["counter"])
+    counted = f"({found} of {asked} pairs in {lexicon.source})"
+    if not known["tied"] or not known["counter"]:
+        return f"not checked for the sets: too few words {counted}", findings
+    (t0, t1), (c0, c1) = (
+        (fmean(a for a, _ in known[role]), fmean(b for _, b in known[role])) for role in known
+    )
+    summary = (
+        f"tied {t0:+.2f} → {t1:+.2f}, counter {c0:+.2f} → {c1:+.2f}, "
+        f"difference {c0 - t0:.2f} → {c1 - t1:.2f} {counted}"
+    )
+    if abs((c1 - t1) - (c0 - t0)) > SET_DRIFT:
+        findings.append(
+            f"valence: the sets differ by {c1 - t1:.2f}, their seeds by {c0 - t0:.2f}; "
+            f"that is a change of more than {SET_DRIFT}"
+        )
+    return summary, findings
+
+
+def _word_drift(seed: str, synonym: str, before: float, after: float) -> list[str]:
+    which = f"valence: {synonym!r} ({after:+.2f}) for {seed!r} ({before:+.2f})"
+    if before * after < 0 and min(abs(before), abs(after)) > NEUTRAL:
+        return [f"{which}: the other side of neutral"]
+    if abs(after - before) > WORD_DRIFT:
+        return [f"{which}: differs by {abs(after - before):.2f}, more than {WORD_DRIFT}"]
+    return []

@@ -1,0 +1,507 @@
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.integrate
+import scipy.stats
+import statsmodels.api as sm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, xlogy
+
+from tiltmeter.errors import InputError
+from tiltmeter.statistics import clustered_mean
+from tiltmeter.statistics.logistic import CURVES, REGRESSIONS, curve, regress
+from tiltmeter.statistics.logit import fit_logit, robust_covariance, separation, standardise
+from tiltmeter.statistics.predictors import COMPARISONS, compare_predictors
+from tiltmeter.statistics.random_intercept import _Likelihood, fit_mixed
+from tiltmeter.statistics.samples import Fit
+
+
+def drawn(n: int = 240, clusters: int = 12, *, sd: float = 0.8, slope: float = 0.9, seed: int = 0):
+    """Decisions with a random intercept for each cluster, and a predictor that varies in both."""
+    rng = np.random.default_rng(seed)
+    member = rng.integers(0, clusters, n)
+    score = rng.normal(0, 0.5, clusters)[member] + rng.normal(0, 0.7, n)
+    odds = 0.3 + slope * score + sd * rng.normal(0, 1, clusters)[member]
+    decision = (rng.random(n) < expit(odds)).astype(int)
+    return pl.DataFrame({"score": score, "decision": decision, "cluster": member})
+
+
+def only(frame: pl.DataFrame, method: str = "published", group: str = "all") -> dict:
+    return frame.filter(method=method, group=group).row(0, named=True)
+
+
+@pytest.fixture(scope="module")
+def chained(shared_data) -> pl.DataFrame:
+    """The 309 of the 617 chained answers of Bai et al. (2025) that are here."""
+    path = shared_data / "bai" / "gpt4_chained_labelled.csv"
+    return pl.read_csv(path, infer_schema_length=None)
+
+
+def check_against_statsmodels(row: dict, x: np.ndarray, y: np.ndarray) -> None:
+    fit = sm.Logit(y, sm.add_constant(x)).fit(disp=0, tol=1e-14)
+    expected = {
+        "intercept": fit.params[0],
+        "coefficient": fit.params[1],
+        "intercept_se": fit.bse[0],
+        "se": fit.bse[1],
+        "covariance": fit.cov_params()[0, 1],
+        "statistic": fit.tvalues[1],
+        "p": fit.pvalues[1],
+        "ci_low": fit.conf_int()[1, 0],
+        "ci_high": fit.conf_int()[1, 1],
+        "log_likelihood": fit.llf,
+        "ll_null": fit.llnull,
+        "pseudo_r2": fit.prsquared,
+        "llr_p": fit.llr_pvalue,
+        "aic": fit.aic,
+        "bic": fit.bic,
+    }
+    for column, value in expected.items():
+        assert row[column] == pytest.approx(value, rel=1e-8), column
+
+
+def test_published_is_statsmodels_on_the_released_answers(chained):
+    row = only(regress(chained, "iat_bias", outcome="decision_bias"))
+    assert (row["n"], row["n_ones"], row["n_missing"]) == (309, 212, 0)
+    check_against_statsmodels(
+        row, chained["iat_bias"].to_numpy(), chained["decision_bias"].to_numpy()
+    )
+
+
+def test_half_the_answers_come_near_the_table_of_all(chained):
+    """SI table 15, all 617 answers: .9858 (se .119), intercept .4571 (.103), R² .097."""
+    row = only(regress(chained, "iat_bias", outcome="decision_bias"))
+    assert abs(row["coefficient"] - 0.9858) < 0.119
+    assert abs(row["intercept"] - 0.4571) < 0.103
+    assert row["pseudo_r2"] == pytest.approx(0.09711, abs=0.01)
+    assert row["se"] == pytest.approx(0.119 * 2**0.5, rel=0.1)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e5])
+def test_published_is_statsmodels_on_drawn_answers(scale):
+    frame = drawn()
+    row = only(regress(frame.with_columns(pl.col("score") * scale), "score"))
+    x, y = frame["score"].to_numpy(), frame["decision"].to_numpy()
+    plain = only(regress(frame, "score"))
+    check_against_statsmodels(plain, x, y)
+    assert row["coefficient"] * scale == pytest.approx(plain["coefficient"], rel=1e-9)
+    assert row["aic"] == pytest.approx(plain["aic"], rel=1e-12)
+
+
+#: SI tables 15 and 16: log-likelihood, AIC, BIC, pseudo R² and p of the likelihood ratio.
+PRINTED = [
+    (-338.68, 681.36, 690.21, 0.09711, 1.398e-17),
+    (-369.33, 742.65, 751.50, 0.01541, 0.0006730),
+]
+
+
+@pytest.mark.parametrize("printed", PRINTED)
+def test_printed_tables_hold_our_identities(printed):
+    ll, aic, bic, r2, llr_p = printed
+    ll_null = -375.11
+    criteria = Fit(np.zeros(2), np.eye(2), ll).criteria(617)
+    assert criteria["aic"] == pytest.approx(aic, abs=0.0151)
+    assert criteria["bic"] == pytest.approx(bic, abs=0.0151)
+    assert 1 - ll / ll_null == pytest.approx(r2, abs=2e-5)
+    assert scipy.stats.chi2.sf(2 * (ll - ll_null), 1) == pytest.approx(llr_p, rel=0.02)
+
+
+def dense_cr2(x, y, labels):
+    """CR2 and df from the full matrices of the linearised fit (Pustejovsky & Tipton 2018)."""
+    design = sm.add_constant(x)
+    p = sm.Logit(y, design).fit(disp=0, tol=1e-14).predict()
+    root_v = np.sqrt(p * (1 - p))
+    whitened, residual = design * root_v[:, None], (y - p) / root_v
+    bread = np.linalg.inv(whitened.T @ whitened)
+    annihilator = np.eye(len(y)) - whitened @ bread @ whitened.T
+    meat, vectors = np.zeros((2, 2)), []
+    for label in np.unique(labels):
+        of = labels == label
+        values, basis = np.linalg.eigh(annihilator[np.ix_(of, of)])
+        weight = basis @ np.diag(values**-0.5) @ basis.T @ whitened[of] @ bread
+        meat += np.outer(weight.T @ residual[of], weight.T @ residual[of])
+        vectors.append(annihilator[of].T @ weight[:, 1])
+    omega = np.column_stack(vectors).T @ np.column_stack(vectors)
+    return meat, np.trace(omega) ** 2 / np.trace(omega @ omega)
+
+
+@pytest.mark.parametrize(("n", "clusters"), [(60, 4), (120, 9), (90, 40)])
+def test_clustered_is_the_matrix_form(n, clusters):
+    frame = drawn(n, clusters)
+    row = only(regress(frame, "score", clusters="cluster"), "clustered")
+    covariance, df = dense_cr2(*(frame[c].to_numpy() for c in ("score", "decision", "cluster")))
+    assert row["intercept_se"] ** 2 == pytest.approx(covariance[0, 0], rel=1e-7)
+    assert row["se"] ** 2 == pytest.approx(covariance[1, 1], rel=1e-7)
+    assert row["covariance"] == pytest.approx(covariance[0, 1], rel=1e-7)
+    assert row["df"] == pytest.approx(df, rel=1e-7)
+    assert row["p"] == pytest.approx(2 * scipy.stats.t.sf(abs(row["statistic"]), df), rel=1e-7)
+
+
+def test_many_clusters_need_no_correction():
+    """With 2000 clusters CR2 comes to statsmodels' covariance, whose correction is then 1."""
+    frame = drawn(4000, 2000)
+    row = only(regress(frame, "score", clusters="cluster"), "clustered")
+    design = sm.add_constant(frame["score"].to_numpy())
+    kwds = {"groups": frame["cluster"].to_numpy()}
+    fit = sm.Logit(frame["decision"].to_numpy(), design).fit(
+        disp=0, cov_type="cluster", cov_kwds=kwds
+    )
+    assert row["se"] == pytest.approx(fit.bse[1], rel=2e-3)
+
+
+def test_an_intercept_alone_is_the_mean_of_clusters():
+    """The error of a share on the scale of log odds: that of `clustered_mean` over p(1 − p)."""
+    frame = drawn(80, 7)
+    y, member = frame["decision"].to_numpy().astype(float), frame["cluster"].to_numpy()
+    fit = fit_logit(y, np.ones((80, 1)))
+    covariance, df = robust_covariance(y, np.ones((80, 1)), fit, member, np.eye(1))
+    expected = clustered_mean(y, member)
+    assert covariance[0, 0] ** 0.5 * y.mean() * (1 - y.mean()) == pytest.approx(expected.se)
+    assert df[0] == pytest.approx(expected.df)
+
+
+def test_clustered_interval_covers_and_published_does_not():
+    """A predictor and an outcome that both differ between 14 clusters and are unrelated."""
+    rng = np.random.default_rng(3)
+    member = np.repeat(np.arange(14), 25)
+    covered = {"published": 0, "clustered": 0}
+    for _ in range(400):
+        x = rng.normal(0, 1, 14)[member] + 0.3 * rng.normal(0, 1, 350)
+        y = (rng.random(350) < expit(rng.normal(0, 1, 14)[member])).astype(float)
+        design, back = standardise(x[:, None])
+        fit = fit_logit(y, design)
+        slope = (back @ fit.coefficients)[1]
+        covariance, df = robust_covariance(y, design, fit, member, back)
+        half = scipy.stats.t.ppf(0.975, df[1]) * covariance[1, 1] ** 0.5
+        covered["clustered"] += abs(slope) <= half
+        naive = (back @ fit.covariance @ back.T)[1, 1] ** 0.5
+        covered["published"] += abs(slope) <= 1.96 * naive
+    assert 0.92 <= covered["clustered"] / 400 <= 0.99
+    assert covered["published"] / 400 < 0.75
+
+
+#: Lesnoff et al. (2004), Preventive Veterinary Medicine 64, 27–40, as `cbpp` in R's lme4: cases,
+#: animals and periods of 15 herds.
+CASES = [2, 3, 4, 0, 3, 1, 1, 8, 2, 0, 2, 2, 0, 2, 0, 5, 0, 0, 1, 3, 0, 0, 1, 8, 1, 3, 0, 12]
+CASES += [2, 0, 0, 0, 1, 1, 0, 2, 0, 5, 3, 1, 2, 1, 0, 0, 1, 2, 0, 0, 11, 0, 0, 0, 1, 1, 1, 0]
+SIZES = [14, 12, 9, 5, 22, 18, 21, 22, 16, 16, 20, 10, 10, 9, 6, 18, 25, 24, 4, 17, 17, 18, 20]
+SIZES += [16, 10, 9, 5, 34, 9, 6, 8, 6, 22, 22, 18, 22, 25, 27, 22, 22, 10, 8, 6, 5, 21, 24, 19]
+SIZES += [23, 19, 2, 3, 2, 19, 15, 15, 15]
+PERIODS = [4, 3, 4, 4, 4, 4, 4, 1, 4, 4, 4, 4, 4, 4, 4]
+
+
+def test_mixed_is_lme4():
+    """`glmer(…, nAGQ = 25)` of lme4's tests/lmer-1.R: fixed effects, and deviance to 1e-9."""
+    cases, sizes = np.array(CASES), np.array(SIZES)
+    y = np.concatenate(
+        [np.r_[np.ones(k), np.zeros(n - k)] for k, n in zip(cases, sizes, strict=True)]
+    )
+    herd = np.repeat(np.repeat(np.arange(15), PERIODS), sizes)
+    period = np.repeat(np.concatenate([np.arange(k) for k in PERIODS]), sizes)
+    design, back = standardise((period[:, None] == [1, 2, 3]).astype(float))
+    fit = fit_mixed(y, design, herd)
+    expected = [-1.39922533406847, -0.991407294757321, -1.12782184600404, -1.57946627431248]
+    assert back @ fit.coefficients == pytest.approx(expected, rel=1e-5)
+    saturated = (xlogy(cases, cases / sizes) + xlogy(sizes - cases, 1 - cases / sizes)).sum()
+    assert 2 * (saturated - fit.log_likelihood) == pytest.approx(100.010030538022, rel=1e-9)
+
+
+@pytest.mark.parametrize("theta", [(0.2, 0.5, 0.7), (-1.0, 2.0, 3.0), (0.0, 0.0, 0.1)])
+def test_quadrature_is_the_integral_and_its_derivatives(theta):
+    frame = drawn(60, 6)
+    y, member = frame["decision"].to_numpy().astype(float), frame["cluster"].to_numpy()
+    design = sm.add_constant(frame["score"].to_numpy())
+    theta = np.array(theta)
+
+    def of_cluster(g):
+        eta, outcome = design[member == g] @ theta[:2], y[member == g]
+
+        def density(u):
+            p = expit(eta + theta[2] * u)
+            return scipy.stats.norm.pdf(u) * np.prod(np.where(outcome == 1, p, 1 - p))
+
+        return math.log(scipy.integrate.quad(density, -12, 12, epsabs=0, epsrel=1e-12)[0])
+
+    value, score, information = _Likelihood(y, design, member).at(theta)
+    assert value == pytest.approx(sum(of_cluster(g) for g in range(6)), rel=1e-8)
+    for i, step in enumerate(np.eye(3) * 1e-5):
+        above = _Likelihood(y, design, member).at(theta + step)
+        below = _Likelihood(y, design, member).at(theta - step)
+        assert score[i] == pytest.approx((above[0] - below[0]) / 2e-5, abs=1e-4)
+        assert information[i] == pytest.approx((below[1] - above[1]) / 2e-5, abs=1e-3)
+
+
+def test_mixed_finds_what_was_put_in():
+    frame = drawn(6000, 300, sd=1.2, slope=0.7, seed=5)
+    row = only(regress(frame, "score", clusters="cluster"), "mixed")
+    assert row["coefficient"] == pytest.approx(0.7, abs=3 * row["se"])
+    assert row["cluster_sd"] == pytest.approx(1.2, abs=0.2)
+    plain = only(regress(frame, "score", clusters="cluster"))
+    assert row["log_likelihood"] > plain["log_likelihood"]
+    assert row["aic"] == pytest.approx(2 * 3 - 2 * row["log_likelihood"])
+
+
+def test_without_spread_mixed_is_published():
+    """Every cluster has the same rows, so none differs from another."""
+    frame = drawn(30, 1)
+    alike = pl.concat([frame.with_columns(cluster=pl.lit(k)) for k in range(5)])
+    result = regress(alike, "score", clusters="cluster")
+    mixed, plain = only(result, "mixed"), only(result)
+    assert mixed["cluster_sd"] == pytest.approx(0, abs=1e-3)
+    for column in ("coefficient", "se", "intercept_se", "log_likelihood"):
+        assert mixed[column] == pytest.approx(plain[column], rel=1e-5)
+
+
+X = [-1.0, -0.8, -0.5, -0.2, 0.0, 0.1, 0.3, 0.5, 0.7, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("score", "decision", "note"),
+    [
+        (X, [0] * 5 + [1] * 5, "complete separation"),
+        (X, [1] * 5 + [0] * 5, "complete separation"),
+        ([-1] * 4 + [0] * 2 + [1] * 4, [0] * 5 + [1] * 5, "quasi-complete separation"),
+        ([0] * 5 + [1] * 5, [0, 1, 0, 1, 0] + [1] * 5, "quasi-complete separation"),
+        (X, [1] * 10, "outcome does not vary"),
+        ([0.1 + 0.2] * 5 + [0.3] * 5, [0, 1] * 5, "predictor does not vary"),
+        (X[:9], [0, 1] * 4 + [1], "fewer than 10 rows"),
+        ([*X[:9], None], [0, 1] * 5, "fewer than 10 rows"),
+    ],
+)
+def test_no_number_but_a_note(score, decision, note, capfd):
+    frame = pl.DataFrame({"score": score, "decision": decision}, strict=False)
+    frame = frame.with_columns(cluster=pl.int_range(pl.len()) % 3)
+    result = regress(frame, "score", clusters="cluster")
+    assert result["note"].to_list() == [note] * 3
+    assert result.select("coefficient", "se", "p", "aic", "log_likelihood").null_count().row(0) == (
+        (3,) * 5
+    )
+    assert capfd.readouterr().err == ""
+
+
+def test_almost_separated_is_fitted():
+    decision = [0, 0, 0, 0, 1, 0, 1, 1, 1, 1]
+    row = only(regress(pl.DataFrame({"score": X, "decision": decision}), "score"))
+    assert row["note"] is None
+    check_against_statsmodels(row, np.array(X), np.array(decision))
+
+
+def test_clusters_can_stand_in_the_way_of_their_methods_alone():
+    frame = pl.DataFrame({"score": X, "decision": [0, 1, 0, 0, 1, 0, 1, 1, 0, 1]})
+    one = regress(frame.with_columns(cluster=pl.lit("a")), "score", clusters="cluster")
+    assert one["note"].to_list() == [None, *["fewer than 2 clusters"] * 2]
+    alike = regress(frame.with_columns(cluster="decision"), "score", clusters="cluster")
+    assert only(alike, "mixed")["note"] == "outcome does not vary within clusters"
+    saturated = frame.with_columns(score=pl.int_range(10) % 2, cluster=pl.int_range(10) % 2)
+    assert only(regress(saturated, "score", clusters="cluster"), "clustered")["note"] == (
+        "no variance between clusters"
+    )
+
+
+def test_planes_separate_too():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 2))
+    parted = (x.sum(axis=1) > 0).astype(float)
+    assert separation(parted, x) == "complete separation"
+    parted[np.abs(x.sum(axis=1)).argmax()] = 1 - parted[np.abs(x.sum(axis=1)).argmax()]
+    assert separation(parted, x) is None
+    frame = pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "decision": x.sum(axis=1) > 0})
+    rows = compare_predictors(frame, ["a", "b"], joint=True)
+    assert rows["note"].to_list() == [None] * 3 + ["complete separation"] * 2
+
+
+def test_no_rows_are_no_numbers():
+    empty = pl.DataFrame(schema={"score": pl.Float64, "decision": pl.Int64, "cluster": pl.String})
+    result = regress(empty, "score", clusters="cluster", by="cluster")
+    assert result["note"].to_list() == ["fewer than 10 rows"] * 3
+    assert result.schema == REGRESSIONS
+    assert curve(result, [0.0]).schema == CURVES
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"predictor": "other"}, "missing column other"),
+        ({"predictor": "decision"}, "also a predictor"),
+        ({"outcome": "score"}, "also a predictor"),
+        ({"outcome": "cluster"}, "allowed are 1, 0 and null"),
+        ({"predictor": "word"}, "word: needs numbers"),
+        ({"predictor": "broken"}, "broken: nan"),
+        ({"clusters": "holed"}, "holed: null in 10 rows"),
+        ({"by": "named"}, "called 'all'"),
+        ({"confidence": 95}, "confidence 95"),
+    ],
+)
+def test_bad_input_is_one_line(change, message):
+    frame = drawn(20, 4).with_columns(
+        word=pl.lit("x"),
+        broken=pl.lit(float("nan")),
+        holed=pl.when(pl.int_range(20) < 10).then(1),
+        named=pl.lit("all"),
+    )
+    with pytest.raises(InputError, match=message) as error:
+        regress(frame, **{"predictor": "score", **change})
+    assert "\n" not in str(error.value)
+
+
+def test_groups_stand_beside_all():
+    frame = drawn().with_columns(category=pl.col("cluster") % 3)
+    result = regress(frame, "score", by="category", clusters="cluster")
+    assert result["group"].unique(maintain_order=True).to_list() == ["all", "0", "1", "2"]
+    alone = regress(frame.filter(category=1), "score", clusters="cluster")
+    assert result.filter(group="1").drop("group").equals(alone.drop("group"))
+
+
+def test_missing_rows_are_counted_and_left_out():
+    frame = drawn(100)
+    holed = frame.with_columns(score=pl.when(pl.int_range(100) >= 7).then("score"))
+    row = only(regress(holed, "score"))
+    assert (row["n"], row["n_missing"]) == (93, 7)
+    assert row["coefficient"] == only(regress(frame.tail(93), "score"))["coefficient"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.01, 100), st.floats(-5, 5))
+def test_unit_and_origin_of_the_predictor_change_nothing_else(seed, scale, shift):
+    frame = drawn(80, 8, seed=seed)
+    moved = frame.with_columns(pl.col("score") * -scale + shift)
+    for a, b in zip(
+        regress(frame, "score", clusters="cluster").iter_rows(named=True),
+        regress(moved, "score", clusters="cluster").iter_rows(named=True),
+        strict=True,
+    ):
+        assert a["note"] == b["note"]
+        if a["note"] is None:
+            assert b["coefficient"] * -scale == pytest.approx(a["coefficient"], rel=1e-4, abs=1e-5)
+            assert b["p"] == pytest.approx(a["p"], rel=1e-3, abs=1e-9)
+            assert b["log_likelihood"] == pytest.approx(a["log_likelihood"], rel=1e-8)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(12, 40), st.integers(1, 12))
+def test_never_nan(seed, n, clusters):
+    frame = drawn(n, clusters, sd=2, slope=3, seed=seed)
+    result = regress(frame, "score", clusters="cluster", by="cluster")
+    compared = compare_predictors(frame.with_columns(b=pl.col("score") ** 2), ["score", "b"])
+    for table in (result, compared):
+        numbers = table.select(pl.selectors.float())
+        finite = numbers.select(pl.all().drop_nulls().is_finite().all())
+        assert finite.row(0) == (True,) * numbers.width
+    assert result.filter(pl.col("coefficient").is_null() == pl.col("note").is_null()).is_empty()
+
+
+def test_copied_clusters_are_caught_by_clustering():
+    """Nine copies of each row in its cluster divide the naive error by 3; the robust one stays."""
+    frame = drawn(150, 15)
+    once = regress(frame, "score", clusters="cluster")
+    copied = regress(pl.concat([frame] * 9), "score", clusters="cluster")
+    assert only(copied)["se"] == pytest.approx(only(once)["se"] / 3, rel=1e-6)
+    ratio = only(copied, "clustered")["se"] / only(once, "clustered")["se"]
+    assert ratio == pytest.approx(1, rel=1e-6)
+
+
+def test_curve_is_the_prediction_of_statsmodels():
+    frame, xs = drawn(), np.array([-2.0, 0.0, 0.5, 3.0])
+    points = curve(regress(frame, "score", confidence=0.9), xs)
+    fit = sm.GLM(
+        frame["decision"].to_numpy(),
+        sm.add_constant(frame["score"].to_numpy()),
+        family=sm.families.Binomial(),
+    ).fit(tol=1e-12)
+    expected = fit.get_prediction(sm.add_constant(xs)).summary_frame(alpha=0.1)
+    for ours, theirs in {
+        "probability": "mean",
+        "ci_low": "mean_ci_lower",
+        "ci_high": "mean_ci_upper",
+    }.items():
+        assert points[ours].to_numpy() == pytest.approx(expected[theirs].to_numpy(), rel=1e-6)
+
+
+def test_curve_leaves_out_what_was_not_fitted():
+    frame = drawn().with_columns(category=pl.when(pl.col("cluster") > 0).then(1).otherwise(0))
+    frame = frame.with_columns(decision=pl.when(category=0).then(1).otherwise("decision"))
+    points = curve(regress(frame, "score", by="category", clusters="cluster"), [0, 1])
+    assert set(points["group"]) == {"all", "1"}
+    assert set(points["method"]) == {"published", "clustered", "mixed"}
+    assert points.schema == CURVES
+    with pytest.raises(InputError, match="xs"):
+        curve(regress(frame, "score"), [float("nan")])
+
+
+@pytest.fixture
+def two() -> pl.DataFrame:
+    noise = np.random.default_rng(1).normal(size=240)
+    return drawn().with_columns(
+        noise=pl.Series(noise), half=pl.when(pl.int_range(240) % 2 == 0).then(1.0 + pl.col("score"))
+    )
+
+
+def test_models_are_compared_on_the_same_rows(two):
+    rows = compare_predictors(two, ["score", "noise", "half"])
+    assert rows.schema == COMPARISONS
+    assert rows["terms"].to_list() == ["1", "1 + score", "1 + noise", "1 + half"]
+    assert rows["n"].to_list() == [120] * 4
+    assert rows["n_missing"].to_list() == [120] * 4
+    same = rows.filter(pl.col("predictor").is_in(["score", "half"]))
+    assert same["aic"][0] == pytest.approx(same["aic"][1])
+
+
+def test_comparison_is_statsmodels_and_akaike(two):
+    rows = compare_predictors(two, ["score", "noise"], joint=True)
+    y = two["decision"].to_numpy()
+    design = sm.add_constant(two.select("score", "noise").to_numpy())
+    chosen = ([0], [0, 1], [0, 2], [0, 1, 2])
+    fits = [sm.Logit(y, design[:, list(k)]).fit(disp=0, tol=1e-14) for k in chosen]
+    models = rows.unique("terms", maintain_order=True)
+    assert models["aic"].to_list() == pytest.approx([f.aic for f in fits], rel=1e-10)
+    assert models["bic"].to_list() == pytest.approx([f.bic for f in fits], rel=1e-10)
+    assert models["n_parameters"].to_list() == [1, 2, 2, 3]
+    assert models["pseudo_r2"].to_list() == pytest.approx([f.prsquared for f in fits], abs=1e-9)
+    weights = np.exp(-0.5 * np.array([f.aic for f in fits]))
+    assert models["akaike_weight"].to_list() == pytest.approx(weights / weights.sum(), rel=1e-6)
+    assert models["delta_aic"].min() == models["delta_bic"].min() == 0
+    joint = rows.filter(terms="1 + score + noise")
+    assert joint["predictor"].to_list() == ["score", "noise"]
+    assert joint["coefficient"].to_list() == pytest.approx(fits[3].params[1:], rel=1e-7)
+    assert joint["se"].to_list() == pytest.approx(fits[3].bse[1:], rel=1e-7)
+    assert joint["p"].to_list() == pytest.approx(fits[3].pvalues[1:], rel=1e-6)
+
+
+def test_comparison_with_random_intercepts(two):
+    rows = compare_predictors(two, ["score", "noise"], clusters="cluster")
+    assert rows["method"].to_list() == ["published"] * 3 + ["mixed"] * 3
+    mixed = rows.filter(method="mixed", terms="1 + score").row(0, named=True)
+    expected = only(regress(two, "score", clusters="cluster"), "mixed")
+    for column in ("coefficient", "se", "p", "aic", "bic", "pseudo_r2"):
+        assert mixed[column] == pytest.approx(expected[column], rel=1e-9)
+    assert rows.group_by("method").agg(pl.col("akaike_weight").sum())[
+        "akaike_weight"
+    ].to_list() == pytest.approx([1, 1])
+
+
+def test_collinear_predictors_have_no_joint_model(two):
+    twice = two.with_columns(again=2 * pl.col("score") - 1)
+    rows = compare_predictors(twice, ["score", "again"], joint=True)
+    assert rows["note"].to_list() == [None] * 3 + ["predictors are collinear"] * 2
+    assert rows["akaike_weight"].drop_nulls().sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("predictors", [[], ["score", "score"]])
+def test_each_predictor_once(two, predictors):
+    with pytest.raises(InputError, match="at least one, and each once"):
+        compare_predictors(two, predictors)
+
+
+def test_the_prompt_predicts_better_than_the_embedding_of_another_model(chained, shared_data):
+    """As the paper finds; here the layer WEAT of Llama 3 8B, averaged over a stereotype."""
+    path = shared_data / "bai" / "llama3_8b_prompts_and_layer_weat.csv"
+    layer = pl.read_csv(path, infer_schema_length=None)
+    layer = layer.group_by(stereotype="category").agg(weat=pl.col("weat31").mean())
+    joined = chained.join(layer, on="stereotype")
+    assert joined.height > 250
+    rows = compare_predictors(joined, ["iat_bias", "weat"], outcome="decision_bias")
+    aic = dict(rows.select("terms", "aic").rows())
+    assert aic["1 + iat_bias"] + 10 < min(aic["1 + weat"], aic["1"])
