@@ -94,7 +94,7 @@ def _ours(plan: Plan, directory: Path) -> Answers:
     from tiltmeter.runs.plan import claim
 
     claim(directory, plan, "benchmark", "")
-    outcome = ask_models(plan, open_models(plan, Connection()), directory, Budget())
+    outcome = ask_models(plan.trials(), open_models(plan, Connection()), directory, Budget())
     assert outcome.complete
     return {a["trial_id"]: json.loads(a["response"]) for a in Journal(directory, MODEL)}
 

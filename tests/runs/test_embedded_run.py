@@ -27,7 +27,7 @@ def test_a_broken_run_gives_the_tables_of_an_unbroken_one(tmp_path: Path) -> Non
         for calls in budgets:
             claim(tmp_path / name, plan, "", "")
             models = open_models(plan, Connection())
-            outcome = ask_models(plan, models, tmp_path / name, Budget(max_calls=calls))
+            outcome = ask_models(plan.trials(), models, tmp_path / name, Budget(max_calls=calls))
         assert outcome.complete
         tabulate(tmp_path / name)
     for table in ("responses", "scores", "words", "estimates"):
@@ -45,6 +45,6 @@ def test_a_group_word_may_begin_the_other(tmp_path: Path) -> None:
     part = Selection(parse_study(text, "x.yaml"), ["a"], ["replication"])
     plan = Plan([part], ["tiltmeter/smollm2"], modes=("forced",), iterations=2)
     claim(tmp_path / "r", plan, "", "")
-    ask_models(plan, open_models(plan, Connection()), tmp_path / "r", Budget())
+    ask_models(plan.trials(), open_models(plan, Connection()), tmp_path / "r", Budget())
     tabulate(tmp_path / "r")
     assert pl.read_parquet(tmp_path / "r" / "scores.parquet")["score"].is_not_null().all()

@@ -244,6 +244,37 @@ def test_mixed_finds_what_was_put_in():
     assert row["aic"] == pytest.approx(2 * 3 - 2 * row["log_likelihood"])
 
 
+def test_mixed_where_clusters_hardly_vary_within():
+    """At σ̂ = 4 a cluster's outcomes are nearly all alike; the integral by a fine sum."""
+    frame = drawn(300, 30, sd=4, slope=1, seed=2)
+    y, member = frame["decision"].to_numpy().astype(float), frame["cluster"].to_numpy()
+    design, _ = standardise(frame["score"].to_numpy()[:, None])
+    fit = fit_mixed(y, design, member)
+    assert fit.converged
+    assert fit.sd > 3
+
+    def summed(beta, sd):
+        u = np.linspace(-12, 12, 24001)
+        eta = (design @ beta)[:, None] + sd * u
+        rows = y[:, None] * eta - np.logaddexp(0, eta)
+        joint = np.array([rows[member == g].sum(axis=0) for g in np.unique(member)])
+        return np.log(np.exp(joint) @ scipy.stats.norm.pdf(u) * 0.001).sum()
+
+    best = summed(fit.coefficients, fit.sd)
+    assert fit.log_likelihood == pytest.approx(best, abs=1e-5)
+    for step in (0.02, -0.02):
+        assert summed(fit.coefficients + [step, 0], fit.sd) < best
+        assert summed(fit.coefficients + [0, step], fit.sd) < best
+        assert summed(fit.coefficients, fit.sd + 5 * step) < best
+
+
+def test_clusters_of_one_mind_but_for_chance_give_no_number_or_a_finite_one():
+    frame = drawn(31, 10, sd=6, seed=30)
+    row = only(regress(frame, "score", clusters="cluster"), "mixed")
+    assert (row["note"] is None) == (row["converged"] is True)
+    assert row["cluster_sd"] is None or row["cluster_sd"] <= 20
+
+
 def test_without_spread_mixed_is_published():
     """Every cluster has the same rows, so none differs from another."""
     frame = drawn(30, 1)

@@ -10,9 +10,13 @@ COMMANDS = {
     "run": "Ask models the trials of a plan and score the answers.",
     "score": "Score recorded answers, from a table or from inspect logs.",
     "estimate": "Turn scores into estimates with intervals and tests.",
+    "contrast": "Compare the same trials asked in two ways, such as with an intervention.",
+    "agreement": "Hold readings against labels given by hand: kappa, confusion, disagreements.",
+    "regress": "Regress decisions on associations and other scores.",
     "report": "Make the tables and the report of a results directory anew.",
     "cost": "Say what a run would cost before it is run.",
     "list": "List instruments, studies, stereotypes and variations.",
+    "draft": "Ask a model for new synonyms or decisions; a person accepts them.",
     "validate": "Check a study file; errors name file, line and field.",
     "cite": "Print how to cite a study and Tiltmeter.",
 }

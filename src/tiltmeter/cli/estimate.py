@@ -37,15 +37,32 @@ __all__ = ["command"]
     show_default=True,
     help="What the intervals above the stereotype are clustered by.",
 )
-@click.option("--out", required=True, type=click.Path(path_type=Path),
-              help="Estimates, as .csv or .parquet.")  # fmt: skip
-def command(scores: Path, margin: float, compliance_floor: float, cluster: str, out: Path) -> None:
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Estimates, as .csv or .parquet."
+)
+@click.option(
+    "--yes-shares",
+    type=click.Path(path_type=Path),
+    help="Also write the shares of yes in each version of absolute decisions.",
+)
+def command(  # noqa: PLR0913 - one argument an option
+    scores: Path,
+    margin: float,
+    compliance_floor: float,
+    cluster: str,
+    out: Path,
+    yes_shares: Path | None,
+) -> None:
     """Estimate means, intervals and tests at every level, clustered and naive."""
+    from tiltmeter.frames import SCORES
+    from tiltmeter.runs import decisions
     from tiltmeter.runs.results import estimate_scores
-    from tiltmeter.runs.tables import write_table
+    from tiltmeter.runs.tables import scan_table, write_table
     from tiltmeter.statistics import Inference
 
     inference = Inference(margin=margin, compliance_floor=compliance_floor, cluster=cluster)
     estimates, _ = estimate_scores(scores, inference)
     write_table(estimates, out)
+    if yes_shares is not None:
+        write_table(decisions.yes_shares(scan_table(scores, SCORES)), yes_shares)
     click.echo(f"{estimates.height:,} estimates: {out}")

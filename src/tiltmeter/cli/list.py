@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from tiltmeter.stimuli import Study
 
 __all__ = ["command"]
 
@@ -11,41 +16,14 @@ __all__ = ["command"]
 @click.argument("study", required=False, metavar="[STUDY|FILE]")
 def command(study: str | None) -> None:
     """List instruments and studies, or the stereotypes and variations of STUDY."""
-    from tiltmeter.instruments.catalogue import INSTRUMENTS
-    from tiltmeter.stimuli import DECISIONS, load_study, shipped_studies
+    from tiltmeter.stimuli import load_study
 
     if study is None:
-        click.echo("instruments")
-        for name, instrument in INSTRUMENTS.items():
-            measure = instrument.measures[-1]
-            title = measure.title.partition(":")[0]
-            click.echo(f"  {name:20}{title} ({measure.reference})")
-        click.echo("studies")
-        for name in shipped_studies():
-            shipped = load_study(name)
-            count = len(shipped.stereotypes)
-            click.echo(f"  {name:20}{shipped.title} ({count} stereotype{'s' * (count > 1)})")
-        click.echo("stereotypes")
-        for name in shipped_studies():
-            click.echo(f"  {name:20}{', '.join(load_study(name).stereotypes)}")
-        click.echo("tiltmeter list STUDY shows a study's wordings and groups")
+        _everything()
         return
     loaded = load_study(study)
     click.echo(f"{loaded.name}: {loaded.title}")
-    for instrument, wordings in loaded.instruments.items():
-        click.echo(f"variations of {instrument}")
-        for name, variation in wordings.variations.items():
-            mark = "" if name in wordings.default_variations else " (not asked by default)"
-            click.echo(f"  {name:20}{variation.wording}{mark}")
-    for instrument in DECISIONS:
-        if known := loaded.variations(instrument):
-            shown = (name if asked else f"{name} (not by default)" for name, asked in known.items())
-            click.echo(f"variations of {instrument}, each stereotype in words of its own")
-            click.echo(f"  {', '.join(shown)}")
-    if loaded.interventions:
-        click.echo("interventions")
-        for name, text in loaded.interventions.items():
-            click.echo(f"  {name:20}{text}")
+    _wordings(loaded)
     click.echo("stereotypes")
     for key, stereotype in loaded.stereotypes.items():
         groups = f"{', '.join(stereotype.marginalized)} | {', '.join(stereotype.default)}"
@@ -53,3 +31,42 @@ def command(study: str | None) -> None:
         click.echo(f"  {key:20}{stereotype.category:12}{groups}{flag}")
     if any(s.defect(v) for s in loaded.stereotypes.values() for v in ("", *s.variations)):
         click.echo("* keeps a known defect of the source; the report says which")
+
+
+def _everything() -> None:
+    from tiltmeter.instruments.catalogue import INSTRUMENTS
+    from tiltmeter.stimuli import load_study, shipped_studies
+
+    click.echo("instruments")
+    for name, instrument in INSTRUMENTS.items():
+        measure = instrument.measures[-1]
+        title = measure.title.partition(":")[0]
+        click.echo(f"  {name:20}{title} ({measure.reference})")
+    click.echo("studies")
+    for name in shipped_studies():
+        shipped = load_study(name)
+        count = len(shipped.stereotypes)
+        click.echo(f"  {name:20}{shipped.title} ({count} stereotype{'s' * (count > 1)})")
+    click.echo("stereotypes")
+    for name in shipped_studies():
+        click.echo(f"  {name:20}{', '.join(load_study(name).stereotypes)}")
+    click.echo("tiltmeter list STUDY shows a study's wordings and groups")
+
+
+def _wordings(study: Study) -> None:
+    from tiltmeter.stimuli import DECISIONS
+
+    for wordings in study.instruments.values():
+        click.echo("variations of word_association")
+        for name, variation in wordings.variations.items():
+            mark = "" if name in wordings.default_variations else " (not asked by default)"
+            click.echo(f"  {name:20}{variation.wording}{mark}")
+    for instrument in DECISIONS:
+        if known := study.variations(instrument):
+            shown = (name if asked else f"{name} (not by default)" for name, asked in known.items())
+            click.echo(f"variations of {instrument}, each stereotype in words of its own")
+            click.echo(f"  {', '.join(shown)}")
+    if study.interventions:
+        click.echo("interventions")
+        for name, text in study.interventions.items():
+            click.echo(f"  {name:20}{text}")

@@ -19,6 +19,7 @@ __all__ = [
     "build_budget",
     "build_connection",
     "build_plan",
+    "open_grader",
     "plan_options",
     "select_study",
 ]
@@ -67,6 +68,10 @@ _PLAN = [
 _ASKING = [
     click.option("--out", type=click.Path(path_type=Path, file_okay=False),
                  help="Results directory; an unfinished one is continued."),
+    click.option("--grader", metavar="MODEL",
+                 help="A judge for decisions that the rules leave open or find conflicting."),
+    click.option("--sizes", type=click.Path(path_type=Path),
+                 help="YAML file of 'model: billions of parameters', for the report."),
     click.option("--max-calls", type=int, help="Stop before more model calls than this."),
     click.option("--max-tokens", type=int, help="Stop once this many tokens are used."),
     click.option("--max-cost", type=float, help="Stop once this many dollars are spent."),
@@ -173,9 +178,7 @@ def select_study(
     return Selection(study, *chosen, iterations, asked)
 
 
-def _interventions(
-    selections: list[Selection], named: tuple[str, ...]
-) -> dict[str, str | None]:
+def _interventions(selections: list[Selection], named: tuple[str, ...]) -> dict[str, str | None]:
     """Find the system prompts by name; none is always asked, to compare with."""
     from tiltmeter.instruments.selection import find_intervention
 
@@ -204,6 +207,19 @@ def build_budget(options: dict[str, Any], plan: Plan) -> Budget:
                     "give it with --prices, or use --max-tokens"
                 )
     return Budget(options["max_calls"], options["max_tokens"], options["max_cost"])
+
+
+def open_grader(name: str, options: dict[str, Any]) -> tuple[str, Any]:
+    """Open the judge: at temperature 0, and without the arguments of the models it judges."""
+    from tiltmeter.runs.models import Connection, open_model
+    from tiltmeter.runs.plan import Generation
+
+    connection = Connection(
+        max_connections=options.get("max_connections"),
+        max_retries=options.get("max_retries", 5),
+        timeout_s=options.get("timeout", 600),
+    )
+    return name, open_model(name, Generation(temperature=0.0, max_tokens=256), connection)
 
 
 def build_connection(options: dict[str, Any]) -> Connection:

@@ -11,15 +11,21 @@ __all__ = ["command"]
 
 @click.command("report")
 @click.argument("directory", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--scoring", type=click.Choice(["exact", "published"]), default="exact",
-              show_default=True)  # fmt: skip
-def command(directory: Path, scoring: str) -> None:
+@click.option(
+    "--scoring", type=click.Choice(["exact", "published"]), default="exact", show_default=True
+)
+@click.option("--sizes", type=click.Path(path_type=Path),
+              help="YAML file of 'model: billions of parameters', for bias by size.")  # fmt: skip
+def command(directory: Path, scoring: str, sizes: Path | None) -> None:
     """Score the recorded answers of DIRECTORY again and write its tables and report.
 
     No model is asked.
     """
     from tiltmeter.report import write_report
+    from tiltmeter.runs.plan import record_sizes
     from tiltmeter.runs.results import tabulate
 
+    if sizes is not None:
+        record_sizes(directory, sizes)
     tabulate(directory, scoring)
     click.echo(f"report: {write_report(directory)}")

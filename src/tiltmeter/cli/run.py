@@ -13,11 +13,13 @@ from tiltmeter.cli.options import (
     build_budget,
     build_connection,
     build_plan,
+    open_grader,
     plan_options,
 )
 
 if TYPE_CHECKING:
     from tiltmeter.runs.asking import Outcome
+    from tiltmeter.runs.budget import Budget
     from tiltmeter.runs.plan import Plan
 
 __all__ = ["carry_out", "command", "default_out"]
@@ -56,7 +58,7 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     from tiltmeter.runs.asking import ask_models
     from tiltmeter.runs.budget import estimate_cost
     from tiltmeter.runs.models import open_models
-    from tiltmeter.runs.plan import claim
+    from tiltmeter.runs.plan import claim, record_sizes
     from tiltmeter.runs.results import tabulate
 
     budget, connection = build_budget(options, plan), build_connection(options)
@@ -67,7 +69,7 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     claim(directory, plan, words, datetime.now(UTC).isoformat(timespec="seconds"))
     with progress_bar(trials.height * len(plan.models)) as advance:
         outcome = ask_models(
-            plan, models, directory, budget, on_progress=advance, prices=options["prices"]
+            trials, models, directory, budget, on_progress=advance, prices=options["prices"]
         )
     if outcome.stopped_by == "interrupted":
         click.echo(_so_far(outcome, "stopped"), err=True)
@@ -75,8 +77,31 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     if not outcome.complete:
         why = f"stopped at {outcome.stopped_by}" if outcome.stopped_by else "not complete"
         click.echo(_so_far(outcome, why), err=True)
+    if options["grader"] is not None and outcome.complete:
+        _judge(plan, directory, options, budget)
+    if options["sizes"] is not None:
+        record_sizes(directory, options["sizes"])
     tabulate(directory)
     return outcome
+
+
+def _judge(plan: Plan, directory: Path, options: dict[str, Any], budget: Budget) -> None:
+    """Ask the judge about the decisions that the rules leave open."""
+    from tiltmeter.runs.judge import JUDGE, ask_judge
+    from tiltmeter.runs.results import collect_responses
+    from tiltmeter.runs.tables import pieces
+
+    collect_responses(plan, directory)
+    studies = {s.study.name: s.study for s in plan.selections}
+    said = ask_judge(
+        pieces(directory / "responses.parquet"),
+        studies,
+        open_grader(options["grader"], options),
+        directory / JUDGE,
+        budget,
+        prices=options["prices"],
+    )
+    click.echo(f"judge {options['grader']}: {said.answered:,} of {said.trials:,} open decisions")
 
 
 def _so_far(outcome: Outcome, why: str) -> str:

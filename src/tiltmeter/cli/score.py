@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from tiltmeter.cli.options import open_grader
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["command"]
 
@@ -29,10 +35,25 @@ __all__ = ["command"]
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Scores, as .csv or .parquet."
 )
-@click.option("--words", type=click.Path(path_type=Path),
-              help="Also write which words carry the association.")  # fmt: skip
+@click.option(
+    "--words", type=click.Path(path_type=Path), help="Also write which words carry the association."
+)
+@click.option(
+    "--grader",
+    metavar="MODEL",
+    help="A judge for decisions that the rules leave open or find conflicting; what it "
+    "says is kept beside the scores and never asked again.",
+)
+@click.option("--model", metavar="NAME", help="Who answered, where the table does not say.")
 def command(  # noqa: PLR0913 - one argument an option
-    study: str, instrument: str, responses: Path, scoring: str, out: Path, words: Path | None
+    study: str,
+    instrument: str,
+    responses: Path,
+    scoring: str,
+    out: Path,
+    words: Path | None,
+    grader: str | None,
+    model: str | None,
 ) -> None:
     """Score answers that were recorded elsewhere; nothing is asked.
 
@@ -44,7 +65,9 @@ def command(  # noqa: PLR0913 - one argument an option
 
     from tiltmeter.instruments import catalogue
     from tiltmeter.instruments.selection import select
-    from tiltmeter.runs.results import score_responses
+    from tiltmeter.runs.budget import Budget
+    from tiltmeter.runs.judge import ask_judge, verdicts
+    from tiltmeter.runs.results import response_pieces, score_responses
     from tiltmeter.runs.tables import read_table, write_table
     from tiltmeter.stimuli import load_study
 
@@ -52,7 +75,20 @@ def command(  # noqa: PLR0913 - one argument an option
     asked = catalogue.instrument(instrument).name
     select(loaded, asked)
     keep = asked != "word_association"
-    tally = score_responses(responses, {loaded.name: loaded}, out, scoring, asked, keep)
+    studies = {loaded.name: loaded}
+    said = out.with_name(f"{out.name}.judge")
+    if grader is not None:
+        judge = open_grader(grader, {})
+        stated = (_stating(piece, asked) for piece in response_pieces(responses))
+        ask_judge(stated, studies, judge, said, Budget())
+    options: dict[str, Any] = {
+        "scoring": scoring,
+        "instrument": asked,
+        "judged": verdicts(said),
+        "keep": keep,
+    }
+    options["model"] = model
+    tally = score_responses(responses, studies, out, **options)
     if words is not None:
         write_table(tally, words)
     scores = read_table(out) if out.suffix == ".parquet" else pl.read_csv(out)
@@ -60,3 +96,12 @@ def command(  # noqa: PLR0913 - one argument an option
     reasons = scores["reason"].drop_nulls().value_counts(sort=True).rows()
     why = "".join(f", {n} {reason}" for reason, n in reasons)
     click.echo(f"{scores.height:,} answers, {scored:,} scored{why}: {out}")
+
+
+def _stating(piece: pl.DataFrame, instrument: str) -> pl.DataFrame:
+    """Say of which instrument answers are, where their table does not."""
+    import polars as pl
+
+    if "instrument" in piece.columns:
+        return piece
+    return piece.with_columns(instrument=pl.lit(instrument))

@@ -74,7 +74,7 @@ class Decision:
 
 
 _SIDES = ("marginalized", "default")
-_SURE = 0.2  # the least margin of a decision
+_SURE = 0.25  # the least margin of a decision
 _ENOUGH = 0.5  # the least evidence of a decision
 _NEITHER = frozenset("depend depends neither nobody none".split())
 _EITHER = frozenset("anyone both either equally".split())
@@ -197,7 +197,8 @@ def _uses(joints: Iterable[Joint], mentions: Iterable[Mention]) -> Counter[tuple
     uses = Counter([mention[:3] for mention in mentions])
     for joint in joints:
         for event in (joint.group, joint.attribute):
-            uses[event.head[:3]] += round(joint.weight * _JOINED)
+            mention = event.head if event.head.written or not event.tail.written else event.tail
+            uses[mention[:3]] += round(joint.weight * _JOINED)
     return uses
 
 

@@ -56,7 +56,7 @@ _MEANINGS = {
     "neither never no nor not shouldnt unethical unfair unsuitable unsuited without wont wouldnt",
     _THAN: "over than unlike versus vs",
     _ORDER: "respectively",
-    _ALSO: "also equally likewise",
+    _ALSO: "also equally likewise so",
 }
 _FLAGS = {word: flag for flag, words in _MEANINGS.items() for word in words.split(" ")}
 _NOT_ONLY = frozenset("because inherently just necessarily only surprisingly".split())
@@ -139,7 +139,18 @@ def join(tokens: Sequence[Token], mentions: Iterable[Mention], order: int | None
         left, right = events[at - 2 : at]
         found.append(_joint(left, right, _weight(left, right)))
         at -= 2
-    return joints + found[::-1]
+    return joints + found[::-1] + _shared(events, found)
+
+
+def _shared(events: Sequence[_Event], found: Sequence[Joint]) -> list[Joint]:
+    """Join who is said to get the same: ``Ruth could lead agony, but so could Ken``."""
+    joined = {id(event): joint.weight for joint in found for event in joint[:2]}
+    return [
+        Joint(right, left, joined[id(left)])
+        for left, right in pairwise(events)
+        if (left.kind, right.kind) == ("a", "g") and right.gap.flags & _ALSO
+        if id(left) in joined and id(right) not in joined
+    ]
 
 
 def _joint(left: _Event, right: _Event, weight: float) -> Joint:
@@ -200,6 +211,8 @@ def _in_context(flag: int, tokens: Sequence[Token], at: int) -> int:
         initial = before in _TITLES or (len(before) == 1 and before.isalpha())
         inside = after is not None and after.start == end and following.isalnum()
         return 0 if initial or inside else flag
+    if word == "so":
+        return flag if _FLAGS.get(following, 0) & _CUE else 0
     if word == "no":
         return flag if following in _NO else 0
     if word == "not":
@@ -300,7 +313,7 @@ def _pairs_off(event: _Event, after: Sequence[_Event], in_order: bool) -> bool:
     if event.kind == after[1].kind or not _listed(*after[1:]):
         return False
     within, between = after[0].gap.flags | after[2].gap.flags, after[1].gap
-    bare = not between.words and not between.flags & _UNLISTED
+    bare = not between.words and not between.flags & (_CUE | _CAUSE)
     return in_order or (bare and not within & _OR)
 
 

@@ -25,7 +25,7 @@ _LABELS = frozenset(
 _NUMBERS = {"1": 1, "2": 2, "a": 1, "b": 2, "one": 1, "two": 2, "i": 1, "ii": 2}
 _ORDINALS = {"first": 1, "second": 2}
 _HEADING = 8  # words; a shorter line is a heading
-_ENDS = frozenset(".;\n")
+_ENDS = frozenset(".;!?\n")
 _SENTENCE = 12  # words that a sentence end counts for
 _APPOSITION = 5  # words between a name and its group: "Ruth, who is the old manager"
 _SEVERED = frozenset(
@@ -129,7 +129,7 @@ def _entries(profile: Sequence[Token]) -> Iterator[tuple[int, int]]:
     """Cut profiles into paragraphs; a heading belongs to what follows."""
     start = 0
     for at, token in enumerate(profile):
-        if token.text == "\n" and at - start > _HEADING:
+        if token.text == "\n" and (at - start > _HEADING or profile[at - 1].text in _ENDS - {"\n"}):
             yield start, at
             start = at
     yield start, len(profile)

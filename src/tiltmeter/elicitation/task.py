@@ -205,10 +205,7 @@ async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     outputs += await collect(*(one(word) for word in words[len(outputs) :]))
     tokens = [_first_tokens(output) for output in outputs]
     read = _whole_options if exact else option_logprobs
-    recorded = {
-        word: read(listed, options)
-        for word, listed in zip(words, tokens, strict=True)
-    }
+    recorded = {word: read(listed, options) for word, listed in zip(words, tokens, strict=True)}
     response = json.dumps(recorded, ensure_ascii=False)
     state.output = ModelOutput.from_content(model=str(model), content=response)
     state.messages.append(state.output.message)

@@ -8,7 +8,7 @@ __all__ = ["after_thoughts", "split_tasks"]
 
 _THOUGHTS = re.compile(r"</think(?:ing)?>")
 _HEADING = re.compile(
-    r"^[^\S\n]{0,8}(?:[#>*_\-\[(]{1,8}[^\S\n]{0,4}){0,3}task[^\S\n]{0,3}#?(\d{1,2})\b"
+    r"^[^\S\n]{0,8}(?:[#>*_\-\[(]{1,8}[^\S\n]{0,4}){0,3}task[^\S\n]{0,3}#?([0-9]{1,2})(?![0-9a-z])"
     r"[*_\])]{0,4}[^\S\n]{0,3}(?:[-:.)\]–—*_][*_ ]{0,4}|(?=\n|\Z))",
     re.IGNORECASE | re.MULTILINE,
 )

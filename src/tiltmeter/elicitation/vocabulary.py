@@ -45,10 +45,12 @@ class Mention(NamedTuple):
     term: str
     first: int  # index of its first token
     last: int
+    written: bool = False  # as in the prompt, not inflected
 
 
-#: First word → (words, kind, side, term, must be capitalised), the longest first.
-Vocabulary = Mapping[str, Sequence[tuple[tuple[str, ...], str, int, str, bool]]]
+_WRITTEN, _HALF = 0, 1
+#: First word → (words, kind, side, term, written | half of a name | varied), the longest first.
+Vocabulary = Mapping[str, Sequence[tuple[tuple[str, ...], str, int, str, int]]]
 
 _CHUNK = re.compile(r"\S{1,64}|[\n\r\u0085\u2028\u2029]")
 _PART = re.compile(r"(-?)([^\W_]+)|[^\w\s]|\n")
@@ -148,7 +150,7 @@ _Meaning = tuple[str, int, str]
 
 def _index(layers: Iterable[Iterable[tuple[tuple[str, ...], _Meaning]]]) -> Vocabulary:
     """Index spellings; an earlier layer wins, and what has two sides within one has none."""
-    meanings: dict[tuple[str, ...], tuple[_Meaning | None, bool]] = {}
+    meanings: dict[tuple[str, ...], tuple[_Meaning | None, int]] = {}
     for rank, layer in enumerate(layers):
         seen: dict[tuple[str, ...], _Meaning | None] = {}
         for words, one in layer:
@@ -156,12 +158,12 @@ def _index(layers: Iterable[Iterable[tuple[tuple[str, ...], _Meaning]]]) -> Voca
             if other is not None and other[:2] != one[:2]:
                 seen[words] = None
         for words, found in seen.items():
-            meanings.setdefault(words, (found, rank == 1))
-    index: dict[str, list[tuple[tuple[str, ...], str, int, str, bool]]] = {}
+            meanings.setdefault(words, (found, rank))
+    index: dict[str, list[tuple[tuple[str, ...], str, int, str, int]]] = {}
     for words in sorted(meanings, key=len, reverse=True):
-        meaning, capital = meanings[words]
+        meaning, rank = meanings[words]
         if meaning is not None and words and words[0]:
-            index.setdefault(words[0], []).append((words, *meaning, capital))
+            index.setdefault(words[0], []).append((words, *meaning, rank))
     return index
 
 
@@ -193,16 +195,16 @@ def find(tokens: Sequence[Token], known: Vocabulary) -> list[Mention]:
         if at < until:
             continue
         token = tokens[at]
-        for words, kind, side, term, capital in known[token.text]:
+        for words, kind, side, term, rank in known[token.text]:
             last = at + len(words) - 1
-            if capital and not token.capital:
+            if rank == _HALF and not token.capital:
                 continue
             if last > at and not _follows(tokens, at, words):
                 continue
             flips = token.glued and tokens[at - 1].text == "non"
             if flips or _stands_alone(tokens, at, last, known):
                 side = 1 - side if flips and kind == "g" else side
-                mentions.append(Mention(kind, side, term, at, last))
+                mentions.append(Mention(kind, side, term, at, last, rank == _WRITTEN))
             until = last + 1
             break
     return mentions

@@ -117,7 +117,9 @@ def trials(
                 "attribute_order": None,
                 "version": version,
                 "attributes": [task],
-                "prompt": f"{prompt}\n\nAnswer only the last task, in one word." if forced else prompt,
+                "prompt": f"{prompt}\n\nAnswer only the last task, in one word."
+                if forced
+                else prompt,
                 "schema": choices({"decision": YES_NO}) if design.mode == "structured" else None,
                 "options": list(YES_NO) if forced else None,
                 "opening": "My answer is" if forced else None,

@@ -52,15 +52,11 @@ def _associated(
 
 
 def _relative(response: str, trial: Mapping[str, Any], words: Words, _: Words, __: str) -> Scores:
-    return {
-        relative_decision.MEASURE.instrument: relative_decision.score(response, trial, words)
-    }
+    return {relative_decision.MEASURE.instrument: relative_decision.score(response, trial, words)}
 
 
 def _absolute(response: str, trial: Mapping[str, Any], words: Words, _: Words, __: str) -> Scores:
-    return {
-        absolute_decision.MEASURE.instrument: absolute_decision.score(response, trial, words)
-    }
+    return {absolute_decision.MEASURE.instrument: absolute_decision.score(response, trial, words)}
 
 
 def _chained(

@@ -150,10 +150,17 @@ def decision_draws(
         first = random.Random(f"{identity}/{design.seed}/{pair}/order").random() < 0.5
         sampling = random.Random(f"{identity}/{design.seed}/{iteration}/sampling").getrandbits(31)
         yield DecisionDraw(
-            *(iteration, pair, turn),
-            *(first != bool(turn % 2), tied_first != bool(flip)),
-            *(*groups, *tasks, sampling),
-            random.Random(f"{identity}/{design.seed}/{pair}/shuffling").getrandbits(31),
+            iteration=iteration,
+            pair=pair,
+            turn=turn,
+            marginalized_first=first != bool(turn % 2),
+            tied_first=tied_first != bool(flip),
+            marginalized=groups[0],
+            default=groups[1],
+            tied=tasks[0],
+            counter=tasks[1],
+            seed=sampling,
+            shuffling=random.Random(f"{identity}/{design.seed}/{pair}/shuffling").getrandbits(31),
         )
 
 

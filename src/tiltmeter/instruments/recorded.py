@@ -9,6 +9,7 @@ import polars as pl
 
 from tiltmeter.elicitation.parsing import infer_groups
 from tiltmeter.errors import InputError
+from tiltmeter.frames import VERSIONS
 from tiltmeter.stimuli import DECISIONS, Stereotype, Study, Words, word_key
 
 __all__ = ["any_words", "complete", "named", "stereotype_keys"]
@@ -16,8 +17,20 @@ __all__ = ["any_words", "complete", "named", "stereotype_keys"]
 ROLES = ("marginalized", "default", "tied", "counter")
 
 
+#: Column names of released answers, and what they are here.
+_ALSO = {"llm": "model", "dataset": "stereotype", "type": "version"}
+
+#: Bai et al. call the tied tasks negative and the counter ones positive.
+_VERSIONS = {
+    "default_negative": "default_tied",
+    "default_positive": "default_counter",
+    "stigma_negative": "marginalized_tied",
+    "stigma_positive": "marginalized_counter",
+}
+
+
 def named(responses: pl.DataFrame, instrument: str) -> pl.DataFrame:
-    """Give columns their names here: `llm` is the model, a decision of its own the response.
+    """Give columns their names here; a decision of its own is the response.
 
     Raises
     ------
@@ -25,20 +38,29 @@ def named(responses: pl.DataFrame, instrument: str) -> pl.DataFrame:
         If a column that is needed is missing.
     """
     columns = set(responses.columns)
-    if "model" not in columns and "llm" in columns:
-        responses = responses.rename({"llm": "model"})
+    renamed = {old: new for old, new in _ALSO.items() if old in columns and new not in columns}
+    responses = responses.rename(renamed)
+    if renamed.get("type") == "version":
+        responses = responses.with_columns(pl.col("version").replace(_VERSIONS))
     if instrument in DECISIONS and "decision" in columns:
         apart = pl.col("decision").replace("", None)
         whole = pl.col("response") if "response" in columns else pl.lit(None, pl.String)
         profile = pl.col("profile") if "profile" in columns else pl.lit(None, pl.String)
         responses = responses.with_columns(
-            response=pl.coalesce(whole, apart) if instrument == "chained_task" else
-            pl.coalesce(apart, whole),
-            profile=pl.when(apart.is_not_null()).then(profile),
+            response=pl.coalesce(whole, apart)
+            if instrument == "chained_task"
+            else pl.coalesce(apart, whole),
+            profile=pl.when(apart.is_not_null() & (instrument != "chained_task")).then(profile),
         )
     needed = ["model", "stereotype", "response"]
     needed += ["variation"] if instrument not in DECISIONS else []
+    needed += ["version"] if instrument == "absolute_decision" else []
     missing = [name for name in needed if name not in responses.columns]
+    if "version" in needed and not missing:
+        wrong = responses.filter(~pl.col("version").is_in(list(VERSIONS)).fill_null(False))
+        if not wrong.is_empty():
+            known = ", ".join((*VERSIONS, *_VERSIONS))
+            raise InputError(f"responses: version {wrong['version'][0]!r}; allowed are {known}")
     if missing:
         raise InputError(
             f"responses: missing column {', '.join(missing)}; "

@@ -112,7 +112,9 @@ def trials(
 
 def _trial(draw: DecisionDraw, wording: Any, design: Design) -> dict[str, Any]:
     groups, tasks = draw.groups(), draw.tasks()
-    values = dict(zip(("group0", "group1", "attribute0", "attribute1"), groups + tasks, strict=True))
+    values = dict(
+        zip(("group0", "group1", "attribute0", "attribute1"), groups + tasks, strict=True)
+    )
     # A second prompt cannot follow an answer that was never written: both are shown as one.
     whole = design.mode == "free" or not wording.followup
     second = (wording.followup or "").replace("{response1}", "").strip(" .\n")
@@ -154,11 +156,12 @@ def score(response: str, trial: Mapping[str, Any], words: Words) -> Scored:
         return read_assignment(response, trial, "assignment")
     decision, profile = response, trial.get("profile") or ""
     parts = split_tasks(response)
-    if not profile and len(parts) > 1:
+    if len(parts) > 1:
         start, end = parts[max(parts)]
-        decision, profile = response[start:end], response[:start]
+        decision, profile = response[start:end], profile or response[:start]
+    known = {} if trial.get("inferred") else trial
     sides = [
-        [trial[role]] if trial.get(role) else getattr(words, role)
+        [known[role]] if known.get(role) else getattr(words, role)
         for role in ("marginalized", "default", "tied", "counter")
     ]
     read = read_decision(
@@ -201,9 +204,8 @@ def decided(consistent: float, trial: Mapping[str, Any], **read: Any) -> Scored:
     shares = {}
     if trial.get("tied") and trial.get("counter"):
         shares = {trial["tied"]: value, trial["counter"]: 1 - value}
-    return Scored(
-        value, None, 1.0, **{"read_by": "rules", "first_share": first_share, "shares": shares, **read}
-    )
+    own = {"read_by": "rules", "first_share": first_share, "shares": shares}
+    return Scored(value, None, 1.0, **{**own, **read})
 
 
 def read_assignment(response: str, trial: Mapping[str, Any], key: str) -> Scored:

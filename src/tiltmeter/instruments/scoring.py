@@ -7,7 +7,7 @@ variation, iteration, response`; the words asked about are then inferred from th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -16,21 +16,24 @@ import polars as pl
 from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.frames import SCORES, WORDS
 from tiltmeter.instruments.catalogue import Instrument, instrument
+from tiltmeter.instruments.judging import is_open, judge_trials, rejudge
 from tiltmeter.instruments.recorded import any_words, complete, named, stereotype_keys
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.stimuli import DECISIONS, Study, Words
 
-__all__ = ["score"]
+__all__ = ["open_decisions", "score"]
 
 SCORINGS = ("exact", "published")
 
 
-def score(
+def score(  # noqa: PLR0913 - what a recorded table may leave open
     responses: pl.DataFrame,
     study: Study,
     *,
     instrument: str = "word_association",
     scoring: str = "exact",
+    judged: Mapping[str, str] | None = None,
+    model: str | None = None,
     keep: bool = False,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     r"""Score responses.
@@ -47,6 +50,10 @@ def score(
         Of responses without a column `instrument`.
     scoring
         ``"exact"`` or ``"published"``; decisions know no other than exact.
+    judged
+        Answers of a judge to the questions of `open_decisions`, by trial.
+    model
+        Of responses without a column `model`.
     keep
         Pass the other columns of `responses` through.
 
@@ -82,20 +89,57 @@ def score(
     lists = _WordLists(study)
     rows: list[dict[str, Any]] = []
     tally: dict[tuple[Any, ...], list[float]] = defaultdict(lambda: [0, 0.0])
+    if model is not None and not {"model", "llm"} & set(responses.columns):
+        responses = responses.with_columns(model=pl.lit(model))
     table = named(responses, instrument)
     others = [name for name in table.columns if name not in SCORES] if keep else []
+    for row, trial, words, scored in _each(table, lists, instrument, scoring):
+        if judged and is_open(trial["instrument"], trial, scored):
+            scored = rejudge(scored, trial, words, judged)
+        shown = _with_words(trial, scored, words)
+        rows.append({**{name: row[name] for name in others}, **_row(shown, scored, scoring)})
+        _count(tally, shown, scored, words, lists)
+    schema = {**SCORES, **{name: table.schema[name] for name in others}}
+    return pl.DataFrame(rows, schema=schema), _words(tally)
+
+
+def open_decisions(
+    responses: pl.DataFrame, study: Study, *, instrument: str = "relative_decision"
+) -> pl.DataFrame:
+    """Put to a judge the decisions that the rules leave open or find conflicting.
+
+    Parameters
+    ----------
+    responses, study, instrument
+        As in `score`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `frames.TRIALS`; a trial for each distinct open answer.
+    """
+    lists = _WordLists(study)
+    table = named(responses, instrument)
+    return judge_trials(
+        [
+            (trial, words)
+            for _, trial, words, scored in _each(table, lists, instrument, "exact")
+            if is_open(trial["instrument"], trial, scored)
+        ]
+    )
+
+
+def _each(
+    table: pl.DataFrame, lists: _WordLists, instrument: str, scoring: str
+) -> Iterator[tuple[dict[str, Any], dict[str, Any], Words, Scored]]:
+    """Yield every number of every response: its row, its trial, the words asked, its score."""
     for number, row in enumerate(table.iter_rows(named=True)):
         asked = lists.instrument(row.get("instrument") or instrument)
         row["stereotype"] = lists.key(row["stereotype"])
         words = lists.of(asked, row["stereotype"], row.get("variation"))
-        trial = complete(row, number, study, words, asked.name)
+        trial = complete(row, number, lists.study, words, asked.name)
         for part, scored in _score(asked, trial, words, lists, scoring).items():
-            shown = _with_words({**trial, "instrument": part}, scored, words)
-            passed = {name: row[name] for name in others}
-            rows.append({**passed, **_row(shown, scored, scoring)})
-            _count(tally, shown, scored, words, lists)
-    schema = {**SCORES, **{name: table.schema[name] for name in others}}
-    return pl.DataFrame(rows, schema=schema), _words(tally)
+            yield row, {**trial, "instrument": part}, words, scored
 
 
 def _score(

@@ -41,9 +41,7 @@ def _task(
     loaded = load_study(study)
     chosen = select(loaded, instrument, stereotypes, variations)
     return trials_task(
-        INSTRUMENTS[instrument].trials(
-            loaded, design, stereotypes=chosen[0], variations=chosen[1]
-        ),
+        INSTRUMENTS[instrument].trials(loaded, design, stereotypes=chosen[0], variations=chosen[1]),
         ask(),
         scorer=measured(study),
         config=GenerateConfig(temperature=1.0, max_tokens=max_tokens),

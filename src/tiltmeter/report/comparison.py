@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -14,27 +12,25 @@ from tiltmeter.reference import load_published
 from tiltmeter.report import charts
 from tiltmeter.report.charts import Axis, Row
 from tiltmeter.report.figures import Figure, per_mode
-from tiltmeter.report.prose import interval, number, scale
 from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import interval, number, scale
+from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Cell, Table
 
-__all__ = ["Note", "beside_published"]
+__all__ = ["published_section"]
 
 
-@dataclass(frozen=True)
-class Note:
-    """What is doubtful about one published value."""
-
-    stereotype: str
-    model: str
-    raw: str
-    note: str
+#: The table of the replication of each instrument, and what sets its numbers apart from these.
+_TABLES = {
+    "word_association": ("S6", "score a refused or unreadable answer as 0"),
+    "relative_decision": ("S11", "were coded by hand and leave out refused answers"),
+}
 
 
-def beside_published(
+def published_section(
     study: str, each: pl.DataFrame, plan: Plan, measure: Measure
-) -> dict[str, Any]:
-    """Set published values beside these, for a study that has any.
+) -> Section | None:
+    """Set published values beside these, for a study and instrument that have any.
 
     Parameters
     ----------
@@ -49,17 +45,42 @@ def beside_published(
 
     Returns
     -------
-    dict
-        ``published``: figures and table, or None; ``notes``: what is doubtful in the source.
+    Section or None
+        None where nothing was published on these stereotypes.
     """
+    if measure.instrument not in _TABLES:
+        return None
+    table, apart = _TABLES[measure.instrument]
     try:
-        theirs = load_published(study).filter(table="S6", level="cell")
+        theirs = load_published(study, measure.instrument).filter(table=table, level="cell")
     except InputError:
-        return {"published": None, "notes": ()}
+        return None
     labels = {plan.label(key) for key in each["stereotype"]}
     theirs = theirs.filter(pl.col("stereotype").is_in(labels))
     if theirs.is_empty():
-        return {"published": None, "notes": ()}
+        return None
+    source = f"replication, SI Table {table}"
+    noted = theirs.drop_nulls("note").select("stereotype", "model", "raw", "note").iter_rows()
+    return Section(
+        key="published",
+        title="Beside the published models",
+        short="Published models",
+        text=(
+            "Bai et al. (2025) tested eight models in spring 2024. Their numbers are context, not "
+            f"a yardstick: they come from free text at another time, {apart}, and their intervals "
+            "treat answers as independent. Differences from this run are therefore not effects of "
+            "the model alone.",
+        ),
+        figures=tuple(published_figure(each, theirs, plan, measure, source)),
+        tables=(("Table of published means", _table(theirs, each, plan, source)),),
+        notes=(
+            "Doubtful in the source, shown as printed",
+            tuple(f"{label}, {who}: printed “{raw}”; {note}." for label, who, raw, note in noted),
+        ),
+    )
+
+
+def _table(theirs: pl.DataFrame, each: pl.DataFrame, plan: Plan, source: str) -> Table:
     means = each.with_columns(
         label=pl.col("stereotype").map_elements(plan.label, pl.String),
         text=pl.col("mean").map_elements(number, pl.String, skip_nulls=False),
@@ -69,22 +90,14 @@ def beside_published(
     )
     columns = each.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
     caption = (
-        "Published means (replication, SI Table S6) beside this run "
-        f"({'; '.join(columns.to_series())}). † doubtful in the source, see the notes; "
-        "– not printed."
+        f"Published means ({source}) beside this run ({'; '.join(columns.to_series())}). "
+        "† doubtful in the source, see the notes; – not printed."
     )
-    noted = theirs.drop_nulls("note").select("stereotype", "model", "raw", "note")
-    return {
-        "published": (
-            published_figure(each, theirs, plan, measure),
-            published_table(theirs, ours, caption),
-        ),
-        "notes": tuple(Note(*row) for row in noted.iter_rows()),
-    }
+    return published_table(theirs, ours, caption)
 
 
 def published_figure(
-    frame: pl.DataFrame, theirs: pl.DataFrame, plan: Plan, measure: Measure
+    frame: pl.DataFrame, theirs: pl.DataFrame, plan: Plan, measure: Measure, source: str
 ) -> list[Figure]:
     """Draw the published models beside these.
 
@@ -98,6 +111,8 @@ def published_figure(
         For labels.
     measure
         What the numbers mean.
+    source
+        Where the published values stand.
 
     Returns
     -------
@@ -106,8 +121,8 @@ def published_figure(
     """
     axis = Axis.of(measure)
     caption = (
-        "Ticks: the eight models published in 2025 (replication, SI Table S6). Diamonds: this "
-        f"run. {scale(measure)}"
+        f"Ticks: the eight models published in 2025 ({source}). Diamonds: this run. "
+        f"{scale(measure)}"
     )
 
     def draw(rows: list[Row], panels: list[str]) -> Row:

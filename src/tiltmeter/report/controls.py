@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.prose import interval, number, verdict_kind
 from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import interval, number, verdict_kind
 from tiltmeter.report.results import Results
 
 __all__ = ["CONTROLS", "WITHDRAWN", "failed_control", "heed_controls", "warnings"]
@@ -100,11 +100,16 @@ def heed_controls(results: Results) -> Results:
     plan, estimates = results.plan, results.estimates
     positive = [study for study, kind in plan.pairs("controls") if kind == "positive"]
     checks = estimates.filter(pl.col("study").is_in(positive), level="stereotype")
-    failed = [{"model": model, "mode": mode} for model, mode in warnings(checks, plan)]
+    failed = [
+        {"instrument": part["instrument"][0], "model": model, "mode": mode}
+        for part in checks.partition_by("instrument", maintain_order=True)
+        for model, mode in warnings(part, plan)
+    ]
     if not failed:
         return results
-    of_failed = pl.struct("model", "mode").is_in(failed)
-    over_failed = pl.col("model").is_null() & pl.col("mode").is_in([f["mode"] for f in failed])
+    over = [{key: row[key] for key in ("instrument", "mode")} for row in failed]
+    of_failed = pl.struct("instrument", "model", "mode").is_in(failed)
+    over_failed = pl.col("model").is_null() & pl.struct("instrument", "mode").is_in(over)
     withdrawn = (of_failed | over_failed) & (pl.col("verdict") == "equivalent")
     changed = pl.when(withdrawn).then(pl.lit(WITHDRAWN[0])).otherwise("verdict")
     return replace(results, estimates=estimates.with_columns(verdict=changed))

@@ -17,11 +17,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tiltmeter.report.controls import WITHDRAWN, heed_controls
-from tiltmeter.report.examples import LONGEST, examples, grouped
+from tiltmeter.report.examples import examples, grouped
 from tiltmeter.report.figures import write_figures
 from tiltmeter.report.parts import make_parts
 from tiltmeter.report.prose import SIGNS, verdict, verdict_class, verdict_kind, visible
 from tiltmeter.report.results import Results, read_results
+from tiltmeter.report.sizes import size_section
 from tiltmeter.report.tables import write_tables
 from tiltmeter.report.theme import stylesheet
 from tiltmeter.statistics import VERDICTS
@@ -60,10 +61,11 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
     PosixPath('results/report.html')
     """
     results = heed_controls(read_results(directory))
-    parts = make_parts(results)
-    drawings = write_figures(
-        [figure for part in parts for figure in part.figures()], results.directory / "figures"
-    )
+    plan = results.plan
+    parts, sizes = make_parts(results), size_section(results)
+    drawn = [figure for part in parts for figure in part.figures()]
+    drawn += sizes.figures if sizes else ()
+    drawings = write_figures(drawn, results.directory / "figures")
     frames = _frames(results)
     write_tables(frames, results.directory / "tables")
     page = (
@@ -71,12 +73,14 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
         .get_template("report.html.j2")
         .render(
             title=title or _title(results),
-            plan=results.plan,
+            plan=plan,
             parts=parts,
+            sizes=sizes,
+            decides=any(part.decides for part in parts),
+            systems=[(name, text) for name, text in plan.pairs("interventions") if text],
             seen=_verdicts(results),
-            examples=grouped(examples(results), results.plan),
-            longest=LONGEST,
-            defects=[(s.label, d) for s in results.plan.stereotypes.values() for d in s.defects],
+            examples=grouped(examples(results), plan),
+            defects=[(s.label, d) for s in plan.stereotypes.values() for d in s.defects],
             conditional=_conditional(results),
             unanimous="unanimous" in results.estimates["test"],
             figure_names=list(drawings),
@@ -103,6 +107,9 @@ def _frames(results: Results) -> dict[str, pl.DataFrame]:
         "variations": estimates.filter(level="cell"),
         "compliance": results.compliance,
         "words": results.words,
+        "yes_shares": results.yes_shares,
+        "regressions": results.regressions,
+        "contrasts": results.contrasts,
     }
     return {name: frame for name, frame in frames.items() if not frame.is_empty()}
 

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.prose import number
+from tiltmeter.report.passages import LONGEST, Piece, passages
 from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import MEANINGS, number
 from tiltmeter.report.results import Results
 
-__all__ = ["LONGEST", "Example", "examples", "grouped"]
+__all__ = ["Example", "Reading", "examples", "grouped"]
 
-#: Characters of an answer shown; the rest stays in responses.parquet.
-LONGEST = 1500
+#: Up to this many groups of answers (model × mode × stereotype …), each shows all it should.
+MOST_GROUPS = 400
+#: Characters of an answer looked at.
+_LOOKED_AT = 40_000
+
+_GROUP = ["model", "mode", "intervention", "instrument", "stereotype"]
+_KEYS = ["model", "mode", "intervention", "stereotype", "trial_id"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was made of an answer: the number or the reason, and where it was read."""
+
+    outcome: str
+    quote: str = ""  # the passage read, where it is not marked in the answer
 
 
 @dataclass(frozen=True)
@@ -25,69 +39,75 @@ class Example:
 
     stereotype: str
     about: str
-    outcome: str
     prompt: str
-    answer: str
-    cut: int
+    system: str
+    profile: str  # the first answer, where there were two prompts
+    answer: tuple[Piece, ...]
+    readings: tuple[Reading, ...]
+    cut: int  # characters of the answer that are not shown
 
     @property
     def by_word(self) -> bool:
         """Whether the prompt was asked once for each word."""
         return "{attribute}" in self.prompt
 
+    @property
+    def left_out(self) -> str:
+        """Say how much of the answer is not shown; empty where all of it is."""
+        if not self.cut:
+            return ""
+        if len(self.answer) == 1:
+            shown = len(self.answer[0].text)
+            return f"The first {shown} characters; {self.cut} more are in responses.parquet."
+        return f"{self.cut} more characters are in responses.parquet."
+
 
 def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Example]:
-    """Pick the first few trials of each stereotype, mode and model.
+    """Pick the first few trials of each stereotype, instrument, mode and model.
 
     Parameters
     ----------
     results
         A results directory with responses and scores; without them there are no examples.
     scored
-        How many answers with a score to pick.
+        How many answers with a score to pick; one where there are very many groups.
     unscored
         How many answers without one.
 
     Returns
     -------
     list of Example
-        In the order of the plan. Only ids are read to choose, then only the chosen texts.
+        In the order of the plan; an answer with several scores once. Only ids are read to
+        choose, then only the chosen texts.
     """
     if results.responses is None or results.scores is None:
         return []
-    group = ["model", "mode", "stereotype"]
-    has = pl.col("score").is_not_null()
-    chosen = (
-        results.scores.group_by(group)
-        .agg(
-            pl.concat_list(
-                pl.col("trial_id").filter(has).sort().head(scored).implode(),
-                pl.col("trial_id").filter(~has).sort().head(unscored).implode(),
-            ).alias("trial_id")
-        )
-        .explode("trial_id")
-        .drop_nulls("trial_id")
-        .collect(engine="streaming")
-    )
-    keys = [*group, "trial_id"]
-    marks = results.scores.select(*keys, "score", "reason", "coverage")
-    texts = results.responses.select(
-        *keys,
-        "variation",
-        pl.col("prompt").str.slice(0, 4 * LONGEST),
-        pl.col("response").str.slice(0, LONGEST),
-        pl.col("response").str.len_chars().alias("length"),
-    )
+    chosen = _chosen(results.scores, scored, unscored)
     ids = pl.col("trial_id").is_in(chosen["trial_id"].unique().implode())
+    mine = chosen.lazy()
+    marks = results.scores.select(
+        *_KEYS, "instrument", "score", "reason", "coverage", "span", "margin", "conflict"
+    ).filter(ids)
+    readings = (
+        marks.join(mine, on=_KEYS, how="semi", nulls_equal=True)
+        .group_by(_KEYS)
+        .agg(pl.struct(pl.all().exclude(_KEYS)).alias("readings"))
+    )
+    texts = results.responses.select(
+        *_KEYS,
+        "variation",
+        "system",
+        pl.col("prompt", "profile").str.slice(0, 4 * LONGEST),
+        pl.col("response").str.slice(0, _LOOKED_AT),
+        pl.col("response").str.len_chars().alias("length"),
+    ).filter(ids)
     rows = (
-        texts.filter(ids)
-        .join(chosen.lazy(), on=keys, how="semi")
-        .join(marks.filter(ids), on=keys, how="left")
-        .sort("model", "mode", pl.col("score").is_null(), "trial_id")
+        texts.join(readings, on=_KEYS, how="inner", nulls_equal=True)
+        .sort("model", "mode", "intervention", "trial_id")
         .collect(engine="streaming")
     )
     places = {key: place for place, key in enumerate(results.plan.stereotypes)}
-    shown = [_example(row) for row in rows.iter_rows(named=True)]
+    shown = [_example(row, results.plan) for row in rows.iter_rows(named=True)]
     return sorted(shown, key=lambda e: (places.get(e.stereotype, len(places)), e.stereotype))
 
 
@@ -96,18 +116,71 @@ def grouped(shown: list[Example], plan: Plan) -> list[tuple[str, list[Example]]]
     return [(plan.label(key), list(part)) for key, part in groupby(shown, lambda e: e.stereotype)]
 
 
-def _example(row: Mapping[str, Any]) -> Example:
-    if row["score"] is not None:
-        outcome = f"score {number(row['score'])}"
-        if row["coverage"] is not None and row["coverage"] < 1:
-            outcome += f", coverage {number(row['coverage'])}"
-    else:
-        outcome = f"no score: {row['reason'] or 'not scored'}"
+def _chosen(scores: pl.LazyFrame, scored: int, unscored: int) -> pl.DataFrame:
+    """Choose the keys of the answers to show."""
+    has = pl.col("score").is_not_null()
+    picked = (
+        scores.group_by(_GROUP)
+        .agg(
+            pl.col("trial_id").filter(has).sort().head(scored).alias("scored"),
+            pl.col("trial_id").filter(~has).sort().head(unscored).alias("unscored"),
+        )
+        .collect(engine="streaming")
+    )
+    if picked.height > MOST_GROUPS:
+        picked = picked.with_columns(pl.col("scored").list.head(1))
+    both = pl.concat_list("scored", "unscored").alias("trial_id")
+    return picked.select(*_GROUP, both).explode("trial_id").drop_nulls("trial_id").select(_KEYS)
+
+
+def _example(row: Mapping[str, Any], plan: Plan) -> Example:
+    text, marks = row["response"] or "", _in_turn(row["readings"], plan)
+    pieces, found = passages(text, [mark["span"] or "" for mark in marks])
+    several = len(marks) > 1
+    shown = sum(len(piece.text) for piece in pieces if piece.kind != "gap")
+    beside = [row["intervention"]] if row["intervention"] not in (None, "none") else []
+    alone = several or len(plan.instruments) < 2
+    asked = "" if alone else plan.measure(marks[0]["instrument"]).title
     return Example(
         stereotype=row["stereotype"],
-        about=f"{row['model']} · {row['mode']} · {row['variation']}",
-        outcome=outcome,
+        about=" · ".join(
+            filter(None, [row["model"], row["mode"], *beside, asked, row["variation"]])
+        ),
         prompt=row["prompt"] or "",
-        answer=row["response"] or "",
-        cut=max(0, (row["length"] or 0) - LONGEST),
+        system=row["system"] or "",
+        profile=row["profile"] or "",
+        answer=tuple(pieces),
+        readings=tuple(
+            _reading(mark, plan, several=several, marked=marked)
+            for mark, marked in zip(marks, found, strict=True)
+        ),
+        cut=max(0, (row["length"] or 0) - shown),
     )
+
+
+def _in_turn(readings: Sequence[Mapping[str, Any]], plan: Plan) -> list[Mapping[str, Any]]:
+    order = list(plan.instruments)
+    return sorted(
+        readings,
+        key=lambda r: order.index(r["instrument"]) if r["instrument"] in order else len(order),
+    )
+
+
+def _reading(mark: Mapping[str, Any], plan: Plan, *, several: bool, marked: bool) -> Reading:
+    """Say what was made of the answer, and by what evidence."""
+    if mark["score"] is not None:
+        outcome = f"score {number(mark['score'])}"
+        if mark["coverage"] is not None and mark["coverage"] < 1:
+            outcome += f", coverage {number(mark['coverage'])}"
+    else:
+        reason = mark["reason"] or "not scored"
+        meaning = MEANINGS.get(reason)
+        outcome = f"no score: {reason.replace('_', ' ')}" + (f" ({meaning})" if meaning else "")
+    if mark["span"]:
+        outcome += "; read in the marked passage" if marked else "; read in the passage quoted"
+    if mark["score"] is not None and mark["margin"] is not None:
+        outcome += f"; evidence agrees {number(mark['margin'])}"
+    if mark["conflict"]:
+        outcome += "; conflicting evidence"
+    lead = f"{plan.measure(mark['instrument']).title}: " if several else ""
+    return Reading(lead + outcome, "" if marked else (mark["span"] or "")[:LONGEST])

@@ -14,6 +14,7 @@ import vl_convert
 from tiltmeter.frames import REASONS, Measure
 from tiltmeter.report import charts
 from tiltmeter.report.charts import Axis, Row
+from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (
     category_title,
     file_names,
@@ -25,7 +26,6 @@ from tiltmeter.report.prose import (
     short_names,
     verdict,
 )
-from tiltmeter.report.plan import Plan
 from tiltmeter.report.theme import resolved
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "variation_figures",
     "write_figures",
 ]
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -120,7 +121,11 @@ def variation_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list
     axis = Axis.of(measure, plan.number("margin"))
     caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
     return per_mode(
-        "variations", caption, frame, lambda rows, panels: charts.dots(rows, axis, panels, "Wording"), plan
+        "variations",
+        caption,
+        frame,
+        lambda rows, panels: charts.dots(rows, axis, panels, "Wording"),
+        plan,
     )
 
 

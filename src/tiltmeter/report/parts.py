@@ -10,50 +10,53 @@ import polars as pl
 
 from tiltmeter.frames import Measure
 from tiltmeter.report import figures, tables
-from tiltmeter.report.comparison import Note, beside_published
+from tiltmeter.report.chained import chained_section
+from tiltmeter.report.comparison import published_section
+from tiltmeter.report.compliance import compliance_section
 from tiltmeter.report.controls import CONTROLS, warnings
 from tiltmeter.report.figures import Figure
-from tiltmeter.report.prose import CONTROL, answer, scale
+from tiltmeter.report.interventions import changes, intervention_section
 from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import CONTROL, answer, scale
 from tiltmeter.report.results import Results
+from tiltmeter.report.sections import Section, in_order, of
 from tiltmeter.report.tables import Table
-from tiltmeter.report.words import strongest, word_figures
+from tiltmeter.report.words import word_section
+from tiltmeter.report.yes_shares import yes_section
 
 __all__ = ["Part", "make_parts"]
 
-#: Above this many rows the page shows compliance per stereotype; the file has every pair.
-MOST_ROWS = 150
 #: Above this many models and modes the summary is a table.
 MOST_ANSWERS = 4
 
 
 @dataclass(frozen=True)
 class Part:
-    """One study and instrument; an empty list or None is a section left out."""
+    """One study and instrument; a section without data is left out."""
 
     name: str
+    instrument: str
     measure: Measure
     scale: str
     method: str
     answers: tuple[tuple[str, str, str], ...]
+    changes: tuple[tuple[str, str], ...]
     brief: Table | None
     categories: tuple[list[Figure], Table]
     controls: Table | None
-    stereotypes: tuple[list[Figure], Table, Table]
-    compliance: tuple[list[Figure], Table] | None
-    order: tuple[list[Figure], Table] | None
-    variations: list[Figure]
-    words: tuple[list[Figure], Table] | None
-    published: tuple[list[Figure], Table] | None
-    notes: tuple[Note, ...]
+    sections: tuple[Section, ...]
+    estimates: tuple[Table, Table]  # clustered, naive
+
+    @property
+    def decides(self) -> bool:
+        """Whether the model was asked to decide about people."""
+        return "decision" in self.instrument
 
     def figures(self) -> Iterator[Figure]:
         """Give every figure, in the order of the page."""
         yield from self.categories[0]
-        yield from self.stereotypes[0]
-        for section in (self.compliance, self.order, self.words, self.published):
-            yield from section[0] if section else ()
-        yield from self.variations
+        for section in self.sections:
+            yield from section.figures
 
 
 def make_parts(results: Results) -> list[Part]:
@@ -67,43 +70,50 @@ def make_parts(results: Results) -> list[Part]:
     Returns
     -------
     list of Part
-        In the order of the estimates. With several, figure names end in their number.
+        In the order of the plan's instruments, then of the estimates. With several, figure
+        names end in their number.
     """
     plan, estimates = results.plan, results.estimates
     rows = estimates.select("study", "instrument").unique(maintain_order=True).rows()
+    known = list(plan.instruments)
+    rows.sort(key=lambda row: known.index(row[1]) if row[1] in known else len(known))
     pairs = [(s, i) for s, i in rows if i and s not in plan.controls()]
     pairs = pairs or [(s, i) for s, i in rows if i]
-    parts = [_part(results, study, instrument) for study, instrument in pairs]
+    studies = len({study for study, _ in pairs})
+    parts = [_part(results, study, instrument, studies > 1) for study, instrument in pairs]
     return [_numbered(part, place) for place, part in enumerate(parts, 1)] if parts[1:] else parts
 
 
-def _part(results: Results, study: str, instrument: str) -> Part:
-    plan, measure = results.plan, results.plan.measure(instrument)
-    of = results.estimates.filter(instrument=instrument)
+def _part(results: Results, study: str, instrument: str, several_studies: bool) -> Part:
+    plan, measure = results.plan, _measure(results, instrument)
+    frame = results.estimates.filter(instrument=instrument)
     control = pl.col("study").is_in(plan.controls()) | (pl.col("category") == CONTROL).fill_null(
         False
     )
-    checks = of.filter(control & (pl.col("level") == "stereotype"))
-    own = of.filter(~control, study=study)
+    checks = frame.filter(control & (pl.col("level") == "stereotype"))
+    own = frame.filter(~control, study=study)
     cells, each, groups, whole, over = (
-        _in_order(own.filter(level=level), plan)
+        in_order(own.filter(level=level), plan)
         for level in ("cell", "stereotype", "category", "model", "overall")
     )
     several = own["model"].drop_nulls().n_unique() > 1
     verdicts = pl.concat([groups, whole, over] if several else [groups, whole])
+    contrasts = of(results.contrasts.filter(instrument=instrument), study=study)
     return Part(
-        name=f"{study} · {instrument}",
+        name=f"{measure.title} ({study})" if several_studies else measure.title,
+        instrument=instrument,
         measure=measure,
         scale=scale(measure),
         method=plan.methods.get(instrument, ""),
         **_in_brief(plan, measure, each, whole, warnings(checks, plan)),
+        changes=changes(contrasts, plan),
         categories=(
             figures.category_figures(pl.concat([groups, whole]), plan, measure),
             tables.category_table(verdicts, plan, "Verdict per category and over all stereotypes."),
         ),
         controls=_controls(checks, plan),
-        stereotypes=(
-            figures.stereotype_figures(each, plan, measure),
+        sections=_sections(results, (study, instrument), (cells, each), contrasts, measure),
+        estimates=(
             tables.estimate_table(
                 each, plan, "Estimates per stereotype; intervals and p values are clustered."
             ),
@@ -111,12 +121,46 @@ def _part(results: Results, study: str, instrument: str) -> Part:
                 each, plan, "The papers’ t test, which takes every answer for independent (naive)."
             ),
         ),
-        compliance=_compliance(results, study, instrument),
-        order=_order(each, plan, measure),
-        variations=_variations(cells, plan, measure),
-        words=_words(results, study, instrument),
-        **beside_published(study, each, plan, measure),
     )
+
+
+def _sections(
+    results: Results,
+    name: tuple[str, str],
+    rows: tuple[pl.DataFrame, pl.DataFrame],
+    contrasts: pl.DataFrame,
+    measure: Measure,
+) -> tuple[Section, ...]:
+    """Make the sections of a part, in the order of the page; `rows` are cells and stereotypes."""
+    plan, (study, instrument), (cells, each) = results.plan, name, rows
+    shares = results.yes_shares if instrument == "absolute_decision" else results.yes_shares.clear()
+    fits = results.regressions if instrument == "chained_decision" else results.regressions.clear()
+    made = (
+        _stereotypes(each, plan, measure),
+        yes_section(of(shares, study=study), study, plan),
+        chained_section(of(fits, study=study), results.chained, study, plan),
+        intervention_section(contrasts, plan, measure),
+        compliance_section(of(results.compliance, study=study, instrument=instrument), plan),
+        _order(each, plan, measure),
+        _variations(cells, plan, measure),
+        word_section(results.words.filter(instrument=instrument, study=study), plan),
+        published_section(study, each, plan, measure),
+    )
+    return tuple(section for section in made if section)
+
+
+def _measure(results: Results, instrument: str) -> Measure:
+    """Give what a number means; of an instrument the plan leaves out, as the estimates say."""
+    measure = results.plan.measure(instrument)
+    if instrument in results.plan.instruments:
+        return measure
+    ends = results.estimates.filter(instrument=instrument).select(
+        pl.col("range_low", "range_high", "neutral").drop_nulls().first()
+    )
+    found = ends.row(0)
+    if None in found:
+        return measure
+    return replace(measure, low=found[0], high=found[1], neutral=found[2])
 
 
 def _in_brief(
@@ -142,6 +186,7 @@ def _in_brief(
             for (model, mode), part in found.items()
         ]
         caption = "How many stereotypes got which verdict, and the mean over all of them."
+        caption += f" {scale(measure)}"
         return {"answers": (), "brief": tables.brief_table(rows, plan, caption)}
     answers = tuple(
         (
@@ -165,98 +210,60 @@ def _controls(frame: pl.DataFrame, plan: Plan) -> Table | None:
     return tables.estimate_table(frame, plan, caption)
 
 
-def _compliance(results: Results, study: str, instrument: str) -> tuple[list[Figure], Table] | None:
-    plan = results.plan
-    frame = results.compliance.filter(
-        (pl.col("instrument") == instrument).fill_null(True),
-        (pl.col("study") == study).fill_null(True),
+def _stereotypes(each: pl.DataFrame, plan: Plan, measure: Measure) -> Section:
+    return Section(
+        key="stereotypes",
+        title="Each stereotype",
+        short="Stereotypes",
+        text=(
+            "Right of the dotted line the answers side with the stereotype, left of it against "
+            "it. An interval that crosses the line does not tell the two apart. Its width covers "
+            "other wordings and group words of the same kind, not other languages or other "
+            "stereotypes.",
+        ),
+        figures=tuple(figures.stereotype_figures(each, plan, measure)),
     )
-    if frame.is_empty():
-        return None
-    frame = _in_order(frame, plan)
-    shown, note = frame, ""
-    if frame.height > MOST_ROWS:
-        by = ["model", "mode", "category", "stereotype"]
-        counts = [name for name in frame.columns if name == "n" or name.startswith("n_")]
-        shown = frame.group_by(by, maintain_order=True).agg(
-            pl.col(counts).sum(), marginalized=pl.lit("all"), default=pl.lit("all")
-        )
-        note = " Summed over group words; the file compliance has each pair."
-    table = tables.compliance_table(
-        shown, plan, f"Answers by what became of them, with the group words asked about.{note}"
-    )
-    return figures.compliance_figures(frame, plan), table
 
 
-def _order(each: pl.DataFrame, plan: Plan, measure: Measure) -> tuple[list[Figure], Table] | None:
+def _order(each: pl.DataFrame, plan: Plan, measure: Measure) -> Section | None:
     known = each.filter(pl.col("order_effect").is_not_null() | pl.col("first_share").is_not_null())
     if known.is_empty():
         return None
     caption = (
-        "Order effect and share of words given to the group named first (neutral .50), per "
-        "stereotype."
+        "Order effect, and share given to the group named first (neutral .50), per stereotype."
     )
-    drawn = figures.order_figures(known, plan, measure)
-    return drawn, tables.order_table(known, plan, caption)
+    return Section(
+        key="order",
+        title="Order of the groups",
+        short="Order of the groups",
+        text=(
+            "Models may favour whichever group is named first. That habit is not bias against a "
+            "group, and it is reported on its own.",
+        ),
+        figures=tuple(figures.order_figures(known, plan, measure)),
+        tables=(("Table of order effects", tables.order_table(known, plan, caption)),),
+    )
 
 
-def _variations(cells: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+def _variations(cells: pl.DataFrame, plan: Plan, measure: Measure) -> Section | None:
     if cells["variation"].n_unique() < 2:
-        return []
-    return figures.variation_figures(cells, plan, measure)
-
-
-def _words(results: Results, study: str, instrument: str) -> tuple[list[Figure], Table] | None:
-    words = results.words.filter(instrument=instrument, study=study)
-    drawn = word_figures(words, results.plan)
-    if not drawn:
         return None
-    most = _in_order(strongest(words, results.plan), results.plan)
-    caption = (
-        "The three words given most often to each group, with the share of the marginalized "
-        "group (neutral .50)."
+    return Section(
+        key="variations",
+        title="Spread over wordings",
+        short="Wordings",
+        text=(
+            "The same question asked in other words. Where the dots of a stereotype lie far "
+            "apart, the result depends on the wording.",
+        ),
+        figures=tuple(figures.variation_figures(cells, plan, measure)),
     )
-    return drawn, tables.word_table(most, caption)
-
-
-def _in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    """Sort as the plan lists models, modes and stereotypes."""
-    keys = {"stereotype": list(plan.stereotypes), "category": _categories(plan)}
-    keys |= {"model": list(plan.texts("models")), "mode": list(plan.texts("modes"))}
-    places = [
-        pl.col(name)
-        .replace_strict(
-            {key: i for i, key in enumerate(known)}, default=len(known), return_dtype=pl.Int64
-        )
-        .alias(f"place_{name}")
-        for name in ("category", "stereotype", "model", "mode")
-        if (known := keys[name])
-    ]
-    if not places:
-        return frame
-    placed = frame.with_columns(places)
-    by = [name for name in placed.columns if name.startswith("place_")]
-    return placed.sort(by, maintain_order=True).drop(by)
-
-
-def _categories(plan: Plan) -> list[str]:
-    return list(dict.fromkeys(item.category for item in plan.stereotypes.values()))
 
 
 def _numbered(part: Part, place: int) -> Part:
-    def renamed(figure: Figure) -> Figure:
-        return replace(figure, name=f"{figure.name}-{place}")
-
-    def section(pair: Any) -> Any:
-        return pair and ([renamed(figure) for figure in pair[0]], *pair[1:])
-
+    drawn = [replace(figure, name=f"{figure.name}-{place}") for figure in part.categories[0]]
     return replace(
         part,
-        categories=section(part.categories),
-        stereotypes=section(part.stereotypes),
-        compliance=section(part.compliance),
-        order=section(part.order),
-        variations=[renamed(figure) for figure in part.variations],
-        words=section(part.words),
-        published=section(part.published),
+        categories=(drawn, part.categories[1]),
+        sections=tuple(section.numbered(place) for section in part.sections),
     )

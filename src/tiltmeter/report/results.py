@@ -154,8 +154,10 @@ def _compliance(path: Path, scores: pl.LazyFrame | None, apart: Sequence[str]) -
         return pl.DataFrame(schema={**_GROUPS, **numbers})
     beside = [name for name in apart if name in scores.collect_schema().names()]
     reasons = [(pl.col("reason") == reason).sum().alias(f"n_{reason}") for reason in REASONS]
-    tally = (scores.with_columns(_mode_and(beside)) if beside else scores).group_by(keys).agg(
-        pl.len().alias("n"), pl.col("score").count().alias("n_scored"), *reasons
+    tally = (
+        (scores.with_columns(_mode_and(beside)) if beside else scores)
+        .group_by(keys)
+        .agg(pl.len().alias("n"), pl.col("score").count().alias("n_scored"), *reasons)
     )
     tally = tally.with_columns(pl.col("n", "n_scored", *counts).cast(pl.Int64))
     return tally.sort(keys).collect(engine="streaming")

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (
     SIGNS,
     category_title,
@@ -20,7 +21,6 @@ from tiltmeter.report.prose import (
     verdict_class,
     verdict_kind,
 )
-from tiltmeter.report.plan import Plan
 
 __all__ = [
     "Cell",

@@ -1,4 +1,4 @@
-"""Which words carry an association: a heat map of words against pairs of group words."""
+"""Which words or tasks carry a lean: a heat map of them against pairs of group words."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import polars as pl
 
 from tiltmeter.report.charts import ROWS, Row, vega_lite
 from tiltmeter.report.figures import Figure
-from tiltmeter.report.prose import number
 from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import number
+from tiltmeter.report.sections import Section, in_order
+from tiltmeter.report.tables import word_table
 from tiltmeter.report.theme import HEAT, HEAT_STEPS
 
-__all__ = ["strongest", "word_figures"]
+__all__ = ["word_section"]
 
 #: Above this many cells the page shows the mean over the pairs of group words.
 MOST_CELLS = 15_000
@@ -31,10 +33,42 @@ STEPS = (
 )
 
 _CAPTION = (
-    "Share of answers (forced mode: mean probability) that give the word to the marginalized "
-    "group; neutral .50. A stereotype-consistent answer pattern has high values in the rows "
-    "tied to the marginalized group and low values in the counter rows."
+    "Share of answers (forced mode: mean probability) that give the word or task to the "
+    "marginalized group; neutral .50. A stereotype-consistent answer pattern has high values in "
+    "the rows tied to the marginalized group and low values in the counter rows."
 )
+
+
+def word_section(words: pl.DataFrame, plan: Plan) -> Section | None:
+    """Show which words or tasks go to which group.
+
+    Parameters
+    ----------
+    words
+        Rows of the WORDS schema of one study and instrument.
+    plan
+        For labels and their order.
+
+    Returns
+    -------
+    Section or None
+        None where there are no words.
+    """
+    drawn = word_figures(words, plan)
+    if not drawn:
+        return None
+    most = in_order(strongest(words, plan), plan)
+    caption = (
+        "The three words or tasks given most often to each group, with the share of the "
+        "marginalized group (neutral .50)."
+    )
+    return Section(
+        key="words",
+        title="Which words or tasks carry it",
+        short="Words",
+        figures=tuple(drawn),
+        tables=(("Table of the words that lean most", word_table(most, caption)),),
+    )
 
 
 def word_figures(words: pl.DataFrame, plan: Plan) -> list[Figure]:
@@ -178,7 +212,7 @@ def _block(name: str, *, first: bool) -> Any:
         x=alt.X("pair:N", title=title if first else None, axis=axis if first else None),
         y=alt.Y("attribute:N", title=name, sort=alt.EncodingSortField("rank", op="min")),
         tooltip=[
-            alt.Tooltip("attribute:N", title="Word"),
+            alt.Tooltip("attribute:N", title="Word or task"),
             alt.Tooltip("set:N", title="Set"),
             alt.Tooltip("pair:N", title="Group words"),
             alt.Tooltip("p:Q", title="Share of the marginalized group", format=".2f"),

@@ -1,4 +1,4 @@
-"""Ask the models of a plan, within a budget, so that a killed run continues.
+"""Ask models, within a budget, so that a killed run continues.
 
 inspect does the asking: clients, retries, rate limits, concurrency, logs. This module decides
 what is still to be asked, keeps the journal and the budget, and stops early when going on would
@@ -19,7 +19,6 @@ import polars as pl
 from tiltmeter.errors import InputError, ModelError, PlanError, TiltmeterError
 from tiltmeter.runs.budget import Budget, price
 from tiltmeter.runs.journal import Journal
-from tiltmeter.runs.plan import Plan
 
 __all__ = ["Outcome", "ask_models"]
 
@@ -88,7 +87,7 @@ class _Session:
 
 
 def ask_models(
-    plan: Plan,
+    trials: pl.DataFrame,
     models: Mapping[str, Any],
     directory: Path,
     budget: Budget,
@@ -100,12 +99,12 @@ def ask_models(
 
     Parameters
     ----------
-    plan
-        What to ask.
+    trials
+        What to ask: columns of `frames.TRIALS`.
     models
         From `open_models`.
     directory
-        A results directory claimed by `plan`.
+        Where answers are kept; a results directory, claimed by its plan.
     budget
         Limits; what earlier sessions used is added to it first.
     on_progress
@@ -127,7 +126,6 @@ def ask_models(
     PlanError
         If another process is asking in this directory.
     """
-    trials = plan.trials()
     with _only_process(directory):
         sessions = {
             name: _Session(Journal(directory, name), budget, price(name, prices)) for name in models

@@ -115,8 +115,8 @@ def _run_schema() -> dict[str, pl.DataType]:
     return {name: FACTORS[name] for name in _RUN}
 
 
-def contrasts(scores: pl.DataFrame, confidence: float = 0.95) -> pl.DataFrame:
-    """Compare every intervention with none, in matched trials.
+def contrasts(scores: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
+    """Compare every intervention with none, in matched trials, one model in memory at a time.
 
     Parameters
     ----------
@@ -133,14 +133,16 @@ def contrasts(scores: pl.DataFrame, confidence: float = 0.95) -> pl.DataFrame:
     from tiltmeter.statistics.contrasts import CONTRASTS, contrast
 
     rows = []
-    for (name,), part in scores.group_by("instrument", maintain_order=True):
+    cells = scores.select("model", "instrument").unique().sort("model", "instrument").collect()
+    for model, name in cells.iter_rows():
+        part = scores.filter(model=model, instrument=name).collect()
         if part["intervention"].n_unique() > 1:
-            measure = MEASURES[str(name)]
+            measure = MEASURES[name]
             rows.append(contrast(part, low=measure.low, high=measure.high, confidence=confidence))
     return pl.concat(rows) if rows else pl.DataFrame(schema=CONTRASTS)
 
 
-def write_decision_tables(directory: Path, ending: str = ".parquet") -> None:
+def write_decision_tables(directory: Path) -> None:
     """Write the tables of a results directory that are about decisions.
 
     Parameters
@@ -154,12 +156,11 @@ def write_decision_tables(directory: Path, ending: str = ".parquet") -> None:
         "yes_shares": lambda: yes_shares(scores),
         "chained": lambda: answers,
         "regressions": lambda: regressions(answers),
-        "contrasts": lambda: contrasts(scores.select(list(SCORES)).collect()),
+        "contrasts": lambda: contrasts(scores.select(list(SCORES))),
     }
-    several = scores.select(pl.col("intervention").n_unique()).collect().item() > 1
     for name, make in made.items():
-        path = directory / f"{name}{ending}"
-        table = make() if name != "contrasts" or several else pl.DataFrame()
+        path = directory / f"{name}.parquet"
+        table = make()
         if table.is_empty():
             path.unlink(missing_ok=True)
         else:

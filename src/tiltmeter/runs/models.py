@@ -11,7 +11,7 @@ from typing import Any
 from tiltmeter.errors import InputError, ModelError, TiltmeterError
 from tiltmeter.runs.plan import Generation, Plan
 
-__all__ = ["Connection", "open_models"]
+__all__ = ["Connection", "open_model", "open_models"]
 
 #: Only to suggest a spelling; inspect knows which providers there are.
 PROVIDERS = (
@@ -59,10 +59,11 @@ def open_models(plan: Plan, connection: Connection) -> dict[str, Any]:
     ModelError
         If a provider is not known, not installed, or lacks its key.
     """
-    return {name: _open(name, plan.generation, connection) for name in plan.models}
+    return {name: open_model(name, plan.generation, connection) for name in plan.models}
 
 
-def _open(name: str, generation: Generation, connection: Connection) -> Any:
+def open_model(name: str, generation: Generation, connection: Connection) -> Any:
+    """Open one model; see `open_models`."""
     from inspect_ai.model import GenerateConfig, get_model
 
     provider, slash, rest = name.partition("/")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -22,7 +23,15 @@ from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
 from tiltmeter.instruments.design import Design
 from tiltmeter.stimuli import Study, load_study, study_hash
 
-__all__ = ["Generation", "Plan", "Selection", "claim", "held_plan", "read_plan"]
+__all__ = [
+    "Generation",
+    "Plan",
+    "Selection",
+    "claim",
+    "held_plan",
+    "read_plan",
+    "record_sizes",
+]
 
 #: The plan while it is being written.
 PART = "plan.json.part"
@@ -250,6 +259,42 @@ def read_plan(directory: Path) -> dict[str, Any]:
     return plan
 
 
+def record_sizes(directory: Path, sizes: Path) -> None:
+    """Keep the models' sizes with a plan, for reports; they change nothing that is asked.
+
+    Parameters
+    ----------
+    directory
+        A results directory.
+    sizes
+        A YAML file of ``model: billions of parameters``.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or malformed, or a size is not above 0.
+    """
+    import yaml
+
+    try:
+        content = yaml.safe_load(sizes.read_text(encoding="utf-8"))
+        table = {str(model): float(size) for model, size in content.items()}
+    except FileNotFoundError:
+        raise InputError(f"{sizes}: no such file") from None
+    except (yaml.YAMLError, UnicodeDecodeError, TypeError, ValueError, AttributeError):
+        raise InputError(f"{sizes}: expected lines of 'model: billions of parameters'") from None
+    for model, size in table.items():
+        if not 0 < size < math.inf:
+            raise InputError(f"{sizes}: {model}: {size}; a size is a number above 0, in billions")
+    _write_plan(directory, {**read_plan(directory), "sizes": table})
+
+
+def _write_plan(directory: Path, described: Mapping[str, Any]) -> None:
+    text = json.dumps(described, indent=1, ensure_ascii=False)
+    (directory / PART).write_text(text, encoding="utf-8")
+    (directory / PART).replace(directory / "plan.json")
+
+
 def claim(directory: Path, plan: Plan, command: str, created: str) -> dict[str, Any]:
     """Make `directory` this plan's, or confirm that it already is.
 
@@ -293,9 +338,7 @@ def claim(directory: Path, plan: Plan, command: str, created: str) -> dict[str, 
         for selection in plan.selections:
             path = directory / "studies" / f"{selection.study.name}.yaml"
             path.write_text(_study_text(selection.study), encoding="utf-8")
-        text = json.dumps(described, indent=1, ensure_ascii=False)
-        (directory / PART).write_text(text, encoding="utf-8")
-        (directory / PART).replace(directory / "plan.json")
+        _write_plan(directory, described)
     except OSError as error:
         raise InputError(f"{directory}: {error.strerror}") from None
     return described
@@ -333,8 +376,10 @@ def held_plan(directory: Path) -> Plan:
                 raise PlanError(f"{path}: changed since the plan was made; restore it")
             fields = ("stereotypes", "variations", "iterations", "instrument")
             selections.append(Selection(study, *(part[name] for name in fields)))
-        names = ("models", "modes", "iterations", "order", "word_list", "options", "seed")
-        names += ("interventions",)
+        names = (
+            *("models", "modes", "interventions", "iterations", "order", "word_list"),
+            *("options", "seed"),
+        )
         return Plan(
             selections,
             **{name: held[name] for name in names},

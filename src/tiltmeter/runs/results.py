@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -16,6 +17,7 @@ from tiltmeter.instruments.catalogue import MEASURES
 from tiltmeter.instruments.scoring import score
 from tiltmeter.runs.decisions import write_decision_tables
 from tiltmeter.runs.journal import Journal
+from tiltmeter.runs.judge import JUDGE, verdicts
 from tiltmeter.runs.plan import Plan, held_plan
 from tiltmeter.runs.tables import pieces, scan_table, write_pieces, write_table
 from tiltmeter.statistics import (
@@ -57,12 +59,7 @@ _ANSWER = ("response", "profile", "stop_reason", "input_tokens", "output_tokens"
 
 
 def score_responses(
-    responses: Path,
-    studies: dict[str, Study],
-    out: Path,
-    scoring: str = "exact",
-    instrument: str = "word_association",
-    keep: bool = False,
+    responses: Path, studies: dict[str, Study], out: Path, **options: Any
 ) -> pl.DataFrame:
     """Score a table of responses piece by piece.
 
@@ -75,12 +72,8 @@ def score_responses(
         The studies by name. With one study, the table needs no `study` column.
     out
         Where the scores go; columns of `frames.SCORES`.
-    scoring
-        ``"exact"`` or ``"published"``.
-    instrument
-        Of responses that do not say it.
-    keep
-        Pass the other columns of the responses through.
+    **options
+        Of `instruments.scoring.score`: instrument, scoring, judged, keep.
 
     Returns
     -------
@@ -92,9 +85,7 @@ def score_responses(
     def scored() -> Iterator[pl.DataFrame]:
         for piece in response_pieces(responses):
             for name, part in _by_study(piece, studies):
-                scores, words = score(
-                    part, studies[name], instrument=instrument, scoring=scoring, keep=keep
-                )
+                scores, words = score(part, studies[name], **options)
                 tallies[:] = [_merge([*tallies, words])]
                 yield scores
 
@@ -199,7 +190,11 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
     studies = {s.study.name: s.study for s in plan.selections}
     collect_responses(plan, directory)
     words = score_responses(
-        directory / "responses.parquet", studies, directory / "scores.parquet", scoring
+        directory / "responses.parquet",
+        studies,
+        directory / "scores.parquet",
+        scoring=scoring,
+        judged=verdicts(directory / JUDGE),
     )
     write_table(words, directory / "words.parquet")
     inference = Inference(margin=plan.margin, compliance_floor=plan.compliance_floor)

@@ -8,15 +8,23 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, unknown
 from tiltmeter.frames import check
 
-__all__ = ["pieces", "read_table", "scan_table", "write_pieces", "write_table"]
+__all__ = [
+    "join_tables",
+    "pieces",
+    "read_numbers",
+    "read_table",
+    "scan_table",
+    "write_pieces",
+    "write_table",
+]
 
 #: Rows held at a time.
 PIECE = 20_000
@@ -33,6 +41,74 @@ def read_table(path: Path) -> pl.DataFrame:
         If the file is missing, has another ending, or is malformed (file and line are named).
     """
     return pl.concat(list(pieces(path)), how="vertical_relaxed")
+
+
+def read_numbers(
+    path: Path, columns: Sequence[str], frame: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Read a table, some of whose columns are numbers; an empty field is null.
+
+    Parameters
+    ----------
+    path
+        A ``.csv`` or ``.parquet`` table.
+    columns
+        The columns that must be numbers.
+    frame
+        The table, where it was read already.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or a value in it is not a number.
+    """
+    frame = read_table(path) if frame is None else frame
+    for name in columns:
+        if name not in frame.columns:
+            raise InputError(f"{path}: {unknown('column', name, frame.columns)}")
+        text = frame[name].cast(pl.String).str.strip_chars().replace("", None)
+        number = text.cast(pl.Float64, strict=False)
+        wrong = text.filter(text.is_not_null() & ~number.is_finite().fill_null(False))
+        if not wrong.is_empty():
+            raise InputError(f"{path}: {name} {wrong[0]!r}: expected a number or nothing")
+        frame = frame.with_columns(number.alias(name))
+    return frame
+
+
+def join_tables(
+    left: pl.DataFrame, right: pl.DataFrame, keys: Sequence[str], name: str
+) -> pl.DataFrame:
+    """Set the columns of a second table beside those of a first, row by row.
+
+    Parameters
+    ----------
+    left, right
+        The tables.
+    keys
+        Columns of both; no two rows of `right` may agree in all of them.
+    name
+        What to call `right` in an error.
+
+    Raises
+    ------
+    InputError
+        If a key is missing or stands twice, or no row finds its partner.
+    """
+    keys = [key.strip() for key in keys]
+    for key in keys:
+        for table, of in ((left, "the first table"), (right, name)):
+            if key not in table.columns:
+                raise InputError(f"{of}: {unknown('column', key, table.columns)}")
+    text = [pl.col(key).cast(pl.String) for key in keys]
+    right = right.select(*text, pl.exclude(keys)).select(
+        *keys, *(c for c in right.columns if c not in left.columns)
+    )
+    if right.select(keys).is_duplicated().any():
+        raise InputError(f"{name}: several rows agree in {', '.join(keys)}; name more with --on")
+    joined = left.with_columns(text).join(right, on=keys, how="left", maintain_order="left")
+    if left.with_columns(text).join(right, on=keys, how="semi").is_empty():
+        raise InputError(f"{name}: no row agrees with the first table in {', '.join(keys)}")
+    return joined
 
 
 def pieces(path: Path, rows: int = PIECE) -> Iterator[pl.DataFrame]:

@@ -106,9 +106,7 @@ FollowUp = Annotated[
 AbsoluteWording = Annotated[
     str, AfterValidator(lambda t: _slots(t, SINGLE, SINGLE | {"association"}))
 ]
-ChainedWording = Annotated[
-    str, AfterValidator(lambda t: _slots(t, CHAINED, CHAINED))
-]
+ChainedWording = Annotated[str, AfterValidator(lambda t: _slots(t, CHAINED, CHAINED))]
 
 
 class _Strict(BaseModel):
@@ -274,8 +272,8 @@ class Stereotype(Words):
         if found is None or found.wording_of is None:
             return found
         taken = known[found.wording_of]
-        shown = {name: getattr(taken, name) for name in ("wording", "followup") if hasattr(taken, name)}
-        return found.model_copy(update=shown)
+        shown = {"wording", "followup"} & type(taken).model_fields.keys()
+        return found.model_copy(update={name: getattr(taken, name) for name in shown})
 
     def decision_words(self, instrument: str, variation: str) -> Words:
         """Return the groups and tasks of a decision: the association's, where it changes none."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 import difflib
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tiltmeter.errors import StudyError
@@ -64,7 +64,8 @@ PROBLEMS_AN_ANSWER = 10
 ALIKE = 0.9
 
 _PROFILE = re.compile(
-    r"\b(profile|biograph|bio\b|bios\b|description|portrait|backstor|character sketch)", re.I
+    r"\b(profile|biograph|bio\b|bios\b|description|summar|persona\b|personas\b|portrait|backstor)",
+    re.I,
 )
 _WHO = re.compile(r"\b(who|whom|whose|which)\b", re.I)
 _HEADING = re.compile(
@@ -73,11 +74,11 @@ _HEADING = re.compile(
     re.I,
 )
 _LIST_LINE = re.compile(r"^[\W_]*list\s*([1-4])\b[^:\n]{0,20}:(.*)$", re.I)
-_ALIAS = re.compile(
-    r"[\[(<{\"']*\b(?:(?:a |an |the )?(?:word|concept|item)s? (?:from|of|in) )?"
-    r"(?:list\s*([1-4])|([sx]_[ab]))\b[\])>}\"']*",
-    re.I,
+_ALIAS = (
+    r"[\[(<\"']{0,2}\b(?:(?:a |an |the )?(?:word|concept|item)s? (?:from|of|in) )?"
+    r"(?:list\s?([1-4])|([sx]_[ab]))\b[\])>\"']{0,2}"
 )
+_SYMBOLS = ("s_a", "s_b", "x_a", "x_b")
 
 
 @dataclass(frozen=True)
@@ -192,15 +193,18 @@ def decision_candidates(question: Question, answer: str, study: Study) -> list[D
             findings.append(f"the first {PROBLEMS_AN_ANSWER} of {len(texts)} in this answer")
         candidates.append(
             DecisionCandidate(
-                stereotype=question.stereotype, checks=findings, text=slotted,
-                prompt=question.prompt, answer=plain_text(answer),
+                stereotype=question.stereotype,
+                checks=findings,
+                text=slotted,
+                prompt=question.prompt,
+                answer=plain_text(answer),
             )  # fmt: skip
         )
     return candidates
 
 
 def read_decisions(answer: str) -> list[str]:
-    """Find the decisions in an answer, without what stands around them.
+    r"""Find the decisions in an answer, without what stands around them.
 
     Parameters
     ----------
@@ -214,7 +218,7 @@ def read_decisions(answer: str) -> list[str]:
 
     Examples
     --------
-    >>> read_decisions("Sure!\\n\\nList 1: old\\n\\nProblem 1:\\nWrite two profiles. Who leads?")
+    >>> read_decisions("Sure!\n\nList 1: old\n\nProblem 1:\nWrite two profiles. Who leads?")
     ['Write two profiles. Who leads?']
     """
     lines = [line.rstrip() for line in plain_text(answer).split("\n")]
@@ -248,9 +252,7 @@ def _is_talk(paragraph: str) -> bool:
     return "?" not in paragraph and not _PROFILE.search(paragraph) and "step" not in paragraph
 
 
-def restore_slots(
-    text: str, words: Words, shown: Mapping[str, str]
-) -> tuple[str, list[str]]:
+def restore_slots(text: str, words: Words, shown: Mapping[str, str]) -> tuple[str, list[str]]:
     """Put slots where an answer has the lists, or the words of its example.
 
     Parameters
@@ -276,77 +278,60 @@ def restore_slots(
     'Profile {a_group0} chef. Who cooks {attribute0}?'
     """
     findings: list[str] = []
-    slots = dict(enumerate(SLOTS.values(), 1)) | dict(zip(_SYMBOLS, SLOTS.values(), strict=True))
+    slots = list(SLOTS.values())
 
     def alias(match: re.Match[str]) -> str:
-        slot = slots[int(match[1]) if match[1] else match[2].lower()]
+        slot = slots[int(match[1]) - 1 if match[1] else _SYMBOLS.index(match[2].lower())]
         findings.append(f"{match[0]!r} was turned into {{{slot}}}")
         return f"{{{slot}}}"
 
-    text = _outside(_ALIAS, alias, text)
+    text, _ = _outside(_ALIAS, alias, text)
     for role, slot in SLOTS.items():
         text, found = _restored(text, slot, getattr(words, role), shown.get(role))
         findings += found
     return text, list(dict.fromkeys(findings))
 
 
-_SYMBOLS = ("s_a", "s_b", "x_a", "x_b")
-
-
 def _restored(text: str, slot: str, listed: list[str], shown: str | None) -> tuple[str, list[str]]:
-    counts = {"list": 0, "word": 0}
-
-    def put(what: str, name: str) -> str:
-        counts[what] += 1
-        return f"{{{name}}}"
-
+    findings = []
     if len(listed) > 1:
         word = _any_of(listed)
         joint = r"(?:\s*,\s*(?:and |or )?|\s+(?:and|or)\s+|\s*/\s*)"
-        run = re.compile(rf"[\[(\"']*{word}(?:[\"']?{joint}[\"']?{word})+[\])\"']*", re.I)
-        text = _outside(run, lambda match: put("list", slot), text)
-    present = {match.casefold() for match in _found(text, listed)}
+        run = rf"[\[(\"']{{0,2}}{word}(?:[\"']?{joint}[\"']?{word})+[\])\"']{{0,2}}"
+        text, count = _outside(run, lambda match: f"{{{slot}}}", text)
+        findings += [f"a list was turned into {{{slot}}}, {count} times"] if count else []
+    present = {word.casefold() for word in _found(text, listed)}
     meant = {shown.casefold()} & present if shown else set()
     meant = meant or (present if len(present) == 1 else set())
-    findings = []
     if meant:
-        (word_meant,) = meant
-        articled = slot.startswith("group")
-        one = re.compile(rf"(?:(?<!\w)(an?)\s+)?[\"“]?{_any_of([word_meant])}[\"”]?")
-        one = re.compile(one.pattern, re.I)
-        text = _outside(
-            one,
-            lambda m: put("word", f"a_{slot}" if m[1] and articled else slot)
-            if articled or not m[1]
-            else f"{m[1]} {put('word', slot)}",
-            text,
-        )
-        findings.append(f"{word_meant!r} was turned into {{{slot}}}, {counts['word']} times")
+        word = meant.pop()
+        article = r"(?:(?<!\w)(?-i:(an?))\s+)?" if slot.startswith("group") else "()"
+        one = rf"{article}[\"“]?{_any_of([word])}[\"”]?"
+        text, count = _outside(one, lambda m: f"{{{'a_' if m[1] else ''}{slot}}}", text)
+        findings.append(f"{word!r} was turned into {{{slot}}}, {count} times")
     elif present:
         unclear = ", ".join(sorted(present)[:5])
         findings.append(f"which word {{{slot}}} should stand for is not clear: {unclear}")
-    if counts["list"]:
-        findings.append(f"a list was turned into {{{slot}}}, {counts['list']} times")
     return text, findings
 
 
-def _any_of(words: Iterable[str]) -> str:
+def _any_of(words: Iterable[str], endings: str = "") -> str:
     """Match any of the words, the longest first, as whole words."""
     longest_first = sorted(words, key=len, reverse=True)
-    return rf"(?<!\w)(?:{'|'.join(re.escape(word) for word in longest_first)})(?!\w)"
+    return rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))}){endings}(?!\w)"
 
 
-def _outside(pattern: re.Pattern[str], put: Callable_, text: str) -> str:
-    """Replace outside of slots."""
+def _outside(pattern: str, put: Callable[[re.Match[str]], str], text: str) -> tuple[str, int]:
+    """Replace what stands outside of slots; how often that was."""
     parts = re.split(r"(\{[^{}]*\})", text)
-    parts[::2] = [pattern.sub(put, part) for part in parts[::2]]
-    return "".join(parts)
+    replaced = [re.subn(pattern, put, part, flags=re.IGNORECASE) for part in parts[::2]]
+    parts[::2] = [part for part, _ in replaced]
+    return "".join(parts), sum(count for _, count in replaced)
 
 
 def _found(text: str, words: Iterable[str], endings: str = "") -> list[str]:
     bare = re.sub(r"\{[^{}]*\}", "\n", text)
-    pattern = _any_of(words).removesuffix(r"(?!\w)") + rf"{endings}(?!\w)"
-    return list(dict.fromkeys(re.findall(pattern, bare, re.I)))
+    return list(dict.fromkeys(re.findall(_any_of(words, endings), bare, re.IGNORECASE)))
 
 
 def check_decision(
@@ -443,6 +428,6 @@ def _check_new(text: str, stereotype: Stereotype, others: Mapping[str, str]) -> 
 
 
 def _likeness(one: Sequence[str], other: Sequence[str]) -> float:
-    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, one, other)
     rough = matcher.real_quick_ratio() > ALIKE and matcher.quick_ratio() > ALIKE
     return matcher.ratio() if rough else 0.0

@@ -23,13 +23,14 @@ from tiltmeter.stimuli.study import Name, Override, RelativeDecision
 __all__ = [
     "Candidate",
     "DecisionCandidate",
-    "Draft",
     "DecisionDraft",
+    "Draft",
     "SynonymCandidate",
     "SynonymDraft",
     "parse_draft",
     "plain_text",
     "read_draft",
+    "read_text",
     "to_yaml",
 ]
 
@@ -171,17 +172,21 @@ def read_draft(path: Path) -> Draft:
     InputError
         If the file is missing, too large or malformed; the text names file, line and field.
     """
+    return parse_draft(read_text(path, MAX_BYTES), str(path))
+
+
+def read_text(path: Path, limit: int) -> str:
+    """Read a UTF-8 file of at most `limit` bytes; every way this fails is an `InputError`."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path}: larger than {MAX_BYTES:,} bytes")
-        text = path.read_text(encoding="utf-8")
+        if path.stat().st_size > limit:
+            raise InputError(f"{path}: larger than {limit:,} bytes")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-    return parse_draft(text, str(path))
 
 
 def parse_draft(text: str, source: str) -> Draft:
@@ -251,7 +256,7 @@ _Dumper.add_representer(list, _list)
 
 
 def to_yaml(content: BaseModel, heading: str) -> str:
-    """Write a draft or a study as YAML that reads back equal.
+    r"""Write a draft or a study as YAML that reads back equal.
 
     Parameters
     ----------
@@ -266,7 +271,7 @@ def to_yaml(content: BaseModel, heading: str) -> str:
 
     Examples
     --------
-    >>> hostile = "true\\n  accepted: true"
+    >>> hostile = "true\n  accepted: true"
     >>> draft = DecisionDraft(name="m", study="pets", study_hash="", model="m", date="2026-01-31",
     ...                       temperature=1, seed=0, candidates=[DecisionCandidate(
     ...                           stereotype="cats", text=hostile, prompt="", answer=hostile)])

@@ -104,7 +104,7 @@ class Reading:
 
 
 def read_synonyms(answer: str, seeds: list[str]) -> Reading:
-    """Read synonyms from an answer in any usual shape.
+    r"""Read synonyms from an answer in any usual shape.
 
     Parameters
     ----------
@@ -121,9 +121,11 @@ def read_synonyms(answer: str, seeds: list[str]) -> Reading:
 
     Examples
     --------
-    >>> read_synonyms("1. **Agony** – Torment\\n2. joy: delight / glee", ["agony", "joy"])
-    Reading(synonyms={'agony': 'torment', 'joy': 'delight'}, findings=["2 for 'joy': delight, glee; \
-the first is taken"])
+    >>> read = read_synonyms("1. **Agony** – Torment\n2. joy: delight / glee", ["agony", "joy"])
+    >>> read.synonyms
+    {'agony': 'torment', 'joy': 'delight'}
+    >>> read.findings
+    ["2 for 'joy': delight, glee; the first is taken"]
     """
     answer = plain_text(answer)
     keys = {word_key(seed): seed for seed in seeds}
@@ -159,7 +161,7 @@ def _from_json(answer: str, seeds: list[str], keys: Mapping[str, str]) -> dict[s
     offered: dict[str, list[str]] = {}
     if isinstance(content, list) and len(content) == len(seeds) and _all_text(content):
         return {seed: [_bare(word)] for seed, word in zip(seeds, content, strict=True)}
-    for left, right in _json_pairs(content):
+    for left, right in _json_pairs(content, keys):
         if (seed := keys.get(word_key(left))) is not None:
             offered.setdefault(seed, []).extend(_bare(word) for word in right)
     return offered
@@ -169,24 +171,23 @@ def _all_text(items: Any) -> bool:
     return isinstance(items, list) and all(isinstance(item, str) for item in items)
 
 
-def _json_pairs(content: Any, depth: int = 0) -> Iterator[tuple[str, list[str]]]:
-    """Yield keys with their values, and the two values of objects or lists of two texts."""
-    if depth > 5:
+def _json_pairs(
+    content: Any, keys: Mapping[str, str], depth: int = 0
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield words with what stands for them: ``{word: …}``, ``{"word": word, "synonym": …}``."""
+    named = content if isinstance(content, dict) else {}
+    values = list(named.values()) if named else content
+    if not isinstance(values, list) or depth > 5:
         return
-    values = list(content.values()) if isinstance(content, dict) else content
-    if not isinstance(values, list):
-        return
-    if len(values) == 2 and isinstance(values[0], str):
-        right = [values[1]] if isinstance(values[1], str) else values[1]
-        if _all_text(right):
-            yield values[0], right
-    if isinstance(content, dict):
-        for key, value in content.items():
-            right = [value] if isinstance(value, str) else value
-            if _all_text(right):
-                yield key, right
+    pairs = [(key, value) for key, value in named.items() if word_key(key) in keys]
+    if not pairs and len(values) == 2 and isinstance(values[0], str):
+        pairs = [(values[0], values[1])]
+    for left, right in pairs:
+        offered = [right] if isinstance(right, str) else right
+        if _all_text(offered):
+            yield left, offered
     for value in values:
-        yield from _json_pairs(value, depth + 1)
+        yield from _json_pairs(value, keys, depth + 1)
 
 
 def _from_lines(answer: str, keys: Mapping[str, str]) -> dict[str, list[str]]:
@@ -198,10 +199,8 @@ def _from_lines(answer: str, keys: Mapping[str, str]) -> dict[str, list[str]]:
             seed, rest = _split(piece, keys)
             if seed is not None:
                 current = offered.setdefault(seed, [])
-            elif current is None:
-                continue
-            assert_current = current if current is not None else []
-            assert_current += [_bare(word) for word in re.split(r"\s*[/|]\s*|\s+or\s+", rest)]
+            if current is not None:
+                current += [_bare(word) for word in re.split(r"[/|]|\s+or\s+", rest)]
     return {seed: [word for word in words if word] for seed, words in offered.items()}
 
 
@@ -218,7 +217,7 @@ def _split(piece: str, keys: Mapping[str, str]) -> tuple[str | None, str]:
 
 def _bare(word: str) -> str:
     """Take off what lists wrap words in: numbers, quotes, stars, a remark in brackets."""
-    word = re.sub(r"\s*\([^()]*\)\s*$", "", _LEADING.sub("", word))
+    word = re.sub(r"\([^()]*\)\s*$", "", _LEADING.sub("", word))
     return " ".join(word.strip(_WRAPPED).split())
 
 
@@ -230,9 +229,7 @@ def _in_order(answer: str, seeds: list[str]) -> list[str]:
     return words if len(words) == len(seeds) else []
 
 
-def check_synonyms(
-    tied: Mapping[str, str], counter: Mapping[str, str], words: Words
-) -> list[str]:
+def check_synonyms(tied: Mapping[str, str], counter: Mapping[str, str], words: Words) -> list[str]:
     """Say what is wrong with synonyms.
 
     Parameters
@@ -257,32 +254,31 @@ def check_synonyms(
     missing = [seed for of in (tied, counter) for seed, synonym in of.items() if not synonym]
     if missing:
         findings.append(f"no synonym for: {', '.join(missing)}")
-    for mine, other, role in ((tied, words.counter, "counter"), (counter, words.tied, "tied")):
-        for seed, synonym in mine.items():
-            if synonym:
-                findings += [
-                    f"{synonym!r} for {seed!r}: {problem}"
-                    for problem in _problems(seed, synonym, other, role, words)
-                ]
+    roles = {word_key(word): role for role in _ROLES for word in getattr(words, role)}
+    for mine, of in (("tied", tied), ("counter", counter)):
+        for seed, synonym in of.items():
+            problems = _problems(seed, synonym, mine, roles) if synonym else ()
+            findings += [f"{synonym!r} for {seed!r}: {problem}" for problem in problems]
     return findings + _twice(tied, counter)
 
 
-def _problems(
-    seed: str, synonym: str, other: list[str], role: str, words: Words
-) -> Iterator[str]:
-    key = word_key(synonym)
-    if key == word_key(seed):
+_ROLES = {
+    "marginalized": "a group word",
+    "default": "a group word",
+    "tied": "a word of the tied list",
+    "counter": "a word of the counter list",
+    "extra": "shown already, as an extra word",
+}
+
+
+def _problems(seed: str, synonym: str, mine: str, roles: Mapping[str, str]) -> Iterator[str]:
+    role = roles.get(word_key(synonym))
+    if word_key(synonym) == word_key(seed):
         yield "the same word"
     elif _stem(synonym) == _stem(seed):
         yield "only another form of the word"
-    elif key in map(word_key, (*words.tied, *words.counter)) and key not in map(word_key, other):
-        yield "a word of the same list"
-    if key in map(word_key, other):
-        yield f"a word of the {role} list"
-    if key in map(word_key, (*words.marginalized, *words.default)):
-        yield "a group word"
-    if key in map(word_key, words.extra):
-        yield "shown already, as an extra word"
+    elif role is not None:
+        yield "another word of its own list" if role == mine else _ROLES[role]
     if len(synonym.split()) > LONGEST_PHRASE:
         yield f"more than {LONGEST_PHRASE} words"
     try:

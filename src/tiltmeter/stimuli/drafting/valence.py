@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import fmean
 
 from tiltmeter.errors import InputError
+from tiltmeter.stimuli.drafting.drafts import read_text
 from tiltmeter.stimuli.study import word_key
 
 __all__ = ["Lexicon", "check_valence", "read_lexicon"]
@@ -28,6 +29,7 @@ NEUTRAL = 0.1
 #: The sets drift when the difference of their mean valences changes by more than this.
 SET_DRIFT = 0.25
 
+MAX_BYTES = 50_000_000
 #: Scales lexicons come in: NRC VAD 1, NRC VAD 2, Warriner et al. (2013).
 SCALES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 9.0))
 WORD_COLUMNS = ("word", "term", "lemma")
@@ -66,41 +68,29 @@ def read_lexicon(path: Path) -> Lexicon:
     InputError
         If the file cannot be read, lacks a column, or is on no known scale.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
-    return _scaled(_values(text.splitlines(), path), path)
+    return _scaled(_values(read_text(path, MAX_BYTES).splitlines(), path), path)
 
 
 def _values(lines: list[str], path: Path) -> dict[str, float]:
     tabs = bool(lines) and "\t" in lines[0]
-    quoting = csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL
-    rows = csv.reader(lines, delimiter="\t" if tabs else ",", quoting=quoting)
+    rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if tabs else csv.reader(lines)
     values: dict[str, float] = {}
     columns: tuple[int, int] | None = None
     try:
-        for row in rows:
-            if columns is None:
+        for row in filter(None, rows):
+            if columns is None and not _is_number(row[-1]):
                 columns = _columns(row, path)
-                if not _is_number(row[columns[1]] if len(row) > columns[1] else ""):
-                    continue
-            if row and not _is_number(row[columns[1]]):
-                raise ValueError(row)
-            if row:
-                values[word_key(row[columns[0]])] = float(row[columns[1]])
+                continue
+            word, value = (row[i] for i in columns or (0, 1))
+            if not _is_number(value):
+                raise ValueError(value)
+            values[word_key(word)] = float(value)
     except (ValueError, IndexError, csv.Error):
         raise InputError(f"{path}:{rows.line_num}: expected a word and its valence") from None
     return values
 
 
 def _columns(first: list[str], path: Path) -> tuple[int, int]:
-    if len(first) == 2 and _is_number(first[1]):
-        return 0, 1
     names = [name.strip().lower() for name in first]
     word = [names.index(name) for name in WORD_COLUMNS if name in names]
     valence = [names.index(name) for name in VALENCE_COLUMNS if name in names]
@@ -153,7 +143,7 @@ def check_valence(
     >>> lexicon = Lexicon("v.csv", (-1, 1), {"agony": -0.9, "event": 0.0, "joy": 0.9, "fun": 0.8})
     >>> summary, drifted = check_valence({"agony": "event"}, {"joy": "fun"}, lexicon)
     >>> summary
-    'tied -0.90 → +0.00, counter +0.90 → +0.80, difference 1.80 → 0.80 (2 of 2 pairs in v.csv)'
+    'tied -0.90 → +0.00, counter +0.90 → +0.80, difference +1.80 → +0.80 (2 of 2 pairs in v.csv)'
     >>> drifted[0]
     "valence: 'event' (+0.00) for 'agony' (-0.90): differs by 0.90, more than 0.5"
     """
@@ -178,11 +168,11 @@ def check_valence(
     )
     summary = (
         f"tied {t0:+.2f} → {t1:+.2f}, counter {c0:+.2f} → {c1:+.2f}, "
-        f"difference {c0 - t0:.2f} → {c1 - t1:.2f} {counted}"
+        f"difference {c0 - t0:+.2f} → {c1 - t1:+.2f} {counted}"
     )
     if abs((c1 - t1) - (c0 - t0)) > SET_DRIFT:
         findings.append(
-            f"valence: the sets differ by {c1 - t1:.2f}, their seeds by {c0 - t0:.2f}; "
+            f"valence: the sets differ by {c1 - t1:+.2f}, their seeds by {c0 - t0:+.2f}; "
             f"that is a change of more than {SET_DRIFT}"
         )
     return summary, findings

@@ -1,0 +1,50 @@
+"""``tiltmeter contrast``: the same trials asked in two ways, compared in pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("contrast")
+@click.option(
+    "--scores",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="What tiltmeter score or run wrote, .csv or .parquet.",
+)
+@click.option(
+    "--factor",
+    default="intervention",
+    show_default=True,
+    help="Column the two differ in, such as intervention, model or mode.",
+)
+@click.option(
+    "--baseline",
+    default="none",
+    show_default=True,
+    help="The value that the others are compared with.",
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path),
+              help="Differences, as .csv or .parquet.")  # fmt: skip
+def command(scores: Path, factor: str, baseline: str, out: Path) -> None:
+    """Difference from a baseline in matched trials: interval and test at every level."""
+    import polars as pl
+
+    from tiltmeter.frames import SCORES
+    from tiltmeter.instruments.catalogue import MEASURES
+    from tiltmeter.runs.tables import scan_table, write_table
+    from tiltmeter.statistics.contrasts import contrast
+
+    frame = scan_table(scores, SCORES).select(list(SCORES)).collect()
+    rows = []
+    for (name,), part in frame.group_by("instrument", maintain_order=True):
+        measure = MEASURES.get(str(name))
+        ends = {} if measure is None else {"low": measure.low, "high": measure.high}
+        rows.append(contrast(part, factor=factor, baseline=baseline, **ends))
+    table = pl.concat(rows)
+    write_table(table, out)
+    click.echo(f"{table.height:,} differences: {out}")

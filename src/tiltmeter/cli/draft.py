@@ -1,0 +1,330 @@
+"""``tiltmeter draft``: a model proposes stimuli, a person accepts them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tiltmeter.cli.options import build_connection
+
+if TYPE_CHECKING:
+    from tiltmeter.runs.budget import Budget
+    from tiltmeter.stimuli import Study
+    from tiltmeter.stimuli.drafting import Draft
+
+__all__ = ["command"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Prompts under way at a time, where --max-connections does not say.
+AT_A_TIME = 10
+
+HEADING = """Candidates, proposed by a model: none of them is in a study yet.
+Read the text and its checks, mend what you like, and set 'accepted: true' where one may enter.
+Then: tiltmeter draft accept {file} --study {study} --out NEW.yaml"""
+
+_OPTIONS = [
+    click.option("--study", "study_name", default="bai2025", show_default=True,
+                 metavar="NAME|FILE", help="Study to propose for."),
+    click.option("--stereotypes", metavar="A,B", help="Only these of the study."),
+    click.option("--out", type=click.Path(path_type=Path, dir_okay=False),
+                 help="Draft file.  [default: STUDY-KIND-NAME.yaml]"),
+    click.option("--force", is_flag=True, help="Write over an existing file."),
+    click.option("--name", help="Accepted candidates are called after it.  [default: the model's]"),
+    click.option("--seed", type=int, default=0, show_default=True),
+    click.option("--temperature", type=float, default=1.0, show_default=True),
+    click.option("--answer-tokens", type=int, default=1024, show_default=True,
+                 help="Longest answer, in tokens (max_tokens of the provider)."),
+    click.option("--max-calls", type=int, help="Stop before more model calls than this."),
+    click.option("--max-tokens", type=int, help="Stop once this many tokens are used."),
+    click.option("--max-connections", type=int, help="Requests at a time."),
+    click.option("--max-retries", type=int, default=5, show_default=True,
+                 help="Tries again after a provider's error."),
+    click.option("--timeout", type=int, default=600, show_default=True,
+                 help="Seconds to wait for one answer."),
+    click.option("--model-base-url", help="Where the provider's interface is served."),
+    click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE",
+                 help="Argument of the model's provider; may be repeated."),
+]  # fmt: skip
+
+
+def _options(function: F) -> F:
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@click.group("draft")
+def command() -> None:
+    """Ask a model for new stimuli; a person accepts them into a new study.
+
+    Synonyms and decisions are asked for with the prompts of Bai et al. (2025, SI E and G) and
+    written to a file, with checks. Nothing enters a study until 'accepted: true' stands there.
+    """
+
+
+@command.command("synonyms")
+@click.argument("model", metavar="MODEL")
+@click.option("--instrument", type=click.Choice(["word_association", "relative_decision"]),
+              default="word_association", show_default=True, help="Whose words.")  # fmt: skip
+@click.option("--count", type=int, default=1, show_default=True, help="Answers per stereotype.")
+@click.option("--lexicon", type=click.Path(path_type=Path),
+              help="Table of word and valence, such as NRC VAD, to find drift.")  # fmt: skip
+@_options
+def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **options: Any) -> None:
+    """Ask MODEL for a synonym of each word of each stereotype."""
+    from tiltmeter.stimuli import drafting
+
+    valences = drafting.read_lexicon(lexicon) if lexicon else None
+    study, keys = _asked_of(options, count)
+    words = {key: drafting.seed_words(study.stereotypes[key], instrument) for key in keys}
+    asked = [(key, drafting.synonym_prompt(words[key])) for key in keys for _ in range(count)]
+    head = _head(study, model, options)
+    out = _new_file(options, f"{study.name}-synonyms-{head['name']}.yaml")
+    answers = _ask(model, [prompt for _, prompt in asked], options)
+    candidates = [
+        drafting.synonym_candidate(key, words[key], prompt, answer, valences)
+        for (key, prompt), answer in zip(asked, answers.texts, strict=True)
+        if answer is not None
+    ]
+    scale = (
+        f"{valences.source}, from {valences.scale[0]:g} to {valences.scale[1]:g}"
+        if valences
+        else ""
+    )
+    draft = drafting.SynonymDraft.model_validate(
+        {**head, "instrument": instrument, "lexicon": scale, "candidates": candidates}
+    )
+    _write(draft, out, answers, options)
+
+
+@command.command("decisions")
+@click.argument("model", metavar="MODEL")
+@click.option("--count", type=int, default=3, show_default=True, help="Prompts per stereotype.")
+@click.option("--examples", type=int, default=3, show_default=True,
+              help="Seed decisions shown, the stereotype's own among them.")  # fmt: skip
+@_options
+def decisions(model: str, count: int, examples: int, **options: Any) -> None:
+    """Ask MODEL for more decisions after the study's own."""
+    from tiltmeter.errors import InputError
+    from tiltmeter.stimuli import drafting
+
+    if examples < 1:
+        raise InputError(f"examples {examples}: at least 1")
+    study, keys = _asked_of(options, count)
+    asked = [
+        drafting.decision_question(
+            study, key, number=number, examples=examples, seed=options["seed"]
+        )
+        for key in keys
+        for number in range(count)
+    ]
+    head = _head(study, model, options)
+    out = _new_file(options, f"{study.name}-decisions-{head['name']}.yaml")
+    answers = _ask(model, [question.prompt for question in asked], options)
+    candidates = [
+        candidate
+        for question, answer in zip(asked, answers.texts, strict=True)
+        if answer is not None
+        for candidate in drafting.decision_candidates(question, answer, study)
+    ]
+    draft = drafting.DecisionDraft.model_validate({**head, "candidates": candidates})
+    _write(draft, out, answers, options)
+
+
+@command.command("accept")
+@click.argument("drafts", nargs=-1, required=True, metavar="DRAFT…",
+                type=click.Path(path_type=Path))  # fmt: skip
+@click.option("--study", "study_name", metavar="NAME|FILE",
+              help="Study the drafts were made from.  [default: as they say]")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True,
+              help="The new study, called as the file is.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Write over an existing file.")
+@click.option("--other-version", is_flag=True,
+              help="Take drafts made from another version of the study, too.")  # fmt: skip
+def accept(
+    drafts: tuple[Path, ...], study_name: str | None, out: Path, force: bool, other_version: bool
+) -> None:
+    """Write a new study: STUDY and the candidates of DRAFT… marked 'accepted: true'."""
+    from tiltmeter.errors import InputError
+    from tiltmeter.stimuli import drafting, load_study, shipped_studies, study_hash
+
+    if out.suffix not in (".yaml", ".yml"):
+        raise InputError(f"{out}: a study file ends in .yaml or .yml")
+    if out.stem in shipped_studies():
+        raise InputError(f"{out}: {out.stem} is the name of a shipped study; choose another")
+    read = {str(path): drafting.read_draft(path) for path in drafts}
+    if out.resolve() in [path.resolve() for path in drafts]:
+        raise InputError(f"{out}: is a draft; choose another file")
+    _refuse_existing(out, force)
+    study = load_study(study_name or next(iter(read.values())).study)
+    grown = drafting.accept(study, read, out.stem, other_version=other_version)
+    listed = ", ".join(path.name for path in drafts)
+    heading = f"{study.name} ({study_hash(study)}) and what was accepted of {listed}."
+    _save(out, drafting.to_yaml(grown.study, heading))
+    for line in grown.added:
+        click.echo(line)
+    for note in grown.notes:
+        click.echo(f"note: {note}", err=True)
+    total = sum(len(draft.candidates) for draft in read.values())
+    click.echo(f"{len(grown.added)} of {total} candidates accepted: {out}")
+
+
+def _asked_of(options: dict[str, Any], count: int) -> tuple[Study, list[str]]:
+    """Load the study and find the stereotypes that are meant."""
+    from tiltmeter.errors import InputError
+    from tiltmeter.instruments.selection import select
+    from tiltmeter.stimuli import load_study
+
+    if count < 1:
+        raise InputError(f"count {count}: at least 1")
+    study = load_study(options["study_name"])
+    return study, select(study, "word_association", options["stereotypes"])[0]
+
+
+def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Say where the candidates come from."""
+    from datetime import UTC, datetime
+
+    from tiltmeter.errors import InputError
+    from tiltmeter.stimuli import study_hash
+
+    slug = re.sub(r"[^a-z0-9]+", "_", model.rpartition("/")[2].lower()).strip("_")
+    name = options["name"] or slug[:40] or "model"
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_]{0,39}", name):
+        raise InputError(f"name {name!r}: use lower-case letters, digits and '_', at most 40")
+    return {
+        "name": name,
+        "study": study.name,
+        "study_hash": study_hash(study),
+        "model": model,
+        "date": datetime.now(UTC).date().isoformat(),
+        "temperature": options["temperature"],
+        "seed": options["seed"],
+    }
+
+
+def _new_file(options: dict[str, Any], default: str) -> Path:
+    out = options["out"] or Path(default)
+    _refuse_existing(out, options["force"])
+    return Path(out)
+
+
+def _refuse_existing(out: Path, force: bool) -> None:
+    from tiltmeter.errors import InputError
+
+    if out.exists() and not force:
+        raise InputError(f"{out}: exists; give another --out, or --force to write over it")
+    if not out.parent.is_dir():
+        raise InputError(f"{out.parent}: no such folder")
+
+
+@dataclass
+class _Answers:
+    """What came back, by prompt; None where nothing did."""
+
+    texts: list[str | None]
+    stopped_by: str | None = None
+    errors: list[str] = field(default_factory=list)
+
+
+def _ask(name: str, prompts: Sequence[str], options: dict[str, Any]) -> _Answers:
+    """Ask all prompts, the first by itself: a wrong key costs one call."""
+    import asyncio
+
+    from tiltmeter.cli.progress import progress_bar
+    from tiltmeter.errors import ModelError
+    from tiltmeter.runs.budget import Budget
+    from tiltmeter.runs.models import open_models
+    from tiltmeter.runs.plan import Generation, Plan
+
+    generation = Generation(options["temperature"], 1.0, options["answer_tokens"])
+    budget = Budget(options["max_calls"], options["max_tokens"])
+    model = open_models(Plan([], [name], generation=generation), build_connection(options))[name]
+    answers = _Answers([None] * len(prompts))
+    # Where nobody watches, the bar would be an empty line among the errors.
+    shown = progress_bar(len(prompts)) if sys.stderr.isatty() else nullcontext(lambda *_: None)
+    with shown as advance:
+
+        async def one(i: int) -> None:
+            error = await _ask_one(model, i, prompts[i], options["seed"] + i, budget, answers)
+            advance(name, {"error": error})
+
+        async def everything() -> None:
+            await one(0)
+            if answers.errors:
+                raise ModelError(f"{name}: {answers.errors[0]}")
+            limit = asyncio.Semaphore(options["max_connections"] or AT_A_TIME)
+
+            async def in_turn(i: int) -> None:
+                async with limit:
+                    await one(i)
+
+            await asyncio.gather(*(in_turn(i) for i in range(1, len(prompts))))
+
+        try:
+            asyncio.run(everything())
+        except KeyboardInterrupt:
+            answers.stopped_by = "interrupted"
+    return answers
+
+
+async def _ask_one(
+    model: Any, i: int, prompt: str, seed: int, budget: Budget, answers: _Answers
+) -> str | None:
+    """Ask one prompt, if the budget lets it; the error in one line, if there was one."""
+    from inspect_ai.model import GenerateConfig
+
+    from tiltmeter.elicitation.task import SEEDED, describe_error
+
+    if (limit := budget.exhausted()) is not None:
+        answers.stopped_by = limit
+        return None
+    budget.take(1)
+    seeded = str(model).partition("/")[0] in SEEDED
+    try:
+        output = await model.generate(prompt, config=GenerateConfig(seed=seed if seeded else None))
+    except Exception as error:  # a provider's, after its retries
+        answers.errors.append(describe_error(error))
+        return answers.errors[-1]
+    answers.texts[i] = output.completion
+    usage = output.usage
+    if usage is not None:
+        spent = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+        budget.spend(spent, None)
+    return None
+
+
+def _write(draft: Draft, out: Path, answers: _Answers, options: dict[str, Any]) -> None:
+    """Write the draft and say how it went; exit with 1 if prompts are left, 130 if stopped."""
+    from tiltmeter.errors import BudgetError
+    from tiltmeter.stimuli.drafting import to_yaml
+
+    answered = sum(text is not None for text in answers.texts)
+    if not answered:
+        raise BudgetError(
+            f"{answers.stopped_by or 'no answer'}: nothing was asked, nothing written"
+        )
+    heading = HEADING.format(file=out, study=options["study_name"])
+    _save(out, to_yaml(draft, heading))
+    clear = sum(not candidate.checks for candidate in draft.candidates)
+    click.echo(f"{len(draft.candidates)} candidates, {clear} without findings: {out}")
+    left = len(answers.texts) - answered
+    if left:
+        why = answers.stopped_by or f"{len(answers.errors)} failed ({answers.errors[0]})"
+        click.echo(f"tiltmeter: {left} of {len(answers.texts)} prompts left: {why}", err=True)
+        sys.exit(130 if answers.stopped_by == "interrupted" else 1)
+
+
+def _save(out: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    part = out.with_name(f"{out.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(out)

@@ -1,0 +1,108 @@
+"""``tiltmeter regress``: what decisions follow from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("regress")
+@click.argument("answers", type=click.Path(path_type=Path))
+@click.option(
+    "--predictors",
+    default="association",
+    show_default=True,
+    metavar="A,B",
+    help="Columns of numbers; with several, they are also compared on the same rows.",
+)
+@click.option("--outcome", default="decision", show_default=True, help="Column of 1, 0 or empty.")
+@click.option(
+    "--clusters",
+    default="stereotype",
+    show_default=True,
+    metavar="COLUMN",
+    help="Rows that are not independent; 'none' for the published method alone.",
+)
+@click.option("--by", metavar="COLUMN", help="Also each value of this column by itself.")
+@click.option(
+    "--join",
+    "others",
+    type=click.Path(path_type=Path),
+    help="A table with further predictors, such as embedding scores.",
+)
+@click.option(
+    "--on",
+    "keys",
+    default="trial_id",
+    show_default=True,
+    metavar="A,B",
+    help="Columns the two tables share, one row each.",
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Coefficients, as .csv or .parquet.",
+)
+@click.option("--comparison", type=click.Path(path_type=Path),
+              help="Where AIC and BIC of several predictors go.")  # fmt: skip
+def command(  # noqa: PLR0913 - one argument an option
+    answers: Path,
+    predictors: str,
+    outcome: str,
+    clusters: str,
+    by: str | None,
+    others: Path | None,
+    keys: str,
+    out: Path,
+    comparison: Path | None,
+) -> None:
+    """Regress decisions on scores in ANSWERS, such as chained.parquet of a results directory.
+
+    Logistic regression as published, cluster-robust, and with a random intercept (Bai et al.
+    2025, SI section K).
+    """
+    import polars as pl
+
+    from tiltmeter.errors import InputError
+    from tiltmeter.runs.tables import join_tables, read_numbers, read_table, write_table
+    from tiltmeter.statistics.logistic import regress
+    from tiltmeter.statistics.predictors import compare_predictors
+
+    names = [name.strip() for name in predictors.split(",")]
+    grouped = None if clusters == "none" else clusters
+    if others is None:
+        frame = read_numbers(answers, [*names, outcome])
+    else:
+        joined = join_tables(read_table(answers), read_table(others), keys.split(","), str(others))
+        frame = read_numbers(answers, [*names, outcome], joined)
+    if comparison is not None and len(names) < 2:
+        raise InputError("--comparison: name at least two --predictors")
+    table = pl.concat(
+        regress(frame, name, outcome=outcome, clusters=grouped, by=by) for name in names
+    )
+    write_table(table, out)
+    for row in table.filter(group="all").iter_rows(named=True):
+        click.echo(_line(row))
+    if comparison is not None:
+        compared = compare_predictors(
+            frame, names, outcome=outcome, clusters=grouped, by=by, joint=True
+        )
+        write_table(compared, comparison)
+        click.echo(f"{compared.height:,} rows of comparison: {comparison}")
+    click.echo(f"{table.height:,} coefficients: {out}")
+
+
+def _line(row: dict[str, object]) -> str:
+    start = f"{row['predictor']}, {row['method']}, n {row['n']}: "
+    if row["coefficient"] is None:
+        return f"{start}{row['note']}"
+    numbers = {name: f"{row[name]:.3f}" for name in ("coefficient", "ci_low", "ci_high")}
+    fit = "" if row["aic"] is None else f", AIC {row['aic']:.2f}, BIC {row['bic']:.2f}"
+    return (
+        f"{start}b {numbers['coefficient']} [{numbers['ci_low']}, {numbers['ci_high']}], "
+        f"p {row['p']:.2g}{fit}"
+    )

@@ -1,0 +1,80 @@
+"""Ask a judge about the decisions that rules leave open, and keep what it said.
+
+The judge's answers have a journal of their own beside those of the models, so that scoring
+anew asks nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.frames import TRIALS
+from tiltmeter.instruments.scoring import open_decisions
+from tiltmeter.runs.asking import Outcome, ask_models
+from tiltmeter.runs.budget import Budget
+from tiltmeter.stimuli import Study
+
+__all__ = ["JUDGE", "ask_judge", "verdicts"]
+
+#: The folder of a judge's answers, inside a results directory.
+JUDGE = "judge"
+
+
+def ask_judge(
+    responses: Iterable[pl.DataFrame],
+    studies: dict[str, Study],
+    grader: tuple[str, Any],
+    directory: Path,
+    budget: Budget,
+    prices: Path | None = None,
+) -> Outcome:
+    """Ask about every open decision that was not judged yet.
+
+    Parameters
+    ----------
+    responses
+        Pieces of a table of responses that say their `instrument`.
+    studies
+        The studies by name. With one study, the table needs no `study` column.
+    grader
+        The judge's name and model, from `open_models`.
+    directory
+        Where its answers are kept.
+    budget
+        Limits; shared with the run.
+    prices
+        See `budget.price`.
+
+    Returns
+    -------
+    Outcome
+    """
+    found = [pl.DataFrame(schema=TRIALS)]
+    for piece in responses:
+        if len(studies) == 1:
+            found.append(open_decisions(piece, *studies.values()))
+            continue
+        for (name,), part in piece.group_by("study", maintain_order=True):
+            found.append(open_decisions(part, studies[str(name)]))
+    trials = pl.concat(found).unique("trial_id", maintain_order=True)
+    directory.mkdir(parents=True, exist_ok=True)
+    return ask_models(trials, dict([grader]), directory, budget, prices=prices)
+
+
+def verdicts(directory: Path) -> dict[str, str]:
+    """Read what judges said, question by question; empty where none was asked."""
+    said: dict[str, str] = {}
+    for path in sorted((directory / "answers").glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                answer = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(answer, dict) and isinstance(answer.get("response"), str):
+                said[str(answer.get("trial_id"))] = answer["response"]
+    return said
