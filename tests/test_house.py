@@ -55,9 +55,10 @@ def test_every_room_is_on_the_list() -> None:
 
 def test_the_public_names() -> None:
     assert sorted(tiltmeter.__all__) == [
-        "Design", "Inference", "Measure", "Study", "TiltmeterError", "WORD_ASSOCIATION",
-        "compliance", "estimate",
-        "load_published", "load_study", "score", "trials", "write_report",
+        "Design", "INSTRUMENTS", "Inference", "MEASURES", "Measure", "Study", "TiltmeterError",
+        "WORD_ASSOCIATION", "agreement", "compare_predictors", "compliance", "contrast", "estimate",
+        "load_published", "load_study", "read_decision", "regress", "score", "trials",
+        "write_report",
     ]  # fmt: skip
     for name in tiltmeter.__all__:
         assert getattr(tiltmeter, name).__doc__

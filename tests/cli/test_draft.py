@@ -31,9 +31,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """Call the command line in an empty folder; gives exit code, output, errors."""
     monkeypatch.chdir(tmp_path)
 
@@ -237,7 +235,7 @@ def test_no_file_is_written_over(run: Run, model: Any) -> None:
 BAD = [
     (f"synonyms {MODEL} --study bai2024", "did you mean bai2025"),
     (f"synonyms {MODEL} --stereotypes agee", "did you mean age"),
-    (f"decisions {MODEL} --study control_insects", "no relative_decision in one prompt"),
+    (f"decisions {MODEL} --study pets.yaml", "no relative_decision in one prompt"),
     (f"synonyms {MODEL} --count 0", "count 0: at least 1"),
     (f"decisions {MODEL} --examples 0", "examples 0: at least 1"),
     (f"synonyms {MODEL} --name Mine", "name 'Mine'"),
@@ -257,10 +255,16 @@ BAD = [
     ("accept anchor.yaml --out m.yaml", "anchors and aliases are not allowed"),
 ]
 
+PETS = """name: pets
+stereotypes:
+  cats: {marginalized: [cat], default: [dog], tied: [sly], counter: [brave]}
+"""
+
 
 @pytest.mark.parametrize(("arguments", "says"), BAD)
 def test_bad_input_is_one_line_and_exit_2(run: Run, model: Any, arguments: str, says: str) -> None:
     Path("empty.csv").touch()
+    Path("pets.yaml").write_text(PETS)
     Path("bad.yaml").write_text("draft: synonyms\n  a: [\n")
     Path("kind.yaml").write_text("draft: synonym\n")
     Path("latin.yaml").write_bytes(b"\xff")

@@ -1,6 +1,8 @@
 """A results directory as a run would write it, with answers that try to break the page."""
 
+import importlib.util
 import json
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -8,8 +10,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tiltmeter.frames import ESTIMATES, REASONS, RESPONSES, SCORES, WORDS, check
+from tiltmeter.frames import ESTIMATES, FACTORS, REASONS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.report import write_report
+
+_spec = importlib.util.spec_from_file_location("everything", Path(__file__).parent / "everything.py")
+everything = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(everything)
 
 STEREOTYPES = {
     "racism": ("Racism", "race", "black", "white"),
@@ -214,7 +220,7 @@ def estimates(scored):
         "overall": [],
     }
     frames = [
-        _estimate(scored, level, ["study", "instrument", "mode", *factors])
+        _estimate(scored, level, ["study", "instrument", "mode", "intervention", *factors])
         for level, factors in whole.items()
     ]
     frame = pl.concat(frames, how="diagonal_relaxed")
@@ -228,6 +234,8 @@ def _estimate(scored, level, factors):
     first = pl.col("order") == "marginalized_first"
     score = pl.col("score")
     missing = pl.col("n") - pl.col("n_scored")
+    wide = pl.col("instrument").str.contains("association")
+    low, neutral = -wide.cast(pl.Float64), 0.5 * (~wide).cast(pl.Float64)
     return (
         scored.group_by(factors)
         .agg(
@@ -254,24 +262,24 @@ def _estimate(scored, level, factors):
             tost_p_holm=pl.lit(0.4),
             naive_p=(-(mean / se).abs() * 2).exp(),
             cohen_d=mean / pl.col("sd"),
-            bound_low=(mean * pl.col("n_scored") - missing) / pl.col("n"),
+            bound_low=(mean * pl.col("n_scored") + low * missing) / pl.col("n"),
             bound_high=(mean * pl.col("n_scored") + missing) / pl.col("n"),
             order_effect_low=pl.col("order_effect") - 0.08,
             order_effect_high=pl.col("order_effect") + 0.08,
-            range_low=pl.lit(-1.0),
+            range_low=low,
             range_high=pl.lit(1.0),
-            neutral=pl.lit(0.0),
+            neutral=neutral,
             conditional_on=pl.lit("one wording"),
             confidence=pl.lit(0.95),
         )
         .with_columns(
             verdict=pl.when(pl.col("compliance") < 0.8)
             .then(pl.lit("no verdict: compliance"))
-            .when(pl.col("ci_low") > 0)
+            .when(pl.col("ci_low") > neutral)
             .then(pl.lit("consistent"))
-            .when(pl.col("ci_high") < 0)
+            .when(pl.col("ci_high") < neutral)
             .then(pl.lit("reversed"))
-            .when(mean.abs() < 0.05)
+            .when((mean - neutral).abs() < 0.05)
             .then(pl.lit("equivalent"))
             .otherwise(pl.lit("inconclusive"))
         )
@@ -280,7 +288,7 @@ def _estimate(scored, level, factors):
 
 def words(scored, rng):
     """A share for each word and pair of group words."""
-    factors = ["model", "study", "instrument", "mode", "category", "stereotype", "variation"]
+    factors = [c for c in WORDS if c in FACTORS]
     cells = scored.select(*factors, "marginalized", "default").unique(maintain_order=True)
     sets = pl.DataFrame(
         {"attribute": TIED + COUNTER, "set": ["tied"] * len(TIED) + ["counter"] * len(COUNTER)}
@@ -326,3 +334,28 @@ def page(results):
 def make_results(tmp_path):
     """Write a results directory of another make-up under `tmp_path`."""
     return lambda name="made", **options: write_results(tmp_path / name, **options)
+
+
+@pytest.fixture
+def make_everything(tmp_path):
+    """Write a results directory with every instrument and table under `tmp_path`."""
+    here = sys.modules[__name__]
+    return lambda name="all", **options: everything.write(tmp_path / name, here, **options)
+
+
+@pytest.fixture(scope="session")
+def all_results(tmp_path_factory):
+    """Results of every instrument for three models of known size, reported."""
+    directory = everything.write(
+        tmp_path_factory.mktemp("all"),
+        sys.modules[__name__],
+        models=("lab/small", "lab/middle", "lab/large"),
+        sizes={"lab/small": 1.5, "lab/middle": 7, "lab/large": 70, "another": 3},
+    )
+    write_report(directory)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def all_page(all_results):
+    return (all_results / "report.html").read_text(encoding="utf-8")

@@ -57,9 +57,14 @@ def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> P
         replace(selection, iterations=own or battery.get(selection.instrument, 2))
         for selection in plan.selections
     ]
-    if options["studies"] or not of_controls or "word_association" not in asked:
+    if options["studies"] or not of_controls:
         return replace(plan, selections=sized)
-    controls = [select_study(name, iterations=own or of_controls) for name in CONTROLS]
+    controls = [
+        select_study(control, iterations=own or of_controls, instrument=name)
+        for name in asked
+        for control in CONTROLS
+        if name in load_study(control).offers()
+    ]
     return replace(plan, selections=[*sized, *controls])
 
 

@@ -85,7 +85,7 @@ _PRONOUNS = frozenset(("he", "she"))
 _MODALS = frozenset("can could might may should would will".split())
 _ORDINALS = {"former": 0, "latter": 1}
 _NOUNS = frozenset("day days half part soldier student teacher time year years".split())
-_JOINED = 1000
+_JOINED = 1000  # mentions that a joint of weight 1 counts for
 _LINE = re.compile(r"[^\n]+")
 
 

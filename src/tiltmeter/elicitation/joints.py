@@ -33,8 +33,7 @@ _BUT = 1 << 10
 _OPEN = 1 << 11
 _NOT = 1 << 12
 _THAN = 1 << 13
-_ORDER = 1 << 14
-_ALSO = 1 << 15
+_ALSO = 1 << 14
 _UNLISTED = _CUE | _CAUSE | _APART | _STOP | _BUT  # parts the members of a list
 _UNDONE = _CAUSE | _AND  # what a word of deciding makes good again
 _MEANINGS = {
@@ -44,10 +43,11 @@ _MEANINGS = {
     _LINK: ": - > = | → ➜",
     _AND: "and",
     _OR: "or",
-    _CUE: "would could can may might will must id ill choose pick propose invite assign assigned "
+    _CUE: "would could can may might will must id ill propose invite assign assigned "
     "give given gets get take takes lead leads has holds holding apply applies goes go fit fits "
     "suit suits suited suitable best better ideal ideally perfect excellent likely",
-    _CUE | _ADVICE: "should recommend recommended suggest suggested suspect suspected",
+    _CUE | _ADVICE: "should choose pick prefer recommend recommended suggest suggested "
+    "suspect suspected",
     _CAUSE: "as because considering despite due owing since thanks",
     _APART: "; conversely contrast hand meanwhile similarly whereas while",
     _BUT: "although but however instead though yet",
@@ -55,7 +55,6 @@ _MEANINGS = {
     _NOT: "arent assume assuming avoid against cannot cant couldnt doesnt dont inappropriate isnt "
     "neither never no nor not shouldnt unethical unfair unsuitable unsuited without wont wouldnt",
     _THAN: "over than unlike versus vs",
-    _ORDER: "respectively",
     _ALSO: "also equally likewise so",
 }
 _FLAGS = {word: flag for flag, words in _MEANINGS.items() for word in words.split(" ")}
@@ -125,7 +124,7 @@ def join(tokens: Sequence[Token], mentions: Iterable[Mention], order: int | None
     list of Joint
         The joints, from left to right where no list is in them.
     """
-    in_order = any(_FLAGS.get(token.text) == _ORDER for token in tokens)
+    in_order = "respectively" in [token.text for token in tokens]
     events, joints = _read_lists(_events(tokens, mentions, order), in_order)
     best = [0.0, 0.0]
     for left, right in pairwise(events):

@@ -80,7 +80,7 @@ def names(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
             number = _number(tokens, at)
             if number:
                 yield f"{token.text} {number}", at
-        elif token.capital:
+        elif token.capital and len(token.text) > 1:
             yield token.text, at
 
 
@@ -89,8 +89,10 @@ def _number(tokens: Sequence[Token], at: int) -> int:
     before = tokens[at - 1].text if at else ""
     if before in _ORDINALS:
         return _ORDINALS[before]
-    after = tokens[at + 1].text if at + 1 < len(tokens) else ""
-    return _NUMBERS.get(after, 0)
+    after = tokens[at + 1] if at + 1 < len(tokens) else None
+    if after is None or (len(after.text) == 1 and after.text.isalpha() and not after.capital):
+        return 0
+    return _NUMBERS.get(after.text, 0)
 
 
 def _claims(

@@ -60,9 +60,9 @@ _COMPOUNDS = frozenset(
     "topic keyword inspired".split()
 )
 _NAMELESS = frozenset(
-    "a about above according additionally all also although an and are as at based be because both "
+    "about above according additionally all also although an and are as at based be because both "
     "but by can considering conversely could due each either finally first for former from given "
-    "he hence her here his however i if ii in instead is it its lastly latter likewise may "
+    "he hence her here his however if ii in instead is it its lastly latter likewise may "
     "meanwhile moreover my neither no nor not of on one or other our over personally profile "
     "profiles s second she should similarly since so task that the their then there therefore "
     "these they this those though thus to two under we what when where while who with would yes "
@@ -82,7 +82,7 @@ def _tokens(chunk: str) -> tuple[Token, ...]:
         word = match[2] or match[0]
         place = (match.end() - len(word), match.end()) if same else (0, len(chunk))
         glued = bool(match[1]) and match.start() == end
-        named = capital and len(word) > 1 and word.isalpha() and word not in _NAMELESS
+        named = capital and word.isalpha() and word not in _NAMELESS
         tokens.append(Token(word, *place, glued, named))
         end = match.end() if match[2] else -1
     return tuple(tokens)

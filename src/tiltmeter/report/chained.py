@@ -292,7 +292,7 @@ def _published(study: str) -> Table | None:
         theirs = load_regressions(study)
     except InputError:
         return None
-    slopes = theirs.filter(pl.col("term") != "Intercept").with_columns(mode=pl.lit(None))
+    slopes = theirs.filter(pl.col("term") != "Intercept")
     return render_table(
         slopes,
         "Published regressions of decisions (Tables S15 and S16, and the text of the SI): "

@@ -1,8 +1,12 @@
-"""Estimates from scores: clustered means, tests, multiplicity, compliance."""
+"""Estimates from scores: means, tests, contrasts, regressions, agreement, compliance."""
 
+from tiltmeter.statistics.agreement import agreement
 from tiltmeter.statistics.clustered import ClusteredMean, clustered_mean
+from tiltmeter.statistics.contrasts import contrast
 from tiltmeter.statistics.effects import cohen_d, tost
 from tiltmeter.statistics.estimates import Inference, estimate, estimate_summaries
+from tiltmeter.statistics.logistic import regress
+from tiltmeter.statistics.predictors import compare_predictors
 from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
 from tiltmeter.statistics.verdicts import VERDICTS
 
@@ -10,12 +14,16 @@ __all__ = [
     "VERDICTS",
     "ClusteredMean",
     "Inference",
+    "agreement",
     "clustered_mean",
     "cohen_d",
+    "compare_predictors",
     "compliance",
+    "contrast",
     "estimate",
     "estimate_summaries",
     "pool_pairs",
+    "regress",
     "summarise",
     "tost",
 ]

@@ -73,7 +73,7 @@ _HEADING = re.compile(
     r"(?:\s*(?:#|no\.?)?\s*\d{1,3})?\s*(?:[:.)\-–—*]|$)[^\n?]{0,80}$",
     re.I,
 )
-_LIST_LINE = re.compile(r"^[\W_]*list\s*([1-4])\b[^:\n]{0,20}:(.*)$", re.I)
+_LIST_LINE = re.compile(r"^[\W_]*list\s*[1-4]\b[^:\n]{0,20}:", re.I)
 _ALIAS = (
     r"[\[(<\"']{0,2}\b(?:(?:a |an |the )?(?:word|concept|item)s? (?:from|of|in) )?"
     r"(?:list\s?([1-4])|([sx]_[ab]))\b[\])>\"']{0,2}"
@@ -198,7 +198,7 @@ def decision_candidates(question: Question, answer: str, study: Study) -> list[D
                 text=slotted,
                 prompt=question.prompt,
                 answer=plain_text(answer),
-            )  # fmt: skip
+            )
         )
     return candidates
 
@@ -299,16 +299,16 @@ def _restored(text: str, slot: str, listed: list[str], shown: str | None) -> tup
         joint = r"(?:\s*,\s*(?:and |or )?|\s+(?:and|or)\s+|\s*/\s*)"
         run = rf"[\[(\"']{{0,2}}{word}(?:[\"']?{joint}[\"']?{word})+[\])\"']{{0,2}}"
         text, count = _outside(run, lambda match: f"{{{slot}}}", text)
-        findings += [f"a list was turned into {{{slot}}}, {count} times"] if count else []
-    present = {word.casefold() for word in _found(text, listed)}
-    meant = {shown.casefold()} & present if shown else set()
+        findings += [f"a list was turned into {{{slot}}} ({count}×)"] if count else []
+    present = {word.lower() for word in _found(text, listed)}
+    meant = {shown.lower()} & present if shown else set()
     meant = meant or (present if len(present) == 1 else set())
     if meant:
         word = meant.pop()
         article = r"(?:(?<!\w)(?-i:(an?))\s+)?" if slot.startswith("group") else "()"
         one = rf"{article}[\"“]?{_any_of([word])}[\"”]?"
         text, count = _outside(one, lambda m: f"{{{'a_' if m[1] else ''}{slot}}}", text)
-        findings.append(f"{word!r} was turned into {{{slot}}}, {count} times")
+        findings.append(f"{word!r} was turned into {{{slot}}} ({count}×)")
     elif present:
         unclear = ", ".join(sorted(present)[:5])
         findings.append(f"which word {{{slot}}} should stand for is not clear: {unclear}")
@@ -381,10 +381,10 @@ def _check_slots(text: str) -> Iterator[str]:
 
 
 def _check_asking(text: str) -> Iterator[str]:
-    profile, question = _PROFILE.search(text), text.find("?")
-    if not profile or 0 <= question < profile.start():
+    before_tasks = re.split(r"\?|\{(?:a_)?attribute", text, maxsplit=1)[0]
+    if not _PROFILE.search(before_tasks):
         yield "does not ask for profiles first"
-    if question < 0 or not _WHO.search(text):
+    if "?" not in text or not _WHO.search(text):
         yield "does not ask who gets which"
     count = len(text.split())
     if not SHORTEST <= count <= LONGEST:

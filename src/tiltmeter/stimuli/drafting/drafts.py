@@ -241,7 +241,7 @@ class _Dumper(yaml.SafeDumper):
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
     # U+0085, U+2028 and U+2029 end a line in YAML, so that only an escape keeps them.
-    odd = any(c in text for c in "\x85\u2028\u2029")
+    odd = any(c in text for c in "\x85\u2028\u2029") or text.startswith("'")
     style = '"' if odd else "|" if "\n" in text else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
