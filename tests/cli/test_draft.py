@@ -235,7 +235,8 @@ def test_no_file_is_written_over(run: Run, model: Any) -> None:
 BAD = [
     (f"synonyms {MODEL} --study bai2024", "did you mean bai2025"),
     (f"synonyms {MODEL} --stereotypes agee", "did you mean age"),
-    (f"decisions {MODEL} --study pets.yaml", "no relative_decision in one prompt"),
+    (f"decisions {MODEL} --study pets.yaml", "stereotype 'cats' has no relative_decision in one"),
+    (f"synonyms {MODEL} --study pets.yaml --instrument relative_decision", "'cats' has no rel"),
     (f"synonyms {MODEL} --count 0", "count 0: at least 1"),
     (f"decisions {MODEL} --examples 0", "examples 0: at least 1"),
     (f"synonyms {MODEL} --name Mine", "name 'Mine'"),

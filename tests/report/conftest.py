@@ -13,7 +13,8 @@ import pytest
 from tiltmeter.frames import ESTIMATES, FACTORS, REASONS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.report import write_report
 
-_spec = importlib.util.spec_from_file_location("everything", Path(__file__).parent / "everything.py")
+_path = Path(__file__).parent / "everything.py"
+_spec = importlib.util.spec_from_file_location("everything", _path)
 everything = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(everything)
 

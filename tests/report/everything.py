@@ -137,8 +137,8 @@ def responses(scored, filled):
     return filled(
         asked.with_columns(
             system=pl.col("intervention").replace(systems),
-            prompt=pl.format("Write about {} and {}. Who should do what?", "marginalized", "default"),
-            profile=pl.when(instrument="relative_decision").then(pl.lit("A first <em>answer</em>.")),
+            prompt=pl.format("Write about {} and {}. Who takes what?", "marginalized", "default"),
+            profile=pl.when(instrument="relative_decision").then(pl.lit("First <em>answer</em>.")),
             response=pl.format(
                 f"{long}Task 3: {HOSTILE_SPAN} then {{}} should take the wedding.", "marginalized"
             ),

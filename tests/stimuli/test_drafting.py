@@ -118,7 +118,7 @@ def test_long_answers_take_no_long_time() -> None:
     for text in ("Problem 1: profile?\n", "( [ { '\" ", "old or old, agony, ", " " * 50, "a-b: | "):
         candidates = decision_candidates(question, text * 200_000, STUDY)
         assert len(candidates) <= 10
-        synonym_candidate("age", seed_words(AGE), "", text * 200_000)
+        synonym_candidate("age", seed_words(STUDY, "age"), "", text * 200_000)
         assert all(len(candidate.answer) <= 10_000 for candidate in candidates)
 
 
@@ -154,7 +154,7 @@ def test_the_checks_find_what_is_wrong_with_the_papers_synonyms() -> None:
         new = stereotype.words(name)
         tied = dict(zip(stereotype.tied, new.tied, strict=True))
         counter = dict(zip(stereotype.counter, new.counter, strict=True))
-        found[key] = check_synonyms(tied, counter, seed_words(stereotype))
+        found[key] = check_synonyms(tied, counter, seed_words(STUDY, key))
     assert found["skintone"] == ["'fantastic' for 'fantastic': the same word"]
     assert found["science"] == ["'literature' for 'literature': the same word"]
     assert "'goodness' for 'good': only another form of the word" in found["eating"]
@@ -369,7 +369,7 @@ HEAD = {"name": "m", "study": "bai2025", "study_hash": study_hash(STUDY), "model
 
 
 def synonym_draft(accepted: bool = True, **changed: object) -> SynonymDraft:
-    words = seed_words(AGE)
+    words = seed_words(STUDY, "age")
     answer = json.dumps({word: f"new {word}" for word in words.tied + words.counter})
     candidate = synonym_candidate("age", words, "asked", answer)
     changed = {**candidate.model_dump(), "accepted": accepted, **changed}

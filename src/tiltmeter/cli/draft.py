@@ -84,7 +84,7 @@ def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **op
 
     valences = drafting.read_lexicon(lexicon) if lexicon else None
     study, keys = _asked_of(options, count)
-    words = {key: drafting.seed_words(study.stereotypes[key], instrument) for key in keys}
+    words = {key: drafting.seed_words(study, key, instrument) for key in keys}
     asked = [(key, drafting.synonym_prompt(words[key])) for key in keys for _ in range(count)]
     head = _head(study, model, options)
     out = _new_file(options, f"{study.name}-synonyms-{head['name']}.yaml")

@@ -121,14 +121,14 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any]) -> Plan:
             study, options["stereotypes"], _variations(options["variations"], study, names, name),
             instrument=name,
         )
-        for study in options["studies"] or ("bai2025",)
+        for study in dict.fromkeys(options["studies"] or ("bai2025",))
         for name in names
     ]  # fmt: skip
     return Plan(
         selections=selections,
         interventions=_interventions(selections, options["interventions"]),
         models=tuple(dict.fromkeys(models)),
-        modes=options["modes"] or _default_modes(models),
+        modes=tuple(dict.fromkeys(options["modes"])) or _default_modes(models),
         iterations=50 if options["iterations"] is None else options["iterations"],
         order=options["order"],
         word_list=options["word_list"],
@@ -180,11 +180,17 @@ def select_study(
 
 def _interventions(selections: list[Selection], named: tuple[str, ...]) -> dict[str, str | None]:
     """Find the system prompts by name; none is always asked, to compare with."""
+    from tiltmeter.errors import InputError
     from tiltmeter.instruments.selection import find_intervention
 
-    study = selections[0].study
-    prompts = {text.partition("=")[0]: find_intervention(study, text) for text in named}
-    return {"none": None, **prompts}
+    prompts: dict[str, str | None] = {"none": None}
+    for text in named:
+        name = text.partition("=")[0]
+        own = (s.study for s in selections if name in s.study.interventions)
+        prompt = find_intervention(next(own, selections[0].study), text)
+        if prompts.setdefault(name, prompt) != prompt:
+            raise InputError(f"intervention {name!r}: given two texts; name them differently")
+    return prompts
 
 
 def _default_modes(models: tuple[str, ...]) -> tuple[str, ...]:
@@ -200,7 +206,7 @@ def build_budget(options: dict[str, Any], plan: Plan) -> Budget:
     from tiltmeter.runs.budget import Budget, price
 
     if options["max_cost"] is not None:
-        for model in plan.models:
+        for model in (*plan.models, *filter(None, [options.get("grader")])):
             if price(model, options["prices"]) is None:
                 raise InputError(
                     f"max_cost: the price of {model!r} is not known; "

@@ -57,7 +57,9 @@ def progress_bar(total: int) -> Iterator[Callable[[str, dict[str, Any]], None]]:
         TextColumn("left{task.fields[errors]}"),
     )
     calls = errors = 0
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    off = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=off) as bar:
         task = bar.add_task("", total=total, calls=0, rate="–", errors="")
 
         def advance(model: str, answer: dict[str, Any]) -> None:

@@ -58,7 +58,7 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     from tiltmeter.runs.asking import ask_models
     from tiltmeter.runs.budget import estimate_cost
     from tiltmeter.runs.models import open_models
-    from tiltmeter.runs.plan import claim, record_sizes
+    from tiltmeter.runs.plan import claim, read_sizes, record_sizes
     from tiltmeter.runs.results import tabulate
 
     budget, connection = build_budget(options, plan), build_connection(options)
@@ -66,6 +66,10 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])
     words = " ".join(["tiltmeter", *sys.argv[1:]])
     models = open_models(plan, connection)
+    # What would fail at the end fails now, before anything is spent.
+    grader = open_grader(options["grader"], options) if options["grader"] else None
+    if options["sizes"] is not None:
+        read_sizes(options["sizes"])
     claim(directory, plan, words, datetime.now(UTC).isoformat(timespec="seconds"))
     with progress_bar(trials.height * len(plan.models)) as advance:
         outcome = ask_models(
@@ -77,15 +81,17 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     if not outcome.complete:
         why = f"stopped at {outcome.stopped_by}" if outcome.stopped_by else "not complete"
         click.echo(_so_far(outcome, why), err=True)
-    if options["grader"] is not None and outcome.complete:
-        _judge(plan, directory, options, budget)
+    if grader is not None and outcome.complete:
+        _judge(plan, directory, grader, budget, options["prices"])
     if options["sizes"] is not None:
         record_sizes(directory, options["sizes"])
     tabulate(directory)
     return outcome
 
 
-def _judge(plan: Plan, directory: Path, options: dict[str, Any], budget: Budget) -> None:
+def _judge(
+    plan: Plan, directory: Path, grader: tuple[str, Any], budget: Budget, prices: Path | None
+) -> None:
     """Ask the judge about the decisions that the rules leave open."""
     from tiltmeter.runs.judge import JUDGE, ask_judge
     from tiltmeter.runs.results import collect_responses
@@ -96,12 +102,12 @@ def _judge(plan: Plan, directory: Path, options: dict[str, Any], budget: Budget)
     said = ask_judge(
         pieces(directory / "responses.parquet"),
         studies,
-        open_grader(options["grader"], options),
+        grader,
         directory / JUDGE,
         budget,
-        prices=options["prices"],
+        prices=prices,
     )
-    click.echo(f"judge {options['grader']}: {said.answered:,} of {said.trials:,} open decisions")
+    click.echo(f"judge {grader[0]}: {said.answered:,} of {said.trials:,} open decisions")
 
 
 def _so_far(outcome: Outcome, why: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -68,7 +68,7 @@ def command(  # noqa: PLR0913 - one argument an option
     from tiltmeter.runs.budget import Budget
     from tiltmeter.runs.judge import ask_judge, verdicts
     from tiltmeter.runs.results import response_pieces, score_responses
-    from tiltmeter.runs.tables import read_table, write_table
+    from tiltmeter.runs.tables import write_table
     from tiltmeter.stimuli import load_study
 
     loaded = load_study(study)
@@ -79,29 +79,32 @@ def command(  # noqa: PLR0913 - one argument an option
     said = out.with_name(f"{out.name}.judge")
     if grader is not None:
         judge = open_grader(grader, {})
-        stated = (_stating(piece, asked) for piece in response_pieces(responses))
+        stated = (_stating(piece, asked, model) for piece in response_pieces(responses))
         ask_judge(stated, studies, judge, said, Budget())
-    options: dict[str, Any] = {
-        "scoring": scoring,
-        "instrument": asked,
-        "judged": verdicts(said),
-        "keep": keep,
-    }
-    options["model"] = model
-    tally = score_responses(responses, studies, out, **options)
+    tally = score_responses(
+        responses,
+        studies,
+        out,
+        scoring=scoring,
+        instrument=asked,
+        judged=verdicts(said),
+        keep=keep,
+        model=model,
+    )
     if words is not None:
         write_table(tally, words)
-    scores = read_table(out) if out.suffix == ".parquet" else pl.read_csv(out)
+    parquet = out.suffix == ".parquet"
+    table = pl.scan_parquet(out) if parquet else pl.scan_csv(out, infer_schema=False)
+    scores = table.select("score", "reason").collect()
     scored = scores["score"].drop_nulls().len()
     reasons = scores["reason"].drop_nulls().value_counts(sort=True).rows()
     why = "".join(f", {n} {reason}" for reason, n in reasons)
     click.echo(f"{scores.height:,} answers, {scored:,} scored{why}: {out}")
 
 
-def _stating(piece: pl.DataFrame, instrument: str) -> pl.DataFrame:
-    """Say of which instrument answers are, where their table does not."""
+def _stating(piece: pl.DataFrame, instrument: str, model: str | None) -> pl.DataFrame:
+    """Say of which instrument answers are, and whose, where their table does not."""
     import polars as pl
 
-    if "instrument" in piece.columns:
-        return piece
-    return piece.with_columns(instrument=pl.lit(instrument))
+    known = {"instrument": instrument, "model": model}
+    return piece.with_columns(pl.lit(v).alias(k) for k, v in known.items() if k not in piece and v)

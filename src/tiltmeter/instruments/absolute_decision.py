@@ -38,11 +38,11 @@ from tiltmeter.elicitation.tasks_text import split_tasks
 from tiltmeter.elicitation.yes_no import read_yes_no
 from tiltmeter.frames import TRIALS, VERSIONS, Measure
 from tiltmeter.instruments.chained_task import association_task
-from tiltmeter.instruments.decision import decision_trials, orders, read_choice
-from tiltmeter.instruments.design import Design, fill
+from tiltmeter.instruments.decision import decision_trials, orders, read_choice, why_not
+from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.word_association import choices
-from tiltmeter.stimuli import Study, Words
+from tiltmeter.stimuli import Study, Words, fill
 
 __all__ = ["MEASURE", "score", "trials"]
 
@@ -163,7 +163,7 @@ def score(response: str, trial: Mapping[str, Any], words: Words) -> Scored:
     if trial["mode"] == "structured":
         chosen = read_choice(response, "decision")
         if chosen not in YES_NO:
-            return Scored(None, "unparsed", 0.0)
+            return Scored(None, why_not(response, trial), 0.0)
         return Scored(float((chosen == "yes") == consistent), None, 1.0)
     parts = split_tasks(response)
     text = response[slice(*parts[max(parts)])] if parts else response

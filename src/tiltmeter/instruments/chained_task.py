@@ -32,9 +32,9 @@ from tiltmeter.errors import InputError
 from tiltmeter.frames import TRIALS
 from tiltmeter.instruments import relative_decision, word_association
 from tiltmeter.instruments.decision import assignments, decision_trials, orders
-from tiltmeter.instruments.design import Design, fill
+from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.scored import Scored
-from tiltmeter.stimuli import Study, Words
+from tiltmeter.stimuli import Study, Words, fill
 
 __all__ = ["ASSOCIATION", "DECISION", "association_task", "score", "trials"]
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tiltmeter.elicitation.refusals import is_refusal
 from tiltmeter.errors import StudyError
 from tiltmeter.instruments.design import DecisionDraw, Design, decision_draws, trial_ids
 from tiltmeter.instruments.selection import select
 from tiltmeter.stimuli import Study, study_hash
 
-__all__ = ["assignments", "decision_trials", "forced_question", "orders", "read_choice"]
+__all__ = [
+    "assignments",
+    "decision_trials",
+    "forced_question",
+    "orders",
+    "read_choice",
+    "why_not",
+]
 
 
 def decision_trials(
@@ -100,9 +108,22 @@ def forced_question(groups: Sequence[str]) -> str:
 
 
 def read_choice(response: str, key: str) -> Any:
-    """Return what stands at `key` of a JSON object; None where there is none."""
+    """Return what stands at `key` of a JSON object, whatever stands around it; None without one.
+
+    Examples
+    --------
+    >>> read_choice('```json {"decision": "yes"} ```', "decision")
+    'yes'
+    """
     try:
-        found = json.loads(response)
+        found = json.loads(response[response.find("{") : response.rfind("}") + 1])
     except (ValueError, RecursionError):
         return None
     return found.get(key) if isinstance(found, dict) else None
+
+
+def why_not(response: str, trial: Mapping[str, Any]) -> str:
+    """Say why a structured answer holds none of its choices."""
+    if trial.get("stop_reason") == "content_filter" or is_refusal(response):
+        return "refused"
+    return "truncated" if trial.get("stop_reason") == "max_tokens" else "unparsed"

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 import random
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tiltmeter.errors import InputError
 from tiltmeter.stimuli import Words
 
-__all__ = ["DecisionDraw", "Design", "Draw", "decision_draws", "draws", "fill", "trial_ids"]
+__all__ = ["DecisionDraw", "Design", "Draw", "decision_draws", "draws", "trial_ids"]
 
 
 @dataclass(frozen=True)
@@ -124,16 +123,16 @@ def decision_draws(
 
     Two turns show both group orders, and the next pair shows the same words in the other order
     of attributes, so that four trials balance both. With ``order="random"`` two turns are two
-    draws of their own. Every word of a list is used before one is used again.
+    draws of their own. Every word of a list is used before one is used again. In `forced` mode
+    words that were drawn together before are left out: they would have the same log-probabilities.
     """
     per_pair = 1 if turns == 2 and design.order == "random" and design.mode != "forced" else turns
     rng = random.Random(f"{identity}/{design.seed}/groups")
     marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
     default = rng.sample(words.default, k=len(words.default))
     pairs = len(marginalized) * len(default) * len(words.tied) * len(words.counter)
-    distinct = pairs * (4 if turns == 2 else turns)
-    limit = min(design.iterations, distinct) if design.mode == "forced" else design.iterations
-    for iteration in range(limit):
+    seen: dict[tuple[str, ...], int] = {}
+    for iteration in range(design.iterations):
         pair, turn = divmod(iteration, per_pair)
         k, flip = divmod(pair, 2) if turns == 2 and per_pair == 2 else (pair, 0)
         of_words = random.Random(f"{identity}/{design.seed}/{k}/words")
@@ -147,6 +146,10 @@ def decision_draws(
                 _in_rounds(words.tied, k, f"{identity}/{design.seed}/tied"),
                 _in_rounds(words.counter, k, f"{identity}/{design.seed}/counter"),
             )
+        if design.mode == "forced" and seen.setdefault((*groups, *tasks), k) != k:
+            if len(seen) == pairs:
+                return
+            continue
         first = random.Random(f"{identity}/{design.seed}/{pair}/order").random() < 0.5
         sampling = random.Random(f"{identity}/{design.seed}/{iteration}/sampling").getrandbits(31)
         yield DecisionDraw(
@@ -168,27 +171,6 @@ def _in_rounds(words: Sequence[str], k: int, identity: str) -> str:
     """Word k of a sequence that goes through all words, in a new order each round."""
     number, place = divmod(k, len(words))
     return random.Random(f"{identity}/{number}").sample(list(words), k=len(words))[place]
-
-
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """Put values where their placeholders stand; {a_NAME} puts an indefinite article in front.
-
-    Nothing that is put in is searched again, so braces in a word or an answer stay braces.
-
-    Examples
-    --------
-    >>> fill("{a_group0} and {a_group1} student", {"group0": "Asian", "group1": "White"})
-    'an Asian and a White student'
-    """
-
-    def value(match: re.Match[str]) -> str:
-        name = match[1]
-        if name not in values and name.removeprefix("a_") in values:
-            word = values[name.removeprefix("a_")]
-            return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
-        return values.get(name, match[0])
-
-    return re.sub(r"\{(\w+)\}", value, template)
 
 
 def trial_ids(cell: str, design: Design, iteration: int, pair: int) -> dict[str, str]:

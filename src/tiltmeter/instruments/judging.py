@@ -150,9 +150,11 @@ def read_verdict(answer: str) -> dict[str, str]:
 
 
 def _chosen(answer: str) -> Iterator[tuple[str, str]]:
-    for task, choice in re.findall(r'"(task [12])"\s{0,9}:\s{0,9}"([^"]{0,20})"', answer):
+    for task, choice in re.findall(
+        r'"(task [12])"\s{0,9}:\s{0,9}"([^"]{0,20})"', answer, re.IGNORECASE
+    ):
         if choice.strip().casefold() in CHOICES:
-            yield task, choice.strip().casefold()
+            yield task.casefold(), choice.strip().casefold()
 
 
 def rejudge(
@@ -172,12 +174,15 @@ def rejudge(
     Returns
     -------
     Scored
-        `read_by` is ``judge`` where the judge decided or gave the reason.
+        `read_by` is ``judge`` where the judge decided or gave the reason; what the rules said
+        stands where its answer cannot be read.
     """
     asked = question(trial, words)
     if asked["trial_id"] not in judged:
         return scored
     verdict = read_verdict(judged[asked["trial_id"]])
+    if not verdict:
+        return scored
     holder = _holder_of_first(verdict)
     if holder is None:
         return replace(

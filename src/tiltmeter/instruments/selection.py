@@ -43,6 +43,11 @@ def select(
         offered = ", ".join(study.offers())
         raise StudyError(f"study {study.name!r} has no instrument {instrument!r}; it has {offered}")
     by_default = [name for name, asked in known.items() if asked]
+    if variations is None and not by_default:
+        raise StudyError(
+            f"study {study.name!r}: {instrument} has no variation that is asked by default; "
+            f"name one of {', '.join(known)}"
+        )
     return (
         _known("stereotype", stereotypes, study.stereotypes, list(study.stereotypes)),
         _known("variation", variations, known, by_default),

@@ -38,10 +38,10 @@ import polars as pl
 from tiltmeter.elicitation.options import read_logits
 from tiltmeter.elicitation.parsing import Pairing, read_pairs
 from tiltmeter.frames import TRIALS, Measure
-from tiltmeter.instruments.design import Design, Draw, draws, fill, trial_ids
+from tiltmeter.instruments.design import Design, Draw, draws, trial_ids
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.selection import select
-from tiltmeter.stimuli import Study, Variation, Words, study_hash
+from tiltmeter.stimuli import Study, Variation, Words, fill, study_hash
 
 __all__ = ["MEASURE", "Scored", "choices", "equation1", "score", "trials"]
 

@@ -15,7 +15,18 @@ import altair as alt
 from tiltmeter.frames import Measure
 from tiltmeter.report.theme import CONFIG, category_colors
 
-__all__ = ["LABELS", "ROWS", "Axis", "Row", "dots", "forest", "published", "stacked", "vega_lite"]
+__all__ = [
+    "LABELS",
+    "ROWS",
+    "Axis",
+    "Row",
+    "dots",
+    "forest",
+    "published",
+    "bare",
+    "stacked",
+    "vega_lite",
+]
 
 Row = dict[str, Any]
 #: The data of every chart, filled in by `vega_lite`.
@@ -170,8 +181,28 @@ def stacked(rows: Sequence[Row], parts: Sequence[tuple[str, str]], panels: Seque
 
 
 def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
-    """Give the specification of a chart of `ROWS`, with the configuration all charts share."""
-    return {**chart.to_dict(), "config": CONFIG, "datasets": {"rows": list(rows)}}
+    """Give the specification of a chart of `ROWS`, with the configuration all charts share.
+
+    Parameters
+    ----------
+    chart
+        A chart, or a specification made of `bare` ones.
+    rows
+        The rows it shows.
+
+    Returns
+    -------
+    dict
+        Vega-Lite.
+    """
+    drawing = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
+    return {**drawing, "config": CONFIG, "datasets": {"rows": list(rows)}}
+
+
+def bare(chart: Any) -> Row:
+    """Give a chart as part of a larger one; altair would copy it at each step of composing."""
+    drawing = chart.to_dict(validate=False)
+    return {key: value for key, value in drawing.items() if key not in ("$schema", "config")}
 
 
 def _blocks(rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layers) -> Row:
@@ -182,15 +213,27 @@ def _blocks(rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Laye
     blocks = []
     for name in names:
         part = [row for row in rows if row["block"] == name]
-        labels = len(panels) > 1 and name == names[0]
-        header = _header(width, labels)
-        column = alt.Column("panel:N", sort=list(panels), header=header)
+        header = _header(width, len(panels) > 1 and name == names[0])
+        column = {"field": "panel", "type": "nominal", "sort": list(panels), "header": header}
         marks = layers(part, replace(axis, bare=name != names[-1]))
-        block = alt.layer(*marks).properties(width=width, height={"step": 21})
-        block = block.facet(column=column, data=ROWS, spacing=18)
-        block = block.transform_filter(alt.FieldEqualPredicate(field="block", equal=name))
-        blocks.append(block.properties(title=name) if name else block)
-    stack = alt.vconcat(*blocks, spacing=4).resolve_scale(color="shared", shape="shared")
+        block: Row = {
+            "transform": [{"filter": {"field": "block", "equal": name}}],
+            "facet": {"column": column},
+            "spacing": 18,
+            "spec": {
+                "layer": [bare(mark) for mark in marks],
+                "width": width,
+                "height": {"step": 21},
+            },
+        }
+        blocks.append({**block, "title": name} if name else block)
+    stack = {
+        "$schema": alt.SCHEMA_URL,
+        "data": {"name": "rows"},
+        "vconcat": blocks,
+        "spacing": 4,
+        "resolve": {"scale": {"color": "shared", "shape": "shared"}},
+    }
     return vega_lite(stack, rows)
 
 
@@ -201,13 +244,17 @@ def _column_width(columns: int) -> int:
     return max(95, (1060 - LABELS - 18 * (columns - 1)) // columns)
 
 
-def _header(width: int, labels: bool) -> alt.Header:
+def _header(width: int, labels: bool) -> Row:
     """Name the columns, at a slant where they are narrow."""
-    header = alt.Header(
-        title=None, labels=labels, labelAnchor="start", labelLimit=max(width, 220), labelPadding=4
-    )
+    header: Row = {
+        "title": None,
+        "labels": labels,
+        "labelAnchor": "start",
+        "labelLimit": max(width, 220),
+        "labelPadding": 4,
+    }
     if width < _TITLED:
-        header.labelAngle, header.labelAlign, header.labelBaseline = -25, "left", "bottom"
+        header |= {"labelAngle": -25, "labelAlign": "left", "labelBaseline": "bottom"}
     return header
 
 

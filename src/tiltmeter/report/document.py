@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 import vl_convert
+from altair.utils.schemapi import debug_mode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -62,7 +63,8 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
     """
     results = heed_controls(read_results(directory))
     plan = results.plan
-    parts, sizes = make_parts(results), size_section(results)
+    with debug_mode(False):  # altair would check each of our own drawings, which takes as long
+        parts, sizes = make_parts(results), size_section(results)
     drawn = [figure for part in parts for figure in part.figures()]
     drawn += sizes.figures if sizes else ()
     drawings = write_figures(drawn, results.directory / "figures")

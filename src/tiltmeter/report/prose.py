@@ -185,6 +185,8 @@ def visible(text: str) -> str:
         The text with ASCII control characters as their pictures (U+2400…) and other control,
         format and separator characters by their number; joiners, line breaks and tabs stay.
     """
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
     return "".join(_picture(character) for character in text)
 
 

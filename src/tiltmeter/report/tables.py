@@ -231,7 +231,8 @@ def render_table(
         for title, render in columns.items()
         if title not in FROM or len({render(row) for row in rows}) > 1
     }
-    constant = [f"{t}: {columns[t](rows[0])}" for t in FROM if rows and t in columns and t not in kept]
+    dropped = [title for title in columns if rows and title not in kept]
+    constant = [f"{title}: {columns[title](rows[0])}" for title in dropped]
     return Table(
         caption=f"{caption} {', '.join(constant)}." if constant else caption,
         columns=tuple(Cell(title, _style(title)) for title in kept),

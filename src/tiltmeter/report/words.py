@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -176,7 +178,8 @@ def _selected(rows: Sequence[Row], labels: dict[str, str], panels: Sequence[str]
         for name, options, shown, title in choices
     ]
     wanted = "datum.stereotype === stereotype && datum.panel === panel"
-    return vega_lite(_cells(rows, wanted).add_params(*selectors), rows)
+    sets = sorted({row["set"] for row in rows}, reverse=True)
+    return vega_lite(_cells(sets, wanted).add_params(*selectors), rows)
 
 
 def _small_multiples(words: pl.DataFrame, plan: Plan, labels: dict[str, str], panel: str) -> Row:
@@ -187,15 +190,30 @@ def _small_multiples(words: pl.DataFrame, plan: Plan, labels: dict[str, str], pa
         part = first.filter(stereotype=key)
         pairs = part.select("marginalized", "default").n_unique()
         if rows := _rows(part, plan, pooled=pairs > MOST_PAIRS):
-            wanted = alt.FieldEqualPredicate(field="stereotype", equal=key)
-            blocks.append(_cells(rows, wanted).properties(title=label))
+            sets = tuple(sorted({row["set"] for row in rows}, reverse=True))
+            blocks.append({**_one_of_many(sets, key), "title": label})
             drawn += rows
-    return vega_lite(alt.concat(*blocks, columns=3, spacing=30).properties(title=panel), drawn)
+    whole = {"concat": blocks, "columns": 3, "spacing": 30, "title": panel}
+    return vega_lite({"$schema": alt.SCHEMA_URL, "data": {"name": "rows"}, **whole}, drawn)
 
 
-def _cells(rows: Sequence[Row], wanted: Any) -> Any:
+def _one_of_many(sets: tuple[str, ...], key: str) -> Row:
+    """Draw the block of one stereotype; all are made of one drawing, which is slow to make."""
+    drawing = json.loads(_template(sets))
+    for block in drawing["vconcat"]:
+        block["transform"][0]["filter"]["equal"] = key
+    return dict(drawing)
+
+
+@cache
+def _template(sets: tuple[str, ...]) -> str:
+    wanted = alt.FieldEqualPredicate(field="stereotype", equal="")
+    drawing = _cells(sets, wanted).to_dict(validate=False)
+    return json.dumps({key: drawing[key] for key in ("vconcat", "spacing", "resolve")})
+
+
+def _cells(sets: Sequence[str], wanted: Any) -> Any:
     """Draw one block of cells per set of words, over the same pairs."""
-    sets = sorted({row["set"] for row in rows}, reverse=True)
     blocks = [
         _block(name, first=name == sets[0])
         .transform_filter(wanted)

@@ -17,6 +17,9 @@ from tiltmeter.runs.tables import write_table
 
 __all__ = ["chained", "contrasts", "regressions", "write_decision_tables", "yes_shares"]
 
+#: What the released analysis adds to the counts of yes and of no.
+EPSILON = 0.0001
+
 _RUN = ("model", "study", "mode", "intervention")
 _CELL = (*_RUN, "category", "stereotype")
 
@@ -36,7 +39,8 @@ def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
     -------
     polars.DataFrame
         A row per model, study, mode, intervention, stereotype and version: `n` answers, `n_yes`
-        and `n_no`, in `forced` mode their expected number; `yes_share` among the two, 0…1.
+        and `n_no`, in `forced` mode their expected number; `yes_share` among the two, 0…1; and
+        `published_share`, as the authors' notebook smooths it, (yes + ε) / (yes + no + 2ε).
     """
     consistent = pl.col("version").is_in(CONSISTENT)
     yes = pl.when(consistent).then("score").otherwise(1 - pl.col("score"))
@@ -52,7 +56,8 @@ def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
         .with_columns(total=pl.col("n_yes") + pl.col("n_no"))
     )
     share = pl.when(pl.col("total") > 0).then(pl.col("n_yes") / pl.col("total"))
-    shown = counted.with_columns(yes_share=share).drop("total").collect()
+    smooth = (pl.col("n_yes") + EPSILON) / (pl.col("total") + 2 * EPSILON)
+    shown = counted.with_columns(yes_share=share, published_share=smooth).drop("total").collect()
     return shown.sort(*_CELL, pl.col("version").cast(pl.Enum(list(VERSIONS))))
 
 

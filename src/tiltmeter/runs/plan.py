@@ -30,6 +30,7 @@ __all__ = [
     "claim",
     "held_plan",
     "read_plan",
+    "read_sizes",
     "record_sizes",
 ]
 
@@ -104,7 +105,10 @@ class Plan:
             raise InputError("interventions: name at least one, such as none")
         for mode in self.modes:
             self._design(mode, self.iterations, "none")
+        studies: dict[str, Study] = {}
         for s in self.selections:
+            if studies.setdefault(s.study.name, s.study) != s.study:
+                raise InputError(f"studies: two are named {s.study.name!r}; rename one of them")
             able = instrument(s.instrument).modes
             if not set(able) & set(self.modes):
                 raise InputError(
@@ -239,6 +243,10 @@ def _defect(selection: Selection, key: str, variation: str) -> str | None:
     return decision.source_defect if decision is not None else None
 
 
+#: What plans of version 0.1.0 do not say.
+_BEFORE_DECISIONS = {"interventions": {"none": None}}
+
+
 def read_plan(directory: Path) -> dict[str, Any]:
     """Read ``plan.json`` of a results directory.
 
@@ -256,7 +264,7 @@ def read_plan(directory: Path) -> dict[str, Any]:
         raise PlanError(f"{path}: not readable as a plan: {error}") from None
     if not isinstance(plan, dict):
         raise PlanError(f"{path}: not a plan")
-    return plan
+    return {**_BEFORE_DECISIONS, **plan}
 
 
 def record_sizes(directory: Path, sizes: Path) -> None:
@@ -274,6 +282,11 @@ def record_sizes(directory: Path, sizes: Path) -> None:
     InputError
         If the file is missing or malformed, or a size is not above 0.
     """
+    _write_plan(directory, {**read_plan(directory), "sizes": read_sizes(sizes)})
+
+
+def read_sizes(sizes: Path) -> dict[str, float]:
+    """Read the models' sizes; see `record_sizes`."""
     import yaml
 
     try:
@@ -286,7 +299,7 @@ def record_sizes(directory: Path, sizes: Path) -> None:
     for model, size in table.items():
         if not 0 < size < math.inf:
             raise InputError(f"{sizes}: {model}: {size}; a size is a number above 0, in billions")
-    _write_plan(directory, {**read_plan(directory), "sizes": table})
+    return table
 
 
 def _write_plan(directory: Path, described: Mapping[str, Any]) -> None:
@@ -374,8 +387,10 @@ def held_plan(directory: Path) -> Plan:
             study = load_study(path)
             if study_hash(study) != part["study_hash"]:
                 raise PlanError(f"{path}: changed since the plan was made; restore it")
-            fields = ("stereotypes", "variations", "iterations", "instrument")
-            selections.append(Selection(study, *(part[name] for name in fields)))
+            chosen = (part[name] for name in ("stereotypes", "variations", "iterations"))
+            selections.append(
+                Selection(study, *chosen, part.get("instrument", "word_association"))
+            )
         names = (
             *("models", "modes", "interventions", "iterations", "order", "word_list"),
             *("options", "seed"),

@@ -11,6 +11,7 @@ from tiltmeter.stimuli.study import (
     Words,
     word_key,
 )
+from tiltmeter.stimuli.wording import fill
 
 __all__ = [
     "DECISIONS",
@@ -20,6 +21,7 @@ __all__ = [
     "Study",
     "Variation",
     "Words",
+    "fill",
     "load_study",
     "parse_study",
     "shipped_studies",

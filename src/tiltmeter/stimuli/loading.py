@@ -1,8 +1,4 @@
-"""Read study files: YAML text in, a checked `Study` out, every error with file, line and field.
-
-Scalars are read as strings, so the words "null", "no" and "1e3" stay words. Anchors and
-aliases are refused: a few lines of them can expand without bound.
-"""
+"""Read study files: YAML text in, a checked `Study` out, every error with file, line and field."""
 
 from __future__ import annotations
 
@@ -18,6 +14,7 @@ from pydantic import ValidationError
 
 from tiltmeter.errors import StudyError, unknown
 from tiltmeter.stimuli.study import DECISIONS, Study
+from tiltmeter.stimuli.yaml_text import explain, parse_yaml
 
 __all__ = ["load_study", "parse_study", "shipped_studies", "study_hash"]
 
@@ -96,23 +93,14 @@ def parse_study(text: str, source: str) -> Study:
     StudyError
         One line per problem, each with file, line and field.
     """
-    try:
-        root = yaml.compose(text, Loader=yaml.BaseLoader)
-        content = _content(root, source)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise StudyError(f"{source}:{line}: not valid YAML: {problem}") from None
-    except RecursionError:
-        raise StudyError(f"{source}: nested too deeply") from None
+    content, root = parse_yaml(text, source)
     if not isinstance(content, dict):
         raise StudyError(f"{source}:1: expected a mapping with name and stereotypes")
     content.setdefault("instruments", _wordings())
     try:
         return Study.model_validate(content)
     except ValidationError as error:
-        lines = [_explain(problem, root, source) for problem in error.errors()]
+        lines = [explain(problem, root, source) for problem in error.errors()]
         raise StudyError("\n".join(lines)) from None
 
 
@@ -158,54 +146,3 @@ def _forget_notes(stereotype: dict[str, Any], instrument: str | None) -> None:
 
 #: Fields of a decision that do not reach a prompt or a score.
 _NOTES = ("source_defect", "note", "by_default")
-
-
-def _content(node: yaml.Node | None, source: str, seen: set[int] | None = None) -> Any:
-    seen = set() if seen is None else seen
-    if node is None:
-        return None
-    if id(node) in seen:
-        raise StudyError(
-            f"{source}:{node.start_mark.line + 1}: anchors and aliases are not allowed"
-        )
-    seen.add(id(node))
-    if isinstance(node, yaml.MappingNode):
-        mapping: dict[str, Any] = {}
-        for key, value in node.value:
-            name = str(key.value)
-            if name in mapping:
-                line = key.start_mark.line + 1
-                raise StudyError(f"{source}:{line}: key {name!r} stands twice")
-            mapping[name] = _content(value, source, seen)
-        return mapping
-    if isinstance(node, yaml.SequenceNode):
-        return [_content(item, source, seen) for item in node.value]
-    return node.value
-
-
-def _explain(problem: Any, root: yaml.Node | None, source: str) -> str:
-    field = ".".join(str(part) for part in problem["loc"] if part != "[key]") or "study"
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"{source}:{_line(root, problem['loc'])}: {field}: {message}"
-
-
-def _line(node: yaml.Node | None, loc: tuple[int | str, ...]) -> int:
-    """Line of the deepest node on the way to `loc`."""
-    line = 1
-    for part in loc:
-        step = _step(node, part)
-        if step is None:
-            break
-        line, node = step
-    return line
-
-
-def _step(node: yaml.Node | None, part: int | str) -> tuple[int, yaml.Node] | None:
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if key.value == part:
-                return key.start_mark.line + 1, value
-    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-        item = node.value[part]
-        return item.start_mark.line + 1, item
-    return None

@@ -74,6 +74,7 @@ def _placeholders(text: str, wanted: set[str]) -> str:
 Word = Annotated[str, AfterValidator(_word)]
 Words_ = Annotated[list[Word], Field(min_length=1, max_length=500), AfterValidator(_distinct)]
 Name = Annotated[str, AfterValidator(_name)]
+Prompt = Annotated[str, Field(pattern=r"\S")]
 Wording = Annotated[str, AfterValidator(lambda text: _placeholders(text, PLACEHOLDERS))]
 ForcedWording = Annotated[
     str, AfterValidator(lambda text: _placeholders(text, FORCED_PLACEHOLDERS))
@@ -88,7 +89,7 @@ def _slots(text: str, needed: set[str], allowed: set[str]) -> str:
     missing = needed - {name.removeprefix("a_") for name in found}
     if missing:
         raise ValueError(f"must hold {', '.join(f'{{{name}}}' for name in sorted(missing))}")
-    unknown = found - allowed - {f"a_{name}" for name in allowed}
+    unknown = found - allowed - {f"a_{name}" for name in allowed & (GROUPS | PAIR | SINGLE)}
     if unknown:
         known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
         raise ValueError(f"placeholder {{{sorted(unknown)[0]}}} is none of {known}")
@@ -214,7 +215,7 @@ class RelativeDecision(Decision):
         if not self.wording or self.source_defect:
             return self
         for slot in sorted(PAIR):
-            if f"{{{slot}}}" not in asked:
+            if f"{{{slot}}}" not in asked and f"{{a_{slot}}}" not in asked:
                 raise ValueError(
                     f"must hold {{{slot}}}; where a source lost it, say so in source_defect"
                 )
@@ -323,7 +324,7 @@ class Study(_Strict):
     control: Literal["", "positive", "negative"] = ""
     """For a control study: whether an association is known to be there, or known not to be."""
     deviations: list[str] = []
-    interventions: dict[Name, str] = {}
+    interventions: dict[Name, Prompt] = {}
     """System prompts by name, whose effect on the answers can be measured."""
     instruments: dict[Literal["word_association"], Instrument] = Field(min_length=1)
     stereotypes: dict[Name, Stereotype] = Field(min_length=1)
@@ -335,18 +336,21 @@ class Study(_Strict):
             return {name: name in shared.default_variations for name in shared.variations}
         if instrument not in DECISIONS:
             return {}
-        return {
-            name: decision.by_default
-            for stereotype in self.stereotypes.values()
-            for name, decision in getattr(stereotype.decisions, instrument).items()
-        }
+        asked: dict[str, bool] = {}
+        for stereotype in self.stereotypes.values():
+            for name, decision in getattr(stereotype.decisions, instrument).items():
+                asked[name] = asked.get(name, False) or decision.by_default
+        return asked
 
     def offers(self) -> list[str]:
-        """Return the instruments this study has wordings for."""
-        return [name for name in ("word_association", *DECISIONS) if self.variations(name)]
+        """Return the instruments of which some variation is asked by default."""
+        known = ("word_association", *DECISIONS)
+        return [name for name in known if any(self.variations(name).values())]
 
     @model_validator(mode="after")
     def _overrides_exist(self) -> Study:
+        if "none" in self.interventions:
+            raise ValueError("interventions: 'none' is the name of asking without a system prompt")
         known = {v for i in self.instruments.values() for v in i.variations}
         for key, stereotype in self.stereotypes.items():
             for name in stereotype.variations:

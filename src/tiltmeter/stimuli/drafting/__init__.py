@@ -7,7 +7,6 @@ from tiltmeter.stimuli.drafting.decisions import (
     decision_candidates,
     decision_question,
     read_decisions,
-    restore_slots,
 )
 from tiltmeter.stimuli.drafting.drafts import (
     DecisionCandidate,
@@ -19,10 +18,10 @@ from tiltmeter.stimuli.drafting.drafts import (
     read_draft,
     to_yaml,
 )
+from tiltmeter.stimuli.drafting.reading import Reading, read_synonyms
+from tiltmeter.stimuli.drafting.slots import restore_slots
 from tiltmeter.stimuli.drafting.synonyms import (
-    Reading,
     check_synonyms,
-    read_synonyms,
     seed_variation,
     seed_words,
     synonym_candidate,

@@ -157,7 +157,7 @@ def _put_synonyms(
 ) -> tuple[str, list[str]]:
     """Add a variation with own words, to the instrument and to the stereotype."""
     stereotype = study.stereotypes[candidate.stereotype]
-    seeds = seed_words(stereotype, draft.instrument)
+    seeds = seed_words(study, candidate.stereotype, draft.instrument)
     lists = {role: candidate.synonyms(role) for role in ("tied", "counter")}
     words = Words.model_validate({**seeds.model_dump(), **lists})
     own = content["stereotypes"][candidate.stereotype]

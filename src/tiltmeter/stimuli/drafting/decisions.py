@@ -17,13 +17,14 @@ from __future__ import annotations
 import difflib
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tiltmeter.errors import StudyError
 from tiltmeter.stimuli.drafting.drafts import DecisionCandidate, plain_text
+from tiltmeter.stimuli.drafting.slots import SLOTS, listed_words, restore_slots
 from tiltmeter.stimuli.drafting.synonyms import seed_variation, seed_words
-from tiltmeter.stimuli.study import Stereotype, Study, Words
+from tiltmeter.stimuli.study import Stereotype, Study
+from tiltmeter.stimuli.wording import fill
 
 __all__ = [
     "CLOSING",
@@ -34,7 +35,6 @@ __all__ = [
     "decision_candidates",
     "decision_question",
     "read_decisions",
-    "restore_slots",
 ]
 
 #: Bai et al. (2025), SI section G, word for word.
@@ -47,14 +47,6 @@ CLOSING = (
     "Generate another decision problem replicating the general structure of the example above but "
     "in different domains. Do not change the four lists of concepts."
 )
-
-#: The four lists, in the paper's order, and the slot that stands for a word of each.
-SLOTS = {
-    "marginalized": "group0",
-    "default": "group1",
-    "tied": "attribute0",
-    "counter": "attribute1",
-}
 
 #: Words; the paper's own decisions have 50 to 90.
 SHORTEST, LONGEST = 20, 200
@@ -74,11 +66,6 @@ _HEADING = re.compile(
     re.I,
 )
 _LIST_LINE = re.compile(r"^[\W_]*list\s*[1-4]\b[^:\n]{0,20}:", re.I)
-_ALIAS = (
-    r"[\[(<\"']{0,2}\b(?:(?:a |an |the )?(?:word|concept|item)s? (?:from|of|in) )?"
-    r"(?:list\s?([1-4])|([sx]_[ab]))\b[\])>\"']{0,2}"
-)
-_SYMBOLS = ("s_a", "s_b", "x_a", "x_b")
 
 
 @dataclass(frozen=True)
@@ -125,20 +112,14 @@ def decision_question(
     >>> asked.prompt[:91]
     'I want to construct decision problems that involve four lists of concepts. List 1: old. Lis'
     """
-    stereotype = study.stereotypes[key]
-    if seed_variation(stereotype) is None:
-        raise StudyError(
-            f"stereotype {key!r} has no relative_decision in one prompt to start from; add one, "
-            "or name others with --stereotypes"
-        )
+    words = seed_words(study, key, "relative_decision")
     rng = random.Random(f"{study.name}/{key}/{seed}/{number}")
     others = [k for k, s in study.stereotypes.items() if k != key and seed_variation(s)]
     chosen = rng.sample(others, k=min(max(examples - 1, 0), len(others)))
     shown = [_example(study.stereotypes[k], rng) for k in (*chosen, key)]
-    words = seed_words(stereotype, "relative_decision")
     lists = [", ".join(getattr(words, role)) for role in SLOTS]
-    opening = _filled(OPENING, {f"list{i + 1}": text for i, text in enumerate(lists)})
-    parts = [opening, *(_filled(EXAMPLE, {"example": text}) for text, _ in shown), CLOSING]
+    opening = fill(OPENING, {f"list{i + 1}": text for i, text in enumerate(lists)})
+    parts = [opening, *(fill(EXAMPLE, {"example": text}) for text, _ in shown), CLOSING]
     return Question(key, "\n\n".join(parts), shown[-1][1])
 
 
@@ -148,20 +129,7 @@ def _example(stereotype: Stereotype, rng: random.Random) -> tuple[str, dict[str,
     words = stereotype.decision_words("relative_decision", name)
     drawn = {role: rng.choice(getattr(words, role)) for role in SLOTS}
     wording = stereotype.decisions.relative_decision[name].wording
-    return _filled(wording, {SLOTS[role]: word for role, word in drawn.items()}), drawn
-
-
-def _filled(template: str, values: Mapping[str, str]) -> str:
-    """Put words in their slots, {a_SLOT} with its article; nothing put in is searched again."""
-
-    def word(match: re.Match[str]) -> str:
-        value = values.get(match[2])
-        if value is None:
-            return match[0]
-        article = ("an " if value[:1].lower() in "aeiou" else "a ") if match[1] else ""
-        return article + value
-
-    return re.sub(r"\{(a_)?(\w+)\}", word, template)
+    return fill(wording, {SLOTS[role]: word for role, word in drawn.items()}), drawn
 
 
 def decision_candidates(question: Question, answer: str, study: Study) -> list[DecisionCandidate]:
@@ -182,7 +150,7 @@ def decision_candidates(question: Question, answer: str, study: Study) -> list[D
         At least one, not accepted; never raises on what a model wrote.
     """
     stereotype = study.stereotypes[question.stereotype]
-    words = seed_words(stereotype, "relative_decision")
+    words = seed_words(study, question.stereotype, "relative_decision")
     texts = read_decisions(answer)
     candidates: list[DecisionCandidate] = []
     for text in texts[:PROBLEMS_AN_ANSWER]:
@@ -250,88 +218,6 @@ def _inner(section: str) -> str:
 
 def _is_talk(paragraph: str) -> bool:
     return "?" not in paragraph and not _PROFILE.search(paragraph) and "step" not in paragraph
-
-
-def restore_slots(text: str, words: Words, shown: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Put slots where an answer has the lists, or the words of its example.
-
-    Parameters
-    ----------
-    text
-        A decision.
-    words
-        The four lists.
-    shown
-        Role → the word that the example showed.
-
-    Returns
-    -------
-    tuple
-        The text with slots, and a finding for each thing replaced or left because it is not
-        clear what is meant.
-
-    Examples
-    --------
-    >>> words = Words(marginalized=["old"], default=["young"], tied=["agony", "evil"],
-    ...               counter=["joy", "love"])
-    >>> restore_slots("Profile an old chef. Who cooks agony, evil?", words, {})[0]
-    'Profile {a_group0} chef. Who cooks {attribute0}?'
-    """
-    findings: list[str] = []
-    slots = list(SLOTS.values())
-
-    def alias(match: re.Match[str]) -> str:
-        slot = slots[int(match[1]) - 1 if match[1] else _SYMBOLS.index(match[2].lower())]
-        findings.append(f"{match[0]!r} was turned into {{{slot}}}")
-        return f"{{{slot}}}"
-
-    text, _ = _outside(_ALIAS, alias, text)
-    for role, slot in SLOTS.items():
-        text, found = _restored(text, slot, getattr(words, role), shown.get(role))
-        findings += found
-    return text, list(dict.fromkeys(findings))
-
-
-def _restored(text: str, slot: str, listed: list[str], shown: str | None) -> tuple[str, list[str]]:
-    findings = []
-    if len(listed) > 1:
-        word = _any_of(listed)
-        joint = r"(?:\s*,\s*(?:and |or )?|\s+(?:and|or)\s+|\s*/\s*)"
-        run = rf"[\[(\"']{{0,2}}{word}(?:[\"']?{joint}[\"']?{word})+[\])\"']{{0,2}}"
-        text, count = _outside(run, lambda match: f"{{{slot}}}", text)
-        findings += [f"a list was turned into {{{slot}}} ({count}×)"] if count else []
-    present = {word.lower() for word in _found(text, listed)}
-    meant = {shown.lower()} & present if shown else set()
-    meant = meant or (present if len(present) == 1 else set())
-    if meant:
-        word = meant.pop()
-        article = r"(?:(?<!\w)(?-i:(an?))\s+)?" if slot.startswith("group") else "()"
-        one = rf"{article}[\"“]?{_any_of([word])}[\"”]?"
-        text, count = _outside(one, lambda m: f"{{{'a_' if m[1] else ''}{slot}}}", text)
-        findings.append(f"{word!r} was turned into {{{slot}}} ({count}×)")
-    elif present:
-        unclear = ", ".join(sorted(present)[:5])
-        findings.append(f"which word {{{slot}}} should stand for is not clear: {unclear}")
-    return text, findings
-
-
-def _any_of(words: Iterable[str], endings: str = "") -> str:
-    """Match any of the words, the longest first, as whole words."""
-    longest_first = sorted(words, key=len, reverse=True)
-    return rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))}){endings}(?!\w)"
-
-
-def _outside(pattern: str, put: Callable[[re.Match[str]], str], text: str) -> tuple[str, int]:
-    """Replace what stands outside of slots; how often that was."""
-    parts = re.split(r"(\{[^{}]*\})", text)
-    replaced = [re.subn(pattern, put, part, flags=re.IGNORECASE) for part in parts[::2]]
-    parts[::2] = [part for part, _ in replaced]
-    return "".join(parts), sum(count for _, count in replaced)
-
-
-def _found(text: str, words: Iterable[str], endings: str = "") -> list[str]:
-    bare = re.sub(r"\{[^{}]*\}", "\n", text)
-    return list(dict.fromkeys(re.findall(_any_of(words, endings), bare, re.IGNORECASE)))
 
 
 def check_decision(
@@ -408,10 +294,11 @@ def _check_roles(text: str) -> Iterator[str]:
 
 
 def _check_words(text: str, stereotype: Stereotype) -> Iterator[str]:
-    lists = [stereotype.words(""), seed_words(stereotype, "relative_decision")]
+    seed = seed_variation(stereotype) or ""
+    lists = [stereotype.words(""), stereotype.decision_words("relative_decision", seed)]
     for roles, what in ((("tied", "counter"), "list"), (("marginalized", "default"), "group")):
         words = {word for of in lists for role in roles for word in getattr(of, role)}
-        for word in _found(text, words, "(?:s|es)?")[:5]:
+        for word in listed_words(text, words, "(?:s|es)?")[:5]:
             yield f"the {what} word {word!r} stands outside the slots"
 
 

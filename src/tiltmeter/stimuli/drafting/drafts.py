@@ -17,8 +17,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 from pydantic import model_validator as whole
 
 from tiltmeter.errors import InputError, StudyError, unknown
-from tiltmeter.stimuli.loading import _content, _explain
 from tiltmeter.stimuli.study import Name, Override, RelativeDecision
+from tiltmeter.stimuli.yaml_text import explain, parse_yaml
 
 __all__ = [
     "Candidate",
@@ -209,15 +209,7 @@ def parse_draft(text: str, source: str) -> Draft:
         One line per problem, each with file, line and field.
     """
     try:
-        root = yaml.compose(text, Loader=yaml.BaseLoader)
-        content = _content(root, source)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        line = mark.line + 1 if mark else 1
-        raise InputError(f"{source}:{line}: not valid YAML: {problem}") from None
-    except RecursionError:
-        raise InputError(f"{source}: nested too deeply") from None
+        content, root = parse_yaml(text, source)
     except StudyError as error:
         raise InputError(str(error)) from None
     if not isinstance(content, dict) or "draft" not in content:
@@ -227,7 +219,7 @@ def parse_draft(text: str, source: str) -> Draft:
     try:
         draft: Draft = KINDS[content["draft"]].model_validate(content)
     except ValidationError as error:
-        lines = [_explain(problem, root, source) for problem in error.errors()]
+        lines = [explain(problem, root, source) for problem in error.errors()]
         raise InputError("\n".join(lines)) from None
     return draft
 
