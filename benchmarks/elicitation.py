@@ -151,7 +151,9 @@ def _ours(calls: int, folder: Path) -> None:
     claim(folder / "run", plan, "benchmark", "")
     budget = Budget(max_calls=calls, max_tokens=10**9, max_cost=1e9)
     with progress_bar(calls) as advance:
-        outcome = ask_models(plan.trials(), _models(plan), folder / "run", budget, on_progress=advance)
+        outcome = ask_models(
+            plan.trials(), _models(plan), folder / "run", budget, on_progress=advance
+        )
     assert outcome.complete and outcome.answered == calls
 
 

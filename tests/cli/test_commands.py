@@ -122,7 +122,7 @@ BAD = [
     ("score --responses none.csv --out s.csv", "none.csv: no such file"),
     ("score --responses a.csv --out s.csv --scoring fast", "'fast' is not one of"),
     ("score --study bai --responses a.csv --out s.csv", "unknown study 'bai'"),
-    ("score --instrument iat --responses a.csv --out s.csv", "has no instrument 'iat'"),
+    ("score --instrument iat --responses a.csv --out s.csv", "unknown instrument 'iat'"),
     ("estimate --scores none.parquet --out e.csv", "none.parquet: no such file"),
     ("report nowhere", "no plan.json"),
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.instruments.design import Design
 from tiltmeter.stimuli import parse_study
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,8 +22,22 @@ def test_the_study_of_the_readme() -> None:
 
 
 def test_the_studies_of_the_guide() -> None:
-    whole, wordings = blocks("docs/studies.md")
+    whole, wordings, decisions, interventions = blocks("docs/studies.md")
     assert parse_study(whole, "whole").stereotypes["cats"].label == "Cats"
-    instruments, changed = wordings.split("stereotypes:\n  cats:\n    …\n")
-    study = parse_study(whole.rstrip() + "\n" + changed + instruments, "studies.md")
+    lead = "stereotypes:\n  cats:\n    …\n"
+    instruments, changed = wordings.split(lead)
+    added = changed + decisions.removeprefix(lead) + instruments + interventions
+    study = parse_study(whole.rstrip() + "\n" + added, "studies.md")
     assert study.stereotypes["cats"].words("other_words").extra == ["furry"]
+    assert set(study.interventions) == {"calm"}
+    drawn = INSTRUMENTS["relative_decision"].trials(study, Design(iterations=2))
+    assert drawn["variation"].unique().to_list() == ["shelter"]
+    assert "a cat" in drawn["prompt"][0] or "a kitten" in drawn["prompt"][0]
+    for name in ("absolute_decision", "chained_task"):
+        assert "{" not in "".join(INSTRUMENTS[name].trials(study, Design(iterations=4))["prompt"])
+    (later,) = (
+        INSTRUMENTS["relative_decision"]
+        .trials(study, Design(iterations=1), variations=["shelter_later"])
+        .iter_rows(named=True)
+    )
+    assert later["followup"].startswith("{response1} Two jobs are free")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from tiltmeter.cli.options import asking_options, build_plan, plan_options, sele
 from tiltmeter.cli.run import carry_out, default_out
 
 if TYPE_CHECKING:
-    from tiltmeter.runs.plan import Plan
+    from tiltmeter.runs.plan import Plan, Selection
 
 __all__ = ["SIZES", "command", "sized_plan"]
 
@@ -31,6 +32,10 @@ SIZES = {
     },
     "paper": {"word_association": 50, "relative_decision": 50},
 }
+
+
+#: The wordings of a quick audit, where not all: the seed decisions, in two sets of words.
+QUICK = {"relative_decision": "replication,synonym"}
 
 
 def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> Plan:
@@ -53,8 +58,13 @@ def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> P
     offered = [set(load_study(study).offers()) for study in options["studies"] or ("bai2025",)]
     asked = named or [name for name in battery if all(name in offers for offers in offered)]
     plan = build_plan(models, {**options, "instruments": tuple(asked), "iterations": own or 50})
+    brief = size == "quick" and options["variations"] is None
     sized = [
-        replace(selection, iterations=own or battery.get(selection.instrument, 2))
+        replace(
+            selection,
+            iterations=own or battery.get(selection.instrument, 2),
+            variations=_brief(selection) if brief else selection.variations,
+        )
         for selection in plan.selections
     ]
     if options["studies"] or not of_controls:
@@ -66,6 +76,12 @@ def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> P
         if name in load_study(control).offers()
     ]
     return replace(plan, selections=[*sized, *controls])
+
+
+def _brief(selection: Selection) -> Sequence[str]:
+    """Return the wordings a quick audit asks."""
+    kept = QUICK.get(selection.instrument, "").split(",")
+    return [name for name in selection.variations if name in kept] or selection.variations
 
 
 @click.command("audit")

@@ -106,5 +106,8 @@ def _stating(piece: pl.DataFrame, instrument: str, model: str | None) -> pl.Data
     """Say of which instrument answers are, and whose, where their table does not."""
     import polars as pl
 
-    known = {"instrument": instrument, "model": model}
-    return piece.with_columns(pl.lit(v).alias(k) for k, v in known.items() if k not in piece and v)
+    if "instrument" not in piece:
+        piece = piece.with_columns(instrument=pl.lit(instrument))
+    if model is not None and not {"model", "llm"} & set(piece.columns):
+        piece = piece.with_columns(model=pl.lit(model))
+    return piece

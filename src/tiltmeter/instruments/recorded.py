@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.elicitation.parsing import infer_groups
 from tiltmeter.errors import InputError
-from tiltmeter.frames import VERSIONS
+from tiltmeter.frames import RESPONSES, VERSIONS
 from tiltmeter.stimuli import DECISIONS, Stereotype, Study, Words, word_key
 
 __all__ = ["any_words", "complete", "named", "stereotype_keys"]
@@ -18,7 +18,7 @@ ROLES = ("marginalized", "default", "tied", "counter")
 
 
 #: Column names of released answers, and what they are here.
-_ALSO = {"llm": "model", "dataset": "stereotype", "type": "version"}
+_ALSO = {"llm": "model", "dataset": "stereotype"}
 
 #: Bai et al. call the tied tasks negative and the counter ones positive.
 _VERSIONS = {
@@ -28,45 +28,114 @@ _VERSIONS = {
     "stigma_positive": "marginalized_counter",
 }
 
+#: Columns that are read, and what they may hold where that is not any text.
+_TEXT = (*(name for name, kind in RESPONSES.items() if kind == pl.String), "decision", "iat")
+_VALUES = {
+    "mode": ("free", "structured", "forced"),
+    "order": ("marginalized_first", "default_first"),
+    "attribute_order": ("tied_first", "counter_first"),
+}
+
+#: What an answer out of a closed list needs to be read.
+_OFFERED = {
+    "relative_decision": (*ROLES, "order", "attribute_order"),
+    "chained_task": (*ROLES, "order", "attribute_order"),
+    "absolute_decision": ("tied", "counter"),
+}
+
 
 def named(responses: pl.DataFrame, instrument: str) -> pl.DataFrame:
     """Give columns their names here; a decision of its own is the response.
 
+    Parameters
+    ----------
+    responses
+        See `scoring.score`.
+    instrument
+        Of responses that do not say theirs.
+
     Raises
     ------
     InputError
-        If a column that is needed is missing.
+        If a column or value that is needed is missing, or means nothing.
     """
+    found = ", ".join(responses.columns)
+    responses = _as_text(responses)
     columns = set(responses.columns)
-    renamed = {old: new for old, new in _ALSO.items() if old in columns and new not in columns}
+    asked = pl.col("instrument").replace("", None) if "instrument" in columns else None
+    responses = responses.with_columns(instrument=pl.coalesce(asked, pl.lit(instrument)))
+    instruments = set(responses["instrument"])
+    also = _ALSO | ({"type": "version"} if "absolute_decision" in instruments else {})
+    renamed = {old: new for old, new in also.items() if old in columns and new not in columns}
     responses = responses.rename(renamed)
-    if renamed.get("type") == "version":
+    if "version" in responses.columns:
         responses = responses.with_columns(pl.col("version").replace(_VERSIONS))
-    if instrument in DECISIONS and "decision" in columns:
-        apart = pl.col("decision").replace("", None)
-        whole = pl.col("response") if "response" in columns else pl.lit(None, pl.String)
-        profile = pl.col("profile") if "profile" in columns else pl.lit(None, pl.String)
-        responses = responses.with_columns(
-            response=pl.coalesce(whole, apart)
-            if instrument == "chained_task"
-            else pl.coalesce(apart, whole),
-            profile=pl.when(apart.is_not_null() & (instrument != "chained_task")).then(profile),
-        )
     needed = ["model", "stereotype", "response"]
-    needed += ["variation"] if instrument not in DECISIONS else []
-    needed += ["version"] if instrument == "absolute_decision" else []
+    needed += ["variation"] if "word_association" in instruments else []
+    needed += ["version"] if "absolute_decision" in instruments else []
+    responses = _apart(responses)
     missing = [name for name in needed if name not in responses.columns]
-    if "version" in needed and not missing:
-        wrong = responses.filter(~pl.col("version").is_in(list(VERSIONS)).fill_null(False))
-        if not wrong.is_empty():
-            known = ", ".join((*VERSIONS, *_VERSIONS))
-            raise InputError(f"responses: version {wrong['version'][0]!r}; allowed are {known}")
     if missing:
         raise InputError(
-            f"responses: missing column {', '.join(missing)}; "
-            f"needed are {', '.join(needed)}, found {', '.join(responses.columns)}"
+            f"responses: missing column {', '.join(missing)}; needed are {', '.join(needed)}, "
+            f"found {found}{'; --model says who answered' if 'model' in missing else ''}"
         )
+    _check_values(responses)
     return responses
+
+
+def _as_text(responses: pl.DataFrame) -> pl.DataFrame:
+    """Read numbers in columns of text as text, and iterations as numbers."""
+    kinds = {**dict.fromkeys(_TEXT, pl.String()), "iteration": pl.Int64()}
+    for name, kind in kinds.items():
+        if (held := responses.schema.get(name, kind)) == kind:
+            continue
+        try:
+            responses = responses.with_columns(pl.col(name).cast(kind))
+        except pl.exceptions.PolarsError:
+            expected = "text" if kind == pl.String else "whole numbers"
+            raise InputError(f"responses: {name} holds {held}; expected {expected}") from None
+    return responses
+
+
+def _apart(responses: pl.DataFrame) -> pl.DataFrame:
+    """Take decision and profile for the response; a chained answer is taken whole, where it is."""
+    if "decision" not in responses.columns:
+        return responses
+    given = {name: pl.lit(None, pl.String) for name in ("response", "profile")}
+    given |= {name: pl.col(name) for name in given.keys() & {*responses.columns}}
+    only = given["response"].replace("", None).is_null()
+    decides = pl.col("instrument").is_in(["relative_decision", "absolute_decision"])
+    taken = decides | (only & (pl.col("instrument") == "chained_task"))
+    taken &= pl.col("decision").replace("", None).is_not_null()
+    return responses.with_columns(
+        response=pl.when(taken).then("decision").otherwise(given["response"]),
+        profile=pl.when(taken).then(given["profile"]),
+    )
+
+
+def _check_values(responses: pl.DataFrame) -> None:
+    """Refuse values that would be read as something else, and closed answers without choices."""
+    for name in {*_VALUES} & set(responses.columns):
+        _refuse(responses.filter(~pl.col(name).is_in(["", *_VALUES[name]])), name, _VALUES[name])
+    absolute = responses.filter(pl.col("instrument") == "absolute_decision")
+    if not absolute.is_empty():
+        wrong = absolute.filter(~pl.col("version").is_in(list(VERSIONS)).fill_null(False))
+        _refuse(wrong, "version", (*VERSIONS, *_VERSIONS))
+    if "mode" not in responses.columns:
+        return
+    closed = responses.filter(pl.col("mode").is_in(["structured", "forced"]))
+    for name, roles in _OFFERED.items():
+        of = closed.filter(pl.col("instrument") == name)
+        for role in roles if not of.is_empty() else ():
+            if role not in of.columns or of[role].replace("", None).null_count():
+                raise InputError(f"responses: {role} is missing; {name} is read with it, not free")
+
+
+def _refuse(wrong: pl.DataFrame, name: str, allowed: Sequence[str]) -> None:
+    if not wrong.is_empty():
+        value = repr(wrong[name][0])[:80]
+        raise InputError(f"responses: {name} {value}; allowed are {', '.join(allowed)}")
 
 
 def stereotype_keys(study: Study) -> dict[str, str]:
@@ -89,16 +158,17 @@ def any_words(stereotype: Stereotype) -> Words:
     for words in lists:
         for role in ROLES:
             sides[role].update({word_key(word): word for word in getattr(words, role)})
-    return Words(
-        **{
-            role: [
-                word
-                for key, word in sides[role].items()
-                if not any(key in sides[other] for other in ROLES if other != role)
-            ]
-            for role in ROLES
-        }
-    )
+    told = {
+        role: [
+            word
+            for key, word in sides[role].items()
+            if not any(key in sides[other] for other in ROLES if other != role)
+        ]
+        for role in ROLES
+    }
+    # Not checked again: together, lists may be longer than one may be.
+    shown: dict[str, Any] = {role: told[role] or getattr(lists[0], role) for role in ROLES}
+    return Words.model_construct(**shown, extra=[])
 
 
 def complete(
@@ -125,6 +195,7 @@ def complete(
         seen = infer_groups(answer, words.marginalized, words.default)
         marginalized, default = seen or (words.marginalized[0], words.default[0])
         trial.update(marginalized=marginalized, default=default, inferred=True)
-    identity = f"{study.name}.recorded.{row['stereotype']}.{trial['variation']}"
-    trial.setdefault("trial_id", f"{identity}.{trial['iteration']}")
+    cell = [study.name, "recorded", row["stereotype"], trial["variation"], trial.get("version")]
+    identity = ".".join(str(part) for part in (*cell, trial["iteration"]) if part is not None)
+    trial.setdefault("trial_id", identity)
     return trial

@@ -89,18 +89,18 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     lists = _WordLists(study)
     rows: list[dict[str, Any]] = []
     tally: dict[tuple[Any, ...], list[float]] = defaultdict(lambda: [0, 0.0])
+    others = responses.select(c for c in responses.columns if keep and c not in SCORES)
     if model is not None and not {"model", "llm"} & set(responses.columns):
         responses = responses.with_columns(model=pl.lit(model))
     table = named(responses, instrument)
-    others = [name for name in table.columns if name not in SCORES] if keep else []
-    for row, trial, words, scored in _each(table, lists, instrument, scoring):
+    for number, trial, words, scored in _each(table, lists, scoring):
         if judged and is_open(trial["instrument"], trial, scored):
             scored = rejudge(scored, trial, words, judged)
         shown = _with_words(trial, scored, words)
-        rows.append({**{name: row[name] for name in others}, **_row(shown, scored, scoring)})
+        kept = others.row(number, named=True) if others.width else {}
+        rows.append({**kept, **_row(shown, scored, scoring)})
         _count(tally, shown, scored, words, lists)
-    schema = {**SCORES, **{name: table.schema[name] for name in others}}
-    return pl.DataFrame(rows, schema=schema), _words(tally)
+    return pl.DataFrame(rows, schema={**SCORES, **others.schema}), _words(tally)
 
 
 def open_decisions(
@@ -123,23 +123,23 @@ def open_decisions(
     return judge_trials(
         [
             (trial, words)
-            for _, trial, words, scored in _each(table, lists, instrument, "exact")
+            for _, trial, words, scored in _each(table, lists, "exact")
             if is_open(trial["instrument"], trial, scored)
         ]
     )
 
 
 def _each(
-    table: pl.DataFrame, lists: _WordLists, instrument: str, scoring: str
-) -> Iterator[tuple[dict[str, Any], dict[str, Any], Words, Scored]]:
+    table: pl.DataFrame, lists: _WordLists, scoring: str
+) -> Iterator[tuple[int, dict[str, Any], Words, Scored]]:
     """Yield every number of every response: its row, its trial, the words asked, its score."""
     for number, row in enumerate(table.iter_rows(named=True)):
-        asked = lists.instrument(row.get("instrument") or instrument)
+        asked = lists.instrument(row["instrument"])
         row["stereotype"] = lists.key(row["stereotype"])
         words = lists.of(asked, row["stereotype"], row.get("variation"))
         trial = complete(row, number, lists.study, words, asked.name)
         for part, scored in _score(asked, trial, words, lists, scoring).items():
-            yield row, {**trial, "instrument": part}, words, scored
+            yield number, {**trial, "instrument": part}, words, scored
 
 
 def _score(
@@ -194,7 +194,8 @@ _OWN = (
 
 def _row(trial: Mapping[str, Any], scored: Scored, scoring: str) -> dict[str, Any]:
     own = {name: getattr(scored, name) for name in _OWN}
-    return {**{name: trial.get(name) for name in SCORES}, **own, "scoring": scoring}
+    known = scoring if trial["instrument"] == "word_association" else "exact"
+    return {**{name: trial.get(name) for name in SCORES}, **own, "scoring": known}
 
 
 _TALLY = [name for name in WORDS if name not in ("attribute", "set", "n", "p")]

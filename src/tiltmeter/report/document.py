@@ -20,7 +20,7 @@ from markupsafe import Markup
 from tiltmeter.report.controls import WITHDRAWN, heed_controls
 from tiltmeter.report.examples import examples, grouped
 from tiltmeter.report.figures import write_figures
-from tiltmeter.report.parts import make_parts
+from tiltmeter.report.parts import brief, make_parts
 from tiltmeter.report.prose import SIGNS, verdict, verdict_class, verdict_kind, visible
 from tiltmeter.report.results import Results, read_results
 from tiltmeter.report.sizes import size_section
@@ -77,6 +77,7 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
             title=title or _title(results),
             plan=plan,
             parts=parts,
+            brief=brief(parts, plan),
             sizes=sizes,
             decides=any(part.decides for part in parts),
             systems=[(name, text) for name, text in plan.pairs("interventions") if text],

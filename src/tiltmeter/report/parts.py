@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from tiltmeter.report.tables import Table
 from tiltmeter.report.words import word_section
 from tiltmeter.report.yes_shares import yes_section
 
-__all__ = ["Part", "make_parts"]
+__all__ = ["Part", "brief", "make_parts"]
 
 #: Above this many models and modes the summary is a table.
 MOST_ANSWERS = 4
@@ -39,9 +39,9 @@ class Part:
     measure: Measure
     scale: str
     method: str
-    answers: tuple[tuple[str, str, str], ...]
+    briefs: tuple[dict[str, Any], ...]  # a row per model and mode for `brief`
+    answers: tuple[tuple[str, str, str], ...]  # who, warning, text; empty for many
     changes: tuple[tuple[str, str], ...]
-    brief: Table | None
     categories: tuple[list[Figure], Table]
     controls: Table | None
     sections: tuple[Section, ...]
@@ -82,6 +82,30 @@ def make_parts(results: Results) -> list[Part]:
     studies = len({study for study, _ in pairs})
     parts = [_part(results, study, instrument, studies > 1) for study, instrument in pairs]
     return [_numbered(part, place) for place, part in enumerate(parts, 1)] if parts[1:] else parts
+
+
+def brief(parts: Sequence[Part], plan: Plan) -> Table | None:
+    """Set out all parts in one table, where there are several or one of many rows.
+
+    Parameters
+    ----------
+    parts
+        What `make_parts` made.
+    plan
+        For the width of intervals.
+
+    Returns
+    -------
+    Table or None
+        None where sentences say it.
+    """
+    rows = [row for part in parts for row in part.briefs]
+    if not rows or not (parts[1:] or not parts[0].answers):
+        return None
+    caption = "How many stereotypes got which verdict, and the mean over all of them."
+    if not parts[1:]:
+        caption += f" {parts[0].scale}"
+    return tables.brief_table(rows, plan, caption)
 
 
 def _part(results: Results, study: str, instrument: str, several_studies: bool) -> Part:
@@ -170,24 +194,23 @@ def _in_brief(
     whole: pl.DataFrame,
     warnings: dict[tuple[str, str], str],
 ) -> dict[str, Any]:
-    """Answer in a paragraph for each of a few models and modes, in a table for many."""
+    """Answer for each model and mode: a row of a table, and for a few a paragraph."""
     totals = {(row["model"], row["mode"]): row for row in whole.iter_rows(named=True)}
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in each.iter_rows(named=True):
         found.setdefault((row["model"], row["mode"]), []).append(row)
-    if len(found) > MOST_ANSWERS:
-        rows = [
-            {
-                "model": model,
-                "mode": mode,
-                "total": totals.get((model, mode)),
-                "verdicts": [row["verdict"] for row in part],
-            }
-            for (model, mode), part in found.items()
-        ]
-        caption = "How many stereotypes got which verdict, and the mean over all of them."
-        caption += f" {scale(measure)}"
-        return {"answers": (), "brief": tables.brief_table(rows, plan, caption)}
+    briefs = tuple(
+        {
+            "measure": measure.title,
+            "neutral": measure.neutral,
+            "model": model,
+            "mode": mode,
+            "warning": warnings.get((model, mode), ""),
+            "total": totals.get((model, mode)),
+            "verdicts": [row["verdict"] for row in part],
+        }
+        for (model, mode), part in found.items()
+    )
     answers = tuple(
         (
             f"{model}, mode {mode}",
@@ -196,7 +219,7 @@ def _in_brief(
         )
         for (model, mode), part in found.items()
     )
-    return {"answers": answers, "brief": None}
+    return {"briefs": briefs, "answers": answers if len(found) <= MOST_ANSWERS else ()}
 
 
 def _controls(frame: pl.DataFrame, plan: Plan) -> Table | None:

@@ -66,12 +66,13 @@ class Table:
 
 
 def brief_table(rows: Sequence[Mapping[str, Any]], plan: Plan, caption: str) -> Table:
-    """Count the verdicts per model and mode, for reports of many.
+    """Count the verdicts per measure, model and mode, for reports of many.
 
     Parameters
     ----------
     rows
-        With ``model, mode``, a ``total`` estimate or None, and ``verdicts``, a list of codes.
+        With ``measure, neutral, model, mode``, a ``total`` estimate or None, and ``verdicts``,
+        a list of codes.
     plan
         For the confidence of the intervals.
     caption
@@ -80,25 +81,25 @@ def brief_table(rows: Sequence[Mapping[str, Any]], plan: Plan, caption: str) -> 
     Returns
     -------
     Table
-        One row per model and mode.
+        One row each; what is the same throughout is left to the caption.
     """
-    titles = (
-        "Model",
-        "Mode",
-        *[f"{s} {label}" for s, label in SIGNS.values()],
-        "Mean",
-        plan.interval,
-    )
+    values = {head: {row[head.lower()] for row in rows} for head in ("Measure", "Model", "Mode")}
+    heads = [head for head in values if len(values[head]) > 1] or ["Model"]
+    same = [f"{head}: {rows[0][head.lower()]}" for head in values if head not in heads]
+    caption = f"{caption} {', '.join(same)}." if same else caption
+    counts = [f"{sign} {label}" for sign, label in SIGNS.values()]
+    titles = (*heads, *counts, "Neutral", "Mean", plan.interval, "Compliance")
     body = []
     for row in rows:
         kinds = [verdict_kind(code) for code in row["verdicts"]]
-        total = row["total"] or {"mean": None, "ci_low": None, "ci_high": None}
+        total = row["total"] or dict.fromkeys(("mean", "ci_low", "ci_high", "compliance"))
         texts = [str(kinds.count(kind)) for kind in SIGNS]
-        texts += [number(total["mean"]), interval(total["ci_low"], total["ci_high"])]
-        heads = (Cell(row["model"]), Cell(row["mode"]))
-        body.append((*heads, *[Cell(text, "num") for text in texts]))
-    columns = tuple(Cell(title, "num" if i > 1 else "") for i, title in enumerate(titles))
-    return Table(caption, columns, tuple(body), heads=2)
+        texts += [f"{row['neutral']:g}", number(total["mean"])]
+        texts += [interval(total["ci_low"], total["ci_high"]), percent(total["compliance"])]
+        named = tuple(Cell(row[head.lower()] or "") for head in heads)
+        body.append((*named, *[Cell(text, "num") for text in texts]))
+    columns = tuple(Cell(title, "num" if i >= len(heads) else "") for i, title in enumerate(titles))
+    return Table(caption, columns, tuple(body), heads=len(heads))
 
 
 def category_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:

@@ -58,7 +58,7 @@ def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
     share = pl.when(pl.col("total") > 0).then(pl.col("n_yes") / pl.col("total"))
     smooth = (pl.col("n_yes") + EPSILON) / (pl.col("total") + 2 * EPSILON)
     shown = counted.with_columns(yes_share=share, published_share=smooth).drop("total").collect()
-    return shown.sort(*_CELL, pl.col("version").cast(pl.Enum(list(VERSIONS))))
+    return shown.sort(*_CELL, pl.col("version").cast(pl.Enum(list(VERSIONS)), strict=False))
 
 
 def chained(scores: pl.LazyFrame) -> pl.DataFrame:
@@ -74,9 +74,11 @@ def chained(scores: pl.LazyFrame) -> pl.DataFrame:
     polars.DataFrame
         A row per answer with both scores: `association`, −1…1, and `decision`, 1 or 0.
     """
-    keys = [*_CELL, "variation", "trial_id"]
+    named = [*_CELL, "variation", "trial_id"]
+    keys = [*named, "again"]  # recorded answers may share a name: they stand in one order
     parts = {
         column: scores.filter(pl.col("instrument") == f"chained_{column}")
+        .with_columns(again=pl.int_range(pl.len()).over(named))
         .select(*keys, pl.col("score").alias(column))
         .drop_nulls(column)
         for column in ("association", "decision")
@@ -84,7 +86,7 @@ def chained(scores: pl.LazyFrame) -> pl.DataFrame:
     joined = parts["association"].join(
         parts["decision"], on=keys, how="inner", nulls_equal=True, maintain_order="left"
     )
-    return joined.collect()
+    return joined.drop("again").collect()
 
 
 def regressions(answers: pl.DataFrame) -> pl.DataFrame:

@@ -387,10 +387,9 @@ def held_plan(directory: Path) -> Plan:
             study = load_study(path)
             if study_hash(study) != part["study_hash"]:
                 raise PlanError(f"{path}: changed since the plan was made; restore it")
-            chosen = (part[name] for name in ("stereotypes", "variations", "iterations"))
-            selections.append(
-                Selection(study, *chosen, part.get("instrument", "word_association"))
-            )
+            chosen = {name: part[name] for name in ("stereotypes", "variations", "iterations")}
+            asked = part.get("instrument", "word_association")
+            selections.append(Selection(study, **chosen, instrument=asked))
         names = (
             *("models", "modes", "interventions", "iterations", "order", "word_list"),
             *("options", "seed"),

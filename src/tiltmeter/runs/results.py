@@ -5,7 +5,7 @@ Every table is a function of the plan and the journal; making them again asks no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,7 @@ def score_responses(
     tallies: list[pl.DataFrame] = []
 
     def scored() -> Iterator[pl.DataFrame]:
-        for piece in response_pieces(responses):
+        for piece in _numbered(response_pieces(responses)):
             for name, part in _by_study(piece, studies):
                 scores, words = score(part, studies[name], **options)
                 tallies[:] = [_merge([*tallies, words])]
@@ -91,6 +91,19 @@ def score_responses(
 
     write_pieces(scored(), out)
     return tallies[0] if tallies else pl.DataFrame(schema=WORDS)
+
+
+def _numbered(pieces: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Give responses without an iteration a number, which goes on from piece to piece."""
+    start = 0
+    for piece in pieces:
+        numbers = pl.int_range(start, start + piece.height, eager=True)
+        if "iteration" not in piece:
+            piece = piece.with_columns(iteration=numbers)
+        elif piece["iteration"].dtype.is_integer():
+            piece = piece.with_columns(pl.col("iteration").fill_null(numbers))
+        yield piece
+        start += piece.height
 
 
 def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:

@@ -194,12 +194,27 @@ def scan_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
         Lazy for parquet; a CSV table is read whole.
     """
     if path.suffix == ".parquet" and path.is_file():
-        return pl.scan_parquet(path)
+        return _scan_parquet(path, schema)
     frame = read_table(path)
     frame = frame.with_columns(pl.col(pl.String).replace("", None))
     flags = [name for name, kind in schema.items() if kind == pl.Boolean and name in frame.columns]
-    frame = frame.with_columns(pl.col(name) == "true" for name in flags)
+    frame = frame.with_columns(pl.col(name).str.to_lowercase() == "true" for name in flags)
     return check(frame, schema, str(path)).lazy()
+
+
+def _scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+    """Scan a parquet table, and cast what another program may write differently."""
+    try:
+        scan = pl.scan_parquet(path)
+        held = scan.collect_schema()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
+    check(held.to_frame().clear(), schema, str(path))
+    for name, kind in schema.items():
+        loose = held[name].is_numeric() or held[name] in (pl.Null, pl.Categorical, pl.Enum)
+        if held[name] != kind and not loose:
+            raise InputError(f"{path}: {name} holds {held[name]}; expected {kind}")
+    return scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
