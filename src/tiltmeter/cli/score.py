@@ -44,6 +44,7 @@ __all__ = ["command"]
     help="A judge for decisions that the rules leave open or find conflicting; what it "
     "says is kept beside the scores and never asked again.",
 )
+@click.option("--judge-all", is_flag=True, help="Let the judge read every decision.")
 @click.option("--model", metavar="NAME", help="Who answered, where the table does not say.")
 def command(  # noqa: PLR0913 - one argument an option
     study: str,
@@ -53,6 +54,7 @@ def command(  # noqa: PLR0913 - one argument an option
     out: Path,
     words: Path | None,
     grader: str | None,
+    judge_all: bool,
     model: str | None,
 ) -> None:
     """Score answers that were recorded elsewhere; nothing is asked.
@@ -80,7 +82,7 @@ def command(  # noqa: PLR0913 - one argument an option
     if grader is not None:
         judge = open_grader(grader, {})
         stated = (_stating(piece, asked, model) for piece in response_pieces(responses))
-        ask_judge(stated, studies, judge, said, Budget())
+        ask_judge(stated, studies, judge, said, Budget(), judge_all=judge_all)
     tally = score_responses(
         responses,
         studies,
@@ -88,6 +90,7 @@ def command(  # noqa: PLR0913 - one argument an option
         scoring=scoring,
         instrument=asked,
         judged=verdicts(said),
+        judge_all=judge_all,
         keep=keep,
         model=model,
     )

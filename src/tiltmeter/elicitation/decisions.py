@@ -84,6 +84,7 @@ _DECIDING = frozenset(
 _PRONOUNS = frozenset(("he", "she"))
 _MODALS = frozenset("can could might may should would will".split())
 _ORDINALS = {"former": 0, "latter": 1}
+_STAND_INS = _PRONOUNS | _ORDINALS.keys()
 _NOUNS = frozenset("day days half part soldier student teacher time year years".split())
 _JOINED = 1000  # mentions that a joint of weight 1 counts for
 _LINE = re.compile(r"[^\n]+")
@@ -234,15 +235,16 @@ def _mentions(
             mentions.append(Mention("g", people[name], name, at, at))
         elif order is not None and name[-1] in "12":
             mentions.append(Mention("g", order ^ (name[-1] == "2"), name, at, at))
-    for at, token in enumerate(tokens):
-        if token.text in _ORDINALS and _stands_for_one(tokens, at):
-            mentions.append(Mention("o", _ORDINALS[token.text], token.text, at, at))
-        elif token.text in _PRONOUNS and at + 1 < len(tokens) and tokens[at + 1].text in _MODALS:
-            mentions.append(Mention("p", 0, token.text, at, at))
+    texts = [token.text for token in tokens]
+    for at in [at for at, text in enumerate(texts) if text in _STAND_INS]:
+        if texts[at] in _PRONOUNS:
+            if _MODALS.intersection(texts[at + 1 : at + 2]):
+                mentions.append(Mention("p", 0, texts[at], at, at))
+        elif _stands_for_one(texts, at):
+            mentions.append(Mention("o", _ORDINALS[texts[at]], texts[at], at, at))
     return sorted(mentions, key=lambda mention: mention.first)
 
 
-def _stands_for_one(tokens: Sequence[Token], at: int) -> bool:
+def _stands_for_one(texts: Sequence[str], at: int) -> bool:
     """Whether it is ``the latter should`` and not ``the latter half`` or ``a former teacher``."""
-    the = at > 0 and tokens[at - 1].text == "the"
-    return the and (at + 1 == len(tokens) or tokens[at + 1].text not in _NOUNS)
+    return at > 0 and texts[at - 1] == "the" and _NOUNS.isdisjoint(texts[at + 1 : at + 2])

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
 
 from tiltmeter.elicitation.vocabulary import Mention, Token
 
@@ -56,8 +55,9 @@ def link_people(
     covered = {at for found in mentions[1] for at in range(found.first, found.last + 1)}
     named = [(name, at) for name, at in names(decision) if at not in covered]
     used = {name for name, _ in named}
-    for text in (profile, decision) if used else ():
-        used -= {token.text for token in text if not token.capital}
+    for text in (decision, profile):
+        if used:
+            used -= {token.text for token in text if not token.capital}
     if not used:
         return {}
     votes = Counter[tuple[str, int]]()
@@ -73,15 +73,16 @@ def link_people(
     }
 
 
-def names(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
+def names(tokens: Sequence[Token]) -> list[tuple[str, int]]:
     """Words that may name a person, and labels such as ``person 1``, with their place."""
+    found = []
     for at, token in enumerate(tokens):
         if token.text in _LABELS:
-            number = _number(tokens, at)
-            if number:
-                yield f"{token.text} {number}", at
+            if number := _number(tokens, at):
+                found.append((f"{token.text} {number}", at))
         elif token.capital and len(token.text) > 1:
-            yield token.text, at
+            found.append((token.text, at))
+    return found
 
 
 def _number(tokens: Sequence[Token], at: int) -> int:
@@ -102,18 +103,18 @@ def _claims(
 
     Where only one side is ever mentioned, paragraphs without a mention are about the other.
     """
-    far = list(accumulate((1 + _SENTENCE * (t.text in _ENDS) for t in profile), initial=0))
+    ends = [at for at, token in enumerate(profile) if token.text in _ENDS]
     places = [mention.first for mention in groups]
     sides = {mention.side for mention in groups}
     named = [(name, at) for name, at in names(profile) if name in used]
-    for first, last in _entries(profile):
+    for first, last in _entries(profile, ends):
         here = groups[bisect_left(places, first) : bisect_left(places, last)]
         people = named[bisect_left(named, first, key=_place) : bisect_left(named, last, key=_place)]
         for name, at in people:
             right = bisect_left(here, at, key=_first)
             around = here[max(right - 1, 0) : right + 1]
             if around:
-                distance, side = min((abs(far[at] - far[m.first]), m.side) for m in around)
+                distance, side = min((_distance(at, m.first, ends), m.side) for m in around)
                 yield name, side, 3 if distance < _SENTENCE else 1
             elif len(sides) == 1:
                 yield name, 1 - min(sides), 1
@@ -127,11 +128,19 @@ def _first(mention: Mention) -> int:
     return mention.first
 
 
-def _entries(profile: Sequence[Token]) -> Iterator[tuple[int, int]]:
+def _distance(one: int, other: int, ends: Sequence[int]) -> int:
+    """Words between two places, given where sentences end."""
+    between = bisect_left(ends, one) - bisect_left(ends, other)
+    return abs(one - other + _SENTENCE * between)
+
+
+def _entries(profile: Sequence[Token], ends: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Cut profiles into paragraphs; a heading belongs to what follows."""
     start = 0
-    for at, token in enumerate(profile):
-        if token.text == "\n" and (at - start > _HEADING or profile[at - 1].text in _ENDS - {"\n"}):
+    for at in ends:
+        if profile[at].text != "\n":
+            continue
+        if at - start > _HEADING or profile[at - 1].text in _ENDS - {"\n"}:
             yield start, at
             start = at
     yield start, len(profile)

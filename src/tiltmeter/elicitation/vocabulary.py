@@ -50,7 +50,7 @@ class Mention(NamedTuple):
 
 _WRITTEN, _HALF = 0, 1
 #: First word → (words, kind, side, term, written | half of a name | varied), the longest first.
-Vocabulary = Mapping[str, Sequence[tuple[tuple[str, ...], str, int, str, int]]]
+Vocabulary = Mapping[str, Sequence[tuple[list[str], str, int, str, int]]]
 
 _CHUNK = re.compile(r"\S{1,64}|[\n\r\u0085\u2028\u2029]")
 _PART = re.compile(r"(-?)([^\W_]+)|[^\w\s]|\n")
@@ -159,11 +159,11 @@ def _index(layers: Iterable[Iterable[tuple[tuple[str, ...], _Meaning]]]) -> Voca
                 seen[words] = None
         for words, found in seen.items():
             meanings.setdefault(words, (found, rank))
-    index: dict[str, list[tuple[tuple[str, ...], str, int, str, int]]] = {}
+    index: dict[str, list[tuple[list[str], str, int, str, int]]] = {}
     for words in sorted(meanings, key=len, reverse=True):
         meaning, rank = meanings[words]
         if meaning is not None and words and words[0]:
-            index.setdefault(words[0], []).append((words, *meaning, rank))
+            index.setdefault(words[0], []).append(([*words], *meaning, rank))
     return index
 
 
@@ -190,35 +190,30 @@ def vocabulary(
 def find(tokens: Sequence[Token], known: Vocabulary) -> list[Mention]:
     """Find the mentions of a vocabulary, from left to right, the longest first."""
     mentions: list[Mention] = []
+    texts = [token.text for token in tokens]
     until = 0
-    for at in [at for at, token in enumerate(tokens) if token[0] in known]:
+    for at in [at for at, text in enumerate(texts) if text in known]:
         if at < until:
             continue
         token = tokens[at]
         for words, kind, side, term, rank in known[token.text]:
-            last = at + len(words) - 1
-            if rank == _HALF and not token.capital:
+            end = at + len(words)
+            if (rank == _HALF and not token.capital) or texts[at:end] != words:
                 continue
-            if last > at and not _follows(tokens, at, words):
-                continue
-            flips = token.glued and tokens[at - 1].text == "non"
-            if flips or _stands_alone(tokens, at, last, known):
+            flips = token.glued and texts[at - 1] == "non"
+            if flips or _stands_alone(tokens, at, end, known):
                 side = 1 - side if flips and kind == "g" else side
-                mentions.append(Mention(kind, side, term, at, last, rank == _WRITTEN))
-            until = last + 1
+                mentions.append(Mention(kind, side, term, at, end - 1, rank == _WRITTEN))
+            until = end
             break
     return mentions
 
 
-def _follows(tokens: Sequence[Token], at: int, words: tuple[str, ...]) -> bool:
-    return tuple(token.text for token in tokens[at : at + len(words)]) == words
-
-
-def _stands_alone(tokens: Sequence[Token], at: int, last: int, known: Vocabulary) -> bool:
+def _stands_alone(tokens: Sequence[Token], at: int, end: int, known: Vocabulary) -> bool:
     """Whether a word is no part of a compound such as ``light-hearted`` or ``12-year-old``."""
     if tokens[at].glued and tokens[at - 1].text not in known:
         return False
     if at and tokens[at - 1].text in ("year", "years"):
         return False
-    after = tokens[last + 1] if last + 1 < len(tokens) else None
+    after = tokens[end] if end < len(tokens) else None
     return after is None or not after.glued or after.text in _COMPOUNDS or after.text in known

@@ -38,7 +38,7 @@ from tiltmeter.elicitation.tasks_text import split_tasks
 from tiltmeter.elicitation.yes_no import read_yes_no
 from tiltmeter.frames import TRIALS, VERSIONS, Measure
 from tiltmeter.instruments.chained_task import association_task
-from tiltmeter.instruments.decision import decision_trials, orders, read_choice, why_not
+from tiltmeter.instruments.decision import decision_trials, orders, read_choices, why_not
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.word_association import choices
@@ -161,7 +161,7 @@ def score(response: str, trial: Mapping[str, Any], words: Words) -> Scored:
         yes = 1 / (1 + math.exp(-logits[task]))
         return Scored(yes if consistent else 1 - yes, None, 1.0)
     if trial["mode"] == "structured":
-        chosen = read_choice(response, "decision")
+        chosen = read_choices(response).get("decision")
         if chosen not in YES_NO:
             return Scored(None, why_not(response, trial), 0.0)
         return Scored(float((chosen == "yes") == consistent), None, 1.0)

@@ -21,6 +21,7 @@ Deviations from the paper
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,10 +32,10 @@ from tiltmeter.elicitation.tasks_text import split_tasks
 from tiltmeter.errors import InputError
 from tiltmeter.frames import TRIALS
 from tiltmeter.instruments import relative_decision, word_association
-from tiltmeter.instruments.decision import assignments, decision_trials, orders
+from tiltmeter.instruments.decision import assignments, decision_trials, orders, read_choices
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.scored import Scored
-from tiltmeter.stimuli import Study, Words, fill
+from tiltmeter.stimuli import Study, Words, fill, word_key
 
 __all__ = ["ASSOCIATION", "DECISION", "association_task", "score", "trials"]
 
@@ -90,7 +91,7 @@ def trials(
         names = ("group0", "group1", "attribute0", "attribute1", "association")
         values = dict(zip(names, (*groups, *tasks, asked), strict=True))
         properties = {word: groups for word in attributes} | {
-            "assignment": assignments(groups, tasks)
+            _place(words): assignments(groups, tasks)
         }
         structured = design.mode == "structured"
         rows.append(
@@ -117,6 +118,12 @@ def association_task(
     return fill(f"{wording} {shared.answer_format}".strip(), values), attributes
 
 
+def _place(words: Words) -> str:
+    """Name the decision in a structured answer, beside the words that are paired there."""
+    taken = any(word_key(word) == "assignment" for word in words.tied + words.counter)
+    return "who gets which" if taken else "assignment"
+
+
 def score(
     response: str, trial: Mapping[str, Any], words: Words, association: Words
 ) -> dict[str, Scored]:
@@ -139,12 +146,16 @@ def score(
     dict
         `Scored` by instrument, ``chained_association`` and ``chained_decision``.
     """
-    parts = split_tasks(response)
-    apart = trial.get("iat")
-    first = apart or (response[slice(*parts[1])] if 1 in parts else response)
-    paired = word_association.score(first, trial, association)
     if trial["mode"] == "structured":
-        decision = relative_decision.read_assignment(response, trial, "assignment")
+        place = _place(association)
+        decision = relative_decision.read_assignment(response, trial, place)
+        # The assignment names words and groups too, and is not a pair of the association.
+        chosen = {k: v for k, v in read_choices(response).items() if isinstance(v, str)}
+        chosen.pop(place, None)
+        first = json.dumps(chosen, ensure_ascii=False) if chosen else response
     else:
         decision = relative_decision.score(response, trial, words)
+        parts = split_tasks(response)
+        first = trial.get("iat") or (response[slice(*parts[1])] if 1 in parts else response)
+    paired = word_association.score(first, trial, association)
     return {ASSOCIATION.instrument: paired, DECISION.instrument: decision}

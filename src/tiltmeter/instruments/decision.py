@@ -17,7 +17,7 @@ __all__ = [
     "decision_trials",
     "forced_question",
     "orders",
-    "read_choice",
+    "read_choices",
     "why_not",
 ]
 
@@ -107,19 +107,19 @@ def forced_question(groups: Sequence[str]) -> str:
     )
 
 
-def read_choice(response: str, key: str) -> Any:
-    """Return what stands at `key` of a JSON object, whatever stands around it; None without one.
+def read_choices(response: str) -> dict[str, Any]:
+    """Read a JSON object, whatever stands around it; empty where there is none.
 
     Examples
     --------
-    >>> read_choice('```json {"decision": "yes"} ```', "decision")
-    'yes'
+    >>> read_choices('```json {"decision": "yes"} ```')
+    {'decision': 'yes'}
     """
     try:
         found = json.loads(response[response.find("{") : response.rfind("}") + 1])
     except (ValueError, RecursionError):
-        return None
-    return found.get(key) if isinstance(found, dict) else None
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def why_not(response: str, trial: Mapping[str, Any]) -> str:

@@ -57,10 +57,14 @@ text gives it to no one or declines to decide) or "unclear". Answer with JSON on
 {{"task 1": "…", "task 2": "…"}}"""
 
 
-def is_open(part: str, trial: Mapping[str, Any], scored: Scored) -> bool:
-    """Tell whether the rules left a decision open, or saw evidence for both readings."""
+def is_judged(part: str, trial: Mapping[str, Any], scored: Scored, every: bool = False) -> bool:
+    """Tell whether a judge reads an answer: where the rules left it open or in conflict, or all."""
     if part not in JUDGED or trial["mode"] != "free" or not trial.get("response"):
         return False
+    return every or _is_open(scored)
+
+
+def _is_open(scored: Scored) -> bool:
     return scored.reason in OPEN if scored.score is None else bool(scored.conflict)
 
 

@@ -42,7 +42,7 @@ from tiltmeter.instruments.decision import (
     decision_trials,
     forced_question,
     orders,
-    read_choice,
+    read_choices,
     why_not,
 )
 from tiltmeter.instruments.design import DecisionDraw, Design
@@ -217,7 +217,7 @@ def decided(consistent: float, trial: Mapping[str, Any], **read: Any) -> Scored:
 
 def read_assignment(response: str, trial: Mapping[str, Any], key: str) -> Scored:
     """Read a structured answer: which of the two assignments stands at `key`."""
-    chosen = read_choice(response, key)
+    chosen = read_choices(response).get(key)
     pair = (trial["marginalized"], trial["default"])
     groups = pair if trial["order"] == "marginalized_first" else pair[::-1]
     both = (trial["tied"], trial["counter"])

@@ -16,7 +16,7 @@ import polars as pl
 from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.frames import SCORES, WORDS
 from tiltmeter.instruments.catalogue import Instrument, instrument
-from tiltmeter.instruments.judging import is_open, judge_trials, rejudge
+from tiltmeter.instruments.judging import is_judged, judge_trials, rejudge
 from tiltmeter.instruments.recorded import any_words, complete, named, stereotype_keys
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.stimuli import DECISIONS, Study, Words
@@ -33,6 +33,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     instrument: str = "word_association",
     scoring: str = "exact",
     judged: Mapping[str, str] | None = None,
+    judge_all: bool = False,
     model: str | None = None,
     keep: bool = False,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -52,6 +53,9 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         ``"exact"`` or ``"published"``; decisions know no other than exact.
     judged
         Answers of a judge to the questions of `open_decisions`, by trial.
+    judge_all
+        Whether the judge's word counts for every decision, not only for those that the rules
+        leave open or find conflicting.
     model
         Of responses without a column `model`.
     keep
@@ -94,7 +98,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         responses = responses.with_columns(model=pl.lit(model))
     table = named(responses, instrument)
     for number, trial, words, scored in _each(table, lists, scoring):
-        if judged and is_open(trial["instrument"], trial, scored):
+        if judged and is_judged(trial["instrument"], trial, scored, judge_all):
             scored = rejudge(scored, trial, words, judged)
         shown = _with_words(trial, scored, words)
         kept = others.row(number, named=True) if others.width else {}
@@ -104,7 +108,11 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
 
 
 def open_decisions(
-    responses: pl.DataFrame, study: Study, *, instrument: str = "relative_decision"
+    responses: pl.DataFrame,
+    study: Study,
+    *,
+    instrument: str = "relative_decision",
+    judge_all: bool = False,
 ) -> pl.DataFrame:
     """Put to a judge the decisions that the rules leave open or find conflicting.
 
@@ -112,6 +120,8 @@ def open_decisions(
     ----------
     responses, study, instrument
         As in `score`.
+    judge_all
+        Also those that the rules read without conflict, to see how the judge compares.
 
     Returns
     -------
@@ -124,7 +134,7 @@ def open_decisions(
         [
             (trial, words)
             for _, trial, words, scored in _each(table, lists, "exact")
-            if is_open(trial["instrument"], trial, scored)
+            if is_judged(trial["instrument"], trial, scored, judge_all)
         ]
     )
 

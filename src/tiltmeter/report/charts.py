@@ -21,10 +21,12 @@ __all__ = [
     "Axis",
     "Row",
     "dots",
+    "down",
     "forest",
-    "published",
+    "ground",
     "bare",
     "stacked",
+    "tooltips",
     "vega_lite",
 ]
 
@@ -39,7 +41,7 @@ _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 LABELS = 165
 #: The least width of a column whose axis has a title; the caption says it too.
 _TITLED = 160
-_TIPS = (
+TIPS = (
     ("Stereotype", "label"),
     ("Category", "category"),
     ("Model", "model"),
@@ -92,10 +94,12 @@ def forest(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
         Vega-Lite. Thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
     """
     categories = list(dict.fromkeys(row["category"] for row in rows))
-    return _blocks(rows, axis, panels, lambda part, axis: _intervals(part, axis, categories))
+    return blocks(rows, axis, panels, lambda part, axis: _intervals(part, axis, categories))
 
 
-def dots(rows: Sequence[Row], axis: Axis, panels: Sequence[str], title: str) -> Row:
+def dots(
+    rows: Sequence[Row], axis: Axis, panels: Sequence[str], title: str, *, hollow: bool = False
+) -> Row:
     """Draw one dot per stereotype and `variation`, named `title`, in the layout of `forest`."""
     variations = list(dict.fromkeys(row["variation"] for row in rows))
     colors = [*category_colors(["gender", "race", "religion", "health"]), *category_colors(["x"])]
@@ -104,51 +108,19 @@ def dots(rows: Sequence[Row], axis: Axis, panels: Sequence[str], title: str) -> 
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
         return [
-            *_ground(axis),
+            *ground(axis),
             alt.Chart()
-            .mark_point(filled=True, size=55, opacity=0.9)
+            .mark_point(filled=not hollow, size=70 if hollow else 55, strokeWidth=2, opacity=0.9)
             .encode(
-                x=_x("mean", axis),
-                y=_y(part),
+                x=across("mean", axis),
+                y=down(part),
                 color=alt.Color("variation:N", scale=scale, title=title),
                 shape=alt.Shape("variation:N", scale=shape, title=title),
-                tooltip=_tips(part, (title, "variation"), *_TIPS),
+                tooltip=tooltips(part, (title, "variation"), *TIPS),
             ),
         ]
 
-    return _blocks(rows, axis, panels, layers)
-
-
-def published(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
-    """Draw the published models as ticks and this run's model as a diamond."""
-    sources = list(dict.fromkeys(row["source"] for row in rows))
-
-    def layers(part: list[Row], axis: Axis) -> list[Any]:
-        theirs = [row for row in part if row["theirs"]]
-        ours = [row for row in part if not row["theirs"]]
-        color = alt.Color(
-            "source:N",
-            scale=alt.Scale(domain=sources, range=["var(--soft)", "var(--gender)"]),
-            legend=None,
-        )
-        return [
-            *_ground(axis),
-            alt.Chart()
-            .transform_filter("datum.theirs")
-            .mark_tick(thickness=2, size=13)
-            .encode(
-                x=_x("mean", axis),
-                y=_y(part),
-                color=color,
-                tooltip=_tips(theirs, ("Published model", "who"), *_TIPS, ("Note", "note")),
-            ),
-            alt.Chart()
-            .transform_filter("!datum.theirs")
-            .mark_point(filled=True, shape="diamond", size=95, opacity=1)
-            .encode(x=_x("mean", axis), y=_y(part), color=color, tooltip=_tips(ours, *_TIPS)),
-        ]
-
-    return _blocks(rows, axis, panels, layers)
+    return blocks(rows, axis, panels, layers)
 
 
 def stacked(rows: Sequence[Row], parts: Sequence[tuple[str, str]], panels: Sequence[str]) -> Row:
@@ -166,18 +138,18 @@ def stacked(rows: Sequence[Row], parts: Sequence[tuple[str, str]], panels: Seque
                     scale=alt.Scale(domain=[0, 1], nice=False),
                     axis=_axis(axis, format="%"),
                 ),
-                y=_y(part),
+                y=down(part),
                 color=alt.Color(
                     "part:N",
                     scale=alt.Scale(domain=names, range=[color for _, color in parts]),
                     title="Answers",
                 ),
                 order=alt.Order("rank:Q"),
-                tooltip=_tips(part, ("Answers", "part"), ("Number", "count"), *_TIPS),
+                tooltip=tooltips(part, ("Answers", "part"), ("Number", "count"), *TIPS),
             )
         ]
 
-    return _blocks(rows, Axis("Share of answers", 0, 1, None), panels, layers)
+    return blocks(rows, Axis("Share of answers", 0, 1, None), panels, layers)
 
 
 def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
@@ -202,10 +174,11 @@ def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
 def bare(chart: Any) -> Row:
     """Give a chart as part of a larger one; altair would copy it at each step of composing."""
     drawing = chart.to_dict(validate=False)
-    return {key: value for key, value in drawing.items() if key not in ("$schema", "config")}
+    alone = ("$schema", "config", "data", "datasets")
+    return {key: value for key, value in drawing.items() if key not in alone}
 
 
-def _blocks(rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layers) -> Row:
+def blocks(rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layers) -> Row:
     """Stack one faceted block per category; only the last carries the axis."""
     names = list(dict.fromkeys(row["block"] for row in rows))
     width = _column_width(len(panels))
@@ -258,7 +231,7 @@ def _header(width: int, labels: bool) -> Row:
     return header
 
 
-def _ground(axis: Axis) -> list[Any]:
+def ground(axis: Axis) -> list[Any]:
     """Draw the band near neutral and the dotted neutral line."""
     if axis.neutral is None:
         return []
@@ -293,20 +266,21 @@ def _intervals(part: list[Row], axis: Axis, categories: list[str]) -> list[Any]:
         ),
         legend=None,
     )
-    y, tips = _y(part), _tips(part, *_TIPS)
+    y, tips = down(part), tooltips(part, *TIPS)
     worst = chart.mark_rule(color="var(--soft)", strokeWidth=1).encode(
-        x=_x("bound_low", axis), x2="bound_high", y=y, tooltip=tips
+        x=across("bound_low", axis), x2="bound_high", y=y, tooltip=tips
     )
     interval = chart.mark_rule(strokeWidth=3).encode(
-        x=_x("low", axis), x2="high", y=y, color=color, tooltip=tips
+        x=across("low", axis), x2="high", y=y, color=color, tooltip=tips
     )
     mean = chart.mark_point(filled=True, size=65, opacity=1).encode(
-        x=_x("mean", axis), y=y, color=color, shape=shape, tooltip=tips
+        x=across("mean", axis), y=y, color=color, shape=shape, tooltip=tips
     )
-    return [*_ground(axis), worst, interval, mean]
+    return [*ground(axis), worst, interval, mean]
 
 
-def _x(field: str, axis: Axis) -> alt.X:
+def across(field: str, axis: Axis) -> alt.X:
+    """Give the horizontal position of a field."""
     scale = alt.Scale(domain=[axis.low, axis.high], nice=False, clamp=True)
     return alt.X(f"{field}:Q", scale=scale, axis=_axis(axis))
 
@@ -320,13 +294,17 @@ def _axis(axis: Axis, format: str = "") -> alt.Axis:
     return marks
 
 
-def _y(part: Sequence[Row]) -> alt.Y:
+def down(part: Sequence[Row]) -> alt.Y:
+    """Give the vertical axis: the labels of `part`, in their order."""
     order = list(dict.fromkeys(row["label"] for row in part))
-    axis = alt.Axis(title=None, minExtent=LABELS, maxExtent=LABELS, grid=True, ticks=False)
+    axis = alt.Axis(
+        title=None, minExtent=LABELS, maxExtent=LABELS, grid=True, ticks=False, labelPadding=6
+    )
     return alt.Y("label:N", sort=order, scale=alt.Scale(domain=order), axis=axis)
 
 
-def _tips(part: Sequence[Row], *tips: tuple[str, str]) -> list[alt.Tooltip]:
+def tooltips(part: Sequence[Row], *tips: tuple[str, str]) -> list[alt.Tooltip]:
+    """Give the tooltip: of the (title, field) those that some row has."""
     return [
         alt.Tooltip(f"{field}:N", title=title)
         for title, field in tips

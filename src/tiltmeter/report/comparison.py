@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import altair as alt
 import polars as pl
 
 from tiltmeter.errors import InputError
 from tiltmeter.frames import Measure
 from tiltmeter.reference import load_published
-from tiltmeter.report import charts
-from tiltmeter.report.charts import Axis, Row
+from tiltmeter.report.charts import TIPS, Axis, Row, across, blocks, down, ground, tooltips
 from tiltmeter.report.figures import Figure, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, scale
@@ -148,7 +149,7 @@ def published_figure(
         ]
         order = {label: place for place, label in enumerate(shown)}
         rows = sorted(published + ours, key=lambda row: order[row["label"]])
-        return charts.published(rows, axis, panels)
+        return _drawing(rows, axis, panels)
 
     return per_mode("published", caption, frame, draw, plan)
 
@@ -183,3 +184,35 @@ def published_table(theirs: pl.DataFrame, ours: Mapping[str, str], caption: str)
         rows.append((Cell(label), Cell(ours.get(label, "–"), "num"), *numbers))
     columns = (Cell("Stereotype"), *[Cell(name, "num") for name in ("This run", *models)])
     return Table(caption, columns, tuple(rows))
+
+
+def _drawing(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
+    """Draw the published models as ticks and this run's model as a diamond."""
+    sources = list(dict.fromkeys(row["source"] for row in rows))
+
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        theirs = [row for row in part if row["theirs"]]
+        ours = tooltips([row for row in part if not row["theirs"]], *TIPS)
+        color = alt.Color(
+            "source:N",
+            scale=alt.Scale(domain=sources, range=["var(--soft)", "var(--gender)"]),
+            legend=None,
+        )
+        return [
+            *ground(axis),
+            alt.Chart()
+            .transform_filter("datum.theirs")
+            .mark_tick(thickness=2, size=13)
+            .encode(
+                x=across("mean", axis),
+                y=down(part),
+                color=color,
+                tooltip=tooltips(theirs, ("Published model", "who"), *TIPS, ("Note", "note")),
+            ),
+            alt.Chart()
+            .transform_filter("!datum.theirs")
+            .mark_point(filled=True, shape="diamond", size=95, opacity=1)
+            .encode(x=across("mean", axis), y=down(part), color=color, tooltip=ours),
+        ]
+
+    return blocks(rows, axis, panels, layers)

@@ -113,7 +113,7 @@ def _group_figures(asked: pl.DataFrame, plan: Plan) -> list[Figure]:
         "asked-about",
         caption,
         asked,
-        lambda rows, panels: charts.dots(rows, axis, panels, "Asked about a member of the group"),
+        lambda rows, panels: charts.dots(rows, axis, panels, "Group asked about", hollow=True),
         plan,
     )
 

@@ -32,6 +32,8 @@ __all__ = ["write_report"]
 
 #: A drawing larger than this (in bytes) is not also embedded for readers without scripts.
 LARGEST_STATIC = 400_000
+#: Nor are any after the first that add up to this much.
+MOST_STATIC = 3_000_000
 
 
 def write_report(directory: str | Path, *, title: str | None = None) -> Path:
@@ -88,7 +90,7 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
             unanimous="unanimous" in results.estimates["test"],
             figure_names=list(drawings),
             tables=list(frames),
-            stills={name: _data_uri(svg) for name, svg in drawings.items()},
+            stills=_stills(drawings),
             policy=_policy(),
             css=Markup(stylesheet()),
             bundle=Markup(_bundle()),
@@ -176,6 +178,17 @@ def _script_json(spec: Mapping[str, Any]) -> Markup:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
+
+
+def _stills(drawings: Mapping[str, str]) -> dict[str, str]:
+    """Give drawings as data URIs, in the order of the page, as far as their weight allows."""
+    stills, spent = {}, 0
+    for name, svg in drawings.items():
+        weighs = len(svg.encode())
+        fits = spent + weighs <= MOST_STATIC
+        stills[name] = _data_uri(svg) if fits else ""
+        spent += weighs if stills[name] else 0
+    return stills
 
 
 def _data_uri(svg: str) -> str:

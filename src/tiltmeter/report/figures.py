@@ -147,7 +147,8 @@ def write_figures(figures: Iterable[Figure], folder: Path) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     drawings = {}
     for figure in figures:
-        svg = vl_convert.vegalite_to_svg(json.dumps(resolved(figure.static or figure.spec)))
+        spec = {**resolved(figure.static or figure.spec), "background": "white"}
+        svg = vl_convert.vegalite_to_svg(json.dumps(spec))
         (folder / f"{figure.name}.svg").write_text(svg, encoding="utf-8")
         (folder / f"{figure.name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=2))
         drawings[figure.name] = svg

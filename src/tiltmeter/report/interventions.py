@@ -142,7 +142,7 @@ def _figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
         "Change of the score with a system prompt: mean difference over matched trials, with "
         f"the prompt − without, and its clustered {plan.interval}; thin line: worst case, were "
         "every missing answer at an end of the scale. Neutral 0; left of it scores are lower "
-        "with the prompt."
+        f"with the prompt. With {_quoted(each)}."
     )
     return per_mode(
         "interventions",
@@ -151,6 +151,11 @@ def _figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
         lambda rows, panels: charts.forest(rows, axis, panels),
         plan,
     )
+
+
+def _quoted(frame: pl.DataFrame) -> str:
+    names = frame["treatment"].drop_nulls().unique(maintain_order=True)
+    return ", ".join(f"“{name}”" for name in names)
 
 
 def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import altair as alt
 import polars as pl
 
-from tiltmeter.report.charts import ROWS, Row, vega_lite
 from tiltmeter.report.figures import Figure
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, percent, scale, short_names
 from tiltmeter.report.results import Results
+from tiltmeter.report.scatter import Panel, scatter
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import FROM, Render, Table, render_table
 from tiltmeter.statistics.clustered import mean_of_clusters
@@ -24,24 +22,10 @@ __all__ = ["size_section"]
 #: What is set against size, where it was measured; else whatever was.
 PANELS = ("word_association", "relative_decision")
 
-_WIDTH, _HEIGHT = 600, 190
-_LETTER = 6.4  # width of a letter of a label, in pixels
 _COUNTS: dict[str, Any] = {
     **dict.fromkeys(("model", "mode", "stereotype"), pl.String()),
     **dict.fromkeys(("n", "n_scored"), pl.Int64()),
 }
-
-
-@dataclass(frozen=True)
-class _Panel:
-    """One quantity against size: its axis, and rows of model, mode, mean and interval."""
-
-    title: str
-    says: str
-    low: float
-    high: float
-    neutral: float | None
-    frame: pl.DataFrame
 
 
 def size_section(results: Results) -> Section | None:
@@ -85,16 +69,16 @@ def size_section(results: Results) -> Section | None:
     )
 
 
-def _of_mode(panels: Sequence[_Panel], mode: str) -> list[_Panel]:
+def _of_mode(panels: Sequence[Panel], mode: str) -> list[Panel]:
     kept = [replace(panel, frame=panel.frame.filter(mode=mode)) for panel in panels]
     return [panel for panel in kept if panel.frame.height]
 
 
-def _models(panels: Sequence[_Panel]) -> list[str]:
+def _models(panels: Sequence[Panel]) -> list[str]:
     return sorted({model for panel in panels for model in panel.frame["model"]})
 
 
-def _panels(results: Results, sizes: Mapping[str, float]) -> list[_Panel]:
+def _panels(results: Results, sizes: Mapping[str, float]) -> list[Panel]:
     plan = results.plan
     own = results.estimates.filter(
         ~pl.col("study").is_in(plan.controls()).fill_null(False),
@@ -110,13 +94,16 @@ def _panels(results: Results, sizes: Mapping[str, float]) -> list[_Panel]:
         frame = _sized(own.filter(level="model", instrument=name), sizes)
         means = frame.select("model", "mode", "size", "mean", low="ci_low", high="ci_high")
         ends = (measure.low, measure.high, measure.neutral)
-        panels.append(_Panel(measure.title, scale(measure), *ends, means.drop_nulls("mean")))
+        panels.append(Panel(measure.title, scale(measure), *ends, means.drop_nulls("mean")))
     if not chosen:
         return []
     counts = own.filter(level="stereotype", instrument=chosen[-1]).select(*_COUNTS)
     title = f"Share without a score: {plan.measure(chosen[-1]).title}"
     says = "Share of answers refused or without a score otherwise, 0 to 1."
-    return [*panels, _Panel(title, says, 0, 1, None, _sized(_unscored(counts), sizes))]
+    shares = _sized(_unscored(counts), sizes)
+    top = shares.select(pl.max_horizontal("mean", "high").max()).item() or 0
+    reach = next(end for end in (0.25, 0.5, 1.0) if top <= end)
+    return [*panels, Panel(title, says, 0, reach, None, shares)]
 
 
 def _sized(frame: pl.DataFrame, sizes: Mapping[str, float]) -> pl.DataFrame:
@@ -139,113 +126,30 @@ def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col("low", "high").clip(0.0, 1.0))
 
 
-def _figure(panels: Sequence[_Panel], mode: str, name: str, plan: Plan) -> Figure:
+def _figure(panels: Sequence[Panel], mode: str, name: str, plan: Plan) -> Figure:
     short = short_names(_models(panels))
-    sizes = [size for panel in panels for size in panel.frame["size"]]
-    domain = (min(sizes) / 1.4, max(sizes) * (max(sizes) / min(sizes)) ** 0.22 * 1.4)
-    rows = [row for panel in panels for row in _rows(panel, short, domain)]
     says = " ".join(f"{panel.title}: {panel.says}" for panel in panels)
     caption = (
         f"Means against model size, billions of parameters on a logarithmic axis; mode {mode}. "
         f"Dot: mean over stereotypes; line: clustered {plan.interval}; dotted line: neutral. {says}"
     )
-    blocks = [
-        _block(panel, domain, last=panel is panels[-1]).transform_filter(
-            alt.FieldEqualPredicate(field="panel", equal=panel.title)
-        )
-        for panel in panels
-    ]
-    stack = alt.vconcat(*blocks, data=ROWS, spacing=16)
-    return Figure(name, caption, _summary(panels, short), vega_lite(stack, rows))
+    return Figure(name, caption, _summary(panels, short), scatter(panels, short))
 
 
-def _rows(panel: _Panel, short: Mapping[str, str], domain: tuple[float, float]) -> list[Row]:
-    """Give each dot a label that does not lie on another dot or label, as far as there is room."""
-    taken: list[tuple[float, float, float, float]] = []
-    rows = []
-    places = [(_across(r["size"], domain), _up(r["mean"], panel)) for r in _each(panel)]
-    taken += [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
-    for row, (x, y) in zip(_each(panel), places, strict=True):
-        label = short[row["model"]]
-        label = label if len(label) <= 28 else f"{label[:27]}…"
-        width = _LETTER * len(label)
-        boxes = {dy: (x + 9, y + dy - 7, x + 9 + width, y + dy + 7) for dy in (0, -14, 14, -28, 28)}
-        lift = next((dy for dy, box in boxes.items() if not _hits(box, taken)), 0)
-        taken.append(boxes[lift])
-        shown = {"shown": number(row["mean"]), "interval": interval(row["low"], row["high"])}
-        rows.append({**row, **shown, "panel": panel.title, "label": label, "lift": lift})
-    return rows
-
-
-def _each(panel: _Panel) -> list[dict[str, Any]]:
-    return list(panel.frame.iter_rows(named=True))
-
-
-def _across(size: float, domain: tuple[float, float]) -> float:
-    low, high = (math.log(end) for end in domain)
-    return _WIDTH * (math.log(size) - low) / (high - low)
-
-
-def _up(mean: float, panel: _Panel) -> float:
-    return _HEIGHT * (panel.high - mean) / (panel.high - panel.low)
-
-
-def _hits(
-    box: tuple[float, float, float, float], taken: Sequence[tuple[float, float, float, float]]
-) -> bool:
-    left, top, right, bottom = box
-    return any(a < right and c > left and b < bottom and d > top for a, b, c, d in taken)
-
-
-def _block(panel: _Panel, domain: tuple[float, float], *, last: bool) -> Any:
-    title = "Billions of parameters" if last else None
-    x = alt.X(
-        "size:Q",
-        scale=alt.Scale(type="log", domain=list(domain), nice=False),
-        axis=alt.Axis(title=title, labels=last, ticks=last, tickCount=6, format="~g"),
-    )
-    y_scale = alt.Scale(domain=[panel.low, panel.high], nice=False, clamp=True)
-    y = alt.Y("mean:Q", scale=y_scale, axis=alt.Axis(title=None, tickCount=5))
-    tips = [
-        alt.Tooltip("model:N", title="Model"),
-        alt.Tooltip("size:Q", title="Billions of parameters"),
-        alt.Tooltip("shown:N", title="Mean"),
-        alt.Tooltip("interval:N", title="Interval"),
-    ]
-    chart = alt.Chart().encode(x=x, tooltip=tips)
-    rule = chart.mark_rule(strokeWidth=2, color="var(--gender)", opacity=0.6)
-    layers = [
-        rule.encode(y=alt.Y("low:Q", scale=y_scale, axis=alt.Axis(title=None)), y2="high:Q"),
-        chart.mark_point(filled=True, size=70, opacity=1, color="var(--gender)").encode(y=y),
-    ]
-    if panel.neutral is not None:
-        once = alt.Chart().transform_aggregate(count="count()")
-        line = once.mark_rule(color="var(--neutral)", strokeDash=[2, 3], strokeWidth=1.5)
-        layers.insert(0, line.encode(y=alt.Y(datum=panel.neutral)))
-    text: dict[str, Any] = {"align": "left", "dx": 9, "fontSize": 12, "color": "var(--ink)"}
-    layers += [
-        chart.mark_text(dy=lift, **text)
-        .transform_filter(alt.FieldEqualPredicate(field="lift", equal=lift))
-        .encode(y=y, text="label:N")
-        for lift in (0, -14, 14, -28, 28)
-    ]
-    return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, title=panel.title)
-
-
-def _summary(panels: Sequence[_Panel], short: Mapping[str, str]) -> str:
+def _summary(panels: Sequence[Panel], short: Mapping[str, str]) -> str:
     parts = []
     for panel in panels:
-        said = [f"{short[r['model']]} ({r['size']:g}) {number(r['mean'])}" for r in _each(panel)]
+        said = [f"{short[r['model']]} ({r['size']:g}) {number(r['mean'])}" for r in panel.rows()]
         parts.append(f"{panel.title}, by size: {', '.join(said)}.")
     return " ".join(parts)
 
 
-def _table(drawn: Sequence[tuple[str, list[_Panel]]], plan: Plan) -> Table:
+def _table(drawn: Sequence[tuple[str, list[Panel]]], plan: Plan) -> Table:
     named: dict[tuple[str, str], dict[str, Any]] = {}
     titles = list(dict.fromkeys(panel.title for _, panels in drawn for panel in panels))
     for mode, panels in drawn:
         for panel in panels:
-            for row in _each(panel):
+            for row in panel.rows():
                 key = (row["model"], mode)
                 entry = named.setdefault(key, {"model": row["model"], "mode": mode})
                 shown = percent(row["mean"]) if panel.neutral is None else number(row["mean"])

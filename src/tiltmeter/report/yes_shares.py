@@ -155,13 +155,24 @@ def _heat(rows: Sequence[Row]) -> Row:
 def _block(labels: list[str], *, first: bool) -> Any:
     columns = ["|".join((VERSIONS[v][0], f"{VERSIONS[v][1]} task")) for v in COLUMNS]
     across = alt.Axis(
-        title=None, orient="top", labelExpr="split(datum.label, '|')", labelAngle=0, grid=False
+        title=None,
+        orient="top",
+        labelExpr="split(datum.label, '|')",
+        labelAngle=0,
+        labelPadding=20,
+        grid=False,
+        ticks=False,
     )
-    down = alt.Axis(title=None, minExtent=LABELS, maxExtent=LABELS, grid=False, ticks=False)
+    down = alt.Axis(
+        title=None, minExtent=LABELS, maxExtent=LABELS, grid=False, ticks=False, labelPadding=6
+    )
     chart = alt.Chart().encode(
-        x=alt.X("column:N", sort=columns, scale=alt.Scale(domain=columns))
-        if not first
-        else alt.X("column:N", sort=columns, scale=alt.Scale(domain=columns), axis=across),
+        x=alt.X(
+            "column:N",
+            sort=columns,
+            scale=alt.Scale(domain=columns),
+            axis=across if first else None,
+        ),
         y=alt.Y("label:N", sort=labels, scale=alt.Scale(domain=labels), axis=down),
         tooltip=[
             alt.Tooltip("label:N", title="Stereotype"),

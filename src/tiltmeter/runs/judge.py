@@ -25,13 +25,14 @@ __all__ = ["JUDGE", "ask_judge", "verdicts"]
 JUDGE = "judge"
 
 
-def ask_judge(
+def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
     responses: Iterable[pl.DataFrame],
     studies: dict[str, Study],
     grader: tuple[str, Any],
     directory: Path,
     budget: Budget,
     prices: Path | None = None,
+    judge_all: bool = False,
 ) -> Outcome:
     """Ask about every open decision that was not judged yet.
 
@@ -49,6 +50,8 @@ def ask_judge(
         Limits; shared with the run.
     prices
         See `budget.price`.
+    judge_all
+        See `instruments.scoring.open_decisions`.
 
     Returns
     -------
@@ -57,10 +60,10 @@ def ask_judge(
     found = [pl.DataFrame(schema=TRIALS)]
     for piece in responses:
         if len(studies) == 1:
-            found.append(open_decisions(piece, *studies.values()))
+            found.append(open_decisions(piece, *studies.values(), judge_all=judge_all))
             continue
         for (name,), part in piece.group_by("study", maintain_order=True):
-            found.append(open_decisions(part, studies[str(name)]))
+            found.append(open_decisions(part, studies[str(name)], judge_all=judge_all))
     trials = pl.concat(found).unique("trial_id", maintain_order=True)
     directory.mkdir(parents=True, exist_ok=True)
     return ask_models(trials, dict([grader]), directory, budget, prices=prices)

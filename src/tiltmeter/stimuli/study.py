@@ -64,6 +64,12 @@ def _name(name: str) -> str:
     return name
 
 
+def _not_empty(text: str) -> str:
+    if not text.strip():
+        raise ValueError("empty; a system prompt needs some text")
+    return text
+
+
 def _placeholders(text: str, wanted: set[str]) -> str:
     found = set(re.findall(r"\{[^{}]*\}", text))
     if found != wanted:
@@ -74,7 +80,7 @@ def _placeholders(text: str, wanted: set[str]) -> str:
 Word = Annotated[str, AfterValidator(_word)]
 Words_ = Annotated[list[Word], Field(min_length=1, max_length=500), AfterValidator(_distinct)]
 Name = Annotated[str, AfterValidator(_name)]
-Prompt = Annotated[str, Field(pattern=r"\S")]
+Prompt = Annotated[str, AfterValidator(_not_empty)]
 Wording = Annotated[str, AfterValidator(lambda text: _placeholders(text, PLACEHOLDERS))]
 ForcedWording = Annotated[
     str, AfterValidator(lambda text: _placeholders(text, FORCED_PLACEHOLDERS))
