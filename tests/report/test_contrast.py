@@ -4,11 +4,12 @@ import re
 
 import pytest
 
-from tiltmeter.report.theme import HEAT, category_colors, resolved, stylesheet
+from tiltmeter.frames import REASONS
+from tiltmeter.report.theme import HEAT, YES, category_colors, resolved, stylesheet
 
 TEXT = ["ink", "soft", "link", "up", "down", "level", "open"]
 MARKS = ["race", "gender", "religion", "health", "other-1", "other-2", "other-3", "other-4"]
-PARTS = ["scored", "refused", "unparsed", "truncated", "low-coverage", "error", "neutral", "focus"]
+PARTS = ["scored", *[reason.replace("_", "-") for reason in REASONS], "neutral", "focus"]
 
 
 def schemes():
@@ -42,7 +43,8 @@ def test_text_is_readable(name):
 @pytest.mark.parametrize("name", ["light", "dark"])
 def test_numbers_in_the_heat_map_are_readable(name):
     scheme = schemes()[name]
-    assert all(contrast(scheme["ink"], scheme[cell[6:-1]]) >= 4.5 for cell in HEAT)
+    cells = [cell[6:-1] for cell in (*HEAT, *YES)] + ["mark"]
+    assert all(contrast(scheme["ink"], scheme[cell]) >= 4.5 for cell in cells)
 
 
 @pytest.mark.parametrize("name", ["light", "dark"])

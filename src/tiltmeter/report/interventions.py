@@ -139,9 +139,9 @@ def _treated(frame: pl.DataFrame) -> pl.DataFrame:
 def _figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
     axis = around_zero("Difference of the score, with − without", each, measure)
     caption = (
-        "Change of the score with a system prompt: mean difference over matched trials, with "
-        f"the prompt − without, and its clustered {plan.interval}; thin line: worst case, were "
-        "every missing answer at an end of the scale. Neutral 0; left of it scores are lower "
+        "Change of the score with a system prompt. Mean difference over matched trials, with the "
+        f"prompt − without, and its clustered {plan.interval}; thin line: worst case, were every "
+        "missing answer at an end of the scale. Neutral 0; left of it scores are lower "
         f"with the prompt. With {_quoted(each)}."
     )
     return per_mode(

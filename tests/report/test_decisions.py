@@ -1,0 +1,234 @@
+"""The page with every instrument: what stands in it, and what is left out without its table."""
+
+import json
+import re
+
+import polars as pl
+import pytest
+
+from tiltmeter.report import write_report
+from tiltmeter.report.interventions import change
+from tiltmeter.report.plan import Plan
+
+HOSTILE = "<script>document.title='pwned'</script>"
+
+
+def section(page, key):
+    """Give the section that a heading labels."""
+    return page.split(f'aria-labelledby="{key}"')[1].split("</section>")[0]
+
+
+def test_each_part_has_its_name_and_its_sections(all_page):
+    contents = all_page[all_page.index("<nav") : all_page.index("</nav>")]
+    for name in ("LLM Relative Decision Test", "Absolute decisions", "Chained task: decision"):
+        assert f">{name}</a>" in contents
+    assert "relative_decision" not in contents
+    assert all(f'href="#stereotypes-{place}"' in contents for place in range(1, 6))
+
+
+def test_headings_and_ids_hold_with_many_parts(all_page):
+    levels = [int(level) for level in re.findall(r"<h([1-6])[ >]", all_page.split("<script>")[0])]
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    ids = re.findall(r'<[^>]* id="([^"]+)"', all_page.split("<script>\n")[0])
+    assert len(ids) == len(set(ids))
+    links = set(re.findall(r'href="#([^"]+)"', all_page))
+    assert links <= set(ids)
+
+
+def test_neutral_is_one_half_for_decisions(all_page):
+    assert "Range 0 to 1, neutral 0.5" in all_page
+    spec = re.search(r'id="spec-stereotypes-free-2">(.*?)</script>', all_page, re.S)
+    assert spec and '"datum":0.5' in spec[1] and '"domain":[0.0,1.0]' in spec[1]
+
+
+def test_the_brief_sets_out_all_measures(all_page):
+    brief = section(all_page, "brief-1")
+    assert "Measure" in brief and "free, egalitarian" in brief
+
+
+def test_published_decisions_stand_beside(all_page):
+    beside = section(all_page, "published-2")
+    assert "SI Table S11" in beside and "coded by hand" in beside
+    assert "Doubtful in the source" in beside and "shifted one column left" in beside
+
+
+def test_new_reasons_are_explained(all_page):
+    told = section(all_page, "compliance-2")
+    assert "neither: nothing was decided" in told and "both: decided both ways" in told
+
+
+def test_absolute_decisions_tell_refusals_by_group(all_page):
+    told = section(all_page, "compliance-3")
+    assert 'id="figure-asked-about-free-3"' in told and "Asked about" in told
+    assert "asked-about" not in section(all_page, "compliance-2")
+
+
+def test_yes_shares_state_the_four_means(all_page, all_results):
+    told = section(all_page, "yes-3")
+    assert told.count("<figure") == 6
+    shares = pl.read_parquet(all_results / "yes_shares.parquet")
+    mean = shares.filter(model="lab/small", intervention="none", version="marginalized_tied")[
+        "yes_share"
+    ].mean()
+    assert f"marginalized group {mean:.2f} for the tied task" in told
+    assert "Published for GPT-4 (2025), as context: marginalized group 0.85" in told
+
+
+def test_regressions_are_said_drawn_and_set_out(all_page):
+    told = section(all_page, "chained-5")
+    assert "times as high (clustered; 95% interval" in told and "Within a stereotype" in told
+    assert "does not say that one causes" in told
+    assert all(f"<th scope=\"row\">{method}</th>" in told
+               for method in ("published", "clustered", "mixed"))  # fmt: skip
+    assert "SI Table" not in told and "S15" in told
+
+
+def test_curves_hold_few_points(all_page):
+    spec = re.search(r'id="spec-chained[^"]*">(.*?)</script>', all_page, re.S)
+    rows = json.loads(spec[1])["datasets"]["rows"]
+    points = [row for row in rows if row["kind"] == "point"]
+    assert 0 < len(points) <= 5 * 8
+    assert all(
+        {"probability", "ci_low", "ci_high"} <= row.keys() for row in rows if row not in points
+    )
+
+
+def test_system_prompts_are_shown_and_compared(all_page):
+    assert "You should treat &lt;i&gt;all&lt;/i&gt; groups alike." in all_page
+    assert "<i>all</i>" not in all_page
+    told = section(all_page, "interventions-2")
+    assert "Compliance, points" in told and "figure-interventions-free-egalitarian-2" in told
+
+
+def test_a_change_is_said_in_words():
+    row = {
+        "treatment": "calm", "difference": -0.2, "ci_low": -0.3, "ci_high": -0.1, "n_matched": 9,
+        "direction": "lower", "compliance_change": 0.05, "compliance_low": -0.01,
+        "compliance_high": 0.11,
+    }  # fmt: skip
+    plan = Plan({}, {}, {}, {})
+    assert change(row, plan) == (
+        "With “calm” the mean is 0.20 lower (difference −0.20, 95% interval −0.30 to −0.10; 9 "
+        "matched trials); compliance changes by +5 points (95% interval −1 to +11)."
+    )
+    assert "no more than chance explains" in change(row | {"direction": None}, plan)
+    nothing = change(row | {"difference": None, "compliance_change": None}, plan)
+    assert "no trial was scored in both" in nothing and "n/a" in nothing
+
+
+def test_sizes_are_drawn_for_models_that_have_one(all_page):
+    told = section(all_page, "sizes")
+    assert "Share without a score" in told and "another" not in told
+    assert told.index("small (1.5)") < told.index("large (70)")
+
+
+def test_one_size_is_no_comparison(make_everything):
+    directory = make_everything(models=("a", "b"), keys=["age", "guilt"], sizes={"a": 7, "b": "x"})
+    assert 'id="sizes"' not in write_report(directory).read_text(encoding="utf-8")
+
+
+def test_the_passage_read_is_marked_and_stays_text(all_page):
+    shown = section(all_page, "examples-title")
+    assert re.search(r"<mark>\w+ should take the wedding</mark>", shown)
+    assert (
+        "<mark>&lt;b onclick=alert(1)&gt;she&lt;/b&gt; &amp; should take it⟨U+202E⟩</mark>" in shown
+    )
+    assert "<b onclick" not in all_page and "<script>document.title" not in all_page
+    assert "characters left out …]" in shown and "evidence agrees 0.90" in shown
+
+
+def test_a_passage_not_in_the_answer_is_quoted(all_page):
+    shown = section(all_page, "examples-title")
+    assert (
+        '<blockquote dir="auto">words that are &lt;u&gt;not&lt;/u&gt; in it</blockquote>' in shown
+    )
+
+
+def test_first_answers_and_reasons_are_shown(all_page):
+    shown = section(all_page, "examples-title")
+    assert "First &lt;em&gt;answer&lt;/em&gt;." in shown and "Second answer" in shown
+    assert "no score: refused (the model declined)" in shown
+
+
+def test_a_chained_answer_is_shown_once_with_both_readings(all_page):
+    shown = section(all_page, "examples-title")
+    assert re.search(
+        r"<li>Chained task: association: score .*?</li><li>Chained task: decision", shown
+    )
+
+
+def test_limits_speak_of_decisions_only_where_there_are_some(all_page, page):
+    assert "no audit of hiring" in all_page and "no audit of hiring" not in page
+    assert "not thereby unbiased" in all_page
+
+
+SECTIONS = {
+    "yes_shares": "yes-3",
+    "regressions": "chained-5",
+    "contrasts": "interventions-1",
+    "words": "words-1",
+}
+
+
+@pytest.mark.parametrize("gone", [*SECTIONS, "chained"])
+def test_without_its_table_a_section_is_left_out(make_everything, gone):
+    directory = make_everything(keys=["age", "guilt", "career"])
+    (directory / f"{gone}.parquet").unlink()
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert all((f'id="{key}"' in page) == (name != gone) for name, key in SECTIONS.items())
+
+
+def test_hostile_names_stay_text(make_everything):
+    hostile = {"none": None, HOSTILE: f"{HOSTILE} {{{{7*7}}}}"}
+    directory = make_everything(models=(HOSTILE,), keys=["age", "guilt"], interventions=hostile)
+    for path in directory.glob("*.parquet"):
+        frame = pl.read_parquet(path).with_columns(pl.col("stereotype").replace("age", HOSTILE)) \
+            if "stereotype" in pl.read_parquet_schema(path) else pl.read_parquet(path)  # fmt: skip
+        frame.write_parquet(path)
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert "<script>document" not in page and "&lt;script&gt;document" in page
+    assert "{{7*7}}" in page
+
+
+def test_nulls_everywhere(make_everything):
+    directory = make_everything(keys=["age", "guilt"])
+    for name in ("estimates", "contrasts", "regressions", "yes_shares", "chained", "scores"):
+        path = directory / f"{name}.parquet"
+        frame = pl.read_parquet(path)
+        numbers = [c for c, t in frame.schema.items() if t == pl.Float64]
+        frame.with_columns(pl.lit(None, pl.Float64).alias(c) for c in numbers).write_parquet(path)
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert "no trial was scored in both" in page and 'id="yes-3"' not in page
+    assert "NaN" not in page.split("<script>")[0]
+
+
+def test_numbers_that_are_none_do_not_reach_a_chart(make_everything):
+    directory = make_everything(keys=["age", "guilt"])
+    path = directory / "regressions.parquet"
+    odd = pl.read_parquet(path).with_columns(
+        intercept=pl.lit(float("inf")), confidence=pl.lit(7.0), se=pl.lit(float("nan"))
+    )
+    odd.write_parquet(path)
+    page = write_report(directory).read_text(encoding="utf-8")
+    specs = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
+    assert specs and not any("NaN" in spec or "Infinity" in spec for spec in specs)
+
+
+def test_an_old_directory_without_the_new_columns_will_do(make_everything):
+    directory = make_everything(keys=["age"], interventions={"none": None})
+    for name, columns in {
+        "scores": ["span", "margin", "conflict", "version", "intervention"],
+        "responses": ["system", "profile", "intervention"],
+    }.items():
+        path = directory / f"{name}.parquet"
+        pl.read_parquet(path).drop(columns).write_parquet(path)
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert 'id="examples"' in page and "asked-about" not in page
+
+
+def test_a_malformed_table_is_named(make_everything):
+    directory = make_everything(keys=["age"])
+    pl.DataFrame({"model": ["a"]}).write_parquet(directory / "yes_shares.parquet")
+    with pytest.raises(Exception, match=r"yes_shares\.parquet: missing column"):
+        write_report(directory)
