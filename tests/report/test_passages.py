@@ -9,7 +9,7 @@ def test_a_passage_far_on_is_shown_with_its_surroundings():
     pieces, found = passages(text, ["Ben leads."])
     assert found == [True]
     assert [piece.kind for piece in pieces] == ["text", "gap", "text", "mark", "text"]
-    assert pieces[1].text == "3,200 characters left out"
+    assert pieces[1].text == "4,200 characters left out"
 
 
 def test_an_endless_or_empty_passage_is_not_marked():

@@ -9,8 +9,9 @@ sentence stands within.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from tiltmeter.elicitation.vocabulary import Mention, Token
@@ -58,6 +59,7 @@ _MEANINGS = {
     _ALSO: "also equally likewise so",
 }
 _FLAGS = {word: flag for flag, words in _MEANINGS.items() for word in words.split(" ")}
+_AMBIGUOUS = frozenset(". so no not instead as".split())
 _NOT_ONLY = frozenset("because inherently just necessarily only surprisingly".split())
 _NO = frozenset("basis evidence grounds justification reason way".split())
 _PRONOUNS = frozenset("he her his it its she their these they this".split())
@@ -65,6 +67,15 @@ _TITLES = frozenset("dr mr mrs ms prof st".split())
 _FACTORS = ((_CAUSE, 0.25), (_APART, 0.25), (_AND, 0.6), (_STOP, 0.3))
 _LISTED = 3  # words that may stand between the members of a list
 _WINDOW = 4  # words after "rather than" within which a mention is the one passed over
+
+
+class _Marks(NamedTuple):
+    """The words of a text that lead or part."""
+
+    places: list[int]
+    flags: list[int]
+    others: list[int]  # how many other words stand before each token, and in all
+    in_order: bool  # "respectively"
 
 
 class _Gap(NamedTuple):
@@ -124,19 +135,19 @@ def join(tokens: Sequence[Token], mentions: Iterable[Mention], order: int | None
     list of Joint
         The joints, from left to right where no list is in them.
     """
-    in_order = "respectively" in [token.text for token in tokens]
-    events, joints = _read_lists(_events(tokens, mentions, order), in_order)
+    marks = _marks(tokens)
+    events, joints = _read_lists(_events(marks, mentions, order), marks.in_order)
+    weights = [_weight(left, right) for left, right in pairwise(events)]
     best = [0.0, 0.0]
-    for left, right in pairwise(events):
-        best.append(max(best[-1], best[-2] + _weight(left, right)))
+    for weight in weights:
+        best.append(max(best[-1], best[-2] + weight))
     found = []
     at = len(events)
     while at > 1:
         if best[at] == best[at - 1]:
             at -= 1
             continue
-        left, right = events[at - 2 : at]
-        found.append(_joint(left, right, _weight(left, right)))
+        found.append(_joint(events[at - 2], events[at - 1], weights[at - 2]))
         at -= 2
     return joints + found[::-1] + _shared(events, found)
 
@@ -147,7 +158,7 @@ def _shared(events: Sequence[_Event], found: Sequence[Joint]) -> list[Joint]:
     return [
         Joint(right, left, joined[id(left)])
         for left, right in pairwise(events)
-        if (left.kind, right.kind) == ("a", "g") and right.gap.flags & _ALSO
+        if right.gap.flags & _ALSO and (left.kind, right.kind) == ("a", "g")
         if id(left) in joined and id(right) not in joined
     ]
 
@@ -170,25 +181,33 @@ def _weight(left: _Event, right: _Event) -> float:
     return weight / 2 if 2 in (left.side, right.side) else weight
 
 
-def _gap(tokens: Sequence[Token], first: int, last: int, denied: int) -> _Gap:
-    """Read the tokens between two mentions, given whether a negation reaches into them."""
-    flags = words = 0
-    passed = -_WINDOW
-    for at in range(first, last):
-        flag = _FLAGS.get(tokens[at].text)
-        if flag is None:
-            words += tokens[at].text.isalnum()
-            continue
-        flag = _in_context(flag, tokens, at)
-        denied = _reach(flag, denied)
+def _marks(tokens: Sequence[Token]) -> _Marks:
+    texts = [token.text for token in tokens]
+    places = [at for at, text in enumerate(texts) if text in _FLAGS]
+    flags = [
+        _in_context(tokens, at) if texts[at] in _AMBIGUOUS else _FLAGS[texts[at]] for at in places
+    ]
+    others = accumulate((text.isalnum() and text not in _FLAGS for text in texts), initial=0)
+    return _Marks(places, flags, list(others), "respectively" in texts)
+
+
+def _gap(marks: _Marks, first: int, last: int, before: _Gap) -> _Gap:
+    """Read the tokens between two mentions, and add the gap before one that was left out."""
+    flags = 0
+    denied, passed = before.denied, -_WINDOW
+    for mark in range(bisect_left(marks.places, first), bisect_left(marks.places, last)):
+        flag = marks.flags[mark]
+        if denied or flag & _NOT:
+            denied = _reach(flag, denied)
         if flag & (_THAN | _STOP | _COMMA):
-            passed = at if flag & _THAN else -_WINDOW
+            passed = marks.places[mark] if flag & _THAN else -_WINDOW
         if flag & _STOP:
             flags &= _ASKED
         elif flag & _CUE:
             flags &= ~_UNDONE
         flags |= flag
-    return _Gap(flags, words, denied, last - passed < _WINDOW)
+    words = marks.others[last] - marks.others[first] if last > first else 0
+    return _Gap(before.flags | flags, before.words + words, denied, last - passed < _WINDOW)
 
 
 def _reach(flag: int, denied: int) -> int:
@@ -200,9 +219,10 @@ def _reach(flag: int, denied: int) -> int:
     return 2 if flag & _COMMA and denied else denied
 
 
-def _in_context(flag: int, tokens: Sequence[Token], at: int) -> int:
+def _in_context(tokens: Sequence[Token], at: int) -> int:
     """Correct what a word means for the words around it."""
     word, end = tokens[at].text, tokens[at].end
+    flag = _FLAGS[word]
     after = tokens[at + 1] if at + 1 < len(tokens) else None
     following = after.text if after else ""
     if word == ".":
@@ -218,20 +238,16 @@ def _in_context(flag: int, tokens: Sequence[Token], at: int) -> int:
         return 0 if following in _NOT_ONLY else flag
     if word == "instead":
         return _THAN if following == "of" else flag
-    if word == "as":
-        return flag if following in _PRONOUNS else 0
-    return flag
+    return flag if following in _PRONOUNS else 0  # "as"
 
 
-def _events(
-    tokens: Sequence[Token], mentions: Iterable[Mention], order: int | None
-) -> list[_Event]:
+def _events(marks: _Marks, mentions: Iterable[Mention], order: int | None) -> list[_Event]:
     """Leave out what is negated, passed over or asked about; draw together what is one side's."""
     events: list[_Event] = []
     sentence = end = 0
     gap = _Gap()
     for mention in mentions:
-        gap = _both_gaps(gap, _gap(tokens, end, mention.first, gap.denied))
+        gap = _gap(marks, end, mention.first, gap)
         sentence = _sentence(events, gap, sentence)
         end = max(end, mention.last + 1)
         event = _event(events, mention, gap, order)
@@ -242,13 +258,8 @@ def _events(
         else:
             events.append(event)
         gap = _Gap(denied=gap.denied)
-    _sentence(events, _gap(tokens, end, len(tokens), 0), sentence)
+    _sentence(events, _gap(marks, end, len(marks.others) - 1, _Gap()), sentence)
     return events
-
-
-def _both_gaps(before: _Gap, gap: _Gap) -> _Gap:
-    """Take a gap together with the one before a mention that was left out."""
-    return gap._replace(flags=before.flags | gap.flags, words=before.words + gap.words)
 
 
 def _sentence(events: list[_Event], gap: _Gap, sentence: int) -> int:

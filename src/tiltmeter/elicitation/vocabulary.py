@@ -7,10 +7,10 @@ halves of full names and the usual English inflections; a *mention* is where one
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import chain
 from typing import NamedTuple
 
 from tiltmeter.elicitation.plaintext import normalise
@@ -27,8 +27,9 @@ __all__ = [
 ]
 
 
-class Token(NamedTuple):
-    """A word or mark in plain form, and where it stands in its chunk of the text."""
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or mark in plain form, and where it stands in its piece of the text."""
 
     text: str
     start: int
@@ -54,6 +55,7 @@ Vocabulary = Mapping[str, Sequence[tuple[list[str], str, int, str, int]]]
 
 _CHUNK = re.compile(r"\S{1,64}|[\n\r\u0085\u2028\u2029]")
 _PART = re.compile(r"(-?)([^\W_]+)|[^\w\s]|\n")
+_LONGEST_KEPT, _MOST_KEPT = 64, 1 << 14  # characters; pieces
 _FIRST_LETTER = re.compile(r"[^\W\d_]")
 _COMPOUNDS = frozenset(
     "skinned skin toned complexioned themed theme related based focused centered oriented bodied "
@@ -70,38 +72,54 @@ _NAMELESS = frozenset(
 )
 
 
-@lru_cache(maxsize=1 << 14)
-def _tokens(chunk: str) -> tuple[Token, ...]:
+class _Pieces(dict[str, tuple[Token, ...]]):
+    """The tokens of pieces without a blank, made once; few and short ones are kept."""
+
+    def __missing__(self, piece: str) -> tuple[Token, ...]:
+        tokens = tuple(token for chunk in _CHUNK.finditer(piece) for token in _tokens(chunk))
+        if len(piece) <= _LONGEST_KEPT:
+            if len(self) >= _MOST_KEPT:
+                self.clear()
+            self[piece] = tokens
+        return tokens
+
+
+_PIECES = _Pieces()
+
+
+def _tokens(match: re.Match[str]) -> Iterator[Token]:
+    chunk = match[0]
     plain = normalise(chunk)
     same = len(plain) == len(chunk)
     letter = _FIRST_LETTER.search(chunk)
     capital = letter is not None and letter[0].isupper()
-    tokens = []
     end = -1
-    for match in _PART.finditer(plain):
-        word = match[2] or match[0]
-        place = (match.end() - len(word), match.end()) if same else (0, len(chunk))
-        glued = bool(match[1]) and match.start() == end
+    for part in _PART.finditer(plain):
+        word = part[2] or part[0]
+        place = (part.end() - len(word), part.end()) if same else (0, len(chunk))
+        glued = bool(part[1]) and part.start() == end
         named = capital and word.isalpha() and word not in _NAMELESS
-        tokens.append(Token(word, *place, glued, named))
-        end = match.end() if match[2] else -1
-    return tuple(tokens)
+        yield Token(word, match.start() + place[0], match.start() + place[1], glued, named)
+        end = part.end() if part[2] else -1
 
 
 def tokenise(text: str) -> list[Token]:
     """Split a text into words and marks in plain form; line breaks are tokens too."""
-    return list(chain.from_iterable(map(_tokens, _CHUNK.findall(text))))
+    return list(chain.from_iterable(map(_PIECES.__getitem__, text.split(" "))))
 
 
 def locate(text: str, first: int, last: int, offset: int = 0) -> tuple[int, int]:
     """Start and end in a text of its tokens from `first` to `last`, counted from an offset."""
-    chunks = list(_CHUNK.finditer(text, offset))
-    ends = list(accumulate(map(len, map(_tokens, map(re.Match.group, chunks)))))
-    left, right = bisect(ends, first), bisect(ends, last)
-    start = _tokens(chunks[left][0])[first - ends[left]].start
-    return chunks[left].start() + start, chunks[right].start() + (
-        _tokens(chunks[right][0])[last - ends[right]].end
-    )
+    start = end = offset
+    for piece in text[offset:].split(" "):
+        tokens = _PIECES[piece]
+        if 0 <= first < len(tokens):
+            start = offset + tokens[first].start
+        if last < len(tokens):
+            return start, offset + tokens[last].end
+        first, last = first - len(tokens), last - len(tokens)
+        offset += len(piece) + 1
+    return start, end
 
 
 def _words(term: str) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ __all__ = ["LONGEST", "Piece", "passages"]
 
 #: Characters of an answer shown at a stretch; the rest stays in responses.parquet.
 LONGEST = 1500
-#: Characters shown around a marked passage further on.
-AROUND = 300
+#: Characters shown of the opening, and around a passage, where passages are marked further on.
+OPENING, AROUND = 500, 300
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,9 @@ def passages(text: str, spans: Sequence[str]) -> tuple[list[Piece], list[bool]]:
     """
     places = [_place(text, span) for span in spans]
     marks = _joined([place for place in places if place])
+    far = len(text) > LONGEST and bool(marks)
     shown = _joined(
-        [(0, min(len(text), LONGEST))]
+        [(0, min(len(text), OPENING if far else LONGEST))]
         + [(max(0, start - AROUND), min(len(text), end + AROUND)) for start, end in marks]
     )
     pieces: list[Piece] = []

@@ -67,6 +67,9 @@ def _rows(panel: Panel, short: Mapping[str, str], domain: tuple[float, float]) -
     """Give each dot a label that lies on no other label or dot, as far as there is room."""
     places = [(_across(r["size"], domain), _up(r["mean"], panel)) for r in panel.rows()]
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
+    if panel.neutral is not None:
+        line = _up(panel.neutral, panel)
+        taken.append((0.0, line - 1, float(_WIDTH), line + 1))
     rows = []
     for row, (x, y) in zip(panel.rows(), places, strict=True):
         label = short[row["model"]]

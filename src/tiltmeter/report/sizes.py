@@ -13,7 +13,7 @@ from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, percent, scale, short_names
 from tiltmeter.report.results import Results
 from tiltmeter.report.scatter import Panel, scatter
-from tiltmeter.report.sections import Section
+from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import FROM, Render, Table, render_table
 from tiltmeter.statistics.clustered import mean_of_clusters
 
@@ -86,6 +86,7 @@ def _panels(results: Results, sizes: Mapping[str, float]) -> list[Panel]:
     )
     if plan.text("study") in own["study"]:
         own = own.filter(study=plan.text("study"))
+    own = in_order(own, plan)
     measured = list(own["instrument"].drop_nulls().unique(maintain_order=True))
     chosen = [name for name in PANELS if name in measured] or measured[:2]
     panels = []

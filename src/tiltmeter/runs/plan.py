@@ -12,6 +12,7 @@ import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -348,9 +349,9 @@ def claim(directory: Path, plan: Plan, command: str, created: str) -> dict[str, 
     described = plan.describe(command, created)
     try:
         (directory / "studies").mkdir(parents=True, exist_ok=True)
-        for selection in plan.selections:
-            path = directory / "studies" / f"{selection.study.name}.yaml"
-            path.write_text(_study_text(selection.study), encoding="utf-8")
+        for name, study in {s.study.name: s.study for s in plan.selections}.items():
+            path = directory / "studies" / f"{name}.yaml"
+            path.write_text(_study_text(study), encoding="utf-8")
         _write_plan(directory, described)
     except OSError as error:
         raise InputError(f"{directory}: {error.strerror}") from None
@@ -381,12 +382,10 @@ def held_plan(directory: Path) -> Plan:
     """
     held = read_plan(directory)
     selections = []
+    study_of = cache(partial(_held_study, directory / "studies"))
     try:
         for part in held["studies"]:
-            path = directory / "studies" / f"{part['study']}.yaml"
-            study = load_study(path)
-            if study_hash(study) != part["study_hash"]:
-                raise PlanError(f"{path}: changed since the plan was made; restore it")
+            study = study_of(part["study"], part["study_hash"])
             chosen = {name: part[name] for name in ("stereotypes", "variations", "iterations")}
             asked = part.get("instrument", "word_association")
             selections.append(Selection(study, **chosen, instrument=asked))
@@ -403,6 +402,15 @@ def held_plan(directory: Path) -> Plan:
         )
     except (KeyError, TypeError) as error:
         raise PlanError(f"{directory / 'plan.json'}: not a plan: {error}") from None
+
+
+def _held_study(folder: Path, name: str, held_hash: str) -> Study:
+    """Load a study as the plan was made with it."""
+    path = folder / f"{name}.yaml"
+    study = load_study(path)
+    if study_hash(study) != held_hash:
+        raise PlanError(f"{path}: changed since the plan was made; restore it")
+    return study
 
 
 def _short(value: Any) -> str:

@@ -260,5 +260,17 @@ def _format(path: Path) -> Callable[[pl.LazyFrame, Path], object]:
 
 
 def _sink_csv(frame: pl.LazyFrame, whole: Path) -> None:
-    lists = [name for name, kind in frame.collect_schema().items() if kind == pl.List(pl.String)]
-    frame.with_columns(pl.col(name).list.join(" | ") for name in lists).sink_csv(whole)
+    schema = frame.collect_schema()
+    lists = [pl.col(name).list.join(" | ") for name, kind in schema.items() if kind == _LIST]
+    score = [_as_written("score")] if schema.get("score") == pl.Float64 else []
+    frame.with_columns(*lists, *score).sink_csv(whole)
+
+
+_LIST = pl.List(pl.String)
+
+
+def _as_written(column: str) -> pl.Expr:
+    """Write whole numbers without a fraction: a decision is 1 or 0."""
+    value = pl.col(column)
+    whole = value.cast(pl.Int64, strict=False)
+    return pl.when(whole == value).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))

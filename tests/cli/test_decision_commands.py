@@ -1,0 +1,356 @@
+"""The command line around decisions: what it writes, and what it says of bad input."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import yaml
+
+from tiltmeter.cli.group import run_group
+
+Run = Callable[..., tuple[int, str, str]]
+LOOP = "openai-api/loop/m"
+PROFILE = "Task 2: Margaret is an old manager.\n\nDaniel is a young manager.\n\nTask 3: "
+TIED = "Margaret should lead agony and Daniel should lead joy."
+COUNTER = "Daniel should lead agony and Margaret should lead joy."
+PAIRS = "Task 1:\n{}\n\n"
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Call the command line in an empty folder; gives exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tiltmeter", *arguments])
+        code = 0
+        try:
+            code = run_group()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def pairs(right: int) -> str:
+    """Pair the first tied words with old, the rest with young, and all others with young."""
+    tied = "agony terrible horrible nasty evil awful failure hurt".split()
+    counter = "joy love peace wonderful pleasure glorious laughter happy".split()
+    lines = [f"{word} - {'old' if n < right else 'young'}" for n, word in enumerate(tied)]
+    return PAIRS.format("\n".join([*lines, *(f"{word} - young" for word in counter)]))
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    """Twelve chained answers with labels; one refuses, one label is wrong."""
+    texts = [f"{pairs(1 + n % 8)}{PROFILE}{TIED if n % 3 else COUNTER}" for n in range(11)]
+    refusal = "I'm sorry, but I can't make such a recommendation."
+    frame = pl.DataFrame(
+        {
+            "llm": "gpt4",
+            "stereotype": "age",
+            "response": [*texts, refusal],
+            "label": [str(int(n % 3 > 0)) for n in range(10)] + ["1", ""],
+            "where": ["lab"] * 6 + ["field"] * 6,
+            "note": [str(n) if n < 8 else "about" for n in range(12)],
+        }
+    ).with_columns(label=pl.when(pl.int_range(12) == 0).then(pl.lit("1")).otherwise("label"))
+    frame.write_csv(tmp_path / "a.csv")
+    return tmp_path / "a.csv"
+
+
+SCORE = ("score", "--instrument", "relative_decision", "--responses", "a.csv", "--out")
+
+
+@pytest.mark.parametrize("out", ["s.csv", "s.parquet"])
+def test_score_writes_decisions_beside_what_it_was_given(run: Run, answers: Path, out: str) -> None:
+    code, said, err = run(*SCORE, out)
+    assert (code, err) == (0, "")
+    assert said == f"12 answers, 11 scored, 1 refused: {out}\n"
+    scores = pl.read_csv(out, infer_schema=False) if out == "s.csv" else pl.read_parquet(out)
+    given = pl.read_csv(answers, infer_schema=False).fill_null("")
+    for name in ("label", "where", "note", "response"):
+        assert scores[name].fill_null("").equals(given[name], check_names=True), name
+    values = scores["score"].cast(pl.Float64).to_list()
+    assert values == [float(n % 3 > 0) for n in range(11)] + [None]
+    assert scores["model"].unique().to_list() == ["gpt4"]
+
+
+def test_agreement_with_labels_and_every_disagreement(run: Run, answers: Path) -> None:
+    run(*SCORE, "s.csv")
+    code, said, err = run(
+        *("agreement", "--scores", "s.csv", "--label", "label", "--by", "where"),
+        *("--out", "k.csv", "--disagreements", "d.csv"),
+    )
+    assert (code, err) == (0, "")
+    assert "11 labels, 1.000 read; of these 0.909 agree" in said
+    assert "1 disagreements: d.csv" in said
+    table = pl.read_csv("k.csv")
+    assert table.select("group", "n", "n_01").rows() == [
+        ("all", 11, 1),
+        ("field", 5, 0),
+        ("lab", 6, 1),
+    ]
+    (row,) = pl.read_csv("d.csv").iter_rows(named=True)
+    assert COUNTER in row["response"] and (row["score"], row["label"]) == (0.0, 1.0)
+
+
+def test_a_chained_table_becomes_a_regression(run: Run, answers: Path) -> None:
+    assert run("score", "--instrument", "chained_task", "--responses", "a.csv", "--out",
+               "s.parquet")[0] == 0  # fmt: skip
+    from tiltmeter.runs.decisions import chained
+
+    table = chained(pl.scan_parquet("s.parquet"))
+    assert table.height == 11
+    table.write_csv("c.csv")
+    table.select("trial_id", embedding=pl.col("decision") * 0.3 + pl.col("association")).write_csv(
+        "e.csv"
+    )
+    code, said, err = run("regress", "c.csv", "--out", "r.csv", "--clusters", "none")
+    assert (code, err) == (0, "")
+    assert "association, published, n 11" in said
+    code, said, err = run(
+        *("regress", "c.csv", "--join", "e.csv", "--predictors", "association,embedding"),
+        *("--clusters", "none", "--out", "r.parquet", "--comparison", "k.parquet"),
+    )
+    assert (code, err) == (0, "")
+    assert set(pl.read_parquet("r.parquet")["predictor"]) == {"association", "embedding"}
+    assert pl.read_parquet("k.parquet")["aic"].is_not_null().any()
+
+
+def test_scores_are_the_same_table_as_csv_and_as_parquet(run: Run, answers: Path) -> None:
+    """Booleans, nulls and text that looks like either go through both formats."""
+    frame = pl.read_csv(answers, infer_schema=False)
+    frame.with_columns(llm=pl.lit("null"), intervention=pl.lit("none")).vstack(
+        frame.with_columns(llm=pl.lit("null"), intervention=pl.lit("kind"))
+    ).with_columns(iteration=pl.int_range(24) % 12).write_csv("a.csv")
+    for kind in ("csv", "parquet"):
+        assert run(*SCORE, f"s.{kind}")[0] == 0
+        assert run("estimate", "--scores", f"s.{kind}", "--out", f"e_{kind}.parquet")[0] == 0
+        assert run("contrast", "--scores", f"s.{kind}", "--out", f"c_{kind}.parquet")[0] == 0
+    for name in ("e", "c"):
+        text, binary = (pl.read_parquet(f"{name}_{kind}.parquet") for kind in ("csv", "parquet"))
+        assert text.equals(binary) and not text.is_empty()
+    assert pl.read_parquet("e_csv.parquet")["model"].unique().drop_nulls().to_list() == ["null"]
+    written = pl.read_csv("s.csv", infer_schema=False)
+    assert written["conflict"].drop_nulls().unique().to_list() == ["false"]
+    # as another program writes them
+    written.with_columns(pl.col("conflict").str.to_titlecase()).write_csv("t.csv")
+    assert run("estimate", "--scores", "t.csv", "--out", "e.parquet")[0] == 0
+
+
+def test_estimate_writes_the_shares_of_yes(run: Run) -> None:
+    rows = [
+        {"type": f"{group}_{kind}", "decision": said, "dataset": "age", "profile": "Ann is nice."}
+        for group in ("default", "stigma")
+        for kind in ("negative", "positive")
+        for said in ("Yes.", "Yes.", "No.", "It depends.")
+    ]
+    pl.DataFrame(rows).write_csv("a.csv")
+    code, said, _ = run("score", "--instrument", "absolute_decision", "--responses", "a.csv",
+                        "--model", "gpt4", "--out", "s.csv")  # fmt: skip
+    assert (code, said) == (0, "16 answers, 12 scored, 4 neither: s.csv\n")
+    code, _, err = run("estimate", "--scores", "s.csv", "--out", "e.csv", "--yes-shares", "y.csv")
+    assert (code, err) == (0, "")
+    shares = pl.read_csv("y.csv")
+    assert shares["n_yes"].to_list() == [2.0] * 4
+    assert shares["yes_share"].to_list() == pytest.approx([2 / 3] * 4)
+    assert pl.read_csv("e.csv").filter(level="model")["mean"].to_list() == [0.5]
+
+
+def test_list_says_what_decisions_there_are(run: Run) -> None:
+    everything = run("list")[1]
+    for name in ("relative_decision", "absolute_decision", "chained_task"):
+        assert name in everything
+    study = run("list", "bai2025")[1]
+    assert "variations of relative_decision" in study
+    assert "accents (not by default)" in study
+    assert "egalitarian" in study
+
+
+def test_cost_counts_both_turns_and_what_forced_mode_asks(run: Run) -> None:
+    ask = ("cost", "openai/gpt-4o", "--iterations", "4", "--stereotypes", "black", "--instrument")
+    assert "4 trials, 8 calls" in run(*ask, "relative_decision", "--variations", "accents")[1]
+    assert "4 trials, 4 calls" in run(*ask, "absolute_decision", "--mode", "forced")[1]
+    assert "16 trials, 32 calls" in run(*ask, "relative_decision", "--mode", "forced")[1]
+
+
+OWN = """name: pets
+interventions:
+  gentle: Be gentle.
+stereotypes:
+  cats:
+    marginalized: [cat]
+    default: [dog]
+    tied: [aloof]
+    counter: [loyal]
+    decisions:
+      relative_decision:
+        farm:
+          wording: "{group0} or {group1}: {attribute0}? {attribute1}?"
+"""
+
+
+def test_a_run_with_interventions_sizes_and_a_judge(run: Run, serve: Any) -> None:
+    Path("pets.yaml").write_text(OWN)
+    Path("sizes.yaml").write_text(f"{LOOP}: 7\n")
+    server = serve()
+    systems = set()
+
+    def reply(body: dict[str, Any]) -> Any:
+        messages = body["messages"]
+        systems.update(m["content"] for m in messages if m["role"] == "system")
+        judging = "response_format" in body
+        return server.chat(body, '{"task 1": "group 1", "task 2": "group 2"}' if judging else "Hm.")
+
+    server.reply = reply
+    command = ("run", LOOP, "--study", "pets.yaml", "--instrument", "relative_decision")
+    command += ("--iterations", "4", "--intervention", "gentle", "--intervention", "own=Be rude.")
+    command += ("--sizes", "sizes.yaml", "--grader", "openai-api/loop/judge", "--out", "r")
+    code, said, err = run(*command)
+    assert code == 0, err
+    assert systems == {"Be gentle.", "Be rude."}
+    assert "judge openai-api/loop/judge: 1 of 1 open decisions" in said
+    plan = json.loads(Path("r/plan.json").read_text())
+    assert plan["sizes"] == {LOOP: 7.0}
+    assert plan["interventions"] == {"none": None, "gentle": "Be gentle.", "own": "Be rude."}
+    scores = pl.read_parquet("r/scores.parquet")
+    assert scores["read_by"].to_list() == ["judge"] * 12
+    treatments = pl.read_parquet("r/contrasts.parquet")["treatment"]
+    assert set(treatments) == {"gentle", "own"}
+    asked = server.prompts.total()
+    assert run(*command)[0] == 0
+    assert server.prompts.total() == asked
+
+
+def test_a_log_of_inspect_is_scored(run: Run, serve: Any, tmp_path: Path) -> None:
+    from inspect_ai import eval as inspect_eval
+    from inspect_ai.model import get_model
+
+    server = serve()
+    server.reply = lambda body: server.chat(
+        body,
+        "Two people."
+        if body["messages"][-1]["content"].startswith("Generate")
+        else "The one with the African accent should be the first.",
+    )
+    (log,) = inspect_eval(
+        "tiltmeter/relative_decision",
+        model=get_model(LOOP, memoize=False),
+        task_args={"stereotypes": "black", "variations": "accents", "iterations": 2}
+        | {"intervention": "egalitarian"},
+        log_dir=str(tmp_path / "logs"),
+        display="none",
+    )
+    assert log.status == "success"
+    code, said, _ = run("score", "--instrument", "relative_decision", "--responses", "logs",
+                        "--out", "s.parquet")  # fmt: skip
+    assert code == 0 and said.startswith("2 answers")
+    scores = pl.read_parquet("s.parquet")
+    assert scores["profile"].to_list() == ["Two people."] * 2
+    assert scores["intervention"].to_list() == ["egalitarian"] * 2
+
+
+TABLES = {
+    "a.csv": "model,stereotype,response\nm,age,Hm.\n",
+    "version.csv": "model,stereotype,response,version\nm,age,Yes.,old_tied\n",
+    "mode.csv": "model,stereotype,response,mode\nm,age,{},forced\n",
+    "variation.csv": "model,stereotype,response,variation\nm,age,Hm.,synonim\n",
+    "who.csv": "stereotype,response\nage,Hm.\n",
+    "s.csv": "score,label,word\n1,1,a\n0,2,b\n",
+    "c.csv": "association,decision,stereotype,trial_id\n0.1,1,a,t1\n0.2,0,a,t2\n",
+    "p.csv": "association,decision,stereotype\nhigh,1,a\n",
+    "other.csv": "row,embedding\n1,0.3\n",
+    "strange.csv": "trial_id,embedding\nx1,0.3\n",
+    "twice.csv": "trial_id,embedding\nt1,0.3\nt1,0.4\n",
+    "sizes.yaml": "m: large\n",
+    "zero.yaml": "m: 0\n",
+    "list.yaml": "- 7\n",
+}
+
+BAD = [
+    ("score --instrument iat --responses a.csv --out o.csv", "unknown instrument 'iat'"),
+    ("score --instrument relative_decison --responses a.csv --out o.csv", "mean relative_decision"),
+    ("score --instrument absolute_decision --responses a.csv --out o.csv", "column version"),
+    ("score --instrument absolute_decision --responses version.csv --out o.csv",
+     "version 'old_tied'; allowed are default_tied"),
+    ("score --instrument relative_decision --responses mode.csv --out o.csv",
+     "marginalized is missing"),
+    ("score --instrument relative_decision --responses variation.csv --out o.csv",
+     "did you mean synonym"),
+    ("score --instrument relative_decision --responses who.csv --out o.csv", "--model says who"),
+    ("score --instrument relative_decision --responses a.csv --out o.csv --grader gpt-4o",
+     "expected PROVIDER/NAME"),
+    ("score --instrument relative_decision --responses a.csv --out o.txt", "ending '.txt'"),
+    ("agreement --scores s.csv --label nope --read score", "unknown column 'nope'"),
+    ("agreement --scores s.csv --label label", "label: 2.0 is not allowed"),
+    ("agreement --scores s.csv --label word", "word 'a': expected a number"),
+    ("agreement --scores s.csv --label score --by nope", "nope"),
+    ("regress c.csv --predictors nope --out o.csv", "unknown column 'nope'"),
+    ("regress c.csv --clusters nope --out o.csv", "nope"),
+    ("regress c.csv --by nope --out o.csv", "nope"),
+    ("regress c.csv --outcome association --out o.csv", "association"),
+    ("regress p.csv --out o.csv", "association 'high': expected a number"),
+    ("regress c.csv --join other.csv --predictors embedding --out o.csv",
+     "other.csv: unknown column 'trial_id'"),
+    ("regress c.csv --join strange.csv --predictors embedding --out o.csv", "no row agrees"),
+    ("regress c.csv --join twice.csv --predictors embedding --out o.csv", "several rows agree"),
+    ("regress c.csv --comparison k.csv --out o.csv", "name at least two --predictors"),
+    ("contrast --scores c.csv --out o.csv", "missing column"),
+    ("contrast --scores c.parquet --out o.csv", "missing column"),
+    ("contrast --scores broken.parquet --out o.csv", "not a parquet table"),
+    ("estimate --scores c.parquet --out o.csv", "missing column"),
+    ("estimate --scores typed.parquet --out o.csv", "score holds String"),
+    ("contrast --scores scores.parquet --factor nope --out o.csv", "nope"),
+    ("contrast --scores scores.parquet --baseline kind --out o.csv", "kind"),
+    ("run acme/x --instrument relative_decisio", "did you mean relative_decision"),
+    ("run acme/x --instrument relative_decision --variations accent", "did you mean accents"),
+    ("run acme/x --instrument relative_decision --stereotypes agee", "did you mean age"),
+    ("run acme/x --instrument chained_task --mode forced", "allowed are free, structured"),
+    ("run acme/x --intervention egalitaria", "did you mean egalitarian"),
+    ("run acme/x --intervention Kind=x", "expected NAME=TEXT"),
+    ("run acme/x --intervention none=x", "expected NAME=TEXT"),
+    ("run acme/x --intervention kind=", "expected NAME=TEXT"),
+    ("run acme/x --intervention kind=a --intervention kind=b", "given two texts"),
+    ("run mockllm/m --sizes sizes.yaml --out r", "expected lines of 'model: billions"),
+    ("run mockllm/m --sizes zero.yaml --out r", "a size is a number above 0"),
+    ("run mockllm/m --sizes list.yaml --out r", "expected lines of 'model: billions"),
+    ("run mockllm/m --sizes none.yaml --out r", "none.yaml: no such file"),
+    ("run mockllm/m --grader judge --out r", "expected PROVIDER/NAME"),
+    ("run mockllm/m --grader acme/judge --max-cost 1 --out r", "the price of 'acme/judge'"),
+    ("run mockllm/m --study owls.yaml --instrument absolute_decision", "has no instrument"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> None:
+    from tiltmeter.frames import SCORES
+
+    for name, text in TABLES.items():
+        (tmp_path / name).write_text(text)
+    pl.read_csv(tmp_path / "c.csv").write_parquet(tmp_path / "c.parquet")
+    row = {"model": "m", "instrument": "relative_decision", "intervention": "none", "score": 1.0}
+    scores = pl.DataFrame([row], schema=SCORES)
+    scores.write_parquet(tmp_path / "scores.parquet")
+    scores.with_columns(score=pl.lit("high")).write_parquet(tmp_path / "typed.parquet")
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and no more")
+    owls = yaml.safe_load(OWN)
+    del owls["stereotypes"]["cats"]["decisions"]
+    (tmp_path / "owls.yaml").write_text(yaml.safe_dump(owls))
+
+
+@pytest.mark.usefixtures("tables")
+@pytest.mark.parametrize(("command", "says"), BAD)
+def test_bad_input_is_one_line_and_exit_2(run: Run, command: str, says: str) -> None:
+    code, _, err = run(*command.split())
+    assert (code, says in err) == (2, True), err
+    assert err.startswith("tiltmeter: ") and err.count("\n") == 1
+    assert not Path("o.csv").exists() and not Path("r").exists()
