@@ -95,10 +95,10 @@ def test_a_structured_answer_gives_both_parts(place: int, choice: int) -> None:
     assert scored["chained_decision"].score == float(f"old: {row['tied']}" in chosen)
 
 
-def test_a_word_may_be_called_as_the_place_of_the_decision() -> None:
+def test_a_word_may_hold_quotes_or_be_called_as_the_place_of_the_decision() -> None:
     study = parse_study(
         "name: school\nstereotypes:\n  pupils:\n    marginalized: [new]\n    default: [senior]\n"
-        "    tied: [assignment, exam]\n    counter: [holiday, break]\n    decisions:\n"
+        "    tied: [assignment, 'say \"no\"']\n    counter: [holiday, 'a: b, c']\n    decisions:\n"
         "      chained_task:\n        plain:\n          wording: '{association} {group0} {group1} "
         "{attribute0} {attribute1}'\n",
         "school.yaml",

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.errors import PlanError
+from tiltmeter.errors import InputError, PlanError
 from tiltmeter.frames import SCORES, VERSIONS
 from tiltmeter.runs.asking import Outcome, ask_models
 from tiltmeter.runs.budget import Budget, estimate_cost
@@ -253,6 +253,13 @@ def test_a_plan_of_several_instruments_is_kept_and_refuses_another(tmp_path: Pat
         claim(
             tmp_path / "r", make_plan("relative_decision", modes=("structured", "forced")), "", ""
         )
+
+
+def test_two_studies_of_one_name_are_refused() -> None:
+    other = BAI.model_copy(update={"deviations": ["mine"]})
+    selections = [Selection(study, ["age"], ["replication"]) for study in (BAI, other)]
+    with pytest.raises(InputError, match="two are named 'bai2025'; rename one"):
+        Plan(selections, [MODEL])
 
 
 def test_a_directory_of_the_first_version_is_still_read(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ should *not* get a task does not say who should. Never raises; time is linear in
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -145,10 +145,10 @@ def read_decision(
         locate(decision, *best.extent, start) if best else None,
         abs(scores[0] - scores[1]) / (sum(scores) or 1.0),
         min(scores) > 0,
-        _used(groups[0], uses["g", 0]),
-        _used(groups[1], uses["g", 1]),
-        _used(tasks[0], uses["a", 0]),
-        _used(tasks[1], uses["a", 1]),
+        _used(groups[0], "g", 0, uses),
+        _used(groups[1], "g", 1, uses),
+        _used(tasks[0], "a", 0, uses),
+        _used(tasks[1], "a", 1, uses),
         tuple(sorted((name, _SIDES[one]) for name, one in people.items())),
     )
 
@@ -193,25 +193,24 @@ def _best(joints: Iterable[Joint], side: int | None) -> Joint | None:
     return max(agreeing, key=lambda joint: joint.weight, default=None)
 
 
-def _uses(
-    joints: Iterable[Joint], mentions: Iterable[Mention]
-) -> Mapping[tuple[str, int], Counter[str]]:
-    """Count by kind and side how much each word was used; a joint outweighs many mentions."""
-    uses = defaultdict[tuple[str, int], Counter[str]](Counter)
-    for mention in mentions:
-        uses[mention.kind, mention.side][mention.term] += 1
+def _uses(joints: Iterable[Joint], mentions: Iterable[Mention]) -> Counter[tuple[str, int, str]]:
+    """Count how much each word was used; one joint outweighs any number of mentions."""
+    uses = Counter([mention[:3] for mention in mentions])
     for joint in joints:
         for event in (joint.group, joint.attribute):
             mention = event.head if event.head.written or not event.tail.written else event.tail
-            uses[mention.kind, mention.side][mention.term] += round(joint.weight * _JOINED)
+            uses[mention[:3]] += round(joint.weight * _JOINED)
     return uses
 
 
-def _used(words: Sequence[str], uses: Mapping[str, int]) -> str | None:
+def _used(
+    words: Sequence[str], kind: str, side: int, uses: Mapping[tuple[str, int, str], int]
+) -> str | None:
     """Find the word of a list that was used most; of a list of one, that one."""
     if len(words) == 1:
         return words[0]
-    return max((word for word in words if word in uses), key=uses.__getitem__, default=None)
+    used = [word for word in words if (kind, side, word) in uses]
+    return max(used, key=lambda word: uses[kind, side, word], default=None)
 
 
 def _reason(text: str, tokens: Sequence[Token], torn: bool, stop_reason: str | None) -> str:

@@ -113,7 +113,7 @@ class Joint(NamedTuple):
     @property
     def extent(self) -> tuple[int, int]:
         """Index of the first and the last token of the stretch that says so."""
-        left, right = sorted((self.group, self.attribute), key=lambda event: event.head.first)
+        left, right = sorted((self.group, self.attribute), key=lambda event: event.tail.first)
         return left.tail.first, right.head.last
 
 

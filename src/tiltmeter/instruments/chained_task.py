@@ -21,7 +21,6 @@ Deviations from the paper
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -152,7 +151,7 @@ def score(
         # The assignment names words and groups too, and is not a pair of the association.
         chosen = {k: v for k, v in read_choices(response).items() if isinstance(v, str)}
         chosen.pop(place, None)
-        first = json.dumps(chosen, ensure_ascii=False) if chosen else response
+        first = "\n".join(f"{word} - {group}" for word, group in chosen.items()) or response
     else:
         decision = relative_decision.score(response, trial, words)
         parts = split_tasks(response)

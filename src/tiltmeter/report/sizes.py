@@ -22,11 +22,6 @@ __all__ = ["size_section"]
 #: What is set against size, where it was measured; else whatever was.
 PANELS = ("word_association", "relative_decision")
 
-_COUNTS: dict[str, Any] = {
-    **dict.fromkeys(("model", "mode", "stereotype"), pl.String()),
-    **dict.fromkeys(("n", "n_scored"), pl.Int64()),
-}
-
 
 def size_section(results: Results) -> Section | None:
     """Set means and the share without a score against the size of the models.
@@ -98,7 +93,7 @@ def _panels(results: Results, sizes: Mapping[str, float]) -> list[Panel]:
         panels.append(Panel(measure.title, scale(measure), *ends, means.drop_nulls("mean")))
     if not chosen:
         return []
-    counts = own.filter(level="stereotype", instrument=chosen[-1]).select(*_COUNTS)
+    counts = own.filter(level="stereotype", instrument=chosen[-1])
     title = f"Share without a score: {plan.measure(chosen[-1]).title}"
     says = "Share of answers refused or without a score otherwise, 0 to 1."
     shares = _sized(_unscored(counts), sizes)

@@ -88,7 +88,7 @@ def brief_table(rows: Sequence[Mapping[str, Any]], plan: Plan, caption: str) -> 
     same = [f"{head}: {rows[0][head.lower()]}" for head in values if head not in heads]
     caption = f"{caption} {', '.join(same)}." if same else caption
     counts = [f"{sign} {label}" for sign, label in SIGNS.values()]
-    titles = (*heads, *counts, "Neutral", "Mean", plan.interval, "Compliance")
+    titles = (*heads, *counts, "Neutral", "Mean", plan.interval, "Scored")
     body = []
     for row in rows:
         kinds = [verdict_kind(code) for code in row["verdicts"]]
