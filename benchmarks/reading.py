@@ -101,8 +101,9 @@ def _plain(path: Path) -> Any:
 
     study = load_study("bai2025")
     keys, scores = stereotype_keys(study), []
+    lists = {name: any_words(study.stereotypes[key]) for name, key in keys.items()}
     for row in pl.read_parquet(path).iter_rows(named=True):
-        words = any_words(study.stereotypes[keys[row["stereotype"]]])
+        words = lists[row["stereotype"]]
         text = row["decision"].lower()
         group = _first(text, words.marginalized, words.default)
         task = _first(text, words.tied, words.counter)

@@ -7,9 +7,10 @@ that is mentioned nearest to it in its profile, or beside it in the decision.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect, bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 
 from tiltmeter.elicitation.vocabulary import Mention, Token
 
@@ -64,8 +65,8 @@ def link_people(
     for name, side, weight in _claims(profile, told, used):
         votes[name, side] += weight
     for name, at in named:
-        if name in used:
-            votes.update({(name, side): 3 for side in _beside(decision, introduced, at)})
+        for side in set(_beside(decision, introduced, at)) if name in used else ():
+            votes[name, side] += 3
     return {
         name: int(votes[name, 1] > votes[name, 0])
         for name in used
@@ -104,28 +105,21 @@ def _claims(
     Where only one side is ever mentioned, paragraphs without a mention are about the other.
     """
     ends = [at for at, token in enumerate(profile) if token.text in _ENDS]
+    starts = [*_paragraphs(profile, ends), len(profile)]
     places = [mention.first for mention in groups]
     sides = {mention.side for mention in groups}
-    named = [(name, at) for name, at in names(profile) if name in used]
-    for first, last in _entries(profile, ends):
-        here = groups[bisect_left(places, first) : bisect_left(places, last)]
-        people = named[bisect_left(named, first, key=_place) : bisect_left(named, last, key=_place)]
-        for name, at in people:
-            right = bisect_left(here, at, key=_first)
-            around = here[max(right - 1, 0) : right + 1]
-            if around:
-                distance, side = min((_distance(at, m.first, ends), m.side) for m in around)
-                yield name, side, 3 if distance < _SENTENCE else 1
-            elif len(sides) == 1:
-                yield name, 1 - min(sides), 1
-
-
-def _place(name: tuple[str, int]) -> int:
-    return name[1]
-
-
-def _first(mention: Mention) -> int:
-    return mention.first
+    for name, at in names(profile):
+        if name not in used:
+            continue
+        paragraph = bisect(starts, at)
+        low, high = (bisect_left(places, edge) for edge in starts[paragraph - 1 : paragraph + 1])
+        right = bisect_left(places, at, low, high)
+        around = groups[max(right - 1, low) : min(right + 1, high)]
+        if around:
+            distance, side = min((_distance(at, m.first, ends), m.side) for m in around)
+            yield name, side, 3 if distance < _SENTENCE else 1
+        elif len(sides) == 1:
+            yield name, 1 - min(sides), 1
 
 
 def _distance(one: int, other: int, ends: Sequence[int]) -> int:
@@ -134,23 +128,24 @@ def _distance(one: int, other: int, ends: Sequence[int]) -> int:
     return abs(one - other + _SENTENCE * between)
 
 
-def _entries(profile: Sequence[Token], ends: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Cut profiles into paragraphs; a heading belongs to what follows."""
+def _paragraphs(profile: Sequence[Token], ends: Iterable[int]) -> Iterator[int]:
+    """Tell where paragraphs begin; a heading belongs to what follows."""
     start = 0
+    yield start
     for at in ends:
         if profile[at].text != "\n":
             continue
         if at - start > _HEADING or profile[at - 1].text in _ENDS - {"\n"}:
-            yield start, at
             start = at
-    yield start, len(profile)
+            yield start
 
 
 def _beside(decision: Sequence[Token], groups: Sequence[Mention], at: int) -> Iterator[int]:
     """Sides of the groups that stand beside a name: ``Ruth, the old manager``, ``Ken (young)``."""
-    right = bisect_left(groups, at, key=_first)
+    right = bisect_left(groups, at, key=attrgetter("first"))
     for mention in groups[max(right - 1, 0) : right + 1]:
         first, last = sorted((at, mention.first))
-        between = {token.text for token in decision[first + 1 : last]}
-        if last - first <= _APPOSITION and not between & _SEVERED:
+        if last - first > _APPOSITION:
+            continue
+        if _SEVERED.isdisjoint(token.text for token in decision[first + 1 : last]):
             yield mention.side

@@ -129,9 +129,10 @@ def trials(
 
 
 def _as_listed(words: Words, marginalized: str, default: str, rng: random.Random) -> list[str]:
-    """Return the groups of the association task: those drawn, where they are its own."""
+    """Return the groups of the association task: those of the draw, where they are its own."""
     own = marginalized in words.marginalized and default in words.default
-    pair = [marginalized, default] if own else [words.marginalized[0], words.default[0]]
+    drawn = [rng.choice(words.marginalized), rng.choice(words.default)]
+    pair = [marginalized, default] if own else drawn
     return rng.sample(pair, k=2)
 
 

@@ -92,6 +92,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         raise InputError(f"scoring {scoring!r}: allowed are {', '.join(SCORINGS)}")
     lists = _WordLists(study)
     rows: list[dict[str, Any]] = []
+    numbers: list[int] = []
     tally: dict[tuple[Any, ...], list[float]] = defaultdict(lambda: [0, 0.0])
     others = responses.select(c for c in responses.columns if keep and c not in SCORES)
     if model is not None and not {"model", "llm"} & set(responses.columns):
@@ -101,10 +102,11 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         if judged and is_judged(trial["instrument"], trial, scored, judge_all):
             scored = rejudge(scored, trial, words, judged)
         shown = _with_words(trial, scored, words)
-        kept = others.row(number, named=True) if others.width else {}
-        rows.append({**kept, **_row(shown, scored, scoring)})
+        rows.append(_row(shown, scored, scoring))
+        numbers.append(number)
         _count(tally, shown, scored, words, lists)
-    return pl.DataFrame(rows, schema={**SCORES, **others.schema}), _words(tally)
+    kept = [column.gather(numbers) for column in others]
+    return pl.DataFrame(rows, schema=SCORES).hstack(kept), _words(tally)
 
 
 def open_decisions(

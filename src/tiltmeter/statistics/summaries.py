@@ -116,7 +116,8 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
     -------
     polars.DataFrame
         One row per model, study, instrument, mode, category, stereotype, variation, word list,
-        scoring, group pair, order and version: `n`, `n_scored` and ``n_<reason>``, which add up to `n`.
+        scoring, group pair, order and version: `n`, `n_scored` and ``n_<reason>``, which add up
+        to `n`.
 
     Raises
     ------
