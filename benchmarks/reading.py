@@ -124,8 +124,11 @@ def _first(text: str, ones: list[str], others: list[str]) -> bool | None:
 
 
 def _worker(what: str, folder: Path) -> dict[str, float]:
+    import tiltmeter.runs.results  # noqa: F401 - imports are not what is measured
     from tiltmeter.statistics import agreement
+    from tiltmeter.stimuli import load_study
 
+    load_study("bai2025")
     path = _answers(folder)
     start = time.perf_counter()
     frame = {"ours": _ours, "plain": _plain}[what](path)

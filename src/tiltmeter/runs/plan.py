@@ -129,8 +129,8 @@ class Plan:
         -------
         polars.DataFrame
             Columns of `frames.TRIALS`, ordered by draw, so that a run that stops early has
-            asked about every stereotype; modes of one prompt stand together, so that the embedded
-            model reads what they share once.
+            asked about every stereotype, and mode by mode: the embedded model is at its best when
+            what it works on at a time is alike.
         """
         drawn = [
             INSTRUMENTS[s.instrument].trials(
@@ -144,8 +144,7 @@ class Plan:
             for intervention in self.interventions
             if mode in INSTRUMENTS[s.instrument].modes
         ]
-        cells = pl.struct("study", "instrument", "stereotype", "variation", "intervention")
-        return pl.concat(drawn).sort("iteration", cells, maintain_order=True)
+        return pl.concat(drawn).sort("iteration", maintain_order=True)
 
     def identity(self) -> dict[str, Any]:
         """Return what must be equal for two runs to share a directory."""
