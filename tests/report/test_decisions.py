@@ -49,7 +49,7 @@ def test_the_brief_sets_out_all_measures(all_page):
 
 def test_published_decisions_stand_beside(all_page):
     beside = section(all_page, "published-2")
-    assert "SI Table S11" in beside and "coded by hand" in beside
+    assert "SI Table S11" in beside and "coded by the authors" in beside
     assert "Doubtful in the source" in beside and "shifted one column left" in beside
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tiltmeter.cli.options import build_connection
+from tiltmeter.cli.options import all_options, build_connection, connection_options
 
 if TYPE_CHECKING:
     from tiltmeter.runs.budget import Budget
@@ -42,23 +42,11 @@ _OPTIONS = [
     click.option("--temperature", type=float, default=1.0, show_default=True),
     click.option("--answer-tokens", type=int, default=1024, show_default=True,
                  help="Longest answer, in tokens (max_tokens of the provider)."),
-    click.option("--max-calls", type=int, help="Stop before more model calls than this."),
-    click.option("--max-tokens", type=int, help="Stop once this many tokens are used."),
-    click.option("--max-connections", type=int, help="Requests at a time."),
-    click.option("--max-retries", type=int, default=5, show_default=True,
-                 help="Tries again after a provider's error."),
-    click.option("--timeout", type=int, default=600, show_default=True,
-                 help="Seconds to wait for one answer."),
-    click.option("--model-base-url", help="Where the provider's interface is served."),
-    click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE",
-                 help="Argument of the model's provider; may be repeated."),
 ]  # fmt: skip
 
 
 def _options(function: F) -> F:
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+    return all_options(_OPTIONS)(connection_options(function))
 
 
 @click.group("draft")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from tiltmeter.runs.plan import Plan, Selection
 
 __all__ = [
+    "all_options",
     "asking_options",
     "build_budget",
     "build_connection",
     "build_plan",
+    "connection_options",
     "open_grader",
     "plan_options",
     "select_study",
@@ -65,16 +67,9 @@ _PLAN = [
                  help="YAML file of 'model: [input, output]', dollars per million tokens."),
 ]  # fmt: skip
 
-_ASKING = [
-    click.option("--out", type=click.Path(path_type=Path, file_okay=False),
-                 help="Results directory; an unfinished one is continued."),
-    click.option("--grader", metavar="MODEL",
-                 help="A judge for decisions that the rules leave open or find conflicting."),
-    click.option("--sizes", type=click.Path(path_type=Path),
-                 help="YAML file of 'model: billions of parameters', for the report."),
+_CONNECTION = [
     click.option("--max-calls", type=int, help="Stop before more model calls than this."),
     click.option("--max-tokens", type=int, help="Stop once this many tokens are used."),
-    click.option("--max-cost", type=float, help="Stop once this many dollars are spent."),
     click.option("--max-connections", type=int, help="Requests at a time."),
     click.option("--max-retries", type=int, default=5, show_default=True,
                  help="Tries again after a provider's error."),
@@ -85,8 +80,20 @@ _ASKING = [
                  help="Argument of the model's provider; may be repeated."),
 ]  # fmt: skip
 
+_ASKING = [
+    click.option("--out", type=click.Path(path_type=Path, file_okay=False),
+                 help="Results directory; an unfinished one is continued."),
+    click.option("--grader", metavar="MODEL",
+                 help="A judge for decisions that the rules leave open or find conflicting."),
+    click.option("--sizes", type=click.Path(path_type=Path),
+                 help="YAML file of 'model: billions of parameters', for the report."),
+    click.option("--max-cost", type=float, help="Stop once this many dollars are spent."),
+]  # fmt: skip
 
-def _all(options: list[Callable[[F], F]]) -> Callable[[F], F]:
+
+def all_options(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
+    """Make one decorator of several options, shown in their order."""
+
     def decorate(function: F) -> F:
         for option in reversed(options):
             function = option(function)
@@ -95,8 +102,9 @@ def _all(options: list[Callable[[F], F]]) -> Callable[[F], F]:
     return decorate
 
 
-plan_options: Callable[[F], F] = _all(_PLAN)
-asking_options: Callable[[F], F] = _all(_ASKING)
+plan_options: Callable[[F], F] = all_options(_PLAN)
+asking_options: Callable[[F], F] = all_options(_ASKING + _CONNECTION)
+connection_options: Callable[[F], F] = all_options(_CONNECTION)
 
 
 def build_plan(models: tuple[str, ...], options: dict[str, Any]) -> Plan:

@@ -24,7 +24,7 @@ __all__ = ["published_section"]
 #: The table of the replication of each instrument, and what sets its numbers apart from these.
 _TABLES = {
     "word_association": ("S6", "score a refused or unreadable answer as 0"),
-    "relative_decision": ("S11", "were coded by hand and leave out refused answers"),
+    "relative_decision": ("S11", "were coded by the authors and leave out refused answers"),
 }
 
 
