@@ -20,17 +20,22 @@ __all__ = ["SIZES", "command", "sized_plan"]
 
 CONTROLS = ("control_insects", "control_nonsense")
 
-#: Size → instrument → trials per stereotype and wording; of a control and wording.
+#: Size → instrument → trials per stereotype and wording.
 SIZES = {
-    "quick": {"word_association": 2, "relative_decision": 2, "control": 4},
+    "quick": {"word_association": 2, "relative_decision": 2},
     "standard": {
         "word_association": 10,
         "relative_decision": 8,
         "absolute_decision": 8,
         "chained_task": 8,
-        "control": 10,
     },
     "paper": {"word_association": 50, "relative_decision": 50},
+}
+
+#: The same of controls; without them where a size is not named.
+CONTROL_SIZES = {
+    "quick": {"word_association": 4, "relative_decision": 8},
+    "standard": {"word_association": 10, "relative_decision": 16},
 }
 
 
@@ -52,17 +57,16 @@ def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> P
     """
     from tiltmeter.stimuli import load_study
 
-    battery = dict(SIZES[size])
-    of_controls = battery.pop("control", 0)
+    battery, of_controls = SIZES[size], CONTROL_SIZES.get(size, {})
     own, named = options["iterations"], options["instruments"]
     offered = [set(load_study(study).offers()) for study in options["studies"] or ("bai2025",)]
     asked = named or [name for name in battery if all(name in offers for offers in offered)]
-    plan = build_plan(models, {**options, "instruments": tuple(asked), "iterations": own or 50})
+    plan = build_plan(models, {**options, "instruments": tuple(asked), "iterations": own})
     brief = size == "quick" and options["variations"] is None
     sized = [
         replace(
             selection,
-            iterations=own or battery.get(selection.instrument, 2),
+            iterations=battery.get(selection.instrument, 2) if own is None else own,
             variations=_brief(selection) if brief else selection.variations,
         )
         for selection in plan.selections
@@ -70,10 +74,10 @@ def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> P
     if options["studies"] or not of_controls:
         return replace(plan, selections=sized)
     controls = [
-        select_study(control, iterations=own or of_controls, instrument=name)
+        select_study(control, iterations=of_controls[name] if own is None else own, instrument=name)
         for name in asked
         for control in CONTROLS
-        if name in load_study(control).offers()
+        if name in of_controls and name in load_study(control).offers()
     ]
     return replace(plan, selections=[*sized, *controls])
 
