@@ -12,13 +12,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.errors import ModelError, PlanError
+from tiltmeter.errors import InputError, ModelError, PlanError
 from tiltmeter.runs.asking import Outcome, ask_models
 from tiltmeter.runs.budget import Budget
 from tiltmeter.runs.journal import Journal
 from tiltmeter.runs.models import Connection, open_models
-from tiltmeter.runs.plan import Plan, claim
+from tiltmeter.runs.plan import Plan, Selection, claim
 from tiltmeter.runs.results import tabulate
+from tiltmeter.stimuli import load_study
 
 Serve = Callable[..., Any]
 Tiltmeter = Callable[..., "subprocess.Popen[str]"]
@@ -66,6 +67,16 @@ def test_a_budget_stops_a_run_which_then_continues(
         tabulate(tmp_path / directory)
     for broken, whole in zip(tables(tmp_path / "r"), tables(tmp_path / "whole"), strict=True):
         assert broken.equals(whole)
+
+
+def test_without_an_answer_there_is_nothing_to_estimate(serve: Serve, tmp_path: Path) -> None:
+    serve()
+    studies = [load_study(name) for name in ("control_insects", "control_nonsense")]
+    parts = [Selection(study, [*study.stereotypes], ["replication"]) for study in studies]
+    none = ask(Plan(parts, [MODEL], iterations=2), tmp_path / "r", Budget(max_calls=0))
+    assert (none.answered, none.stopped_by) == (0, "--max-calls 0")
+    with pytest.raises(InputError, match="no rows"):
+        tabulate(tmp_path / "r")
 
 
 def test_a_killed_run_loses_nothing_and_asks_nothing_twice(

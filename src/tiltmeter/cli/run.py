@@ -81,6 +81,8 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     if not outcome.complete:
         why = f"stopped at {outcome.stopped_by}" if outcome.stopped_by else "not complete"
         click.echo(_so_far(outcome, why), err=True)
+    if not outcome.answered and not outcome.errors:
+        sys.exit(1)
     if grader is not None and outcome.complete:
         _judge(plan, directory, grader, budget, options["prices"])
     if options["sizes"] is not None:

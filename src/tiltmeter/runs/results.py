@@ -116,7 +116,7 @@ def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
 
 
 def _by_study(piece: pl.DataFrame, studies: dict[str, Study]) -> Iterator[tuple[str, pl.DataFrame]]:
-    if len(studies) == 1:
+    if len(studies) == 1 or piece.is_empty():
         yield next(iter(studies)), piece
         return
     for (name,), part in piece.group_by("study", maintain_order=True):
