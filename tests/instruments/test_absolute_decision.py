@@ -28,7 +28,7 @@ def drawn(design: Design, *stereotypes: str) -> pl.DataFrame:
 
 def read(text: str, version: str = "marginalized_tied", mode: str = "free", **more: Any) -> Scored:
     trial = {"mode": mode, "version": version, "tied": "agony", "counter": "joy", **more}
-    return score(text, trial, AGE)
+    return score(text, trial)
 
 
 def test_four_versions_of_a_draw_share_its_words() -> None:
@@ -78,7 +78,7 @@ def test_a_habit_of_saying_yes_or_no_scores_one_half(mode: str, habit: str) -> N
             "structured": json.dumps({"decision": habit}),
             "forced": json.dumps({row["attributes"][0]: sure}),
         }[mode]
-        values.append(score(said, row, AGE).score)
+        values.append(score(said, row).score)
     assert sum(values) / 4 == pytest.approx(0.5)
 
 
@@ -86,7 +86,7 @@ def test_yes_to_the_stereotypical_pairs_alone_scores_one() -> None:
     for row in drawn(Design("structured", iterations=4), "age").iter_rows(named=True):
         for said, expected in ((row["version"] in STEREOTYPICAL, 1.0), (None, None)):
             answer = {True: "yes", False: "no", None: "perhaps"}[said]
-            assert score(json.dumps({"decision": answer}), row, AGE).score == expected
+            assert score(json.dumps({"decision": answer}), row).score == expected
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -2,8 +2,7 @@
 
 Bai et al. 2025 (PNAS 122(8)) let a model write two profiles, one of a member of a marginalized
 group, one of a default group, and then say who should get which of two tasks; one is
-stereotypically *tied* to the marginalized group, one is its *counter*. They had the answers coded
-by hand; here, rules read them.
+stereotypically *tied* to the marginalized group, one is its *counter*. Here, rules read them.
 
 How it reads: the words of the prompt are found in the text (`vocabulary`), invented people are
 linked to groups through their profiles (`people`), and groups are joined with attributes
@@ -162,9 +161,9 @@ def _beginnings(text: str, known: Vocabulary, apart: bool) -> tuple[int, int]:
     thoughts = after_thoughts(text)
     if apart:
         return thoughts, thoughts
-    tasks = sorted(start for start, _ in split_tasks(text).values() if start >= thoughts)
+    tasks = [start for start, _ in split_tasks(text).values() if start >= thoughts]
     if tasks:
-        return [thoughts, *tasks][-2], tasks[-1]
+        return thoughts, max(tasks)
     for line in _LINE.finditer(text, thoughts):
         words = {token.text for token in tokenise(line[0])}
         if words & _DECIDING and any(entry[1] == "a" for w in words for entry in known.get(w, ())):

@@ -34,7 +34,6 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.elicitation.options import read_logits
-from tiltmeter.elicitation.tasks_text import split_tasks
 from tiltmeter.elicitation.yes_no import read_yes_no
 from tiltmeter.frames import TRIALS, VERSIONS, Measure
 from tiltmeter.instruments.chained_task import association_task
@@ -136,7 +135,7 @@ def _as_listed(words: Words, marginalized: str, default: str, rng: random.Random
     return rng.sample(pair, k=2)
 
 
-def score(response: str, trial: Mapping[str, Any], words: Words) -> Scored:
+def score(response: str, trial: Mapping[str, Any]) -> Scored:
     """Score one response.
 
     Parameters
@@ -145,8 +144,6 @@ def score(response: str, trial: Mapping[str, Any], words: Words) -> Scored:
         What the model answered; in `forced` mode the recorded option log-probabilities.
     trial
         `version`, `mode`, `stop_reason`, and the `tied` and `counter` word.
-    words
-        Not used: a yes needs no words.
 
     Returns
     -------
@@ -166,10 +163,8 @@ def score(response: str, trial: Mapping[str, Any], words: Words) -> Scored:
         if chosen not in YES_NO:
             return Scored(None, why_not(response, trial), 0.0)
         return Scored(float((chosen == "yes") == consistent), None, 1.0)
-    parts = split_tasks(response)
-    text = response[slice(*parts[max(parts)])] if parts else response
-    read = read_yes_no(text, stop_reason=trial.get("stop_reason"))
-    span = text[slice(*read.span)] if read.span else None
+    read = read_yes_no(response, stop_reason=trial.get("stop_reason"))
+    span = response[slice(*read.span)] if read.span else None
     if read.answer is None:
         return Scored(None, read.reason, 0.0, span=span, read_by="rules")
     return Scored(float(read.answer == consistent), None, 1.0, span=span, read_by="rules")

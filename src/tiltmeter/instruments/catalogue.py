@@ -55,8 +55,8 @@ def _relative(response: str, trial: Mapping[str, Any], words: Words, _: Words, _
     return {relative_decision.MEASURE.instrument: relative_decision.score(response, trial, words)}
 
 
-def _absolute(response: str, trial: Mapping[str, Any], words: Words, _: Words, __: str) -> Scores:
-    return {absolute_decision.MEASURE.instrument: absolute_decision.score(response, trial, words)}
+def _absolute(response: str, trial: Mapping[str, Any], _: Words, __: Words, ___: str) -> Scores:
+    return {absolute_decision.MEASURE.instrument: absolute_decision.score(response, trial)}
 
 
 def _chained(

@@ -7,8 +7,7 @@ A question is named after its text, so that an answer judged once is never sent 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +15,7 @@ import polars as pl
 
 from tiltmeter.elicitation.tasks_text import split_tasks
 from tiltmeter.frames import TRIALS
+from tiltmeter.instruments.decision import read_choices
 from tiltmeter.instruments.relative_decision import decided
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.word_association import choices
@@ -150,15 +150,8 @@ def read_verdict(answer: str) -> dict[str, str]:
     >>> read_verdict('{"task 1": "group 2", "task 2": "group 1"}')
     {'task 1': 'group 2', 'task 2': 'group 1'}
     """
-    return dict(_chosen(answer))
-
-
-def _chosen(answer: str) -> Iterator[tuple[str, str]]:
-    for task, choice in re.findall(
-        r'"(task [12])"\s{0,9}:\s{0,9}"([^"]{0,20})"', answer, re.IGNORECASE
-    ):
-        if choice.strip().casefold() in CHOICES:
-            yield task.casefold(), choice.strip().casefold()
+    said = {str(k).casefold(): str(v).strip().casefold() for k, v in read_choices(answer).items()}
+    return {task: said[task] for task in TASKS if said.get(task) in CHOICES}
 
 
 def rejudge(

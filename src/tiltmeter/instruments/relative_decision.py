@@ -20,7 +20,7 @@ Range and sign
 
 Deviations from the paper
     Both group orders and both orders of the tasks are asked, in turns (``order="random"`` draws
-    them, as the paper did). Decisions are read by rules, not by hand; `structured` mode asks for
+    them, as the paper did). Decisions are read by rules; `structured` mode asks for
     one of the two assignments, and no profiles. An answer that decides nothing, gives both tasks
     to one group, or declines has no score, and a reason.
 """
@@ -35,7 +35,6 @@ import polars as pl
 
 from tiltmeter.elicitation.decisions import Decision, read_decision
 from tiltmeter.elicitation.options import read_logits
-from tiltmeter.elicitation.tasks_text import split_tasks
 from tiltmeter.frames import TRIALS, Measure
 from tiltmeter.instruments.decision import (
     assignments,
@@ -161,24 +160,19 @@ def score(response: str, trial: Mapping[str, Any], words: Words) -> Scored:
         return _score_forced(response, trial)
     if trial["mode"] == "structured":
         return read_assignment(response, trial, "assignment")
-    decision, profile = response, trial.get("profile") or ""
-    parts = split_tasks(response)
-    if len(parts) > 1:
-        start, end = parts[max(parts)]
-        decision, profile = response[start:end], profile or response[:start]
     known = {} if trial.get("inferred") else trial
     sides = [
         [known[role]] if known.get(role) else getattr(words, role)
         for role in ("marginalized", "default", "tied", "counter")
     ]
     read = read_decision(
-        decision,
+        response,
         (sides[0], sides[1]),
         (sides[2], sides[3]),
-        profile=profile,
+        profile=trial.get("profile") or "",
         stop_reason=trial.get("stop_reason"),
     )
-    return _scored(read, decision, trial)
+    return _scored(read, response, trial)
 
 
 def _scored(read: Decision, text: str, trial: Mapping[str, Any]) -> Scored:

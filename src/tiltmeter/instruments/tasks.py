@@ -8,6 +8,8 @@ and `variations`, names as a list or separated by commas; `mode`, ``free``, ``st
 
 from __future__ import annotations
 
+from typing import Any
+
 from inspect_ai import Task, task
 from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
@@ -35,16 +37,23 @@ def _task(
     study: str,
     stereotypes: Names,
     variations: Names,
-    design: Design,
-    max_tokens: int = 1024,
+    intervention: str,
+    **design: Any,
 ) -> Task:
     loaded = load_study(study)
     chosen = select(loaded, instrument, stereotypes, variations)
+    system = find_intervention(loaded, intervention)
+    name = intervention.partition("=")[0]
     return trials_task(
-        INSTRUMENTS[instrument].trials(loaded, design, stereotypes=chosen[0], variations=chosen[1]),
+        INSTRUMENTS[instrument].trials(
+            loaded,
+            Design(intervention=name, system=system, **design),
+            stereotypes=chosen[0],
+            variations=chosen[1],
+        ),
         ask(),
         scorer=measured(study),
-        config=GenerateConfig(temperature=1.0, max_tokens=max_tokens),
+        config=GenerateConfig(temperature=1.0, max_tokens=1024),
         name=instrument,
     )
 
@@ -63,9 +72,15 @@ def word_association(  # noqa: PLR0913 - each is a -T option
     seed: int = 0,
 ) -> Task:
     """LLM Word Association Test (Bai et al. 2025)."""
-    system = find_intervention(load_study(study), intervention)
-    design = Design(mode, iterations, order, word_list, options, seed, intervention, system)
-    return _task("word_association", study, stereotypes, variations, design)
+    design = {
+        "mode": mode,
+        "iterations": iterations,
+        "order": order,
+        "word_list": word_list,
+        "options": options,
+        "seed": seed,
+    }
+    return _task("word_association", study, stereotypes, variations, intervention, **design)
 
 
 @task
@@ -80,9 +95,8 @@ def relative_decision(  # noqa: PLR0913 - each is a -T option
     seed: int = 0,
 ) -> Task:
     """LLM Relative Decision Test (Bai et al. 2025)."""
-    system = find_intervention(load_study(study), intervention)
-    design = Design(mode, iterations, order, seed=seed, intervention=intervention, system=system)
-    return _task("relative_decision", study, stereotypes, variations, design)
+    design = {"mode": mode, "iterations": iterations, "order": order, "seed": seed}
+    return _task("relative_decision", study, stereotypes, variations, intervention, **design)
 
 
 @task
@@ -96,9 +110,8 @@ def absolute_decision(  # noqa: PLR0913 - each is a -T option
     seed: int = 0,
 ) -> Task:
     """Absolute decisions (Bai et al. 2025, SI section L)."""
-    system = find_intervention(load_study(study), intervention)
-    design = Design(mode, iterations, seed=seed, intervention=intervention, system=system)
-    return _task("absolute_decision", study, stereotypes, variations, design)
+    design = {"mode": mode, "iterations": iterations, "seed": seed}
+    return _task("absolute_decision", study, stereotypes, variations, intervention, **design)
 
 
 @task
@@ -113,9 +126,8 @@ def chained_task(  # noqa: PLR0913 - each is a -T option
     seed: int = 0,
 ) -> Task:
     """Association, profiles and decision in one prompt (Bai et al. 2025, SI section K)."""
-    system = find_intervention(load_study(study), intervention)
-    design = Design(mode, iterations, order, seed=seed, intervention=intervention, system=system)
-    return _task("chained_task", study, stereotypes, variations, design)
+    design = {"mode": mode, "iterations": iterations, "order": order, "seed": seed}
+    return _task("chained_task", study, stereotypes, variations, intervention, **design)
 
 
 @scorer(metrics={"*": [mean(), stderr(cluster="pair_id")]})
