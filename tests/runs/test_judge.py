@@ -169,8 +169,9 @@ def test_a_budget_holds_for_the_judge_too(plan: Plan, run: Any, tmp_path: Path) 
 
 def test_a_torn_journal_of_the_judge_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     (tmp_path / "answers").mkdir()
-    lines = [{"trial_id": "judge.1", "response": JUDGED}, {"trial_id": "judge.2", "error": "x"}]
-    text = "\n".join(map(json.dumps, lines)) + '\n["no"]\n{"trial_id": "judge.3", "resp'
+    said = [{"trial_id": "judge.1", "response": JUDGED}, {"trial_id": "judge.2", "error": "x"}]
+    lines = [json.dumps({"model": "j", **answer}) for answer in said]
+    text = "\n".join(lines) + '\n["no"]\n{"model": "j", "trial_id": "judge.3", "resp'
     (tmp_path / "answers" / "j.jsonl").write_text(text)
     assert verdicts(tmp_path) == {"judge.1": JUDGED}
     assert verdicts(tmp_path / "nowhere") == {}

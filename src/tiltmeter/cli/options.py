@@ -193,9 +193,7 @@ def _interventions(selections: list[Selection], named: tuple[str, ...]) -> dict[
 
     prompts: dict[str, str | None] = {"none": None}
     for text in named:
-        name = text.partition("=")[0]
-        own = (s.study for s in selections if name in s.study.interventions)
-        prompt = find_intervention(next(own, selections[0].study), text)
+        name, prompt = find_intervention([s.study for s in selections], text)
         if prompts.setdefault(name, prompt) != prompt:
             raise InputError(f"intervention {name!r}: given two texts; name them differently")
     return prompts

@@ -67,20 +67,21 @@ def _known(
     return chosen
 
 
-def find_intervention(study: Study, named: str) -> str | None:
-    """Return the system prompt of an intervention.
+def find_intervention(studies: Iterable[Study], named: str) -> tuple[str, str | None]:
+    """Return the name and the system prompt of an intervention.
 
     Parameters
     ----------
-    study
-        May bring interventions of its own; ``bai2025`` has the paper's, ``egalitarian``, which
-        every study may use.
+    studies
+        May bring interventions of their own, the first one's going before; ``bai2025`` has the
+        paper's, ``egalitarian``, which every study may use.
     named
         ``"none"``, a name, or ``NAME=TEXT`` for a prompt of one's own.
 
     Returns
     -------
-    str or None
+    name : str
+    system : str or None
         None for ``"none"``.
 
     Raises
@@ -95,10 +96,11 @@ def find_intervention(study: Study, named: str) -> str | None:
                 f"intervention {named[:80]!r}: expected NAME=TEXT, the name in lower-case letters, "
                 "digits and '_', and not 'none'"
             )
-        return text.strip()
+        return name, text.strip()
     if name == "none":
-        return None
-    known = {**load_study("bai2025").interventions, **study.interventions}
+        return name, None
+    held = [load_study("bai2025"), *reversed([*studies])]
+    known = {key: prompt for study in held for key, prompt in study.interventions.items()}
     if name not in known:
         raise InputError(f"{unknown('intervention', name, known)}; or give NAME=TEXT")
-    return known[name]
+    return name, known[name]

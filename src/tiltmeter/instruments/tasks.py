@@ -42,8 +42,7 @@ def _task(
 ) -> Task:
     loaded = load_study(study)
     chosen = select(loaded, instrument, stereotypes, variations)
-    system = find_intervention(loaded, intervention)
-    name = intervention.partition("=")[0]
+    name, system = find_intervention([loaded], intervention)
     return trials_task(
         INSTRUMENTS[instrument].trials(
             loaded,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Journal"]
+__all__ = ["Journal", "journals"]
 
 
 class Journal:
@@ -67,14 +67,28 @@ class Journal:
     def _lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         if not self.path.exists():
             return
-        with self.path.open("rb") as file:
-            offset = 0
-            for line in file:
-                try:
-                    answer = json.loads(line)
-                except ValueError:
-                    answer = None
-                if isinstance(answer, dict) and answer.get("model") == self.model:
-                    if isinstance(answer.get("trial_id"), str):
-                        yield offset, answer
-                offset += len(line)
+        for offset, answer in _answers(self.path):
+            if answer["model"] == self.model:
+                yield offset, answer
+
+
+def journals(directory: Path) -> list[Journal]:
+    """Return the journals of a directory, in the order of their models' names."""
+    paths = (directory / "answers").glob("*.jsonl")
+    models = {answer["model"] for path in paths for _, answer in _answers(path)}
+    return [Journal(directory, model) for model in sorted(models)]
+
+
+def _answers(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the whole lines of a journal, with their offsets; torn ones are left out."""
+    with path.open("rb") as file:
+        offset = 0
+        for line in file:
+            try:
+                answer = json.loads(line)
+            except ValueError:
+                answer = None
+            if isinstance(answer, dict) and isinstance(answer.get("model"), str):
+                if isinstance(answer.get("trial_id"), str):
+                    yield offset, answer
+            offset += len(line)

@@ -6,7 +6,6 @@ anew asks nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,8 @@ from tiltmeter.frames import TRIALS
 from tiltmeter.instruments.scoring import open_decisions
 from tiltmeter.runs.asking import Outcome, ask_models
 from tiltmeter.runs.budget import Budget
+from tiltmeter.runs.journal import journals
+from tiltmeter.runs.tables import by_study
 from tiltmeter.stimuli import Study
 
 __all__ = ["JUDGE", "ask_judge", "verdicts"]
@@ -59,11 +60,8 @@ def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
     """
     found = [pl.DataFrame(schema=TRIALS)]
     for piece in responses:
-        if len(studies) == 1:
-            found.append(open_decisions(piece, *studies.values(), judge_all=judge_all))
-            continue
-        for (name,), part in piece.group_by("study", maintain_order=True):
-            found.append(open_decisions(part, studies[str(name)], judge_all=judge_all))
+        for study, part in by_study(piece, studies):
+            found.append(open_decisions(part, study, judge_all=judge_all))
     trials = pl.concat(found).unique("trial_id", maintain_order=True)
     directory.mkdir(parents=True, exist_ok=True)
     return ask_models(trials, dict([grader]), directory, budget, prices=prices)
@@ -71,13 +69,9 @@ def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
 
 def verdicts(directory: Path) -> dict[str, str]:
     """Read what judges said, question by question; empty where none was asked."""
-    said: dict[str, str] = {}
-    for path in sorted((directory / "answers").glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                answer = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(answer, dict) and isinstance(answer.get("response"), str):
-                said[str(answer.get("trial_id"))] = answer["response"]
-    return said
+    return {
+        answer["trial_id"]: answer["response"]
+        for journal in journals(directory)
+        for answer in journal
+        if answer.get("error") is None
+    }

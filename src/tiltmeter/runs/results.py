@@ -19,7 +19,7 @@ from tiltmeter.runs.decisions import write_decision_tables
 from tiltmeter.runs.journal import Journal
 from tiltmeter.runs.judge import JUDGE, verdicts
 from tiltmeter.runs.plan import Plan, held_plan
-from tiltmeter.runs.tables import pieces, scan_table, write_pieces, write_table
+from tiltmeter.runs.tables import by_study, pieces, scan_table, write_pieces, write_table
 from tiltmeter.statistics import (
     Inference,
     compliance,
@@ -84,8 +84,8 @@ def score_responses(
 
     def scored() -> Iterator[pl.DataFrame]:
         for piece in _numbered(response_pieces(responses)):
-            for name, part in _by_study(piece, studies):
-                scores, words = score(part, studies[name], **options)
+            for study, part in by_study(piece, studies):
+                scores, words = score(part, study, **options)
                 tallies[:] = [_merge([*tallies, words])]
                 yield scores
 
@@ -113,16 +113,6 @@ def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
 
         return read_logs(responses)
     return pieces(responses)
-
-
-def _by_study(piece: pl.DataFrame, studies: dict[str, Study]) -> Iterator[tuple[str, pl.DataFrame]]:
-    if len(studies) == 1 or piece.is_empty():
-        yield next(iter(studies)), piece
-        return
-    for (name,), part in piece.group_by("study", maintain_order=True):
-        if name not in studies:
-            raise InputError(f"responses: study {name!r} is none of {', '.join(studies)}")
-        yield str(name), part
 
 
 def _merge(tallies: list[pl.DataFrame]) -> pl.DataFrame:
