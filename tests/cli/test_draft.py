@@ -176,6 +176,13 @@ def test_a_budget_leaves_the_rest_unasked(run: Run, model: Any) -> None:
     )  # fmt: skip
 
 
+def test_a_draft_that_stopped_goes_on_and_asks_nothing_twice(run: Run, model: Any) -> None:
+    command = ("synonyms", MODEL, "--stereotypes", "age,power", "--out", "d.yaml", "--force")
+    assert run(*command, "--max-calls", "1")[0] == 1
+    assert run(*command)[:2] == (0, "2 candidates, 2 without findings: d.yaml\n")
+    assert sorted(model.prompts.values()) == [1, 1]
+
+
 def test_a_failing_model_costs_one_call_and_one_line(run: Run, serve: Callable[..., Any]) -> None:
     server = serve(lambda body: (401, {"error": {"message": "no such key", "code": "x"}}))
     code, _, err = run("decisions", MODEL, "--max-retries", "0")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,16 +14,12 @@ import click
 from tiltmeter.cli.options import all_options, build_connection, connection_options
 
 if TYPE_CHECKING:
-    from tiltmeter.runs.budget import Budget
     from tiltmeter.stimuli import Study
     from tiltmeter.stimuli.drafting import Draft
 
 __all__ = ["command"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-#: Prompts under way at a time, where --max-connections does not say.
-AT_A_TIME = 10
 
 HEADING = """Candidates, proposed by a model: none of them is in a study yet.
 Read the text and its checks, mend what you like, and set 'accepted: true' where one may enter.
@@ -76,7 +71,7 @@ def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **op
     asked = [(key, drafting.synonym_prompt(words[key])) for key in keys for _ in range(count)]
     head = _head(study, model, options)
     out = _new_file(options, f"{study.name}-synonyms-{head['name']}.yaml")
-    answers = _ask(model, [prompt for _, prompt in asked], options)
+    answers = _ask(model, [prompt for _, prompt in asked], out, options)
     candidates = [
         drafting.synonym_candidate(key, words[key], prompt, answer, valences)
         for (key, prompt), answer in zip(asked, answers.texts, strict=True)
@@ -116,7 +111,7 @@ def decisions(model: str, count: int, examples: int, **options: Any) -> None:
     ]
     head = _head(study, model, options)
     out = _new_file(options, f"{study.name}-decisions-{head['name']}.yaml")
-    answers = _ask(model, [question.prompt for question in asked], options)
+    answers = _ask(model, [question.prompt for question in asked], out, options)
     candidates = [
         candidate
         for question, answer in zip(asked, answers.texts, strict=True)
@@ -223,71 +218,49 @@ class _Answers:
     errors: list[str] = field(default_factory=list)
 
 
-def _ask(name: str, prompts: Sequence[str], options: dict[str, Any]) -> _Answers:
-    """Ask all prompts, the first by itself: a wrong key costs one call."""
-    import asyncio
+def _ask(name: str, prompts: Sequence[str], out: Path, options: dict[str, Any]) -> _Answers:
+    """Ask all prompts that have no answer yet; answers are kept beside the draft."""
+    import polars as pl
 
     from tiltmeter.cli.progress import progress_bar
     from tiltmeter.errors import ModelError
+    from tiltmeter.frames import TRIALS
+    from tiltmeter.runs.asking import ask_models
     from tiltmeter.runs.budget import Budget
+    from tiltmeter.runs.journal import Journal
     from tiltmeter.runs.models import open_models
     from tiltmeter.runs.plan import Generation, Plan
 
     generation = Generation(options["temperature"], 1.0, options["answer_tokens"])
-    budget = Budget(options["max_calls"], options["max_tokens"])
-    model = open_models(Plan([], [name], generation=generation), build_connection(options))[name]
-    answers = _Answers([None] * len(prompts))
-    # Where nobody watches, the bar would be an empty line among the errors.
-    shown = progress_bar(len(prompts)) if sys.stderr.isatty() else nullcontext(lambda *_: None)
-    with shown as advance:
-
-        async def one(i: int) -> None:
-            error = await _ask_one(model, i, prompts[i], options["seed"] + i, budget, answers)
-            advance(name, {"error": error})
-
-        async def everything() -> None:
-            await one(0)
-            if answers.errors:
-                raise ModelError(f"{name}: {answers.errors[0]}")
-            limit = asyncio.Semaphore(options["max_connections"] or AT_A_TIME)
-
-            async def in_turn(i: int) -> None:
-                async with limit:
-                    await one(i)
-
-            await asyncio.gather(*(in_turn(i) for i in range(1, len(prompts))))
-
-        try:
-            asyncio.run(everything())
-        except KeyboardInterrupt:
-            answers.stopped_by = "interrupted"
-    return answers
+    models = open_models(Plan([], [name], generation=generation), build_connection(options))
+    ids = [_name_prompt(i, prompt, options) for i, prompt in enumerate(prompts)]
+    rows = [
+        {"trial_id": one, "instrument": "draft", "mode": "free", "prompt": prompt,
+         "attributes": [], "seed": options["seed"] + i}
+        for i, (one, prompt) in enumerate(zip(ids, prompts, strict=True))
+    ]  # fmt: skip
+    trials = pl.DataFrame([{**dict.fromkeys(TRIALS), **row} for row in rows], schema=TRIALS)
+    kept = out.with_name(f"{out.name}.answers")
+    kept.mkdir(exist_ok=True)
+    limits = (options["max_calls"], options["max_tokens"])
+    # The first by itself: a wrong key costs one call.
+    first = ask_models(trials.head(1), models, kept, Budget(*limits))
+    if first.errors:
+        raise ModelError(f"{name}: {first.last_error}")
+    with progress_bar(len(prompts)) as advance:
+        outcome = ask_models(trials, models, kept, Budget(*limits), on_progress=advance)
+    held = {answer["trial_id"]: answer.get("response") for answer in Journal(kept, name)}
+    errors = [outcome.last_error] * outcome.errors if outcome.last_error else []
+    return _Answers([held.get(one) for one in ids], outcome.stopped_by, errors)
 
 
-async def _ask_one(
-    model: Any, i: int, prompt: str, seed: int, budget: Budget, answers: _Answers
-) -> str | None:
-    """Ask one prompt, if the budget lets it; the error in one line, if there was one."""
-    from inspect_ai.model import GenerateConfig
+def _name_prompt(i: int, prompt: str, options: dict[str, Any]) -> str:
+    """Name a prompt after all that decides its answer, so that it is asked once."""
+    import hashlib
 
-    from tiltmeter.elicitation.task import SEEDED, describe_error
-
-    if (limit := budget.exhausted()) is not None:
-        answers.stopped_by = limit
-        return None
-    budget.take(1)
-    seeded = str(model).partition("/")[0] in SEEDED
-    try:
-        output = await model.generate(prompt, config=GenerateConfig(seed=seed if seeded else None))
-    except Exception as error:  # a provider's, after its retries
-        answers.errors.append(describe_error(error))
-        return answers.errors[-1]
-    answers.texts[i] = output.completion
-    usage = output.usage
-    if usage is not None:
-        spent = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-        budget.spend(spent, None)
-    return None
+    settings = (options["seed"], options["temperature"], options["answer_tokens"], prompt)
+    digest = hashlib.sha256(repr(settings).encode()).hexdigest()
+    return f"draft.{i:05d}.{digest[:16]}"
 
 
 def _write(draft: Draft, out: Path, answers: _Answers, options: dict[str, Any]) -> None:
