@@ -99,7 +99,7 @@ def chosen(source: dict[str, Any], instrument: str) -> dict[str, list[str]]:
 
 
 def test_chained_tasks_are_the_released_ones(released: dict[str, Any]) -> None:
-    wording = BAI.instruments["word_association"]
+    wording = BAI.instruments.word_association
     association = f"{wording.variations['replication'].wording} {wording.answer_format}"
     for key, source in released.items():
         stereotype = BAI.stereotypes[key]

@@ -22,7 +22,7 @@ def test_the_study_of_the_readme() -> None:
 
 
 def test_the_studies_of_the_guide() -> None:
-    whole, wordings, decisions, interventions = blocks("docs/studies.md")
+    whole, wordings, decisions, _, _, interventions = blocks("docs/studies.md")
     assert parse_study(whole, "whole").stereotypes["cats"].label == "Cats"
     lead = "stereotypes:\n  cats:\n    …\n"
     instruments, changed = wordings.split(lead)
@@ -41,3 +41,16 @@ def test_the_studies_of_the_guide() -> None:
         .iter_rows(named=True)
     )
     assert later["followup"].startswith("{response1} Two jobs are free")
+
+
+def test_the_study_of_dimensions_in_the_guide() -> None:
+    *_, whole, wordings, _ = blocks("docs/studies.md")
+    for text in (whole, whole + wordings):
+        study = parse_study(text, "studies.md")
+        assert study.offers() == ["word_association", "affective_attribution"]
+        paired, thought = (
+            INSTRUMENTS[name].trials(study, Design(iterations=2)) for name in study.offers()
+        )
+        assert set(paired["dimension"]) == {"competence", "warmth"}
+        assert "{" not in "".join([*paired["prompt"], *thought["prompt"], *thought["followup"]])
+    assert len(paired["attributes"][0]) == 6 and study.answers.negations == ["hardly"]

@@ -39,7 +39,7 @@ def test_bai2025_holds_the_21_stereotypes_of_the_paper() -> None:
     categories = [s.category for s in study.stereotypes.values()]
     counts = {c: categories.count(c) for c in categories}
     assert counts == {"race": 9, "gender": 4, "religion": 3, "health": 5}  # PNAS, p. 6
-    assert study.instruments["word_association"].default_variations == [
+    assert study.instruments.word_association.default_variations == [
         "replication", "instruction1", "instruction2", "synonym"
     ]  # fmt: skip
 
@@ -68,7 +68,7 @@ def test_the_padded_synonym_lists_are_flagged_and_corrected_under_another_name()
 
 def test_a_study_of_ones_own_needs_no_wordings() -> None:
     study = parse_study(PETS, "pets.yaml")
-    assert "replication" in study.instruments["word_association"].variations
+    assert "replication" in study.instruments.word_association.variations
     assert study.stereotypes["cats"].tied == ["aloof", "null"]  # words, not missing values
     assert study.stereotypes["cats"].counter == ["loyal", "nan"]
 
@@ -102,7 +102,7 @@ def test_an_error_names_file_line_and_field(text: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("bai2024", "did you mean bai2025?"),
+        ("bai2024", "did you mean bai2025, mist2025?"),
         ("nowhere.yaml", "nowhere.yaml: no such file"),
         ("../secrets", "unknown study"),
     ],

@@ -1,25 +1,27 @@
 """Studies: stimuli and wordings as files, and their one loader."""
 
+from tiltmeter.stimuli.decision_wordings import DECISIONS
 from tiltmeter.stimuli.loading import load_study, parse_study, shipped_studies, study_hash
-from tiltmeter.stimuli.study import (
-    DECISIONS,
-    Citation,
-    Instrument,
-    Stereotype,
-    Study,
+from tiltmeter.stimuli.study import Answers, Citation, Stereotype, Study
+from tiltmeter.stimuli.wording import (
+    SHARED,
+    AffectiveAttribution,
     Variation,
-    Words,
-    word_key,
+    WordAssociation,
+    fill,
 )
-from tiltmeter.stimuli.wording import fill
+from tiltmeter.stimuli.words import Words, word_key
 
 __all__ = [
     "DECISIONS",
+    "SHARED",
+    "AffectiveAttribution",
+    "Answers",
     "Citation",
-    "Instrument",
     "Stereotype",
     "Study",
     "Variation",
+    "WordAssociation",
     "Words",
     "fill",
     "load_study",

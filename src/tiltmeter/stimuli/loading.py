@@ -13,7 +13,8 @@ import yaml
 from pydantic import ValidationError
 
 from tiltmeter.errors import StudyError, unknown
-from tiltmeter.stimuli.study import DECISIONS, Study
+from tiltmeter.stimuli.decision_wordings import DECISIONS
+from tiltmeter.stimuli.study import Study
 from tiltmeter.stimuli.yaml_text import explain, parse_yaml
 
 __all__ = ["load_study", "parse_study", "shipped_studies", "study_hash"]
@@ -96,7 +97,9 @@ def parse_study(text: str, source: str) -> Study:
     content, root = parse_yaml(text, source)
     if not isinstance(content, dict):
         raise StudyError(f"{source}:1: expected a mapping with name and stereotypes")
-    content.setdefault("instruments", _wordings())
+    given = content.setdefault("instruments", {})
+    if isinstance(given, dict):
+        content["instruments"] = {**_wordings(), **given}
     try:
         return Study.model_validate(content)
     except ValidationError as error:
@@ -117,15 +120,49 @@ def study_hash(study: Study, instrument: str | None = None) -> str:
 
     Layout, comments, labels, notes and citations do not count: mending one keeps the draws. With
     an `instrument`, only what it asks counts: adding a decision keeps the draws of the words.
+    What a study does not use does not count either, so that a field of a later version keeps
+    the draws of an earlier one.
     """
-    content = study.model_dump(include={"name", "instruments", "stereotypes"})
-    for shared in content["instruments"].values():
-        for variation in shared["variations"].values():
-            del variation["note"]
+    content = study.model_dump(include={"name", "stereotypes"})
+    content["instruments"] = _asked_wordings(study, instrument)
+    if study.dimensions and instrument != "affective_attribution":
+        content["dimensions"] = {
+            name: {"tied": pole.tied, "counter": pole.counter}
+            for name, pole in study.dimensions.items()
+        }
+    if study.objects and instrument in (None, "affective_attribution"):
+        content["objects"] = study.objects
+    answers = study.answers.model_dump()
+    if instrument is None and any(answers.values()):
+        content["answers"] = answers
     for stereotype in content["stereotypes"].values():
         _forget_notes(stereotype, instrument)
     text = json.dumps(content, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+#: Fields of wordings as they are where a study makes no use of them.
+_UNUSED = {
+    "shared_draws": False,
+    "pair_format": "",
+    "words_per_set": None,
+    "label_format": "Answer with A or B.",
+}
+
+
+def _asked_wordings(study: Study, instrument: str | None) -> dict[str, Any]:
+    """Return the wordings that `instrument` asks; decisions may ask the word association's."""
+    attributed = instrument in (None, "affective_attribution") and study.objects
+    names = ["word_association"] if instrument != "affective_attribution" else []
+    names += ["affective_attribution"] if attributed else []
+    content = study.instruments.model_dump(include=set(names))
+    for shared in content.values():
+        for variation in shared["variations"].values():
+            del variation["note"]
+        for field, unused in _UNUSED.items():
+            if shared.get(field, unused) == unused:
+                shared.pop(field, None)
+    return content
 
 
 def _forget_notes(stereotype: dict[str, Any], instrument: str | None) -> None:

@@ -13,7 +13,8 @@ from tiltmeter.stimuli.drafting.decisions import check_decision
 from tiltmeter.stimuli.drafting.drafts import Draft, SynonymCandidate, SynonymDraft
 from tiltmeter.stimuli.drafting.synonyms import check_synonyms, seed_variation, seed_words
 from tiltmeter.stimuli.loading import study_hash
-from tiltmeter.stimuli.study import Study, Words
+from tiltmeter.stimuli.study import Study
+from tiltmeter.stimuli.words import Words
 
 __all__ = ["Grown", "accept"]
 
@@ -188,7 +189,7 @@ def _put_synonyms(
 
 def _add_wording(study: Study, content: dict[str, Any], name: str, note: str) -> None:
     """Ask the new words in the first wording that every stereotype shares."""
-    shared = study.instruments["word_association"]
+    shared = study.instruments.word_association
     seed = next((v for v in shared.default_variations if not shared.variations[v].own_words), None)
     variation = shared.variations[seed or shared.default_variations[0]]
     new = {**variation.model_dump(exclude_defaults=True), "own_words": True, "note": note}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tiltmeter.stimuli.drafting.drafts import plain_text
-from tiltmeter.stimuli.study import word_key
+from tiltmeter.stimuli.words import word_key
 
 __all__ = ["Reading", "read_synonyms"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from tiltmeter.stimuli.study import Words
+from tiltmeter.stimuli.words import Words
 
 __all__ = ["SLOTS", "listed_words", "restore_slots"]
 

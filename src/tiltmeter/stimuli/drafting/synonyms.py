@@ -20,7 +20,8 @@ from tiltmeter.errors import StudyError
 from tiltmeter.stimuli.drafting.drafts import SynonymCandidate, plain_text
 from tiltmeter.stimuli.drafting.reading import read_synonyms
 from tiltmeter.stimuli.drafting.valence import Lexicon, check_valence
-from tiltmeter.stimuli.study import Stereotype, Study, Word, Words, word_key
+from tiltmeter.stimuli.study import Stereotype, Study
+from tiltmeter.stimuli.words import Word, Words, word_key
 
 __all__ = [
     "PROMPT",

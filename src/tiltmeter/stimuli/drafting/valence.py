@@ -16,7 +16,7 @@ from statistics import fmean
 
 from tiltmeter.errors import InputError
 from tiltmeter.stimuli.drafting.drafts import read_text
-from tiltmeter.stimuli.study import word_key
+from tiltmeter.stimuli.words import word_key
 
 __all__ = ["Lexicon", "check_valence", "read_lexicon"]
 

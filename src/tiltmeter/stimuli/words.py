@@ -1,0 +1,113 @@
+"""Words of a study, and the rules they must keep."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+__all__ = [
+    "MaybeWords",
+    "Name",
+    "Override",
+    "Prompt",
+    "Strict",
+    "Word",
+    "WordList",
+    "Words",
+    "word_key",
+]
+
+
+def word_key(word: str) -> str:
+    """Fold what does not tell two words apart: case, width, runs of spaces."""
+    return " ".join(unicodedata.normalize("NFKC", word).casefold().split())
+
+
+def _word(word: str) -> str:
+    if not word.strip():
+        raise ValueError("empty word")
+    if len(word) > 80:
+        raise ValueError(f"word of {len(word)} characters; at most 80 are allowed")
+    if any(unicodedata.category(c).startswith("C") for c in word):
+        raise ValueError(f"word {word!r} holds a control character")
+    return word.strip()
+
+
+def _distinct(words: list[str]) -> list[str]:
+    seen: set[str] = set()
+    for word in words:
+        if word_key(word) in seen:
+            raise ValueError(f"word {word!r} stands twice")
+        seen.add(word_key(word))
+    return words
+
+
+def _name(name: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_]{0,63}", name):
+        raise ValueError(
+            f"name {name!r}: use lower-case letters, digits and '_', with a letter or digit first"
+        )
+    return name
+
+
+def _not_empty(text: str) -> str:
+    if not text.strip():
+        raise ValueError("empty; a system prompt needs some text")
+    return text
+
+
+Word = Annotated[str, AfterValidator(_word)]
+WordList = Annotated[list[Word], Field(min_length=1, max_length=500), AfterValidator(_distinct)]
+MaybeWords = Annotated[list[Word], Field(max_length=500), AfterValidator(_distinct)]
+Name = Annotated[str, AfterValidator(_name)]
+Prompt = Annotated[str, AfterValidator(_not_empty)]
+
+
+class Strict(BaseModel):
+    """A part of a study file: no unknown fields, never changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Words(Strict):
+    """The word lists of a stereotype, under one variation and dimension."""
+
+    marginalized: WordList
+    default: WordList
+    tied: MaybeWords = []
+    """Empty, like `counter`, where groups are not paired with words of their own."""
+    counter: MaybeWords = []
+    extra: list[Word] = []
+    """Words shown in the prompt that belong to neither set and are never scored."""
+
+    @model_validator(mode="after")
+    def _both_sets(self) -> Words:
+        if bool(self.tied) != bool(self.counter):
+            empty = "counter" if self.tied else "tied"
+            raise ValueError(f"{empty} has no words; give words to both sets or to neither")
+        return self
+
+    @model_validator(mode="after")
+    def _disjoint(self) -> Words:
+        roles = ("marginalized", "default", "tied", "counter", "extra")
+        seen: dict[str, str] = {}
+        for role in roles:
+            for word in getattr(self, role):
+                other = seen.setdefault(word_key(word), role)
+                if other != role:
+                    raise ValueError(f"word {word!r} stands in both {other} and {role}")
+        return self
+
+
+class Override(Strict):
+    """What a variation changes in a stereotype's words, and which defects it keeps."""
+
+    marginalized: WordList | None = None
+    default: WordList | None = None
+    tied: WordList | None = None
+    counter: WordList | None = None
+    extra: list[Word] | None = None
+    source_defect: str | None = None
