@@ -1,14 +1,20 @@
-"""The printed result tables of the papers.
+"""The printed result tables of the papers, values as printed and doubts beside them.
 
-Reference: Bai, Wang, Sucholutsky & Griffiths 2025, PNAS 122(8), e2416228122, SI Appendix:
+`bai2025`: Bai, Wang, Sucholutsky & Griffiths 2025, PNAS 122(8), e2416228122, SI Appendix:
 word association in Tables S5 (pilot), S6 (replication), S7 and S8 (rewordings), S9 (synonyms);
 relative decisions in S10 to S14 likewise; logistic regressions in S15 and S16 and in the text of
 sections K and O; shares of yes in absolute decisions in the article.
 
 Word association scores of eight models lie in −1…1, neutral 0; decisions are shares in 0…1,
-neutral ½; positive, or above ½, is stereotype-consistent. Values are as printed. Their word
-association scores an unreadable or refused answer as 0, where Tiltmeter scores it as missing;
-their intervals treat answers as independent.
+neutral ½; positive, or above ½, is stereotype-consistent. Their word association scores an
+unreadable or refused answer as 0, where Tiltmeter scores it as missing; their intervals treat
+answers as independent.
+
+`mist2025`: Li, Liu, Liu, Wang, Wei & Hu 2025, arXiv 2506.14161: word association along three
+dimensions in Table 1, affective attribution in Table 2. Means lie in −1…1, neutral 0, positive
+where the default group gets the words of the high pole; shares of comedy, tragedy and neutral
+answers lie in 0…1. `sd` is the population's: t = mean / (sd / √(n − 1)) fits all 24 rows. Answers
+that were not valid are left out and counted by `n` alone, of 1,500 per model and dimension.
 """
 
 from __future__ import annotations
@@ -25,7 +31,16 @@ _FILES = {
     "bai2025": {
         "word_association": "published.csv",
         "relative_decision": "published_decisions.csv",
-    }
+    },
+    "mist2025": {
+        "word_association": "published_mist_associations.csv",
+        "affective_attribution": "published_mist_attributions.csv",
+    },
+}
+_NUMBERS: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("mean", "ci_low", "ci_high", "sd", "t"), pl.Float64),
+    **dict.fromkeys(("comedy_share", "tragedy_share", "neutral_share"), pl.Float64),
+    "n": pl.Int64,
 }
 _REGRESSIONS = {"bai2025": "published_regressions.csv"}
 _TEXT = ("table", "model", "term", "p", "note")
@@ -48,17 +63,25 @@ def load_published(study: str, instrument: str = "word_association") -> pl.DataF
     Parameters
     ----------
     study
-        The name of the study: ``"bai2025"``.
+        The name of the study: ``"bai2025"`` or ``"mist2025"``.
     instrument
-        ``"word_association"`` (Tables S5 to S9) or ``"relative_decision"`` (S10 to S14).
+        ``"word_association"`` (Tables S5 to S9; of MIST, Table 1); of ``"bai2025"`` also
+        ``"relative_decision"`` (S10 to S14), of ``"mist2025"`` also ``"affective_attribution"``
+        (Table 2).
 
     Returns
     -------
     polars.DataFrame
-        One row per printed value: ``table, variation, stereotype`` (the printed label),
-        ``category, level`` (cell, category, model, overall), ``model, mean, ci_low, ci_high``
-        (null where the source prints none), ``missing``, ``note`` (what is doubtful about
-        the value; else null), ``raw`` and ``model_in_source`` (as printed).
+        One row per printed value or line of values, with ``table``, ``model`` and ``note`` (what
+        is doubtful about it; else null), and
+
+        - of ``"bai2025"``: ``variation, stereotype`` (the printed label), ``category, level``
+          (cell, category, model, overall), ``mean, ci_low, ci_high`` (null where the source
+          prints none), ``missing, raw`` and ``model_in_source`` (as printed);
+        - of ``"mist2025"``, word association: ``dimension, n`` (valid answers), ``mean, sd, t``
+          and ``p`` (text, as printed);
+        - of ``"mist2025"``, affective attribution: ``group`` (default, marginalized) and
+          ``comedy_share, tragedy_share, neutral_share``, of the valid answers about that group.
 
     Raises
     ------
@@ -71,15 +94,17 @@ def load_published(study: str, instrument: str = "word_association") -> pl.DataF
     918
     >>> load_published("bai2025", "relative_decision")["table"].unique().sort().to_list()
     ['S10', 'S11', 'S12', 'S13', 'S14']
+    >>> load_published("mist2025").filter(model="GPT-4o")["mean"].to_list()
+    [-0.067, 0.275, 0.176]
     """
     if study not in _FILES:
         raise InputError(unknown("study with published values", study, _FILES))
     if instrument not in _FILES[study]:
         raise InputError(unknown("instrument with published values", instrument, _FILES[study]))
-    numbers = ("mean", "ci_low", "ci_high")
-    return _read(_FILES[study][instrument]).with_columns(
-        pl.col(numbers).cast(pl.Float64), pl.col("missing") == "1"
-    )
+    frame = _read(_FILES[study][instrument])
+    frame = frame.cast({name: kind for name, kind in _NUMBERS.items() if name in frame.columns})
+    flags = [pl.col("missing") == "1"] if "missing" in frame.columns else []
+    return frame.with_columns(flags)
 
 
 def load_regressions(study: str) -> pl.DataFrame:
