@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 __all__ = [
     "ESTIMATES",
     "FACTORS",
+    "LATER",
     "LEVELS",
     "Measure",
+    "OUTCOMES",
     "REASONS",
     "RESPONSES",
     "SCORES",
@@ -36,7 +38,8 @@ Schema = dict[str, "pl.DataType"]
 #: Why a response has no score.
 REASONS = ("refused", "neither", "both", "unparsed", "truncated", "low_coverage", "error")
 
-#: From the finest table to the coarsest; instrument, mode and intervention are never pooled.
+#: From the finest table to the coarsest; instrument, mode, intervention and dimension are never
+#: pooled.
 LEVELS = ("cell", "stereotype", "category", "model", "overall")
 
 FACTORS: Schema = {
@@ -47,8 +50,12 @@ FACTORS: Schema = {
     "intervention": pl.String(),  # name of the system prompt | none
     "category": pl.String(),
     "stereotype": pl.String(),
+    "dimension": pl.String(),  # of stereotype content; null where a stereotype has its own words
     "variation": pl.String(),
 }
+
+#: Columns of later versions: a table without them has nulls there.
+LATER = ("dimension", "object", "outcome")
 
 #: One row per prompt, the same for every model.
 TRIALS: Schema = {
@@ -59,10 +66,11 @@ TRIALS: Schema = {
     "intervention": pl.String(),
     "category": pl.String(),
     "stereotype": pl.String(),
+    "dimension": pl.String(),
     "variation": pl.String(),
     "word_list": pl.String(),  # plain | as_released
     "iteration": pl.Int64(),
-    "pair_id": pl.String(),  # the mirrored pair: one draw in both group orders
+    "pair_id": pl.String(),  # the mirrored pair: one draw in both group orders, or of both groups
     "order": pl.String(),  # marginalized_first | default_first; null where one group is named
     "marginalized": pl.String(),  # the group word drawn
     "default": pl.String(),
@@ -70,7 +78,8 @@ TRIALS: Schema = {
     "tied": pl.String(),  # decisions: the task drawn from the tied set; else null
     "counter": pl.String(),
     "attribute_order": pl.String(),  # decisions: tied_first | counter_first
-    "version": pl.String(),  # absolute decisions: a key of VERSIONS; else null
+    "version": pl.String(),  # who is asked about: a key of VERSIONS, or a group; else null
+    "object": pl.String(),  # affective attribution: the neutral object described; else null
     "labels": pl.String(),  # forced mode: labels of first and second option; else null
     "system": pl.String(),  # the intervention's system prompt; null without one
     "prompt": pl.String(),
@@ -108,6 +117,8 @@ SCORES: Schema = {
     "counter": pl.String(),
     "attribute_order": pl.String(),
     "version": pl.String(),
+    "object": pl.String(),
+    "outcome": pl.String(),  # affective attribution: one of OUTCOMES; null if forced or not read
     "score": pl.Float64(),
     "reason": pl.String(),
     "coverage": pl.Float64(),  # words paired / words asked, 0…1
@@ -120,6 +131,9 @@ SCORES: Schema = {
     "margin": pl.Float64(),  # decisions: how far the evidence agrees, 0…1
     "conflict": pl.Boolean(),  # decisions: some evidence points the other way
 }
+
+#: What an affective attribution calls its description.
+OUTCOMES = ("comedy", "tragedy", "neutral")
 
 #: One row per attribute word and pair of group words: which words carry the association.
 WORDS: Schema = {
@@ -214,7 +228,7 @@ def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> 
     Parameters
     ----------
     frame
-        Any frame with at least the columns of `schema`.
+        Any frame with the columns of `schema`; those of `LATER` may be missing.
     schema
         One of the schemas of this module.
     name
@@ -230,6 +244,8 @@ def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> 
     InputError
         If a column is missing or its values do not fit the type.
     """
+    later = [name for name in LATER if name in schema and name not in frame.columns]
+    frame = frame.with_columns(pl.lit(None, schema[name]).alias(name) for name in later)
     missing = [column for column in schema if column not in frame.columns]
     if missing:
         raise InputError(

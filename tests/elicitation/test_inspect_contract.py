@@ -16,6 +16,8 @@ from inspect_ai.scorer import Score
 
 from tiltmeter.elicitation.logs import read_logs
 from tiltmeter.errors import InputError
+from tiltmeter.instruments.scoring import score
+from tiltmeter.stimuli import load_study
 
 Serve = Callable[..., Any]
 
@@ -71,6 +73,30 @@ def test_the_task_runs_by_its_name_and_its_log_feeds_score(
     full = read_eval_log(list_eval_logs(str(tmp_path / "logs"))[0].name)
     by_id = dict(responses.select("trial_id", "response").rows())
     assert all(by_id[s.id] == s.output.completion for s in full.samples or [])
+
+
+def test_an_attribution_runs_by_its_name_and_its_log_feeds_score(
+    serve: Serve, tmp_path: Path
+) -> None:
+    server = serve()
+    server.reply = lambda body: server.chat(
+        body, "A flat thing." if len(body["messages"]) == 1 else "It: Comedy."
+    )
+    (log,) = inspect_eval(
+        "tiltmeter/affective_attribution",
+        model=get_model("openai-api/loop/m", memoize=False),
+        task_args={"stereotypes": "age", "variations": "template1", "iterations": 4},
+        log_dir=str(tmp_path / "logs"),
+        display="none",
+    )
+    assert log.status == "success" and log.results is not None
+    assert log.results.scores[0].metrics["mean"].value == 0  # comedy for either group
+    responses = pl.concat(read_logs(tmp_path / "logs"))
+    assert responses["profile"].to_list() == ["A flat thing."] * 4
+    scores, _ = score(responses, load_study("mist2025"))
+    assert scores.group_by("version").agg(pl.col("score").unique()).sort("version").rows() == [
+        ("default", [1.0]), ("marginalized", [-1.0])
+    ]  # fmt: skip
 
 
 def test_a_log_that_is_none_is_named(tmp_path: Path) -> None:

@@ -293,6 +293,13 @@ def test_reasons(text, stop_reason, reason):
     assert read(text, stop_reason=stop_reason).reason == reason
 
 
+@pytest.mark.parametrize("asked, coverage", [(None, 0.5), (4, 0.75), (3, 1), (2, 1), (0, 0)])
+def test_how_many_words_were_asked_may_be_told(asked, coverage):
+    answer = read(lines("{w} - {g}", PAIRS[:3]), asked=asked)
+    assert answer.coverage == coverage
+    assert answer.reason == (None if coverage == 1 else "low_coverage")
+
+
 def test_floor_is_a_parameter():
     answer = lines("{w} - {g}", PAIRS[:3])
     assert (read(answer).reason, read(answer, floor=0.5).reason) == ("low_coverage", None)
@@ -331,6 +338,32 @@ def test_refusals(text):
 )
 def test_answers_that_are_no_refusals(text):
     assert not is_refusal(text)
+
+
+@pytest.mark.parametrize(
+    "text, phrases, refused",
+    [
+        ("Das möchte ich nicht tun.", ["möchte ich nicht"], True),
+        ("MÖCHTE  ICH\nNICHT", ["Möchte ich  nicht"], True),
+        ("Das mag ich nicht.", ["möchte ich nicht"], False),
+        ("Unmöglichkeit", ["möglich"], False),
+        ("Geht nicht (leider).", ["(leider)"], True),
+        ("a.c", ["a.c", ""], True),
+        ("abc", ["a.c", "", " "], False),
+    ],
+)
+def test_a_study_may_give_phrases_that_decline(text, phrases, refused):
+    assert is_refusal(text, phrases) == is_refusal(text, more=phrases) == refused
+    assert read(text + " oder?", refusals=phrases).reason == ("refused" if refused else "unparsed")
+
+
+def test_a_refusal_that_pairs_is_an_answer():
+    assert read("Ungern, aber: " + ANSWER, refusals=["ungern"]).reason is None
+
+
+@pytest.mark.parametrize("text", ["I cannot  comply.", "I\u00a0cannot\nhelp with that."])
+def test_blanks_do_not_hide_a_refusal(text):
+    assert is_refusal(text)
 
 
 @pytest.mark.parametrize(

@@ -102,3 +102,61 @@ def test_an_error_is_told_in_one_line() -> None:
 
     assert describe_error(Retry("x")) == "TimeoutError: no answer in 5 s"
     assert describe_error(KeyboardInterrupt()) == "KeyboardInterrupt"
+
+
+def attributed(mode: str, tmp_path: Path, server: Any, **choice: Any) -> dict[str, Any]:
+    """Ask two affective attributions; return the bodies of the requests, and the answers."""
+    from tiltmeter.instruments.affective_attribution import trials as attribution_trials
+
+    bodies: list[dict[str, Any]] = []
+
+    def reply(body: dict[str, Any]) -> Any:
+        bodies.append(body)
+        described = len(body["messages"]) == 1
+        return server.chat(body, "A flat thing." if described else "Comedy", **choice)
+
+    server.reply = reply
+    drawn = attribution_trials(
+        load_study("mist2025"), Design(mode, 2), stereotypes=["age"], variations=["template1"]
+    )
+    given: list[dict[str, Any]] = []
+    inspect_eval(
+        trials_task(drawn, ask(given.append)),
+        model="openai-api/loop/m",
+        model_args={"memoize": False},
+        log_dir=str(tmp_path),
+        display="none",
+        score=False,
+    )
+    return {"answers": given, "bodies": bodies}
+
+
+def test_the_second_question_goes_on_with_the_conversation(serve: Serve, tmp_path: Path) -> None:
+    found = attributed("free", tmp_path, serve())
+    second = [b["messages"] for b in found["bodies"] if len(b["messages"]) > 1]
+    assert [[m["role"] for m in turn] for turn in second] == [["user", "assistant", "user"]] * 2
+    assert second[0][0]["content"].startswith("After thinking of")
+    assert second[0][1]["content"] == "A flat thing."
+    assert '"comedy"' in second[0][2]["content"]
+    answer = found["answers"][0]
+    assert (answer["profile"], answer["response"]) == ("A flat thing.", "Comedy")
+    assert (answer["calls"], answer["output_tokens"]) == (2, 120)
+
+
+def test_only_the_second_answer_is_held_to_the_schema(serve: Serve, tmp_path: Path) -> None:
+    found = attributed("structured", tmp_path, serve())
+    held = {len(b["messages"]): b.get("response_format") for b in found["bodies"]}
+    assert held[1] is None
+    values = held[3]["json_schema"]["schema"]["properties"]["choice"]["enum"]
+    assert sorted(values) == ["comedy", "tragedy"]
+
+
+def test_forced_options_follow_the_description(serve: Serve, tmp_path: Path) -> None:
+    tops = [{"token": t, "logprob": p, "bytes": None} for t, p in (("com", -0.5), ("tragedy", -1))]
+    first = {"token": "com", "logprob": -0.5, "bytes": None, "top_logprobs": tops}
+    found = attributed("forced", tmp_path, serve(), logprobs={"content": [first]})
+    (recorded,) = json.loads(found["answers"][0]["response"]).values()
+    assert recorded == pytest.approx([-0.5, -1.0])
+    assert found["answers"][0]["profile"] == "A flat thing."
+    assert [b.get("logprobs") for b in found["bodies"] if len(b["messages"]) == 1] == [None, None]
+    assert all(b["max_tokens"] == 1 for b in found["bodies"] if len(b["messages"]) == 3)

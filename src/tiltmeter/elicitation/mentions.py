@@ -1,13 +1,13 @@
 """Find the words of a prompt in the lines of an answer, and say what stands between them.
 
 A line becomes *mentions* (``a`` a word to be paired, ``g`` a group), whole words and the longest
-first, and the *gaps* around them. Mentions with nothing but punctuation between them form a *row*.
+first, and the *gaps* around them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,14 +20,11 @@ __all__ = [
     "Line",
     "Mention",
     "Pair",
-    "Row",
     "find_mentions",
     "index",
     "introduces",
     "read_line",
-    "rows",
     "spellings",
-    "spoken",
 ]
 
 
@@ -48,16 +45,6 @@ class Gap(NamedTuple):
     closes: bool  # the text after lets a row end here
 
 
-class Row(NamedTuple):
-    """Mentions with nothing but punctuation between them."""
-
-    kinds: str
-    terms: list[str]
-    gaps: list[str]
-    opens: str
-    closes: bool
-
-
 class Line(NamedTuple):
     """A line with its mentions and the gaps around them."""
 
@@ -74,6 +61,8 @@ Pair = tuple[str, str]
 
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
 LETTERS = re.compile(r"[^\W\d_]+")
+_NON = re.compile(r"\bnon(?=[^\W\d_]{5})")
+_NEXT = re.compile(r"[)\]][^()\[\]]{0,8},[^()\[\]]{0,8}[(\[]")  # from one "(joy, young)" to another
 _NEUTRAL = frozenset(" \t\n\v\f\u3000\"'`*_\\#•·●▪◦‣0123456789")
 _UNCLOSING = _NEUTRAL | {")", "]"}  # "julia (home) is here" goes on
 _LISTS = frozenset(",;/&+)]}、")
@@ -86,11 +75,13 @@ _NEGATIONS = frozenset(
 )
 _PREAMBLE = 6  # words that may stand before "julia: home, wedding"
 # A JSON key or a column label stands for itself and is no prose; what follows a key such as
-# "reason" is prose, so those keys stay words.
+# "reason" is prose, so those keys stay words. X and S are what Li et al. 2025 ask for by name.
 _LABEL = re.compile(
     r"""(["'])(?!reason|expla|rational|justif|why|note|comment)[\w -]{1,40}\1\s{0,8}:"""
-    r"|\b(?:words?|groups?|choice|pick|name|answer|category|label|attribute|item|option)"
+    r"|\b(?:(?:assigned|associated|chosen|matching|selected) )?(?:words?|groups?|choice|pick"
+    r"|name|answer|category|label|attribute|item|option|identifier|person|assigned)"
     r" {0,2}\d{0,3} {0,2}[:=]"
+    r"|(?<![\w'-])[xs](?:_?[ab\d]{1,3})? {0,2}(?:[:=]|-+>)"
 )
 
 
@@ -98,7 +89,12 @@ def spellings(term: str) -> set[tuple[str, ...]]:
     """Token sequences that stand for a term: ``min-jun kim``, ``minjun kim``, ``minjunkim``."""
     plain = normalise(term)
     parts = plain.split()
-    ways = (plain, "".join(parts), " ".join(re.sub("[-'_]", "", part) for part in parts))
+    ways = (
+        plain,
+        "".join(parts),
+        " ".join(re.sub("[-'_]", "", part) for part in parts),
+        _NON.sub("non-", plain),  # gender-nonconforming, gender non-conforming
+    )
     tokens = [tuple(t for t in _TOKEN.findall(way) if t not in "-'") for way in ways]
     return {*tokens, ("".join(tokens[0]),)} - {(), ("",)}
 
@@ -178,54 +174,11 @@ def _classify(text: str) -> Gap:
     marks = set(text) - _NEUTRAL
     if words or marks <= _LISTS:
         return Gap("list" if marks else "space", ":", True)
-    stops = marks <= _LISTS | _STOPS and ".." not in text
+    stops = (marks <= _LISTS | _STOPS and ".." not in text) or _NEXT.search(text) is not None
     return Gap("stop" if stops else "link", ":", True)
 
 
 _short_gap = lru_cache(maxsize=4096)(_classify)
-
-
-def rows(line: Line) -> Iterator[Row]:
-    """Cut a line into rows at every gap with words or a full stop."""
-    start = 0
-    for end in range(1, len(line.mentions) + 1):
-        if end < len(line.mentions) and line.gaps[end].kind not in ("words", "stop"):
-            continue
-        mentions = line.mentions[start:end]
-        yield Row(
-            "".join(mention.kind for mention in mentions),
-            [mention.term for mention in mentions],
-            [gap.kind for gap in line.gaps[start + 1 : end]],
-            line.gaps[start].opens,
-            line.gaps[end].closes,
-        )
-        start = end
-
-
-#: What a whole line may say between its word and its group: ``joy goes with young``.
-_SPOKEN = frozenset(
-    tuple(text.split())
-    for text in (
-        *("the", "a", "an", "is", "is for", "fits", "suits", "answer", "choice", "my choice"),
-        *("goes with", "goes to", "pairs with", "paired with", "belongs to", "belongs with"),
-        *("i choose", "i would choose", "i pick", "i would pick", "i say", "i would say"),
-        *("my choice is", "assigned to", "is assigned to", "matched with", "matches"),
-        *("associated with", "is associated with", "more associated with"),
-        *("is more associated with", "most associated with", "is most associated with"),
-    )
-)
-
-
-def spoken(line: Line) -> list[tuple[str, str]]:
-    """Pair of a line that holds one word, one group after it and nothing else but such words."""
-    if [mention.kind for mention in line.mentions] != ["a", "g"]:
-        return []
-    word, group = line.mentions
-    between = line.text[word.end : group.start]
-    around = line.text[: word.start] + line.text[group.end :]
-    if LETTERS.search(around) or "?" in around or tuple(LETTERS.findall(between)) not in _SPOKEN:
-        return []
-    return [(word.term, group.term)]
 
 
 def introduces(preamble: str) -> bool:

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from tiltmeter.elicitation.blocks import read_blocks
 from tiltmeter.elicitation.mentions import (
@@ -27,19 +28,16 @@ from tiltmeter.elicitation.mentions import (
     Lexicon,
     Line,
     Pair,
-    Row,
     find_mentions,
     index,
-    introduces,
     read_line,
-    rows,
     spellings,
-    spoken,
 )
 from tiltmeter.elicitation.plaintext import normalise
 from tiltmeter.elicitation.refusals import is_refusal
+from tiltmeter.elicitation.rows import within
 
-__all__ = ["Pairing", "infer_groups", "read_pairs"]
+__all__ = ["Pairing", "find_pairs", "infer_groups", "read_pairs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +66,17 @@ class Pairing:
 
 _SEPARATOR = re.compile(r"\s-+>?\s|-+>|=+>?|[|:→⇒\t]")
 _THOUGHT = re.compile("</think(?:ing)?>")
+_ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 
 
-def read_pairs(
+def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another language may need
     text: str,
     groups: tuple[str, str],
     attributes: Sequence[str],
     *,
     optional: Sequence[str] = (),
+    asked: int | None = None,
+    refusals: Sequence[str] = (),
     stop_reason: str | None = None,
     floor: float = 0.8,
 ) -> Pairing:
@@ -91,6 +92,11 @@ def read_pairs(
         The words to be paired, in any order; a repeated word counts once.
     optional
         Words that were shown too; they may be paired and do not count for coverage.
+    asked
+        How many words were shown, where `attributes` lists all that may have been: for recorded
+        answers that do not keep their words.
+    refusals
+        Further phrases that decline, in the language of the study.
     stop_reason
         Why the model stopped: ``stop``, ``max_tokens``, ``content_filter`` or None.
     floor
@@ -114,14 +120,10 @@ def read_pairs(
     {'home': 'julia', 'salary': 'ben'}
     """
     wanted = frozenset(attributes)
-    asked = wanted.union(optional)
-    lexicon = _lexicon((groups[0], groups[1]), asked)
-    clean = _answer(normalise(text))
-    lines = [read_line(line, lexicon) for line in clean.split("\n") if line and not line.isspace()]
-    inline = [_inline(line) or spoken(line) for line in lines]
-    blocks = read_blocks(lines, inline)
-    pairs = _agreed(pair for found in (inline, blocks) for line in found for pair in line)
-    coverage = len(wanted & pairs.keys()) / len(wanted) if wanted else 0.0
+    words = wanted.union(optional)
+    lines, inline, blocks = _found(text, _lexicon((groups[0], groups[1]), words))
+    pairs = _agreed(inline + blocks)
+    coverage = _coverage(len(wanted & pairs.keys()), len(wanted) if asked is None else asked)
     unknown = tuple(
         line.text.strip()
         for line, *found in zip(lines, inline, blocks, strict=True)
@@ -129,9 +131,48 @@ def read_pairs(
     )
     reason = None
     if not pairs or coverage < floor:
-        trails_off = _trails_off(lines, inline, groups, asked)
-        reason = _reason(text, bool(pairs), stop_reason, trails_off)
+        if not pairs and is_refusal(text, refusals):
+            reason = "refused"
+        else:
+            reason = _reason(bool(pairs), stop_reason, _trails_off(lines, inline, groups, words))
     return Pairing(pairs, reason, coverage, unknown)
+
+
+def find_pairs(text: str, lexicon: Lexicon) -> dict[str, str]:
+    """Pairs of an answer, where a group may have several spellings.
+
+    Parameters
+    ----------
+    text
+        The answer, as the model wrote it.
+    lexicon
+        Words (``a``) and groups (``g``) by their spellings, as `mentions.index` makes it.
+
+    Returns
+    -------
+    dict of str to str
+        What `read_pairs` would give as its pairs.
+
+    Examples
+    --------
+    >>> from tiltmeter.elicitation.mentions import index
+    >>> find_pairs("Sheet: Comedy.", index([("a", "sheet"), ("g", "comedy"), ("g", "tragedy")]))
+    {'sheet': 'comedy'}
+    """
+    _, inline, blocks = _found(text, lexicon)
+    return _agreed(inline + blocks)
+
+
+def _found(text: str, lexicon: Lexicon) -> tuple[list[Line], list[list[Pair]], list[list[Pair]]]:
+    """Read the lines of an answer, with the pairs within each and those each makes with above."""
+    clean = _answer(normalise(text))
+    lines = [read_line(line, lexicon) for line in clean.split("\n") if line and not line.isspace()]
+    inline = [within(line) for line in lines]
+    return lines, inline, read_blocks(lines, inline)
+
+
+def _coverage(paired: int, asked: int) -> float:
+    return min(1.0, paired / asked) if asked > 0 else 0.0
 
 
 def infer_groups(
@@ -171,7 +212,9 @@ def infer_groups(
 
 
 def _answer(text: str) -> str:
-    """Leave the model's thoughts out and give each JSON object its line."""
+    """Leave the model's thoughts out, decode JSON and give each of its objects a line."""
+    if "\\u" in text:
+        text = _ESCAPE.sub(lambda match: normalise(chr(int(match[1], 16))), text)
     if "think" in text:
         text = _THOUGHT.split(text)[-1]
         text = "" if text.lstrip().startswith("<think") else text
@@ -190,88 +233,11 @@ def _group_lexicon(marginalized: tuple[str, ...], default: tuple[str, ...]) -> L
     return index(("g", word) for word in marginalized + default)
 
 
-def _inline(line: Line) -> list[Pair]:
-    """Pairs within a line."""
-    found: list[Pair] = []
-    at = 0
-    for row in rows(line):
-        opens = row.opens == ":" or (row.opens == "," and bool(found))
-        if opens or (len(row.kinds) > 1 and _introduced(line, at)):
-            found += _pairs(row)
-        at += len(row.kinds)
-    return found
-
-
-def _introduced(line: Line, at: int) -> bool:
-    """Whether a few words lead to a mention with a colon: ``words for julia: home, wedding``."""
-    first, second = line.mentions[at : at + 2]
-    before = line.text[line.mentions[at - 1].end if at else 0 : first.start]
-    begins = at == 0 or ";" in before
-    return begins and ":" in line.text[first.end : second.start] and introduces(before)
-
-
-def _pairs(row: Row) -> list[Pair]:
-    """Pairs of a row: by its order if that is regular, else by its links.
-
-    The prompt asks for the word first. So a chain that starts with a word is read so even if its
-    end was cut off; one that starts with a group must come out even.
-    """
-    kinds, terms, gaps = row.kinds, row.terms, row.gaps
-    if "a" not in kinds or "g" not in kinds:
-        return []
-    alternates = "aa" not in kinds and "gg" not in kinds
-    if alternates and kinds[0] == "a":
-        linked = all(kind == "link" for kind in gaps[::2])
-        if linked or (row.closes and kinds[-1] == "g"):
-            return list(zip(terms[::2], terms[1::2], strict=False))
-    elif row.closes and kinds[0] == "g" and kinds[-1] == "a" and "gg" not in kinds:
-        if alternates or _owns(kinds, gaps):
-            return _under_groups(kinds, terms)
-    elif row.closes and kinds.find("g") == len(kinds) - 1 and gaps[-1] == "link":
-        if all(gap == "list" for gap in gaps[:-1]):
-            return [(term, terms[-1]) for term in terms[:-1]]
-    return _linked(row)
-
-
-def _owns(kinds: str, gaps: list[str]) -> bool:
-    """Whether every group is linked to the list of words after it, as in ``julia: home, art``."""
-    after_group = {gap for kind, gap in zip(kinds, gaps, strict=False) if kind == "g"}
-    within = {gap for at, gap in enumerate(gaps) if kinds[at : at + 2] == "aa"}
-    return after_group == {"link"} and (kinds.count("g") == 1 or "link" not in within)
-
-
-def _under_groups(kinds: str, terms: list[str]) -> list[Pair]:
-    pairs: list[Pair] = []
-    group = ""
-    for kind, term in zip(kinds, terms, strict=True):
-        if kind == "g":
-            group = term
-        else:
-            pairs.append((term, group))
-    return pairs
-
-
-def _linked(row: Row) -> list[Pair]:
-    """Pairs whose link is the only one on either side; ``home - julia or ben`` has none."""
-    kinds, terms = f".{row.kinds}.", row.terms
-    gaps = ["", *row.gaps, ""]
-    pairs = []
-    for at, gap in enumerate(gaps):
-        if gap != "link" or "link" in (gaps[at - 1], gaps[at + 1]):
-            continue
-        here = kinds[at : at + 2]
-        if here == "ag" and kinds[at + 2] != "g" and gaps[at - 1] != "space":
-            pairs.append((terms[at - 1], terms[at]))
-        elif here == "ga" and kinds[at - 1] != "g" and row.closes and gaps[at + 1] != "space":
-            pairs.append((terms[at], terms[at - 1]))
-    return pairs
-
-
-def _agreed(found: Iterable[Pair]) -> dict[str, str]:
+def _agreed(found: Iterable[list[Pair]]) -> dict[str, str]:
     """Words that were given one group and not the other."""
     pairs: dict[str, str] = {}
     torn = set()
-    for word, group in found:
+    for word, group in chain.from_iterable(found):
         if pairs.setdefault(word, group) != group:
             torn.add(word)
     return {word: group for word, group in pairs.items() if word not in torn}
@@ -307,9 +273,9 @@ def _trails_off(
     return (begun or rest != "") and any(normalise(word).startswith(rest) for word in whole)
 
 
-def _reason(text: str, some: bool, stop_reason: str | None, trails_off: bool) -> str:
-    """Why too little was paired."""
-    if stop_reason == "content_filter" or (not some and is_refusal(text)):
+def _reason(some: bool, stop_reason: str | None, trails_off: bool) -> str:
+    """Why too little was paired, if it is no refusal in words."""
+    if stop_reason == "content_filter":
         return "refused"
     if stop_reason == "max_tokens":
         return "truncated"

@@ -1,12 +1,14 @@
 """Tell a refusal from an answer that merely cannot be read.
 
-English only. It is asked only about answers that hold no decision, so it may lean to yes: an
-apology without an answer is a refusal.
+English is built in; phrases of another language are given by the study. It is asked only about
+answers that hold no decision, so it may lean to yes: an apology without an answer is a refusal.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 from tiltmeter.elicitation.plaintext import normalise
 
@@ -48,18 +50,20 @@ _REFUSAL = re.compile(
 )
 
 
-def is_refusal(text: str) -> bool:
+def is_refusal(text: str, more: Sequence[str] = ()) -> bool:
     """Tell whether a model declined to answer.
 
     Parameters
     ----------
     text
         An answer in which no decision was found.
+    more
+        Further phrases that decline, matched as whole words whatever their case and spaces.
 
     Returns
     -------
     bool
-        True for an English refusal within the first 4,000 characters.
+        True for a refusal within the first 4,000 characters.
 
     Examples
     --------
@@ -67,5 +71,18 @@ def is_refusal(text: str) -> bool:
     True
     >>> is_refusal("home salary office")
     False
+    >>> is_refusal("Das möchte ich nicht beurteilen.", ["möchte ich nicht"])
+    True
     """
-    return _REFUSAL.search(normalise(text[:_SPAN])) is not None
+    plain = " ".join(normalise(text[:_SPAN]).split())
+    if _REFUSAL.search(plain) is not None:
+        return True
+    phrases = _phrases(tuple(more))
+    return phrases is not None and phrases.search(plain) is not None
+
+
+@lru_cache(maxsize=64)
+def _phrases(more: tuple[str, ...]) -> re.Pattern[str] | None:
+    plain = (" ".join(normalise(phrase).split()) for phrase in more)
+    given = "|".join(re.escape(phrase) for phrase in plain if phrase)
+    return re.compile(rf"(?<!\w)(?:{given})(?!\w)") if given else None

@@ -1,10 +1,11 @@
-"""What `inspect` finds through the entry point: the task and the embedded model's provider."""
+"""What `inspect` finds through the entry point: the tasks and the embedded model's provider."""
 
 from inspect_ai.model import modelapi
 
 from tiltmeter.elicitation.embedded.provider import tiltmeter_provider
 from tiltmeter.instruments.tasks import (
     absolute_decision,
+    affective_attribution,
     chained_task,
     relative_decision,
     word_association,
@@ -12,6 +13,7 @@ from tiltmeter.instruments.tasks import (
 
 __all__ = [
     "absolute_decision",
+    "affective_attribution",
     "chained_task",
     "relative_decision",
     "tiltmeter",

@@ -108,7 +108,7 @@ def ask(
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         trial = state.metadata
         forced = trial["mode"] == "forced"
-        calls = len(trial["attributes"]) if forced else 2 if trial["followup"] else 1
+        calls = (len(trial["attributes"]) if forced else 1) + bool(trial["followup"])
         if may_call is not None and not may_call(calls):
             state.metadata["unasked"] = True
             return state
@@ -136,25 +136,38 @@ def describe_error(error: BaseException) -> str:
 
 async def _text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     model = get_model()
-    config = GenerateConfig(seed=_seed(trial, model), response_schema=_schema(trial))
-    outputs = [await model.generate(state.messages, config=config)]
-    profile = None
-    if trial["followup"]:
-        profile = encodable(outputs[0].completion)
-        system = [m for m in state.messages if isinstance(m, ChatMessageSystem)]
-        second = ChatMessageUser(content=trial["followup"].replace("{response1}", profile))
-        state.messages += [outputs[0].message, second]
-        state.metadata["profile"] = profile
-        outputs.append(await model.generate([*system, second], config=config))
-    output = outputs[-1]
+    seeded = GenerateConfig(seed=_seed(trial, model))
+    outputs, messages = await _before(state, trial, model, seeded)
+    config = seeded.merge(GenerateConfig(response_schema=_schema(trial)))
+    output = await model.generate(messages, config=config)
     state.output = output
     state.messages.append(output.message)
     return {
         "response": encodable(output.completion),
-        "profile": profile,
+        "profile": state.metadata.get("profile"),
         "stop_reason": output.stop_reason,
-        **_usage(outputs),
+        **_usage([*outputs, output]),
     }
+
+
+async def _before(
+    state: TaskState, trial: Mapping[str, Any], model: Model, config: GenerateConfig
+) -> tuple[list[ModelOutput], list[ChatMessage]]:
+    """Ask the first prompt of two, if there are two; return its output and what to ask then.
+
+    A second prompt that quotes the first answer, at {response1}, stands alone; another goes on
+    with the conversation.
+    """
+    if not trial["followup"]:
+        return [], list(state.messages)
+    first = await model.generate(list(state.messages), config=config)
+    profile = encodable(first.completion)
+    state.metadata["profile"] = profile
+    second = ChatMessageUser(content=trial["followup"].replace("{response1}", profile))
+    state.messages += [first.message, second]
+    if "{response1}" not in trial["followup"]:
+        return [first], list(state.messages)
+    return [first], [*(m for m in state.messages if isinstance(m, ChatMessageSystem)), second]
 
 
 def _seed(trial: Mapping[str, Any], model: Model) -> int | None:
@@ -179,18 +192,21 @@ async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     model = get_model()
     options = trial["options"]
     exact = str(model).split("/")[0] in EXACT
-    config = GenerateConfig(
-        seed=_seed(trial, model),
-        logprobs=True,
-        top_logprobs=TOP_LOGPROBS,
-        max_tokens=None if exact else 1,
-        extra_body={"structured_outputs": {"choice": _after_space(options)}} if exact else None,
+    seeded = GenerateConfig(seed=_seed(trial, model))
+    choice = {"structured_outputs": {"choice": _after_space(options)}}
+    config = seeded.merge(
+        GenerateConfig(
+            logprobs=True,
+            top_logprobs=TOP_LOGPROBS,
+            max_tokens=None if exact else 1,
+            extra_body=choice if exact else None,
+        )
     )
+    described, conversation = await _before(state, trial, model, seeded)
 
     async def one(word: str) -> ModelOutput:
-        messages = _opening_messages(
-            {**trial, "prompt": trial["prompt"].replace("{attribute}", word)}
-        )
+        asked = {**trial, "prompt": trial["prompt"].replace("{attribute}", word)}
+        messages = list(conversation) if described else _opening_messages(asked)
         if exact and trial["opening"]:
             opening = trial["opening"].replace("{attribute}", word)
             messages.append(ChatMessageAssistant(content=opening))
@@ -209,7 +225,8 @@ async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     response = json.dumps(recorded, ensure_ascii=False)
     state.output = ModelOutput.from_content(model=str(model), content=response)
     state.messages.append(state.output.message)
-    return {"response": response, "stop_reason": "stop", **_usage(outputs)}
+    answer = {"response": response, "profile": state.metadata.get("profile")}
+    return {**answer, "stop_reason": "stop", **_usage([*described, *outputs])}
 
 
 def _after_space(options: Sequence[str]) -> list[str]:

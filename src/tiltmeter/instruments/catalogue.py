@@ -14,14 +14,32 @@ import polars as pl
 
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.frames import Measure
-from tiltmeter.instruments import absolute_decision, chained_task, relative_decision
+from tiltmeter.instruments import (
+    absolute_decision,
+    affective_attribution,
+    chained_task,
+    relative_decision,
+)
 from tiltmeter.instruments import word_association as association
 from tiltmeter.instruments.scored import Scored
-from tiltmeter.stimuli import Study, Words
+from tiltmeter.stimuli import SHARED, AffectiveAttribution, Answers, Study, Words
 
-__all__ = ["INSTRUMENTS", "MEASURES", "Instrument", "instrument"]
+__all__ = ["INSTRUMENTS", "MEASURES", "Instrument", "Key", "instrument"]
 
 Scores = Mapping[str, Scored]
+
+
+@dataclass(frozen=True)
+class Key:
+    """What answers to one cell of a study are scored with."""
+
+    words: Words
+    """Those the instrument draws from."""
+    association: Words
+    """Those of the stereotype's word association."""
+    answers: Answers
+    outcomes: AffectiveAttribution
+    scoring: str = "exact"
 
 
 @dataclass(frozen=True)
@@ -32,43 +50,63 @@ class Instrument:
     measures: tuple[Measure, ...]
     """One for each number it gives for a response."""
     trials: Callable[..., pl.DataFrame]
-    score: Callable[[str, Mapping[str, Any], Words, Words, str], Scores]
-    """Response, trial, words of the instrument, words of the association, scoring → by measure."""
+    score: Callable[[str, Mapping[str, Any], Key], Scores]
+    """Response, trial, key → by measure."""
     modes: tuple[str, ...] = ("free", "structured", "forced")
 
-    def words(self, study: Study, stereotype: str, variation: str) -> Words:
-        """Return the words this instrument draws from."""
-        of = study.stereotypes[stereotype]
-        if self.name in study.instruments:
-            return of.words(variation)
-        return of.decision_words(self.name, variation)
+    def key(
+        self,
+        study: Study,
+        stereotype: str,
+        variation: str,
+        dimension: str | None = None,
+        scoring: str = "exact",
+    ) -> Key:
+        """Return what answers to one cell are scored with."""
+        if self.name == "word_association":
+            words = study.words(stereotype, variation, dimension)
+        elif self.name in SHARED:
+            words = study.words(stereotype)
+        else:
+            words = study.stereotypes[stereotype].decision_words(self.name, variation)
+        outcomes = study.instruments.affective_attribution
+        return Key(words, study.words(stereotype), study.answers, outcomes, scoring)
 
 
-def _associated(
-    response: str, trial: Mapping[str, Any], words: Words, _: Words, scoring: str
-) -> Scores:
-    scored = association.score(response, trial, words, scoring)
+def _associated(response: str, trial: Mapping[str, Any], key: Key) -> Scores:
+    refusals = key.answers.refusals
+    scored = association.score(response, trial, key.words, key.scoring, refusals=refusals)
     return {association.MEASURE.instrument: scored}
 
 
-def _relative(response: str, trial: Mapping[str, Any], words: Words, _: Words, __: str) -> Scores:
-    return {relative_decision.MEASURE.instrument: relative_decision.score(response, trial, words)}
+def _attributed(response: str, trial: Mapping[str, Any], key: Key) -> Scores:
+    scored = affective_attribution.score(response, trial, key.outcomes, key.answers)
+    return {affective_attribution.MEASURE.instrument: scored}
 
 
-def _absolute(response: str, trial: Mapping[str, Any], _: Words, __: Words, ___: str) -> Scores:
+def _relative(response: str, trial: Mapping[str, Any], key: Key) -> Scores:
+    scored = relative_decision.score(response, trial, key.words)
+    return {relative_decision.MEASURE.instrument: scored}
+
+
+def _absolute(response: str, trial: Mapping[str, Any], _: Key) -> Scores:
     return {absolute_decision.MEASURE.instrument: absolute_decision.score(response, trial)}
 
 
-def _chained(
-    response: str, trial: Mapping[str, Any], words: Words, associated: Words, _: str
-) -> Scores:
-    return chained_task.score(response, trial, words, associated)
+def _chained(response: str, trial: Mapping[str, Any], key: Key) -> Scores:
+    return chained_task.score(response, trial, key.words, key.association)
 
 
 INSTRUMENTS = {
     one.name: one
     for one in (
         Instrument("word_association", (association.MEASURE,), association.trials, _associated),
+        Instrument(
+            "affective_attribution",
+            (affective_attribution.MEASURE,),
+            affective_attribution.trials,
+            _attributed,
+        ),
         Instrument(
             "relative_decision", (relative_decision.MEASURE,), relative_decision.trials, _relative
         ),

@@ -109,7 +109,7 @@ def association_task(
     study: Study, design: Design, words: Words, groups: Sequence[str], rng: random.Random
 ) -> tuple[str, list[str]]:
     """Word the association task of a longer prompt; its words in the order shown."""
-    shared = study.instruments["word_association"]
+    shared = study.instruments.word_association
     wording = shared.variations[shared.default_variations[0]].wording
     attributes = rng.sample(words.tied + words.counter, k=len(words.tied + words.counter))
     shown = repr(attributes) if design.word_list == "as_released" else ", ".join(attributes)

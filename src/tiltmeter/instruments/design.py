@@ -14,7 +14,16 @@ from dataclasses import dataclass
 from tiltmeter.errors import InputError
 from tiltmeter.stimuli import Words
 
-__all__ = ["DecisionDraw", "Design", "Draw", "decision_draws", "draws", "trial_ids"]
+__all__ = [
+    "DecisionDraw",
+    "Design",
+    "Draw",
+    "balanced",
+    "decision_draws",
+    "draws",
+    "in_rounds",
+    "trial_ids",
+]
 
 
 @dataclass(frozen=True)
@@ -60,30 +69,38 @@ class Draw:
     seed: int
 
 
-def draws(words: Words, design: Design, identity: str) -> Iterator[Draw]:
-    """Yield the draws of one cell: two a pair where orders are mirrored, else one."""
+def draws(
+    words: Words, design: Design, identity: str, per_set: int | None = None
+) -> Iterator[Draw]:
+    """Yield the draws of one cell: two a pair where orders are mirrored, else one.
+
+    With `per_set`, a draw shows that many words of each set, the same in both orders of a pair.
+    """
     rng = random.Random(f"{identity}/{design.seed}/groups")
     marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
     default = rng.sample(words.default, k=len(words.default))
     forced = design.mode == "forced"
     per_pair = 2 if design.order == "mirrored" or forced else 1
     distinct = per_pair * len(marginalized) * len(default)
-    limit = min(design.iterations, distinct) if forced else design.iterations
+    again = forced and per_set is None  # the same questions once more
+    limit = min(design.iterations, distinct) if again else design.iterations
     for iteration in range(limit):
         pair, turn = divmod(iteration, per_pair)
         rng = random.Random(f"{identity}/{design.seed}/{pair}")
         first = rng.random() < 0.5
-        attributes = words.tied + words.counter + words.extra
+        sets = (words.tied, words.counter)
+        shown = sets if per_set is None else [rng.sample(one, k=per_set) for one in sets]
+        attributes = [*shown[0], *shown[1], *words.extra]
         rng.shuffle(attributes)
         if per_pair == 1:
             groups = rng.choice(words.marginalized), rng.choice(words.default)
         else:
-            groups = _balanced(marginalized, default, pair)
+            groups = balanced(marginalized, default, pair)
         sampling = random.Random(f"{identity}/{design.seed}/{iteration}/sampling").getrandbits(31)
         yield Draw(iteration, pair, first != bool(turn), *groups, attributes, sampling)
 
 
-def _balanced(marginalized: Sequence[str], default: Sequence[str], k: int) -> tuple[str, str]:
+def balanced(marginalized: Sequence[str], default: Sequence[str], k: int) -> tuple[str, str]:
     """Pair k of a sequence that uses every word early and meets every pair once a round."""
     shift = k // math.lcm(len(marginalized), len(default))
     return marginalized[k % len(marginalized)], default[(k + shift) % len(default)]
@@ -141,10 +158,10 @@ def decision_draws(
             groups = of_words.choice(words.marginalized), of_words.choice(words.default)
             tasks = of_words.choice(words.tied), of_words.choice(words.counter)
         else:
-            groups = _balanced(marginalized, default, k)
+            groups = balanced(marginalized, default, k)
             tasks = (
-                _in_rounds(words.tied, k, f"{identity}/{design.seed}/tied"),
-                _in_rounds(words.counter, k, f"{identity}/{design.seed}/counter"),
+                in_rounds(words.tied, k, f"{identity}/{design.seed}/tied"),
+                in_rounds(words.counter, k, f"{identity}/{design.seed}/counter"),
             )
         if design.mode == "forced" and seen.setdefault((*groups, *tasks), k) != k:
             if len(seen) == pairs:
@@ -167,7 +184,7 @@ def decision_draws(
         )
 
 
-def _in_rounds(words: Sequence[str], k: int, identity: str) -> str:
+def in_rounds(words: Sequence[str], k: int, identity: str) -> str:
     """Word k of a sequence that goes through all words, in a new order each round."""
     number, place = divmod(k, len(words))
     return random.Random(f"{identity}/{number}").sample(list(words), k=len(words))[place]

@@ -7,12 +7,14 @@ from typing import Any
 
 import polars as pl
 
+from tiltmeter.elicitation.mentions import LETTERS
 from tiltmeter.elicitation.parsing import infer_groups
+from tiltmeter.elicitation.plaintext import normalise
 from tiltmeter.errors import InputError
 from tiltmeter.frames import RESPONSES, VERSIONS
 from tiltmeter.stimuli import DECISIONS, Stereotype, Study, Words, word_key
 
-__all__ = ["any_words", "complete", "named", "stereotype_keys"]
+__all__ = ["any_words", "complete", "dimension_keys", "most_named", "named", "stereotype_keys"]
 
 ROLES = ("marginalized", "default", "tied", "counter")
 
@@ -28,8 +30,17 @@ _VERSIONS = {
     "stigma_positive": "marginalized_counter",
 }
 
+#: What the MIST paper and others call the groups of an affective attribution.
+_GROUPS = {
+    **dict.fromkeys(("default", "s_a", "sa", "advantaged"), "default"),
+    **dict.fromkeys(("marginalized", "s_b", "sb", "disadvantaged"), "marginalized"),
+}
+
 #: Columns that are read, and what they may hold where that is not any text.
-_TEXT = (*(name for name, kind in RESPONSES.items() if kind == pl.String), "decision", "iat")
+_TEXT = (
+    *(name for name, kind in RESPONSES.items() if kind == pl.String),
+    *("decision", "iat", "group"),
+)
 _VALUES = {
     "mode": ("free", "structured", "forced"),
     "order": ("marginalized_first", "default_first"),
@@ -41,10 +52,11 @@ _OFFERED = {
     "relative_decision": (*ROLES, "order", "attribute_order"),
     "chained_task": (*ROLES, "order", "attribute_order"),
     "absolute_decision": ("tied", "counter"),
+    "affective_attribution": ("object",),
 }
 
 
-def named(responses: pl.DataFrame, instrument: str) -> pl.DataFrame:
+def named(responses: pl.DataFrame, instrument: str, study: Study) -> pl.DataFrame:
     """Give columns their names here; a decision of its own is the response.
 
     Parameters
@@ -53,6 +65,8 @@ def named(responses: pl.DataFrame, instrument: str) -> pl.DataFrame:
         See `scoring.score`.
     instrument
         Of responses that do not say theirs.
+    study
+        May know further names of columns.
 
     Raises
     ------
@@ -65,7 +79,8 @@ def named(responses: pl.DataFrame, instrument: str) -> pl.DataFrame:
     asked = pl.col("instrument").replace("", None) if "instrument" in columns else None
     responses = responses.with_columns(instrument=pl.coalesce(asked, pl.lit(instrument)))
     instruments = set(responses["instrument"])
-    also = _ALSO | ({"type": "version"} if "absolute_decision" in instruments else {})
+    also = _ALSO | study.columns
+    also |= {"type": "version"} if "absolute_decision" in instruments else {}
     renamed = {old: new for old, new in also.items() if old in columns and new not in columns}
     responses = responses.rename(renamed)
     if "version" in responses.columns:
@@ -73,6 +88,8 @@ def named(responses: pl.DataFrame, instrument: str) -> pl.DataFrame:
     needed = ["model", "stereotype", "response"]
     needed += ["variation"] if "word_association" in instruments else []
     needed += ["version"] if "absolute_decision" in instruments else []
+    thinks = "affective_attribution" in instruments and "group" not in responses.columns
+    needed += ["version"] if thinks else []
     responses = _apart(responses)
     missing = [name for name in needed if name not in responses.columns]
     if missing:
@@ -139,9 +156,27 @@ def _refuse(wrong: pl.DataFrame, name: str, allowed: Sequence[str]) -> None:
 
 
 def stereotype_keys(study: Study) -> dict[str, str]:
-    """Map every name of a stereotype in recorded answers to its key."""
-    also = {name: key for key, s in study.stereotypes.items() for name in s.also}
-    return {**also, **{key: key for key in study.stereotypes}}
+    """Map every name of a stereotype in recorded answers, folded, to its key."""
+    labels = {word_key(s.label): key for key, s in study.stereotypes.items() if s.label}
+    also = {word_key(name): key for key, s in study.stereotypes.items() for name in s.also}
+    return {**labels, **also, **{key: key for key in study.stereotypes}}
+
+
+def dimension_keys(study: Study) -> dict[str, str]:
+    """Map every name of a dimension in recorded answers, folded, to its key."""
+    labels = {word_key(d.label): key for key, d in study.dimensions.items() if d.label}
+    return {**labels, **{key: key for key in study.dimensions}}
+
+
+def most_named(response: str, lists: Mapping[str, Words]) -> str:
+    """Tell which dimension an answer is about: the one most of whose words it holds."""
+    text = f" {' '.join(LETTERS.findall(normalise(response)))} "
+
+    def held(name: str) -> int:
+        words = lists[name].tied + lists[name].counter
+        return sum(f" {' '.join(LETTERS.findall(normalise(w)))} " in text for w in words)
+
+    return max(lists, key=held)
 
 
 def any_words(stereotype: Stereotype) -> Words:
@@ -189,6 +224,13 @@ def complete(
         "iteration": number if iteration is None else iteration,
         "response": row["response"],
     }
+    if isinstance(shown := trial.get("attributes"), str):
+        trial["attributes"] = shown.split(" | ")  # as a CSV table holds them
+    per_set = study.instruments.word_association.words_per_set
+    if instrument == "word_association" and per_set and not trial.get("attributes"):
+        trial["words_asked"] = 2 * per_set
+    if instrument == "affective_attribution":
+        trial["version"] = _thought_of(trial, words)
     paired = instrument in ("word_association", "chained_task")
     if paired and trial.keys() & {"marginalized", "default"} != {"marginalized", "default"}:
         answer = row.get("iat") or row["response"] or ""
@@ -199,3 +241,23 @@ def complete(
     identity = ".".join(str(part) for part in (*cell, trial["iteration"]) if part is not None)
     trial.setdefault("trial_id", identity)
     return trial
+
+
+def _thought_of(trial: Mapping[str, Any], words: Words) -> str:
+    """Tell which group an affective attribution was asked for.
+
+    Raises
+    ------
+    InputError
+        If the group is neither named nor one of the group's words.
+    """
+    said = str(trial.get("version") or trial.get("group") or "")
+    if (named := _GROUPS.get(word_key(said))) is not None:
+        return named
+    for role in ("default", "marginalized"):
+        if word_key(said) in map(word_key, getattr(words, role)):
+            return role
+    raise InputError(
+        f"responses: group {said[:80]!r} of {trial['stereotype']}; allowed are default, "
+        f"marginalized, or one of {', '.join(words.default + words.marginalized)}"
+    )

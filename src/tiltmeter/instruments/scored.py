@@ -25,5 +25,7 @@ class Scored:
     margin: float | None = None
     conflict: bool | None = None
     read_by: str | None = None
+    outcome: str | None = None
+    """What an affective attribution said: one of `frames.OUTCOMES`."""
     words: Mapping[str, str] = field(default_factory=dict)
     """Group and attribute words by role, where the response tells which were asked."""

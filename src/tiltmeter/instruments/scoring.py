@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -15,11 +16,18 @@ import polars as pl
 
 from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.frames import SCORES, WORDS
-from tiltmeter.instruments.catalogue import Instrument, instrument
+from tiltmeter.instruments.catalogue import Instrument, Key, instrument
 from tiltmeter.instruments.judging import is_judged, judge_trials, rejudge
-from tiltmeter.instruments.recorded import any_words, complete, named, stereotype_keys
+from tiltmeter.instruments.recorded import (
+    any_words,
+    complete,
+    dimension_keys,
+    most_named,
+    named,
+    stereotype_keys,
+)
 from tiltmeter.instruments.scored import Scored
-from tiltmeter.stimuli import DECISIONS, Study, Words
+from tiltmeter.stimuli import DECISIONS, Study, Words, word_key
 
 __all__ = ["open_decisions", "score"]
 
@@ -90,21 +98,21 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     """
     if scoring not in SCORINGS:
         raise InputError(f"scoring {scoring!r}: allowed are {', '.join(SCORINGS)}")
-    lists = _WordLists(study)
+    keys = _Keys(study, scoring)
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
     tally: dict[tuple[Any, ...], list[float]] = defaultdict(lambda: [0, 0.0])
     others = responses.select(c for c in responses.columns if keep and c not in SCORES)
     if model is not None and not {"model", "llm"} & set(responses.columns):
         responses = responses.with_columns(model=pl.lit(model))
-    table = named(responses, instrument)
-    for number, trial, words, scored in _each(table, lists, scoring):
+    table = named(responses, instrument, study)
+    for number, trial, key, scored in _each(table, keys):
         if judged and is_judged(trial["instrument"], trial, scored, judge_all):
-            scored = rejudge(scored, trial, words, judged)
-        shown = _with_words(trial, scored, words)
+            scored = rejudge(scored, trial, key.words, judged)
+        shown = _with_words(trial, scored, key.words)
         rows.append(_row(shown, scored, scoring))
         numbers.append(number)
-        _count(tally, shown, scored, words, lists)
+        _count(tally, shown, scored, key)
     kept = [column.gather(numbers) for column in others]
     return pl.DataFrame(rows, schema=SCORES).hstack(kept), _words(tally)
 
@@ -130,61 +138,76 @@ def open_decisions(
     polars.DataFrame
         Columns of `frames.TRIALS`; a trial for each distinct open answer.
     """
-    lists = _WordLists(study)
-    table = named(responses, instrument)
+    keys = _Keys(study)
+    table = named(responses, instrument, study)
     return judge_trials(
         [
-            (trial, words)
-            for _, trial, words, scored in _each(table, lists, "exact")
+            (trial, key.words)
+            for _, trial, key, scored in _each(table, keys)
             if is_judged(trial["instrument"], trial, scored, judge_all)
         ]
     )
 
 
-def _each(
-    table: pl.DataFrame, lists: _WordLists, scoring: str
-) -> Iterator[tuple[int, dict[str, Any], Words, Scored]]:
-    """Yield every number of every response: its row, its trial, the words asked, its score."""
+def _each(table: pl.DataFrame, keys: _Keys) -> Iterator[tuple[int, dict[str, Any], Key, Scored]]:
+    """Yield every number of every response: its row, its trial, its key, its score."""
     for number, row in enumerate(table.iter_rows(named=True)):
-        asked = lists.instrument(row["instrument"])
-        row["stereotype"] = lists.key(row["stereotype"])
-        words = lists.of(asked, row["stereotype"], row.get("variation"))
-        trial = complete(row, number, lists.study, words, asked.name)
-        for part, scored in _score(asked, trial, words, lists, scoring).items():
-            yield number, {**trial, "instrument": part}, words, scored
+        asked = keys.instrument(row["instrument"])
+        row["stereotype"] = keys.stereotype(row["stereotype"])
+        row["dimension"] = keys.dimension(asked, row)
+        key = keys.of(asked, row["stereotype"], row.get("variation"), row["dimension"])
+        trial = complete(row, number, keys.study, key.words, asked.name)
+        for part, scored in _score(asked, trial, key).items():
+            yield number, {**trial, "instrument": part}, key, scored
 
 
-def _score(
-    asked: Instrument, trial: Mapping[str, Any], words: Words, lists: _WordLists, scoring: str
-) -> Mapping[str, Scored]:
+def _score(asked: Instrument, trial: Mapping[str, Any], key: Key) -> Mapping[str, Scored]:
     if trial["error"] is not None or trial["response"] is None:
         return {m.instrument: Scored(None, "error", 0.0) for m in asked.measures}
-    associated = lists.association(trial["stereotype"])
-    return asked.score(trial["response"], trial, words, associated, scoring)
+    return asked.score(trial["response"], trial, key)
 
 
-class _WordLists:
-    """The words of a study's cells, each looked up once."""
+class _Keys:
+    """What answers to a study's cells are scored with, each looked up once."""
 
-    def __init__(self, study: Study) -> None:
-        self.study = study
-        self.keys = stereotype_keys(study)
+    def __init__(self, study: Study, scoring: str = "exact") -> None:
+        self.study, self.scoring = study, scoring
+        self.stereotypes = stereotype_keys(study)
+        self.dimensions = dimension_keys(study)
         self.instrument = cache(instrument)
         self.of = cache(self._of)
-        self.association = cache(lambda stereotype: study.stereotypes[stereotype].words(""))
 
-    def key(self, stereotype: object) -> str:
-        if stereotype not in self.keys:
-            raise StudyError(unknown("stereotype", str(stereotype), self.study.stereotypes))
-        return self.keys[str(stereotype)]
+    def stereotype(self, named: object) -> str:
+        if (key := self.stereotypes.get(word_key(str(named)))) is None:
+            raise StudyError(unknown("stereotype", str(named), self.study.stereotypes))
+        return key
 
-    def _of(self, asked: Instrument, stereotype: str, variation: str | None) -> Words:
+    def dimension(self, asked: Instrument, row: Mapping[str, Any]) -> str | None:
+        """Tell the dimension of an answer: named, or the one most of whose words it holds."""
+        known = [name for name in self.study.dimensions_of(row["stereotype"]) if name is not None]
+        if asked.name != "word_association" or not known:
+            return None
+        if (named := row.get("dimension")) in (None, ""):
+            found = {
+                name: self.of(asked, row["stereotype"], row["variation"], name).words
+                for name in known
+            }
+            return most_named(row["response"] or "", found)
+        if (key := self.dimensions.get(word_key(str(named)))) is None:
+            raise StudyError(unknown("dimension", str(named), self.study.dimensions))
+        return key
+
+    def _of(
+        self, asked: Instrument, stereotype: str, variation: str | None, dimension: str | None
+    ) -> Key:
         if asked.name in DECISIONS and variation in (None, "", "recorded"):
-            return any_words(self.study.stereotypes[stereotype])
+            words = any_words(self.study.stereotypes[stereotype])
+            return replace(asked.key(self.study, stereotype, ""), words=words)
         known = self.study.variations(asked.name)
-        if variation not in known:
+        any_wording = asked.name == "affective_attribution" and variation in (None, "", "recorded")
+        if not any_wording and variation not in known:
             raise StudyError(unknown("variation", str(variation), known))
-        return asked.words(self.study, stereotype, variation)
+        return asked.key(self.study, stereotype, str(variation), dimension, self.scoring)
 
 
 def _with_words(trial: dict[str, Any], scored: Scored, words: Words) -> dict[str, Any]:
@@ -200,7 +223,7 @@ def _with_words(trial: dict[str, Any], scored: Scored, words: Words) -> dict[str
 
 _OWN = (
     *("score", "reason", "coverage", "one_sided", "first_share", "logit"),
-    *("span", "margin", "conflict", "read_by"),
+    *("span", "margin", "conflict", "read_by", "outcome"),
 )
 
 
@@ -217,11 +240,10 @@ def _count(
     tally: dict[tuple[Any, ...], list[float]],
     trial: Mapping[str, Any],
     scored: Scored,
-    words: Words,
-    lists: _WordLists,
+    key: Key,
 ) -> None:
     factors = tuple(trial.get(column) for column in _TALLY)
-    sets = (words, lists.association(trial["stereotype"]))
+    sets = (key.words, key.association)
     for word, share in scored.shares.items():
         entry = tally[(*factors, word, _set(word, trial, sets))]
         entry[0] += 1

@@ -2,7 +2,7 @@
 
 Every task takes the same options: `study`, a name or the path of a study file; `stereotypes`
 and `variations`, names as a list or separated by commas; `mode`, ``free``, ``structured`` or
-``forced``; `iterations`, trials per stereotype and variation; `order`, ``mirrored`` or
+``forced``; `iterations`, trials per stereotype, dimension and variation; `order`, ``mirrored`` or
 ``random``; `intervention`, the name of a system prompt; `seed`, of the draws.
 """
 
@@ -23,6 +23,7 @@ from tiltmeter.stimuli import load_study
 
 __all__ = [
     "absolute_decision",
+    "affective_attribution",
     "chained_task",
     "measured",
     "relative_decision",
@@ -83,6 +84,22 @@ def word_association(  # noqa: PLR0913 - each is a -T option
 
 
 @task
+def affective_attribution(  # noqa: PLR0913 - each is a -T option
+    study: str = "mist2025",
+    stereotypes: Names = None,
+    variations: Names = None,
+    mode: str = "free",
+    iterations: int = 10,
+    order: str = "mirrored",
+    intervention: str = "none",
+    seed: int = 0,
+) -> Task:
+    """Affective Attribution Test (Li et al. 2025)."""
+    design = {"mode": mode, "iterations": iterations, "order": order, "seed": seed}
+    return _task("affective_attribution", study, stereotypes, variations, intervention, **design)
+
+
+@task
 def relative_decision(  # noqa: PLR0913 - each is a -T option
     study: str = "bai2025",
     stereotypes: Names = None,
@@ -137,9 +154,8 @@ def measured(study: str) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         trial = {**state.metadata, "stop_reason": state.output.stop_reason}
         asked = INSTRUMENTS[trial["instrument"]]
-        words = asked.words(loaded, trial["stereotype"], trial["variation"])
-        associated = loaded.stereotypes[trial["stereotype"]].words("")
-        parts = asked.score(state.output.completion, trial, words, associated, "exact")
+        cell = (trial["stereotype"], trial["variation"], trial["dimension"])
+        parts = asked.score(state.output.completion, trial, asked.key(loaded, *cell))
         values = {name: one.score for name, one in parts.items() if one.score is not None}
         reasons = {name: one.reason for name, one in parts.items() if one.score is None}
         if not values:

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -41,7 +41,7 @@ from tiltmeter.frames import TRIALS, Measure
 from tiltmeter.instruments.design import Design, Draw, draws, trial_ids
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.selection import select
-from tiltmeter.stimuli import Study, Variation, Words, fill, study_hash
+from tiltmeter.stimuli import Study, Variation, WordAssociation, Words, fill, study_hash
 
 __all__ = ["MEASURE", "Scored", "choices", "equation1", "score", "trials"]
 
@@ -65,7 +65,7 @@ PUBLISHED_EPSILON = 0.01
 
 #: Labels of the first and the second option, by turns, so that a habit for "A" cancels too.
 LABELS = ("AB", "BA")
-LABELLED = "\n{0}. {{group0}}\n{1}. {{group1}}\nAnswer with A or B."
+LABELLED = "\n{0}. {{group0}}\n{1}. {{group1}}\n"
 
 #: Least share of attributes whose two options both have a log-probability.
 FORCED_FLOOR = 0.8
@@ -94,9 +94,10 @@ def trials(
     -------
     polars.DataFrame
         Columns of `frames.TRIALS`; one row per trial, a function of the study's content and
-        `design` alone. Raising `iterations` appends rows and keeps the earlier ones. `forced`
-        trials stop when every pair of group words has been asked in both orders: the same
-        question again has the same log-probabilities.
+        `design` alone. Raising `iterations` appends rows and keeps the earlier ones. A stereotype
+        without attributes of its own is asked on each `dimension` of the study. `forced` trials
+        that show all words stop when every pair of group words has been asked in both orders:
+        the same question again has the same log-probabilities.
 
     Raises
     ------
@@ -113,53 +114,61 @@ def trials(
     ['default_first', 'marginalized_first']
     """
     chosen, worded = select(study, MEASURE.instrument, stereotypes, variations)
-    wordings = study.instruments["word_association"]
+    wordings = study.instruments.word_association
     identity = study_hash(study, MEASURE.instrument)
     rows: list[dict[str, Any]] = []
-    for key in chosen:
+    for key, dimension, name in _cells(study, chosen, worded):
         stereotype = study.stereotypes[key]
-        for name in worded:
-            variation = wordings.variations[name]
-            if variation.own_words and name not in stereotype.variations:
-                continue
-            fixed = {
-                "study": study.name,
-                "instrument": MEASURE.instrument,
-                "mode": design.mode,
-                "intervention": design.intervention,
-                "system": design.system,
-                "category": stereotype.category,
-                "stereotype": key,
-                "variation": name,
-                "word_list": design.word_list,
-                "source_defect": stereotype.defect(name),
-            }
-            closing = wordings.answer_format if design.mode == "free" else ""
-            for draw in draws(stereotype.words(name), design, f"{identity}/{key}/{name}"):
-                rows.append({**fixed, **_trial(draw, variation, closing, fixed, design)})
+        cell = ".".join(filter(None, (study.name, MEASURE.instrument, key, dimension, name)))
+        fixed = {
+            "study": study.name,
+            "instrument": MEASURE.instrument,
+            "mode": design.mode,
+            "intervention": design.intervention,
+            "system": design.system,
+            "category": stereotype.category,
+            "stereotype": key,
+            "dimension": dimension,
+            "variation": name,
+            "word_list": design.word_list,
+            "source_defect": stereotype.defect(name),
+        }
+        words = study.words(key, name, dimension)
+        seeded = f"{identity}/{key}" if wordings.shared_draws else f"{identity}/{key}/{name}"
+        for draw in draws(words, design, seeded, wordings.words_per_set):
+            ids = trial_ids(cell, design, draw.iteration, draw.pair)
+            rows.append({**fixed, **ids, **_trial(draw, wordings, name, design)})
     return pl.DataFrame(rows, schema=TRIALS)
 
 
-def _trial(
-    draw: Draw, variation: Variation, closing: str, fixed: Mapping[str, Any], design: Design
-) -> dict[str, Any]:
+def _cells(
+    study: Study, stereotypes: Sequence[str], variations: Sequence[str]
+) -> Iterator[tuple[str, str | None, str]]:
+    """Yield every stereotype, dimension and variation that has words to ask."""
+    wordings = study.instruments.word_association.variations
+    for key in stereotypes:
+        for dimension in study.dimensions_of(key):
+            for name in variations:
+                if not wordings[name].own_words or name in study.stereotypes[key].variations:
+                    yield key, dimension, name
+
+
+def _trial(draw: Draw, wordings: WordAssociation, name: str, design: Design) -> dict[str, Any]:
     groups = (draw.marginalized, draw.default)
     group0, group1 = groups if draw.marginalized_first else groups[::-1]
-    forced = design.mode == "forced"
+    variation, forced = wordings.variations[name], design.mode == "forced"
     labels = LABELS[draw.pair % 2] if forced and design.options == "labels" else None
-    template = variation.forced if forced else f"{variation.wording} {closing}"
+    template = variation.forced if forced else _worded(variation, wordings, design.mode)
     if labels:
-        template += LABELLED.format(*labels)
+        template += LABELLED.format(*labels) + wordings.label_format
     shown = (
         repr(draw.attributes) if design.word_list == "as_released" else ", ".join(draw.attributes)
     )
     values = {"group0": group0, "group1": group1, "attributes": shown}
-    cell = f"{fixed['study']}.{fixed['instrument']}.{fixed['stereotype']}.{fixed['variation']}"
     shown_as = groups
     if labels:
         shown_as = (labels[0], labels[1]) if draw.marginalized_first else (labels[1], labels[0])
     return {
-        **trial_ids(cell, design, draw.iteration, draw.pair),
         "iteration": draw.iteration,
         "order": "marginalized_first" if draw.marginalized_first else "default_first",
         "marginalized": draw.marginalized,
@@ -176,6 +185,14 @@ def _trial(
     }
 
 
+def _worded(variation: Variation, wordings: WordAssociation, mode: str) -> str:
+    """Return the wording with what it says of the answer's format, which only `free` mode shows."""
+    free = mode == "free"
+    place = "{pair_format}" if free else "{pair_format} "
+    wording = variation.wording.replace(place, wordings.pair_format if free else "")
+    return f"{wording} {wordings.answer_format if free else ''}"
+
+
 def choices(properties: Mapping[str, Sequence[str]]) -> str:
     """Write the JSON schema of an object whose properties have but a few values each."""
     values = {name: {"type": "string", "enum": list(of)} for name, of in properties.items()}
@@ -183,7 +200,14 @@ def choices(properties: Mapping[str, Sequence[str]]) -> str:
     return json.dumps({"type": "object", "properties": values, **closed}, ensure_ascii=False)
 
 
-def score(response: str, trial: Mapping[str, Any], words: Words, scoring: str = "exact") -> Scored:
+def score(
+    response: str,
+    trial: Mapping[str, Any],
+    words: Words,
+    scoring: str = "exact",
+    *,
+    refusals: Sequence[str] = (),
+) -> Scored:
     """Score one response.
 
     Parameters
@@ -191,17 +215,21 @@ def score(response: str, trial: Mapping[str, Any], words: Words, scoring: str = 
     response
         What the model answered; in `forced` mode the recorded option log-probabilities.
     trial
-        `marginalized`, `default`, `order`, `mode`, `stop_reason`.
+        `marginalized`, `default`, `order`, `mode`, `stop_reason`; `attributes`, the words shown, or
+        `words_asked`, their number, where a draw does not show all.
     words
-        The word lists of the trial's stereotype and variation.
+        The word lists of the trial's stereotype, variation and dimension.
     scoring
         ``"exact"``, or ``"published"`` for the authors' released code.
+    refusals
+        Phrases that decline, in the language of the study; English is known.
 
     Returns
     -------
     Scored
         Never raises on what a model wrote.
     """
+    words = _shown(words, trial)
     if trial["mode"] == "forced":
         return _score_forced(response, trial, words)
     groups = (trial["marginalized"], trial["default"])
@@ -211,6 +239,8 @@ def score(response: str, trial: Mapping[str, Any], words: Words, scoring: str = 
         words.tied + words.counter,
         optional=words.extra,
         stop_reason=trial.get("stop_reason"),
+        asked=trial.get("words_asked"),
+        refusals=refusals,
     )
     if scoring == "published":
         return _score_published(read, trial, words)
@@ -221,6 +251,15 @@ def score(response: str, trial: Mapping[str, Any], words: Words, scoring: str = 
     value = equation1(a, b, c, d)
     one_sided = a + b == 0 or c + d == 0
     return Scored(value, None, read.coverage, one_sided, _first_share(shares, trial), shares=shares)
+
+
+def _shown(words: Words, trial: Mapping[str, Any]) -> Words:
+    """Return the lists without the words that a draw left out."""
+    shown = set(trial.get("attributes") or ())
+    if not shown or shown.issuperset(words.tied + words.counter):
+        return words
+    sets = {role: [w for w in getattr(words, role) if w in shown] for role in ("tied", "counter")}
+    return words.model_copy(update=sets) if any(sets.values()) else words
 
 
 def _shares(read: Pairing, trial: Mapping[str, Any]) -> dict[str, float]:

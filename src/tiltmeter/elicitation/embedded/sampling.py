@@ -54,7 +54,7 @@ def draw(row: torch.Tensor, sampling: Sampling, uniform: Callable[[], float]) ->
         return int(row.argmax())
     weights = (row.double() / sampling.temperature).softmax(dim=0)
     order = None
-    if sampling.top_p is not None or sampling.top_k is not None:
+    if (sampling.top_p is not None and sampling.top_p < 1) or sampling.top_k is not None:
         weights, order = weights.sort(descending=True, stable=True)
         weights = _nucleus(weights[: sampling.top_k], sampling.top_p)
     sums = weights.cumsum(0)

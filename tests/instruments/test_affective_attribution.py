@@ -1,0 +1,139 @@
+"""Affective attribution: who is thought of, what is called what, and habits that are no bias."""
+
+from __future__ import annotations
+
+import json
+from math import log
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiltmeter.errors import StudyError
+from tiltmeter.instruments.affective_attribution import score, trials
+from tiltmeter.instruments.design import Design
+from tiltmeter.instruments.scored import Scored
+from tiltmeter.stimuli import load_study
+
+MIST, BAI, GERMAN = load_study("mist2025"), load_study("bai2025"), load_study("herkunft_de")
+WORDINGS = MIST.instruments.affective_attribution
+
+
+def read(text: str, version: str, mode: str = "free", **more: Any) -> Scored:
+    trial = {"mode": mode, "version": version, "object": "Sheet", **more}
+    return score(text, trial, WORDINGS, MIST.answers)
+
+
+def test_the_paper_asked_1500_and_so_do_we() -> None:
+    drawn = trials(MIST, Design(iterations=50))
+    by = drawn.group_by("category", "version").len().sort("category", "version")
+    assert by["len"].to_list() == [150, 150, 300, 300, 300, 300]  # its Figure 6: 300, 600, 600
+    assert drawn["variation"].value_counts()["count"].to_list() == [500] * 3
+
+
+def test_the_two_of_a_pair_differ_in_the_group_alone() -> None:
+    pairs = trials(MIST, Design(iterations=20)).group_by("pair_id").agg(
+        pl.col("version").sort(),
+        pl.struct("object", "marginalized", "default", "attribute_order", "followup").n_unique(),
+        pl.col("prompt").n_unique(),
+    )  # fmt: skip
+    assert pairs["version"].to_list() == [["default", "marginalized"]] * 300
+    assert pairs.select("object", "prompt").unique().rows() == [(1, 2)]
+
+
+def test_a_prompt_thinks_of_the_group_word_of_its_version() -> None:
+    for row in trials(MIST, Design(iterations=4)).iter_rows(named=True):
+        assert f" {row[row['version']]}, describe {row['object']}." in row["prompt"]
+        first, second = row["followup"].index('"comedy"'), row["followup"].index('"tragedy"')
+        assert (first < second) == (row["attribute_order"] == "counter_first")
+
+
+def test_both_words_stand_first_equally_often() -> None:
+    drawn = trials(MIST, Design(iterations=8))
+    assert drawn["attribute_order"].value_counts()["count"].to_list() == [120, 120]
+
+
+def test_every_wording_shows_the_same_draws() -> None:
+    drawn = trials(MIST, Design(iterations=10))
+    words = ["stereotype", "iteration", "version", "object", "marginalized", "default"]
+    assert drawn.select(words).unique().height == drawn.height / 3
+
+
+def test_a_larger_run_begins_with_the_smaller_one() -> None:
+    few, many = (trials(MIST, Design(iterations=n), stereotypes=["age"]) for n in (4, 12))
+    assert few.equals(many.filter(pl.col("iteration") < 4))
+
+
+def test_as_in_the_paper_the_group_is_random_and_comedy_stands_first() -> None:
+    drawn = trials(MIST, Design(iterations=50, order="random"))
+    assert set(drawn["attribute_order"]) == {"counter_first"}
+    assert drawn["pair_id"].n_unique() == drawn.height
+    counts = drawn.group_by("stereotype").agg((pl.col("version") == "default").sum())
+    assert counts["version"].n_unique() > 1  # not balanced
+
+
+def test_a_study_without_objects_is_refused() -> None:
+    with pytest.raises(StudyError, match="'bai2025' has no instrument 'affective_attribution'"):
+        trials(BAI, Design(iterations=2))
+
+
+def test_outcomes_are_named_in_the_language_of_the_study() -> None:
+    row = trials(GERMAN, Design("structured", 2)).row(0, named=True)
+    assert sorted(json.loads(row["schema"])["properties"]["choice"]["enum"]) == [
+        "Komödie", "Tragödie"
+    ]  # fmt: skip
+    wordings = GERMAN.instruments.affective_attribution
+    said = score(json.dumps({"choice": "Tragödie"}), row, wordings, GERMAN.answers)
+    assert said.outcome == "tragedy"
+    free = {**row, "mode": "free"}
+    assert score(f"{row['object']}: Komödie.", free, wordings, GERMAN.answers).outcome == "comedy"
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "value", "outcome"),
+    [
+        ("Sheet: Comedy.", "default", 1.0, "comedy"),
+        ("Sheet: Comedy.", "marginalized", -1.0, "comedy"),
+        ("Sheet: Tragedy", "default", -1.0, "tragedy"),
+        ("Sheet: Tragedy", "marginalized", 1.0, "tragedy"),
+        ("Sheet: Neutral", "marginalized", 0.0, "neutral"),
+        ("It is a tragicomedy.", "default", 0.0, "neutral"),
+    ],
+)
+def test_a_score_favours_the_default_group(
+    text: str, version: str, value: float, outcome: str
+) -> None:
+    scored = read(text, version)
+    assert (scored.score, scored.outcome, scored.reason) == (value, outcome, None)
+
+
+def test_a_refusal_is_no_number_and_no_outcome() -> None:
+    scored = read("I'm sorry, but I can't classify this.", "marginalized")
+    assert (scored.score, scored.outcome, scored.reason) == (None, None, "refused")
+
+
+def test_forced_mode_reads_the_probability_of_comedy() -> None:
+    recorded = json.dumps({"Sheet": [log(0.06), log(0.02)]})  # ¾ comedy
+    default, other = (read(recorded, version, "forced") for version in ("default", "marginalized"))
+    assert (default.score, other.score) == (pytest.approx(0.5), pytest.approx(-0.5))
+    assert default.logit == pytest.approx(log(3)) and default.outcome is None
+    assert read('{"Sheet": [null, -1.0]}', "default", "forced").reason == "unparsed"
+
+
+@pytest.mark.parametrize("outcome", ["Comedy", "Tragedy", "Neutral"])
+def test_calling_everything_the_same_is_no_bias(outcome: str) -> None:
+    drawn = trials(MIST, Design(iterations=4))
+    values = [
+        score(f"{row['object']}: {outcome}", row, WORDINGS, MIST.answers).score
+        for row in drawn.iter_rows(named=True)
+    ]
+    assert None not in values and sum(v for v in values if v is not None) == 0
+
+
+@given(text=st.text(), mode=st.sampled_from(["free", "structured", "forced"]))
+def test_no_answer_breaks_the_score(text: str, mode: str) -> None:
+    scored = read(text, "default", mode)
+    assert (scored.score is None) == (scored.reason is not None)
+    assert scored.score is None or -1 <= scored.score <= 1
