@@ -145,7 +145,7 @@ def _ours(calls: int, folder: Path) -> None:
     from tiltmeter.cli.progress import progress_bar
     from tiltmeter.runs.asking import ask_models
     from tiltmeter.runs.budget import Budget
-    from tiltmeter.runs.plan import claim
+    from tiltmeter.runs.directory import claim
 
     plan = _plan(calls)
     claim(folder / "run", plan, "benchmark", "")

@@ -91,7 +91,7 @@ def _ours(plan: Plan, directory: Path) -> Answers:
     from tiltmeter.runs.budget import Budget
     from tiltmeter.runs.journal import Journal
     from tiltmeter.runs.models import Connection, open_models
-    from tiltmeter.runs.plan import claim
+    from tiltmeter.runs.directory import claim
 
     claim(directory, plan, "benchmark", "")
     outcome = ask_models(plan.trials(), open_models(plan, Connection()), directory, Budget())

@@ -56,9 +56,10 @@ def test_every_room_is_on_the_list() -> None:
 def test_the_public_names() -> None:
     assert sorted(tiltmeter.__all__) == [
         "Design", "INSTRUMENTS", "Inference", "MEASURES", "Measure", "Study", "TiltmeterError",
-        "WORD_ASSOCIATION", "agreement", "compare_predictors", "compliance", "contrast", "estimate",
-        "load_published", "load_study", "read_decision", "regress", "score", "trials",
-        "write_report",
+        "WORD_ASSOCIATION", "agreement", "attribution_contrasts", "attributions",
+        "compare_predictors", "compliance", "contrast", "correlate_dimensions", "dimension_tests",
+        "estimate", "load_published", "load_study", "rank_models", "read_attribution",
+        "read_decision", "regress", "score", "trials", "write_report",
     ]  # fmt: skip
     for name in tiltmeter.__all__:
         assert getattr(tiltmeter, name).__doc__

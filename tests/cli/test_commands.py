@@ -85,7 +85,7 @@ def test_list_and_cite(run) -> None:
 
 
 def test_cost_of_the_papers_size(run) -> None:
-    assert "8,400 trials, 8,400 calls" in run("cost", "openai/gpt-4o-mini", "--size", "paper")[1]
+    assert "14,400 trials, 15,900 calls" in run("cost", "openai/gpt-4o-mini", "--size", "paper")[1]
 
 
 def test_validate(run) -> None:

@@ -15,9 +15,10 @@ import pytest
 from tiltmeter.errors import InputError, ModelError, PlanError
 from tiltmeter.runs.asking import Outcome, ask_models
 from tiltmeter.runs.budget import Budget
+from tiltmeter.runs.directory import claim
 from tiltmeter.runs.journal import Journal
 from tiltmeter.runs.models import Connection, open_models
-from tiltmeter.runs.plan import Plan, Selection, claim
+from tiltmeter.runs.plan import Plan, Selection
 from tiltmeter.runs.results import tabulate
 from tiltmeter.stimuli import load_study
 

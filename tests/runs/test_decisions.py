@@ -16,9 +16,10 @@ from tiltmeter.frames import SCORES, VERSIONS
 from tiltmeter.runs.asking import Outcome, ask_models
 from tiltmeter.runs.budget import Budget, estimate_cost
 from tiltmeter.runs.decisions import chained, contrasts, regressions, yes_shares
+from tiltmeter.runs.directory import claim, held_plan
 from tiltmeter.runs.journal import Journal
 from tiltmeter.runs.models import Connection, open_models
-from tiltmeter.runs.plan import Plan, Selection, claim, held_plan
+from tiltmeter.runs.plan import Plan, Selection
 from tiltmeter.runs.results import score_responses, tabulate
 from tiltmeter.stimuli import load_study
 

@@ -10,8 +10,9 @@ import pytest
 
 from tiltmeter.runs.asking import ask_models
 from tiltmeter.runs.budget import Budget
+from tiltmeter.runs.directory import claim
 from tiltmeter.runs.models import Connection, open_models
-from tiltmeter.runs.plan import Plan, Selection, claim
+from tiltmeter.runs.plan import Plan, Selection
 from tiltmeter.runs.results import tabulate
 from tiltmeter.stimuli import load_study, parse_study
 

@@ -13,9 +13,10 @@ import pytest
 
 from tiltmeter.runs.asking import Outcome, ask_models
 from tiltmeter.runs.budget import Budget
+from tiltmeter.runs.directory import claim
 from tiltmeter.runs.judge import JUDGE, ask_judge, verdicts
 from tiltmeter.runs.models import Connection, open_model, open_models
-from tiltmeter.runs.plan import Generation, Plan, Selection, claim
+from tiltmeter.runs.plan import Generation, Plan, Selection
 from tiltmeter.runs.results import collect_responses, tabulate
 from tiltmeter.runs.tables import pieces
 from tiltmeter.stimuli import load_study

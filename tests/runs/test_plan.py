@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tiltmeter.errors import InputError, PlanError
-from tiltmeter.runs.plan import Generation, Plan, claim, held_plan
+from tiltmeter.runs.directory import claim, held_plan
+from tiltmeter.runs.plan import Generation, Plan
 
 
 def test_a_directory_belongs_to_one_plan(plan: Plan, tmp_path: Path) -> None:
@@ -42,7 +43,7 @@ def test_the_settings_of_a_run_are_on_record(plan: Plan, tmp_path: Path) -> None
     described = claim(tmp_path / "r", plan, "tiltmeter run x", "2026-01-01")
     assert described["generation"] == {"temperature": 1.0, "top_p": 1.0, "max_tokens": 1024}
     assert described["versions"]["inspect-ai"]
-    assert described["stereotypes"]["age"]["category"] == "health"
+    assert described["stereotypes"]["bai2025"]["age"]["category"] == "health"
 
 
 @pytest.mark.parametrize("wrong", [{"temperature": 3.0}, {"top_p": 0.0}, {"max_tokens": 0}])

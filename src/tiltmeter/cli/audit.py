@@ -3,44 +3,63 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import asking_options, build_plan, plan_options, select_study
+from tiltmeter.cli.options import (
+    EMBEDDED,
+    asking_options,
+    build_plan,
+    plan_options,
+    select_study,
+)
 from tiltmeter.cli.run import carry_out, default_out
 
 if TYPE_CHECKING:
     from tiltmeter.runs.plan import Plan, Selection
+    from tiltmeter.stimuli import Study
 
 __all__ = ["SIZES", "command", "sized_plan"]
 
-CONTROLS = ("control_insects", "control_nonsense")
+#: What is asked where no study is named.
+STUDIES = ("bai2025", "mist2025")
+CONTROLS = ("control_insects", "control_occasions", "control_nonsense")
 
-#: Size → instrument → trials per stereotype and wording.
+#: Size → instrument → trials per stereotype, dimension and wording.
 SIZES = {
-    "quick": {"word_association": 2, "relative_decision": 2},
+    "quick": {"word_association": 2, "affective_attribution": 2, "relative_decision": 2},
     "standard": {
         "word_association": 10,
+        "affective_attribution": 8,
         "relative_decision": 8,
         "absolute_decision": 8,
         "chained_task": 8,
     },
-    "paper": {"word_association": 50, "relative_decision": 50},
+    "paper": {"word_association": 50, "affective_attribution": 50, "relative_decision": 50},
 }
 
 #: The same of controls; without them where a size is not named.
 CONTROL_SIZES = {
-    "quick": {"word_association": 4, "relative_decision": 8},
-    "standard": {"word_association": 10, "relative_decision": 16},
+    "quick": {"word_association": 4, "affective_attribution": 8, "relative_decision": 8},
+    "standard": {"word_association": 10, "affective_attribution": 8, "relative_decision": 16},
 }
 
-
 #: The wordings of a quick audit, where not all: the seed decisions, in two sets of words.
-QUICK = {"relative_decision": "replication,synonym"}
+QUICK = {("bai2025", "relative_decision"): ("replication", "synonym")}
+
+#: The same for the embedded model, which runs on this machine's processor.
+QUICK_EMBEDDED = {
+    **QUICK,
+    ("mist2025", "word_association"): ("template1",),
+    ("mist2025", "affective_attribution"): ("template1",),
+}
+
+#: What the embedded model is asked in all its modes in a quick audit; the rest in the last alone.
+ALL_MODES = [(study, "word_association") for study in ("bai2025", *CONTROLS)]
 
 
 def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> Plan:
@@ -58,34 +77,64 @@ def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> P
     from tiltmeter.stimuli import load_study
 
     battery, of_controls = SIZES[size], CONTROL_SIZES.get(size, {})
-    own, named = options["iterations"], options["instruments"]
-    offered = [set(load_study(study).offers()) for study in options["studies"] or ("bai2025",)]
-    asked = named or [name for name in battery if all(name in offers for offers in offered)]
-    plan = build_plan(models, {**options, "instruments": tuple(asked), "iterations": own})
-    brief = size == "quick" and options["variations"] is None
+    own = options["iterations"]
+    plan = build_plan(models, options, _asked(battery, options))
     sized = [
-        replace(
-            selection,
-            iterations=battery.get(selection.instrument, 2) if own is None else own,
-            variations=_brief(selection) if brief else selection.variations,
-        )
-        for selection in plan.selections
+        replace(part, iterations=battery.get(part.instrument, 2) if own is None else own)
+        for part in plan.selections
     ]
-    if options["studies"] or not of_controls:
-        return replace(plan, selections=sized)
-    controls = [
-        select_study(control, iterations=of_controls[name] if own is None else own, instrument=name)
-        for name in asked
-        for control in CONTROLS
-        if name in of_controls and name in load_study(control).offers()
-    ]
-    return replace(plan, selections=[*sized, *controls])
+    if not options["studies"] and of_controls:
+        names = dict.fromkeys(part.instrument for part in sized)
+        sized += [
+            select_study(control, iterations=n if own is None else own, instrument=name)
+            for name in names
+            for control in CONTROLS
+            if (n := of_controls.get(name)) and name in load_study(control).offers()
+        ]
+    if size == "quick":
+        sized = [_brief(part, plan, options) for part in sized]
+    return replace(plan, selections=sized)
 
 
-def _brief(selection: Selection) -> Sequence[str]:
-    """Return the wordings a quick audit asks."""
-    kept = QUICK.get(selection.instrument, "").split(",")
-    return [name for name in selection.variations if name in kept] or selection.variations
+def _asked(battery: Iterable[str], options: dict[str, Any]) -> list[tuple[str, str]] | None:
+    """Say which instruments are asked of which study; None for just what the options name."""
+    from tiltmeter.stimuli import load_study
+
+    studies, named = options["studies"] or STUDIES, options["instruments"]
+    if options["studies"] and named:
+        return None
+    found = [
+        (study, name)
+        for study in dict.fromkeys(studies)
+        for name in dict.fromkeys(named or battery)
+        if name in (loaded := load_study(study)).offers()
+        and (options["studies"] or _has(loaded, name, options))
+    ]
+    return found or [(study, name) for study in studies for name in named or ("word_association",)]
+
+
+def _has(study: Study, instrument: str, options: dict[str, Any]) -> bool:
+    """Whether a study that was not named has what was named of it."""
+    stereotypes, variations = (
+        {name.strip() for name in (options[key] or "").split(",")} - {""}
+        for key in ("stereotypes", "variations")
+    )
+    wordings = study.variations(instrument)
+    return stereotypes <= {*study.stereotypes} and (
+        not variations or not variations.isdisjoint(wordings)
+    )
+
+
+def _brief(part: Selection, plan: Plan, options: dict[str, Any]) -> Selection:
+    """Leave out wordings and modes that a quick audit has no time for, unless they were named."""
+    asked = (part.study.name, part.instrument)
+    embedded = all(model.startswith(EMBEDDED) for model in plan.models)
+    wordings = (QUICK_EMBEDDED if embedded else QUICK).get(asked)
+    if wordings and options["variations"] is None:
+        part = replace(part, variations=wordings)
+    if embedded and asked not in ALL_MODES and not options["modes"] and not options["studies"]:
+        part = replace(part, modes=tuple(plan.modes[-1:]))
+    return part
 
 
 @click.command("audit")
@@ -96,7 +145,7 @@ def _brief(selection: Selection) -> Sequence[str]:
     default="quick",
     show_default=True,
     help="Trials per stereotype and wording: quick 2 (minutes and cents), standard 8 to 10 and "
-    "all instruments, both with the controls; paper 50, as Bai et al.",
+    "all instruments, both with the controls; paper 50, as Bai et al. and Li et al.",
 )
 @plan_options
 @asking_options

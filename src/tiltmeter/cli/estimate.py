@@ -45,6 +45,12 @@ __all__ = ["command"]
     type=click.Path(path_type=Path),
     help="Also write the shares of yes in each version of absolute decisions.",
 )
+@click.option(
+    "--tables",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Also write every other table the scores allow to this folder, as .parquet: shares of "
+    "yes, regressions, contrasts, comedy and tragedy, dimensions, ranks.",
+)
 def command(  # noqa: PLR0913 - one argument an option
     scores: Path,
     margin: float,
@@ -52,11 +58,12 @@ def command(  # noqa: PLR0913 - one argument an option
     cluster: str,
     out: Path,
     yes_shares: Path | None,
+    tables: Path | None,
 ) -> None:
     """Estimate means, intervals and tests at every level, clustered and naive."""
     from tiltmeter.frames import SCORES
     from tiltmeter.runs import decisions
-    from tiltmeter.runs.results import estimate_scores
+    from tiltmeter.runs.results import estimate_scores, write_further_tables
     from tiltmeter.runs.tables import scan_table, write_table
     from tiltmeter.statistics import Inference
 
@@ -66,3 +73,6 @@ def command(  # noqa: PLR0913 - one argument an option
     if yes_shares is not None:
         write_table(decisions.yes_shares(scan_table(scores, SCORES)), yes_shares)
     click.echo(f"{estimates.height:,} estimates: {out}")
+    if tables is not None:
+        written = write_further_tables(scores, estimates, tables)
+        click.echo(f"{', '.join(written) or 'no other table'}: {tables}")

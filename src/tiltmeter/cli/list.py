@@ -28,7 +28,7 @@ def command(study: str | None) -> None:
     for key, stereotype in loaded.stereotypes.items():
         groups = f"{', '.join(stereotype.marginalized)} | {', '.join(stereotype.default)}"
         flag = " *" if any(stereotype.defect(v) for v in ("", *stereotype.variations)) else ""
-        click.echo(f"  {key:20}{stereotype.category:12}{groups}{flag}")
+        click.echo(f"  {key:24}{stereotype.category:12}{groups}{flag}")
     if any(s.defect(v) for s in loaded.stereotypes.values() for v in ("", *s.variations)):
         click.echo("* keeps a known defect of the source; the report says which")
 
@@ -41,26 +41,28 @@ def _everything() -> None:
     for name, instrument in INSTRUMENTS.items():
         measure = instrument.measures[-1]
         title = measure.title.partition(":")[0]
-        click.echo(f"  {name:20}{title} ({measure.reference})")
+        click.echo(f"  {name:24}{title} ({measure.reference})")
     click.echo("studies")
     for name in shipped_studies():
         shipped = load_study(name)
         count = len(shipped.stereotypes)
-        click.echo(f"  {name:20}{shipped.title} ({count} stereotype{'s' * (count > 1)})")
+        click.echo(f"  {name:24}{shipped.title} ({count} stereotype{'s' * (count > 1)})")
     click.echo("stereotypes")
     for name in shipped_studies():
-        click.echo(f"  {name:20}{', '.join(load_study(name).stereotypes)}")
+        click.echo(f"  {name:24}{', '.join(load_study(name).stereotypes)}")
     click.echo("tiltmeter list STUDY shows a study's wordings and groups")
 
 
 def _wordings(study: Study) -> None:
-    from tiltmeter.stimuli import DECISIONS
+    from tiltmeter.stimuli import DECISIONS, SHARED
 
-    for wordings in study.instruments.values():
-        click.echo("variations of word_association")
-        for name, variation in wordings.variations.items():
-            mark = "" if name in wordings.default_variations else " (not asked by default)"
-            click.echo(f"  {name:20}{variation.wording}{mark}")
+    for instrument in filter(study.variations, SHARED):
+        wordings = getattr(study.instruments, instrument).variations
+        click.echo(f"variations of {instrument}")
+        for name, asked in study.variations(instrument).items():
+            mark = "" if asked else " (not asked by default)"
+            then = getattr(wordings[name], "followup", "")
+            click.echo(f"  {name:24}{wordings[name].wording}{then and f' … {then}'}{mark}")
     for instrument in DECISIONS:
         if known := study.variations(instrument):
             shown = (name if asked else f"{name} (not by default)" for name, asked in known.items())
@@ -69,4 +71,16 @@ def _wordings(study: Study) -> None:
     if study.interventions:
         click.echo("interventions")
         for name, text in study.interventions.items():
-            click.echo(f"  {name:20}{text}")
+            click.echo(f"  {name:24}{text}")
+    _contents(study)
+
+
+def _contents(study: Study) -> None:
+    if study.dimensions:
+        click.echo("dimensions, each asked of every stereotype")
+        for name, pole in study.dimensions.items():
+            click.echo(
+                f"  {name:24}{', '.join(pole.tied[:3])}, … | {', '.join(pole.counter[:3])}, …"
+            )
+    if study.objects:
+        click.echo(f"objects to describe: {', '.join(study.objects)}")

@@ -30,12 +30,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 EMBEDDED = "tiltmeter/"
 
+#: The longest text of the embedded model in modes that only choose: it rambles.
+DESCRIPTION_TOKENS = 48
+
 #: Names of arguments that must not reach a log.
 SECRET = re.compile("key|token|secret|password|credential", re.IGNORECASE)
 
 _PLAN = [
     click.option("--study", "studies", multiple=True, metavar="NAME|FILE",
-                 help="Study to ask; may be repeated.  [default: bai2025]"),
+                 help="Study to ask; may be repeated.  [default: bai2025; an audit asks "
+                      "mist2025 too]"),
     click.option("--instrument", "instruments", multiple=True, metavar="NAME",
                  help="What to ask; may be repeated.  [default: word_association; an audit asks "
                       "what its size says]"),
@@ -59,8 +63,9 @@ _PLAN = [
     click.option("--seed", type=int, default=0, show_default=True),
     click.option("--temperature", type=float, default=1.0, show_default=True),
     click.option("--top-p", type=float, default=1.0, show_default=True),
-    click.option("--answer-tokens", type=int, default=1024, show_default=True,
-                 help="Longest answer, in tokens (max_tokens of the provider)."),
+    click.option("--answer-tokens", type=int,
+                 help="Longest answer, in tokens (max_tokens of the provider).  [default: 1024; "
+                      "48 where the embedded model only describes]"),
     click.option("--provider-defaults", is_flag=True,
                  help="Leave temperature, top_p and answer length to the provider."),
     click.option("--prices", type=click.Path(path_type=Path),
@@ -107,7 +112,11 @@ asking_options: Callable[[F], F] = all_options(_ASKING + _CONNECTION)
 connection_options: Callable[[F], F] = all_options(_CONNECTION)
 
 
-def build_plan(models: tuple[str, ...], options: dict[str, Any]) -> Plan:
+def build_plan(
+    models: tuple[str, ...],
+    options: dict[str, Any],
+    asked: Sequence[tuple[str, str]] | None = None,
+) -> Plan:
     """Make the plan that the options describe.
 
     Parameters
@@ -116,6 +125,8 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any]) -> Plan:
         As inspect names them.
     options
         The values of `plan_options`.
+    asked
+        Which instrument is asked of which study; None for what the options name.
 
     Returns
     -------
@@ -123,15 +134,19 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any]) -> Plan:
     """
     from tiltmeter.runs.plan import Generation, Plan
 
-    names = dict.fromkeys(options["instruments"] or ("word_association",))
+    if asked is None:
+        studies = dict.fromkeys(options["studies"] or ("bai2025",))
+        names = dict.fromkeys(options["instruments"] or ("word_association",))
+        asked = [(study, name) for study in studies for name in names]
     selections = [
         select_study(
-            study, options["stereotypes"], _variations(options["variations"], study, names, name),
+            study,
+            options["stereotypes"],
+            _variations(options["variations"], study, [n for s, n in asked if s == study], name),
             instrument=name,
         )
-        for study in dict.fromkeys(options["studies"] or ("bai2025",))
-        for name in names
-    ]  # fmt: skip
+        for study, name in asked
+    ]
     return Plan(
         selections=selections,
         interventions=_interventions(selections, options["interventions"]),
@@ -144,8 +159,17 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any]) -> Plan:
         seed=options["seed"],
         generation=Generation(None, None, None)
         if options["provider_defaults"]
-        else Generation(options["temperature"], options["top_p"], options["answer_tokens"]),
+        else Generation(options["temperature"], options["top_p"], _answer_tokens(options, models)),
     )
+
+
+def _answer_tokens(options: dict[str, Any], models: tuple[str, ...]) -> int:
+    """Return the longest answer; where the embedded model only describes, it is cut short."""
+    if options["answer_tokens"] is not None:
+        return int(options["answer_tokens"])
+    modes = tuple(options["modes"]) or _default_modes(models)
+    embedded = all(model.startswith(EMBEDDED) for model in models)
+    return DESCRIPTION_TOKENS if embedded and "free" not in modes else 1024
 
 
 def _variations(

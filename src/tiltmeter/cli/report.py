@@ -22,7 +22,7 @@ def command(directory: Path, scoring: str, sizes: Path | None) -> None:
     No model is asked.
     """
     from tiltmeter.report import write_report
-    from tiltmeter.runs.plan import record_sizes
+    from tiltmeter.runs.directory import record_sizes
     from tiltmeter.runs.results import tabulate
 
     if sizes is not None:

@@ -57,8 +57,8 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     from tiltmeter.cli.progress import progress_bar, say_cost
     from tiltmeter.runs.asking import ask_models
     from tiltmeter.runs.budget import estimate_cost
+    from tiltmeter.runs.directory import claim, read_sizes, record_sizes
     from tiltmeter.runs.models import open_models
-    from tiltmeter.runs.plan import claim, read_sizes, record_sizes
     from tiltmeter.runs.results import tabulate
 
     budget, connection = build_budget(options, plan), build_connection(options)

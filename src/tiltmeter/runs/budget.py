@@ -38,6 +38,9 @@ TOKENS_PER_PROMPT = 10
 TOKENS_PER_PAIR = 4
 #: Two profiles of about 100 words each and a decision with its reasons.
 TOKENS_OF_PROSE = 400
+#: What a model writes about a neutral object: 60 to 200 in the examples of Li et al. (2025).
+TOKENS_OF_DESCRIPTION = 150
+_WRITTEN = ("relative_decision", "absolute_decision", "chained_task")
 
 
 @dataclass(frozen=True)
@@ -152,13 +155,14 @@ def estimate_cost(trials: pl.DataFrame, model: str, prices: Path | None = None) 
     answer = pl.col("attributes").list.join(" ").str.len_chars() / CHARACTERS_PER_TOKEN
     prompt = pl.col("prompt").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT
     twice = pl.col("followup").is_not_null().cast(pl.Int64)
-    written = ~forced & (pl.col("mode") == "free") & (pl.col("instrument") != "word_association")
-    prose = pl.when(written).then(TOKENS_OF_PROSE).otherwise(0)
-    second = twice * (prompt + TOKENS_OF_PROSE)
+    written = (pl.col("mode") == "free") & pl.col("instrument").is_in(_WRITTEN)
+    prose = pl.when(written).then(TOKENS_OF_PROSE).otherwise(twice * TOKENS_OF_DESCRIPTION)
+    followup = pl.col("followup").str.len_chars().fill_null(0) / CHARACTERS_PER_TOKEN
+    second = twice * (prompt + prose + followup)
     sums = trials.select(
-        calls=pl.when(forced).then(words).otherwise(1 + twice).sum(),
-        input=pl.when(forced).then(prompt * words).otherwise(prompt + second).sum(),
-        output=pl.when(forced).then(words).otherwise(answer + pair * words + prose).sum(),
+        calls=(pl.when(forced).then(words).otherwise(1) + twice).sum(),
+        input=(pl.when(forced).then(prompt * words).otherwise(prompt) + second).sum(),
+        output=(pl.when(forced).then(words).otherwise(answer + pair * words) + prose).sum(),
     ).row(0)
     calls, tokens_in, tokens_out = int(sums[0]), math.ceil(sums[1]), math.ceil(sums[2])
     rates = price(model, prices)

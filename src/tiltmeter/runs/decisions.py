@@ -5,17 +5,13 @@ Each is a function of the scores alone, and is made only where there are such sc
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import polars as pl
 
-from tiltmeter.frames import FACTORS, SCORES, VERSIONS
+from tiltmeter.frames import FACTORS, VERSIONS
 from tiltmeter.instruments.absolute_decision import CONSISTENT
 from tiltmeter.instruments.catalogue import MEASURES
-from tiltmeter.runs.tables import write_table
 
-__all__ = ["chained", "contrasts", "regressions", "write_decision_tables", "yes_shares"]
+__all__ = ["chained", "contrasts", "regressions", "yes_shares"]
 
 #: What the released analysis adds to the counts of yes and of no.
 EPSILON = 0.0001
@@ -147,28 +143,3 @@ def contrasts(scores: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
             measure = MEASURES[name]
             rows.append(contrast(part, low=measure.low, high=measure.high, confidence=confidence))
     return pl.concat(rows) if rows else pl.DataFrame(schema=CONTRASTS)
-
-
-def write_decision_tables(directory: Path) -> None:
-    """Write the tables of a results directory that are about decisions.
-
-    Parameters
-    ----------
-    directory
-        Holds ``scores.parquet``.
-    """
-    scores = pl.scan_parquet(directory / "scores.parquet")
-    answers = chained(scores)
-    made: dict[str, Callable[[], pl.DataFrame]] = {
-        "yes_shares": lambda: yes_shares(scores),
-        "chained": lambda: answers,
-        "regressions": lambda: regressions(answers),
-        "contrasts": lambda: contrasts(scores.select(list(SCORES))),
-    }
-    for name, make in made.items():
-        path = directory / f"{name}.parquet"
-        table = make()
-        if table.is_empty():
-            path.unlink(missing_ok=True)
-        else:
-            write_table(table, path)

@@ -1,42 +1,22 @@
-"""The plan of a run: everything that decides which prompts are asked, and how.
-
-A results directory belongs to one plan. `identity` is compared before anything is asked or
-written; a directory with another identity is refused with the differences named.
-"""
+"""The plan of a run: everything that decides which prompts are asked, and how."""
 
 from __future__ import annotations
 
 import importlib.metadata
-import json
-import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from tiltmeter import __version__
-from tiltmeter.errors import InputError, PlanError
+from tiltmeter.errors import InputError
 from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
 from tiltmeter.instruments.design import Design
-from tiltmeter.stimuli import Study, load_study, study_hash
+from tiltmeter.stimuli import SHARED, Study, study_hash
 
-__all__ = [
-    "Generation",
-    "Plan",
-    "Selection",
-    "claim",
-    "held_plan",
-    "read_plan",
-    "read_sizes",
-    "record_sizes",
-]
-
-#: The plan while it is being written.
-PART = "plan.json.part"
+__all__ = ["Generation", "Plan", "Selection"]
 
 PACKAGES = (
     "tiltmeter",
@@ -78,6 +58,26 @@ class Selection:
     iterations: int | None = None
     """Trials per stereotype and variation, where not the plan's."""
     instrument: str = "word_association"
+    modes: Sequence[str] | None = None
+    """Only these of the plan's modes; None for all."""
+
+    def asked_in(self, modes: Sequence[str]) -> list[str]:
+        """Return those of the plan's modes in which this part is asked."""
+        able = INSTRUMENTS[self.instrument].modes
+        return [mode for mode in modes if mode in able and mode in (self.modes or modes)]
+
+    def identity(self, iterations: int) -> dict[str, Any]:
+        """Return what must be equal for two runs to ask the same of this part."""
+        limited = {} if self.modes is None else {"modes": list(self.modes)}
+        return {
+            "study": self.study.name,
+            "instrument": self.instrument,
+            "study_hash": study_hash(self.study),
+            "stereotypes": list(self.stereotypes),
+            "variations": list(self.variations),
+            "iterations": self.iterations or iterations,
+            **limited,
+        }
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Plan:
             if studies.setdefault(s.study.name, s.study) != s.study:
                 raise InputError(f"studies: two are named {s.study.name!r}; rename one of them")
             able = instrument(s.instrument).modes
-            if not set(able) & set(self.modes):
+            if not s.asked_in(self.modes):
                 raise InputError(
                     f"{s.instrument}: mode {', '.join(self.modes)}; allowed are {', '.join(able)}"
                 )
@@ -142,24 +142,14 @@ class Plan:
             for mode in self.modes
             for s in self.selections
             for intervention in self.interventions
-            if mode in INSTRUMENTS[s.instrument].modes
+            if mode in s.asked_in(self.modes)
         ]
         return pl.concat(drawn).sort("iteration", maintain_order=True)
 
     def identity(self) -> dict[str, Any]:
         """Return what must be equal for two runs to share a directory."""
         return {
-            "studies": [
-                {
-                    "study": s.study.name,
-                    "instrument": s.instrument,
-                    "study_hash": study_hash(s.study),
-                    "stereotypes": list(s.stereotypes),
-                    "variations": list(s.variations),
-                    "iterations": s.iterations or self.iterations,
-                }
-                for s in self.selections
-            ],
+            "studies": [s.identity(self.iterations) for s in self.selections],
             "models": list(self.models),
             "modes": list(self.modes),
             "interventions": dict(self.interventions),
@@ -194,6 +184,11 @@ class Plan:
                 for measure in INSTRUMENTS[name].measures
             ],
             "stereotypes": _stereotypes(self.selections),
+            "dimensions": {
+                s.study.name: {k: d.label or k for k, d in s.study.dimensions.items()}
+                for s in self.selections
+                if s.study.dimensions
+            },
             "notes": list(
                 dict.fromkeys(note for s in self.selections for note in s.study.deviations)
             ),
@@ -212,206 +207,39 @@ def _versions() -> dict[str, str]:
 
 
 def _stereotypes(selections: Sequence[Selection]) -> dict[str, Any]:
+    """Describe the stereotypes of each study by key: two studies may use the same one."""
     described: dict[str, Any] = {}
     for selection in selections:
+        of_study = described.setdefault(selection.study.name, {})
         for key in selection.stereotypes:
-            stereotype = selection.study.stereotypes[key]
+            one = of_study.setdefault(key, _stereotype(selection.study, key))
             defects = {_defect(selection, key, v) for v in selection.variations}
-            one = described.setdefault(
-                key,
-                {
-                    "study": selection.study.name,
-                    "label": stereotype.label or key,
-                    "category": stereotype.category,
-                    "marginalized": stereotype.marginalized,
-                    "default": stereotype.default,
-                    "tied": stereotype.tied,
-                    "counter": stereotype.counter,
-                    "defects": [],
-                },
-            )
             one["defects"] = sorted({*one["defects"], *(d for d in defects if d)})
     return described
+
+
+def _stereotype(study: Study, key: str) -> dict[str, Any]:
+    stereotype = study.stereotypes[key]
+    dimensions = [name for name in study.dimensions_of(key) if name is not None]
+    return {
+        "label": stereotype.label or key,
+        "category": stereotype.category,
+        "marginalized": stereotype.marginalized,
+        "default": stereotype.default,
+        "tied": stereotype.tied,
+        "counter": stereotype.counter,
+        "dimensions": {
+            name: study.dimensions[name].model_dump(include={"label", "tied", "counter"})
+            for name in dimensions
+        },
+        "defects": [],
+    }
 
 
 def _defect(selection: Selection, key: str, variation: str) -> str | None:
     """Return the defect of the source that a wording keeps, if any."""
     stereotype = selection.study.stereotypes[key]
-    if selection.instrument in selection.study.instruments:
+    if selection.instrument in SHARED:
         return stereotype.defect(variation)
     decision = stereotype.decision(selection.instrument, variation)
     return decision.source_defect if decision is not None else None
-
-
-#: What plans of version 0.1.0 do not say.
-_BEFORE_DECISIONS = {"interventions": {"none": None}}
-
-
-def read_plan(directory: Path) -> dict[str, Any]:
-    """Read ``plan.json`` of a results directory.
-
-    Raises
-    ------
-    PlanError
-        If there is none, or it is not a plan.
-    """
-    path = directory / "plan.json"
-    try:
-        plan = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise PlanError(f"{directory}: no plan.json; not a results directory") from None
-    except (ValueError, OSError) as error:
-        raise PlanError(f"{path}: not readable as a plan: {error}") from None
-    if not isinstance(plan, dict):
-        raise PlanError(f"{path}: not a plan")
-    return {**_BEFORE_DECISIONS, **plan}
-
-
-def record_sizes(directory: Path, sizes: Path) -> None:
-    """Keep the models' sizes with a plan, for reports; they change nothing that is asked.
-
-    Parameters
-    ----------
-    directory
-        A results directory.
-    sizes
-        A YAML file of ``model: billions of parameters``.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or malformed, or a size is not above 0.
-    """
-    _write_plan(directory, {**read_plan(directory), "sizes": read_sizes(sizes)})
-
-
-def read_sizes(sizes: Path) -> dict[str, float]:
-    """Read the models' sizes; see `record_sizes`."""
-    import yaml
-
-    try:
-        content = yaml.safe_load(sizes.read_text(encoding="utf-8"))
-        table = {str(model): float(size) for model, size in content.items()}
-    except FileNotFoundError:
-        raise InputError(f"{sizes}: no such file") from None
-    except (yaml.YAMLError, UnicodeDecodeError, TypeError, ValueError, AttributeError):
-        raise InputError(f"{sizes}: expected lines of 'model: billions of parameters'") from None
-    for model, size in table.items():
-        if not 0 < size < math.inf:
-            raise InputError(f"{sizes}: {model}: {size}; a size is a number above 0, in billions")
-    return table
-
-
-def _write_plan(directory: Path, described: Mapping[str, Any]) -> None:
-    text = json.dumps(described, indent=1, ensure_ascii=False)
-    (directory / PART).write_text(text, encoding="utf-8")
-    (directory / PART).replace(directory / "plan.json")
-
-
-def claim(directory: Path, plan: Plan, command: str, created: str) -> dict[str, Any]:
-    """Make `directory` this plan's, or confirm that it already is.
-
-    Parameters
-    ----------
-    directory
-        The results directory; made if absent.
-    plan
-        What is to be asked.
-    command, created
-        For the record: the command line and the time.
-
-    Returns
-    -------
-    dict
-        The content of ``plan.json``.
-
-    Raises
-    ------
-    PlanError
-        If the directory holds another plan, or other files; nothing is written then.
-    """
-    if (directory / "plan.json").exists():
-        held = read_plan(directory)
-        differing = [
-            f"{key} is {_short(held.get(key))} there, {_short(value)} here"
-            for key, value in plan.identity().items()
-            if held.get(key) != json.loads(json.dumps(value))
-        ]
-        if differing:
-            raise PlanError(
-                f"{directory} holds another plan: {'; '.join(differing)}. "
-                "Repeat its command to continue it, or name another directory with --out"
-            )
-        return held
-    if directory.exists() and (not directory.is_dir() or _foreign(directory)):
-        raise PlanError(f"{directory}: not empty and no results directory; name another with --out")
-    described = plan.describe(command, created)
-    try:
-        (directory / "studies").mkdir(parents=True, exist_ok=True)
-        for name, study in {s.study.name: s.study for s in plan.selections}.items():
-            path = directory / "studies" / f"{name}.yaml"
-            path.write_text(_study_text(study), encoding="utf-8")
-        _write_plan(directory, described)
-    except OSError as error:
-        raise InputError(f"{directory}: {error.strerror}") from None
-    return described
-
-
-def _foreign(directory: Path) -> bool:
-    """Whether there is more than a claim that was broken off leaves behind."""
-    return any(path.name not in ("studies", PART) for path in directory.iterdir())
-
-
-def _study_text(study: Study) -> str:
-    """Write a study so that `load_study` reads the same content back."""
-    import yaml
-
-    content = study.model_dump(exclude_none=True)
-    text: str = yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
-    return text
-
-
-def held_plan(directory: Path) -> Plan:
-    """Rebuild the plan of a results directory from its ``plan.json`` and study files.
-
-    Raises
-    ------
-    PlanError
-        If there is no plan, or a study file is not the one the plan was made with.
-    """
-    held = read_plan(directory)
-    selections = []
-    study_of = cache(partial(_held_study, directory / "studies"))
-    try:
-        for part in held["studies"]:
-            study = study_of(part["study"], part["study_hash"])
-            chosen = {name: part[name] for name in ("stereotypes", "variations", "iterations")}
-            asked = part.get("instrument", "word_association")
-            selections.append(Selection(study, **chosen, instrument=asked))
-        names = (
-            *("models", "modes", "interventions", "iterations", "order", "word_list"),
-            *("options", "seed"),
-        )
-        return Plan(
-            selections,
-            **{name: held[name] for name in names},
-            generation=Generation(**held["generation"]),
-            margin=held["margin"],
-            compliance_floor=held["compliance_floor"],
-        )
-    except (KeyError, TypeError) as error:
-        raise PlanError(f"{directory / 'plan.json'}: not a plan: {error}") from None
-
-
-def _held_study(folder: Path, name: str, held_hash: str) -> Study:
-    """Load a study as the plan was made with it."""
-    path = folder / f"{name}.yaml"
-    study = load_study(path)
-    if study_hash(study) != held_hash:
-        raise PlanError(f"{path}: changed since the plan was made; restore it")
-    return study
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:77]}…"

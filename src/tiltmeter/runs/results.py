@@ -5,7 +5,7 @@ Every table is a function of the plan and the journal; making them again asks no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +15,31 @@ from tiltmeter.errors import InputError, unknown
 from tiltmeter.frames import LEVELS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.instruments.catalogue import MEASURES
 from tiltmeter.instruments.scoring import score
-from tiltmeter.runs.decisions import write_decision_tables
+from tiltmeter.runs import content, decisions
+from tiltmeter.runs.directory import held_plan
 from tiltmeter.runs.journal import Journal
 from tiltmeter.runs.judge import JUDGE, verdicts
-from tiltmeter.runs.plan import Plan, held_plan
+from tiltmeter.runs.plan import Plan
 from tiltmeter.runs.tables import by_study, pieces, scan_table, write_pieces, write_table
 from tiltmeter.statistics import (
     Inference,
     compliance,
+    correlate_dimensions,
+    dimension_tests,
     estimate_summaries,
     pool_pairs,
+    rank_models,
     summarise,
 )
 from tiltmeter.stimuli import Study
 
-__all__ = ["collect_responses", "estimate_scores", "score_responses", "tabulate"]
+__all__ = [
+    "collect_responses",
+    "estimate_scores",
+    "score_responses",
+    "tabulate",
+    "write_further_tables",
+]
 
 
 def collect_responses(plan: Plan, directory: Path) -> None:
@@ -204,4 +214,45 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
     estimates, compliant = estimate_scores(directory / "scores.parquet", inference)
     write_table(estimates, directory / "estimates.parquet")
     write_table(compliant, directory / "compliance.parquet")
-    write_decision_tables(directory)
+    write_further_tables(directory / "scores.parquet", estimates, directory)
+
+
+def write_further_tables(scores: Path, estimates: pl.DataFrame, directory: Path) -> list[str]:
+    """Write every other table that the scores allow; one that would be empty is removed.
+
+    Parameters
+    ----------
+    scores
+        A ``.csv`` or ``.parquet`` table with the columns of `frames.SCORES`.
+    estimates
+        Those of the scores.
+    directory
+        Where the tables go, as ``.parquet``.
+
+    Returns
+    -------
+    list of str
+        The names of the tables that were written.
+    """
+    frame = scan_table(scores, SCORES)
+    answers = decisions.chained(frame)
+    made: dict[str, Callable[[], pl.DataFrame]] = {
+        "yes_shares": lambda: decisions.yes_shares(frame),
+        "chained": lambda: answers,
+        "regressions": lambda: decisions.regressions(answers),
+        "contrasts": lambda: decisions.contrasts(frame.select(list(SCORES))),
+        "attributions": lambda: content.attributions(frame),
+        "attribution_contrasts": lambda: content.attribution_contrasts(frame),
+        "dimension_tests": lambda: dimension_tests(estimates),
+        "dimension_correlations": lambda: correlate_dimensions(estimates),
+        "ranks": lambda: rank_models(estimates),
+    }
+    written = []
+    for name, make in made.items():
+        path = directory / f"{name}.parquet"
+        if (table := make()).is_empty():
+            path.unlink(missing_ok=True)
+        else:
+            write_table(table, path)
+            written.append(name)
+    return written

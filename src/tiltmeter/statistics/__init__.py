@@ -3,6 +3,11 @@
 from tiltmeter.statistics.agreement import agreement
 from tiltmeter.statistics.clustered import ClusteredMean, clustered_mean
 from tiltmeter.statistics.contrasts import contrast
+from tiltmeter.statistics.dimensions import (
+    correlate_dimensions,
+    dimension_tests,
+    rank_models,
+)
 from tiltmeter.statistics.effects import cohen_d, tost
 from tiltmeter.statistics.estimates import Inference, estimate, estimate_summaries
 from tiltmeter.statistics.logistic import regress
@@ -20,9 +25,12 @@ __all__ = [
     "compare_predictors",
     "compliance",
     "contrast",
+    "correlate_dimensions",
+    "dimension_tests",
     "estimate",
     "estimate_summaries",
     "pool_pairs",
+    "rank_models",
     "regress",
     "summarise",
     "tost",

@@ -15,7 +15,9 @@ from tiltmeter.frames import FACTORS, REASONS, SCORES, check
 __all__ = ["NEVER_POOLED", "compliance", "summarise"]
 
 #: Factors that no level pools over.
-NEVER_POOLED = ("study", "instrument", "mode", "intervention", "word_list", "scoring")
+NEVER_POOLED = (
+    *("study", "instrument", "mode", "intervention", "dimension", "word_list", "scoring"),
+)
 
 #: A number about a response beside its score, averaged over the scored responses that have it.
 _BESIDE = ("one_sided", "coverage", "first_share", "logit")

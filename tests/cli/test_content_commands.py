@@ -1,0 +1,187 @@
+"""The command line around stereotype content: what an audit asks, and a whole run of it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import polars as pl
+import pytest
+
+from tiltmeter.cli.audit import command as audit
+from tiltmeter.cli.audit import sized_plan
+from tiltmeter.cli.group import run_group
+from tiltmeter.runs.plan import Plan
+from tiltmeter.stimuli import load_study
+
+Run = Callable[..., tuple[int, str, str]]
+LOOP = "openai-api/loop/m"
+MIST = load_study("mist2025")
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Call the command line in an empty folder; gives exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tiltmeter", *arguments])
+        code = 0
+        try:
+            code = run_group()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def planned(model: str, *arguments: str) -> Plan:
+    """Plan an audit as the command line would."""
+    with audit.make_context("audit", [model, *arguments]) as context:
+        assert isinstance(context, click.Context)
+        options = dict(context.params)
+    return sized_plan(options.pop("size"), options.pop("models"), options)
+
+
+def asked(plan: Plan) -> set[tuple[str, str]]:
+    return {(s.study.name, s.instrument) for s in plan.selections}
+
+
+def test_an_audit_asks_both_papers_and_their_controls() -> None:
+    found = asked(planned("openai/x"))
+    assert {("bai2025", "word_association"), ("bai2025", "relative_decision")} < found
+    assert {("mist2025", "word_association"), ("mist2025", "affective_attribution")} < found
+    assert ("control_occasions", "affective_attribution") in found
+    assert ("control_nonsense", "affective_attribution") in found
+
+
+def test_an_audit_of_papers_size_has_their_numbers_of_trials() -> None:
+    trials = planned("openai/x", "--size", "paper").trials()
+    counts = dict(trials.group_by("study", "instrument").len().select(
+        pl.concat_str("study", "instrument", separator=" "), "len").iter_rows())  # fmt: skip
+    assert counts == {
+        "bai2025 word_association": 4_200, "bai2025 relative_decision": 4_200,
+        "mist2025 word_association": 4_500, "mist2025 affective_attribution": 1_500,
+    }  # fmt: skip
+
+
+def test_a_study_that_was_not_named_is_left_out_where_it_lacks_what_was() -> None:
+    assert {s for s, _ in asked(planned("openai/x", "--stereotypes", "racism"))} == {
+        "bai2025", "control_insects", "control_nonsense"
+    }  # fmt: skip
+    assert "bai2025" not in {s for s, _ in asked(planned("openai/x", "--variations", "template1"))}
+    only = asked(planned("openai/x", "--instrument", "affective_attribution"))
+    assert {study for study, _ in only} == {"mist2025", "control_occasions", "control_nonsense"}
+
+
+def test_the_embedded_model_is_spared_what_takes_long() -> None:
+    quick = {(s.study.name, s.instrument): s for s in planned("tiltmeter/smollm2").selections}
+    mist = quick["mist2025", "word_association"]
+    assert (mist.modes, mist.variations) == (("forced",), ("template1",))
+    assert quick["bai2025", "word_association"].modes is None
+    named = planned("tiltmeter/smollm2", "--study", "mist2025", "--variations", "template2")
+    assert {tuple(s.variations) for s in named.selections} == {("template2",)}
+    assert planned("tiltmeter/smollm2").generation.max_tokens == 48
+    assert planned("tiltmeter/smollm2", "--mode", "free").generation.max_tokens == 1024
+
+
+def leaning(body: dict[str, Any]) -> str:
+    """Answer as a model that gives old people the low poles and tragedy."""
+    prompt = body["messages"][-1]["content"]
+    old, young = (
+        set(getattr(MIST.stereotypes["age"], side)) for side in ("marginalized", "default")
+    )
+    if words := re.search(r"The words are (.+?)\. Do not", prompt):
+        shown = [w for w in (*old, *young) if re.search(rf"\b{w}\b", prompt.split("(X, S)")[0])]
+        first, second = (next(w for w in shown if w in side) for side in (old, young))
+        low = {word for pole in MIST.dimensions.values() for word in pole.tied}
+        pairs = [f"({w}, {first if w in low else second})" for w in words[1].split(", ")]
+        return "\n".join(pairs)
+    opening = body["messages"][0]["content"]
+    if len(body["messages"]) == 1:
+        return "A thing that stands there."
+    thinks_of_old = any(re.search(rf"\b{word}\b", opening) for word in old)
+    return "It: " + ("Tragedy." if thinks_of_old else "Comedy.")
+
+
+def test_a_whole_audit_of_one_stereotype(run: Run, serve: Callable[..., Any]) -> None:
+    server = serve()
+    server.reply = lambda body: server.chat(body, leaning(body))
+    of = ("audit", LOOP, "--study", "mist2025", "--stereotypes", "age", "--out", "r")
+    code, out, err = run(*of, "--max-connections", "2")
+    assert (code, err) == (0, "") and "r/report.html" in out
+    tests = pl.read_parquet("r/dimension_tests.parquet")
+    assert set(tests["dimension"]) == {*MIST.dimensions}
+    assert tests.select("n", "n_scored", "mean").unique().rows() == [(6, 6, 1.0)]
+    rates = pl.read_parquet("r/attributions.parquet").filter(level="model").sort("group")
+    assert rates.select("far", "uar").rows() == [(1.0, None), (None, 1.0)]
+    change = pl.read_parquet("r/attribution_contrasts.parquet").filter(level="model")
+    assert change.select("share", "difference").sort("share").rows() == [
+        ("comedy", 1.0), ("tragedy", -1.0)
+    ]  # fmt: skip
+    before = server.prompts.total()
+    assert run(*of)[0] == 0 and server.prompts.total() == before
+    assert Path("r/tables/attributions.csv").exists()
+
+
+def test_an_instrument_a_study_lacks_is_named(run: Run) -> None:
+    code, _, err = run("run", LOOP, "--study", "control_occasions")
+    assert code == 2
+    assert "'control_occasions' has no instrument 'word_association'; it has affective_attr" in err
+
+
+STUDY = """
+name: teams
+dimensions:
+  competence: {{tied: [clumsy, slow], counter: [skilled, {word}]}}
+{more}
+stereotypes:
+  visitors: {{marginalized: [visitor], default: [host]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "more", "says"),
+    [
+        ("quick", "objects: [a, a]", "objects: word 'a' stands twice"),
+        ("host", "", "visitors on competence: word 'host' stands in both default and counter"),
+        ("slow", "", None),
+        ("quick", "answers: {refusal: [no]}", "answers.refusal: Extra inputs are not permitted"),
+    ],
+)
+def test_what_is_wrong_with_a_study_is_one_line(
+    run: Run, word: str, more: str, says: str | None
+) -> None:
+    Path("teams.yaml").write_text(STUDY.format(word=word, more=more))
+    code, _, err = run("validate", "teams.yaml")
+    assert (code, err.count("\n")) == (2, 1)
+    assert (says or "'slow'") in err and "teams.yaml:" in err
+
+
+@pytest.mark.parametrize(
+    ("wordings", "says"),
+    [
+        ("word_association: {words_per_set: 3}", "words_per_set 3: competence has a set of 2"),
+        ("affective_attribution: {comedy: [odd], tragedy: [Odd]}", "in both comedy and tragedy"),
+        ("affective_attribution: {variations: {x: {wording: 'On {group}', followup: a}}}",
+         "must hold {group}, {object}"),
+    ],
+)  # fmt: skip
+def test_wordings_that_cannot_be_asked_are_refused(wordings: str, says: str) -> None:
+    import yaml
+
+    from tiltmeter.errors import StudyError
+    from tiltmeter.stimuli import parse_study
+
+    content = yaml.safe_load(STUDY.format(word="quick", more="objects: [a, b]"))
+    named, changed = next(iter(yaml.safe_load(wordings).items()))
+    shared = MIST.instruments.model_dump(mode="json", exclude_none=True)[named]
+    content["instruments"] = {named: {**shared, **changed}}
+    with pytest.raises(StudyError, match=re.escape(says)):
+        parse_study(yaml.safe_dump(content), "teams.yaml")

@@ -1,0 +1,112 @@
+"""Dimensions side by side, against the published table and scipy."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import polars as pl
+import pytest
+from scipy import stats
+
+from tiltmeter.frames import SCORES, Measure
+from tiltmeter.statistics import correlate_dimensions, dimension_tests, estimate, rank_models
+
+MEASURE = Measure("word_association", "", -1, 1, 0, "", "")
+DIMENSIONS = ("competence", "sociability", "morality")
+
+
+def make_scores(means: dict[str, dict[str, float]], n: int = 40, seed: int = 0) -> pl.DataFrame:
+    """Scores of models: dimension → mean, over six stereotypes in two wordings."""
+    rng = random.Random(seed)
+    rows: list[dict[str, Any]] = [
+        {
+            "model": model, "study": "mist2025", "instrument": "word_association", "mode": "free",
+            "intervention": "none", "category": "c", "stereotype": f"s{i % 6}",
+            "dimension": dimension, "variation": f"v{i % 2}", "word_list": "plain",
+            "scoring": "exact", "trial_id": f"{model}{dimension}{i}", "iteration": i,
+            "pair_id": f"{model}{dimension}{i}", "marginalized": "x", "default": "y",
+            "score": max(-1.0, min(1.0, rng.gauss(mean + (i % 6 - 2.5) / 10, 0.3))),
+        }
+        for model, of in means.items()
+        for dimension, mean in of.items()
+        for i in range(n)
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=SCORES)
+
+
+@pytest.fixture(scope="module")
+def estimates() -> pl.DataFrame:
+    means = {m: {d: 0.2 * i - 0.1 * j for j, d in enumerate(DIMENSIONS)}
+             for i, m in enumerate("abcde")}  # fmt: skip
+    return estimate(make_scores(means), MEASURE)
+
+
+def test_dimensions_are_never_pooled(estimates: pl.DataFrame) -> None:
+    assert estimates["dimension"].null_count() == 0
+    assert estimates.filter(level="model").height == 5 * 3
+    assert estimates.filter(level="stereotype").height == 5 * 3 * 6
+
+
+def test_the_test_of_the_paper_takes_n_minus_1(estimates: pl.DataFrame) -> None:
+    scores = make_scores({"a": {"morality": 0.1}})
+    row = dimension_tests(estimate(scores, MEASURE)).row(0, named=True)
+    values = scores["score"].to_numpy()
+    theirs = stats.ttest_1samp(values, 0)
+    assert row["sd_population"] == pytest.approx(values.std())
+    assert row["t"] == pytest.approx(row["mean"] / (values.std() / 39**0.5))
+    assert (row["t"], row["p"]) == (pytest.approx(theirs.statistic), pytest.approx(theirs.pvalue))
+    assert row["ci_low"] < row["mean"] < row["ci_high"] and row["p_clustered"] != row["p"]
+
+
+def test_scores_without_a_dimension_have_no_such_table() -> None:
+    plain = estimate(make_scores({"a": {"x": 0.1}}).with_columns(dimension=None), MEASURE)
+    assert dimension_tests(plain).is_empty() and correlate_dimensions(plain).is_empty()
+
+
+def test_correlations_are_those_of_scipy(estimates: pl.DataFrame) -> None:
+    found = correlate_dimensions(estimates)
+    one = found.filter(model="c", dimension_a="competence", dimension_b="morality")
+    row = one.row(0, named=True)
+    means = estimates.filter(level="stereotype", model="c").pivot(
+        "dimension", index="stereotype", values="mean"
+    )
+    theirs = stats.pearsonr(means["competence"], means["morality"])
+    assert (row["n"], row["over"]) == (6, "stereotypes")
+    assert row["pearson"] == pytest.approx(theirs.statistic)
+    assert row["ci_low"] == pytest.approx(theirs.confidence_interval().low)
+    rho = stats.spearmanr(means["competence"], means["morality"])
+    assert row["spearman"] == pytest.approx(rho.statistic)
+
+
+def test_models_are_points_where_there_are_several(estimates: pl.DataFrame) -> None:
+    found = correlate_dimensions(estimates).filter(over="models")
+    assert found["n"].to_list() == [5, 5, 5] and found["model"].null_count() == 3
+    assert found["pearson"].min() > 0.9  # type: ignore[operator]
+
+
+def test_too_few_or_constant_points_have_a_reason() -> None:
+    means = {"a": dict.fromkeys(DIMENSIONS, 0.0)}
+    flat = make_scores(means).with_columns(score=pl.lit(0.5))
+    notes = correlate_dimensions(estimate(flat, MEASURE))["note"].unique().to_list()
+    assert notes == ["a dimension does not vary"]
+    few = make_scores(means).filter(pl.col("stereotype").is_in(["s0", "s1"]))
+    notes = correlate_dimensions(estimate(few, MEASURE))["note"].unique().to_list()
+    assert notes == ["fewer than 4 points"]
+
+
+def test_ranks_have_the_range_their_intervals_allow(estimates: pl.DataFrame) -> None:
+    ranks = rank_models(estimates)
+    for (_,), part in ranks.group_by("dimension"):
+        assert part.sort("rank")["model"].to_list() == list("edcba")
+        assert (part["rank_best"] <= part["rank"]).all()
+        assert (part["rank"] <= part["rank_worst"]).all()
+        assert part["n_models"].to_list() == [5] * 5
+    apart = rank_models(estimate(make_scores({"a": {"x": 0.8}, "b": {"x": -0.8}}), MEASURE))
+    assert apart.select("rank", "rank_best", "rank_worst").rows() == [(1, 1, 1), (2, 2, 2)]
+    same = rank_models(estimate(make_scores({"a": {"x": 0.0}, "b": {"x": 0.0}}), MEASURE))
+    assert same.select("rank_best", "rank_worst").rows() == [(1, 2), (1, 2)]
+
+
+def test_one_model_has_no_rank(estimates: pl.DataFrame) -> None:
+    assert rank_models(estimates.filter(model="a")).is_empty()
