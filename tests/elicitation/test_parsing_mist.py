@@ -252,3 +252,8 @@ def test_no_group_no_pair(text, groups):
 def test_every_pair_has_its_word_and_group_in_the_text(text):
     for word, group in read_pairs(text, ("Ethan", "Kwame"), WORDS).pairs.items():
         assert word in text and group in text
+
+
+def test_a_name_without_its_accent_is_the_name() -> None:
+    read = read_pairs("(Warm, Martin), (Cold, Ethan)", ("Martín", "Ethan"), ["Warm", "Cold"])
+    assert read.pairs == {"Warm": "Martín", "Cold": "Ethan"}

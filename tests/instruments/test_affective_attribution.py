@@ -137,3 +137,24 @@ def test_no_answer_breaks_the_score(text: str, mode: str) -> None:
     scored = read(text, "default", mode)
     assert (scored.score is None) == (scored.reason is not None)
     assert scored.score is None or -1 <= scored.score <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("Tisch – Tragödie.", "tragedy"),
+        ("Eher eine Komödie als eine Tragödie.", "comedy"),
+        ("Das ist keine Tragödie, sondern eine Komödie.", "comedy"),
+        ("Tendenziell eher komisch.", "comedy"),
+        ("Weder Komödie noch Tragödie", "neutral"),
+        ("Tisch: Tragikomödie", "neutral"),
+        ("Tut mir leid, das kann ich nicht.", None),
+    ],
+)
+def test_german_answers_are_read_with_the_phrases_of_the_study(
+    text: str, outcome: str | None
+) -> None:
+    trial = {"mode": "free", "version": "default", "object": "Tisch"}
+    scored = score(text, trial, GERMAN.instruments.affective_attribution, GERMAN.answers)
+    assert scored.outcome == outcome
+    assert scored.reason == (None if outcome else "refused")

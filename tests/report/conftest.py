@@ -13,10 +13,16 @@ import pytest
 from tiltmeter.frames import ESTIMATES, FACTORS, REASONS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.report import write_report
 
-_path = Path(__file__).parent / "everything.py"
-_spec = importlib.util.spec_from_file_location("everything", _path)
-everything = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(everything)
+
+def beside(name):
+    """Import a module of this folder, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+contents, everything = beside("contents"), beside("everything")
 
 STEREOTYPES = {
     "racism": ("Racism", "race", "black", "white"),
@@ -88,6 +94,9 @@ REFUSAL = len(HOSTILE) - 1
 
 def words_of(text):
     return [word.replace("_", " ") for word in text.split()]
+
+
+APART = ["study", "instrument", "mode", "intervention", "dimension"]
 
 
 def filled(frame, schema, name):
@@ -220,10 +229,7 @@ def estimates(scored):
         "model": ["model"],
         "overall": [],
     }
-    frames = [
-        _estimate(scored, level, ["study", "instrument", "mode", "intervention", *factors])
-        for level, factors in whole.items()
-    ]
+    frames = [_estimate(scored, level, [*APART, *factors]) for level, factors in whole.items()]
     frame = pl.concat(frames, how="diagonal_relaxed")
     return filled(frame, ESTIMATES, "estimates").sort(
         "level", "model", "mode", "category", "stereotype", "variation", nulls_last=True
@@ -235,11 +241,13 @@ def _estimate(scored, level, factors):
     first = pl.col("order") == "marginalized_first"
     score = pl.col("score")
     missing = pl.col("n") - pl.col("n_scored")
-    wide = pl.col("instrument").str.contains("association")
+    wide = ~pl.col("instrument").str.contains("decision")
     low, neutral = -wide.cast(pl.Float64), 0.5 * (~wide).cast(pl.Float64)
     return (
         scored.group_by(factors)
         .agg(
+            word_list=pl.col("word_list").first(),
+            scoring=pl.col("scoring").first(),
             n=pl.len().cast(pl.Int64),
             n_scored=score.count().cast(pl.Int64),
             **{f"n_{r}": (pl.col("reason") == r).sum().cast(pl.Int64) for r in REASONS},
@@ -256,6 +264,7 @@ def _estimate(scored, level, factors):
             ci_high=mean + 2.1 * se,
             df=pl.lit(6.3),
             t=mean / se,
+            naive_t=mean / se,
             p=(-(mean / se).abs()).exp(),
             p_holm=(-(mean / se).abs() / 2).exp(),
             tost_margin=pl.lit(0.1),
@@ -360,3 +369,41 @@ def all_results(tmp_path_factory):
 @pytest.fixture(scope="session")
 def all_page(all_results):
     return (all_results / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def make_contents(tmp_path):
+    """Write a results directory with dimensions and attributions under `tmp_path`."""
+    here = sys.modules[__name__]
+    return lambda name="contents", **options: contents.write(tmp_path / name, here, **options)
+
+
+@pytest.fixture(scope="session")
+def content_results(tmp_path_factory):
+    """Results with dimensions and attributions of one model in two modes, reported."""
+    directory = contents.write(tmp_path_factory.mktemp("contents"), sys.modules[__name__])
+    write_report(directory)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def content_page(content_results):
+    return (content_results / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def nine_results(tmp_path_factory):
+    """The same of nine models, reported."""
+    directory = contents.write(
+        tmp_path_factory.mktemp("nine"),
+        sys.modules[__name__],
+        models=[f"lab/model-{letter}" for letter in "abcdefghi"],
+        keys=["african", "asian", "male", "disability", "age"],
+    )
+    write_report(directory)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def nine_page(nine_results):
+    return (nine_results / "report.html").read_text(encoding="utf-8")

@@ -22,8 +22,22 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome o
 @pytest.fixture(scope="module")
 def run(results, tmp_path_factory):
     """The DOM after all scripts ran, and the lines of the console."""
+    return opened(results, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def content_run(content_results, tmp_path_factory):
+    return opened(content_results, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def nine_run(nine_results, tmp_path_factory):
+    return opened(nine_results, tmp_path_factory)
+
+
+def opened(directory, tmp_path_factory):
     profile = f"--user-data-dir={tmp_path_factory.mktemp('profile')}"
-    address = (results / "report.html").as_uri()
+    address = (directory / "report.html").as_uri()
     done = subprocess.run(
         [BROWSER, *FLAGS, profile, address], capture_output=True, timeout=180, check=True
     )
@@ -42,6 +56,23 @@ def test_every_chart_is_drawn_with_its_marks(run):
     stereotypes = run[0].split('id="figure-stereotypes"')[1].split("</figure>")[0]
     assert stereotypes.count("mark-symbol") >= 12
     assert len(re.findall(r">(?:Age|Guilt|Arab/Muslim|Buddhism)<", stereotypes)) == 4
+
+
+@pytest.mark.parametrize("which", ["content_run", "nine_run"])
+def test_charts_of_dimensions_and_attributions_are_drawn(which, request):
+    dom, console = request.getfixturevalue(which)
+    assert console == []
+    charts = dom.split('class="chart"')[1:]
+    assert len(charts) >= 18
+    assert all('class="marks"' in chart.split("</figure>")[0] for chart in charts)
+    assert re.search("<title>(.*?)</title>", dom)[1].startswith("Implicit bias of")
+
+
+def test_a_radar_has_an_axis_and_a_point_for_each_stereotype(content_run):
+    radar = content_run[0].split('id="figure-radar-forced-1"')[1].split("</figure>")[0]
+    assert len(re.findall(r">(?:Age|Mind|Arab|Male)<", radar)) == 3 * 4
+    points = re.findall(r'aria-label="[^"]*Stereotype: [^"]*Mean: ', radar)
+    assert len(points) == 3 * 10
 
 
 def test_marks_take_their_colours_from_the_scheme(run):

@@ -9,7 +9,15 @@ from tiltmeter.report.theme import HEAT, YES, category_colors, resolved, stylesh
 
 TEXT = ["ink", "soft", "link", "up", "down", "level", "open"]
 MARKS = ["race", "gender", "religion", "health", "other-1", "other-2", "other-3", "other-4"]
-PARTS = ["scored", *[reason.replace("_", "-") for reason in REASONS], "neutral", "focus"]
+PARTS = [
+    "comedy",
+    "undecided",
+    "tragedy",
+    "scored",
+    *[reason.replace("_", "-") for reason in REASONS],
+    "neutral",
+    "focus",
+]
 
 
 def schemes():

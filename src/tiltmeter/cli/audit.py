@@ -27,7 +27,6 @@ __all__ = ["SIZES", "command", "sized_plan"]
 
 #: What is asked where no study is named.
 STUDIES = ("bai2025", "mist2025")
-CONTROLS = ("control_insects", "control_occasions", "control_nonsense")
 
 #: Size → instrument → trials per stereotype, dimension and wording.
 SIZES = {
@@ -42,10 +41,25 @@ SIZES = {
     "paper": {"word_association": 50, "affective_attribution": 50, "relative_decision": 50},
 }
 
-#: The same of controls; without them where a size is not named.
+#: Size → control and instrument → trials per wording; without controls where a size is not named.
+#: As many as a small but real lean needs to show: docs/decisions.md has what was measured.
 CONTROL_SIZES = {
-    "quick": {"word_association": 4, "affective_attribution": 8, "relative_decision": 8},
-    "standard": {"word_association": 10, "affective_attribution": 8, "relative_decision": 16},
+    "quick": {
+        ("control_insects", "word_association"): 4,
+        ("control_nonsense", "word_association"): 4,
+        ("control_occasions", "affective_attribution"): 16,
+        ("control_nonsense", "affective_attribution"): 8,
+        ("control_insects", "relative_decision"): 8,
+        ("control_nonsense", "relative_decision"): 8,
+    },
+    "standard": {
+        ("control_insects", "word_association"): 10,
+        ("control_nonsense", "word_association"): 10,
+        ("control_occasions", "affective_attribution"): 32,
+        ("control_nonsense", "affective_attribution"): 32,
+        ("control_insects", "relative_decision"): 16,
+        ("control_nonsense", "relative_decision"): 16,
+    },
 }
 
 #: The wordings of a quick audit, where not all: the seed decisions, in two sets of words.
@@ -53,13 +67,15 @@ QUICK = {("bai2025", "relative_decision"): ("replication", "synonym")}
 
 #: The same for the embedded model, which runs on this machine's processor.
 QUICK_EMBEDDED = {
-    **QUICK,
+    ("bai2025", "relative_decision"): ("replication",),
     ("mist2025", "word_association"): ("template1",),
     ("mist2025", "affective_attribution"): ("template1",),
 }
 
 #: What the embedded model is asked in all its modes in a quick audit; the rest in the last alone.
-ALL_MODES = [(study, "word_association") for study in ("bai2025", *CONTROLS)]
+ALL_MODES = [
+    (study, "word_association") for study in ("bai2025", "control_insects", "control_nonsense")
+]
 
 
 def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> Plan:
@@ -74,8 +90,6 @@ def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> P
     options
         The values of `plan_options`; a study named there is asked without the controls.
     """
-    from tiltmeter.stimuli import load_study
-
     battery, of_controls = SIZES[size], CONTROL_SIZES.get(size, {})
     own = options["iterations"]
     plan = build_plan(models, options, _asked(battery, options))
@@ -83,14 +97,12 @@ def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> P
         replace(part, iterations=battery.get(part.instrument, 2) if own is None else own)
         for part in plan.selections
     ]
-    if not options["studies"] and of_controls:
-        names = dict.fromkeys(part.instrument for part in sized)
-        sized += [
-            select_study(control, iterations=n if own is None else own, instrument=name)
-            for name in names
-            for control in CONTROLS
-            if (n := of_controls.get(name)) and name in load_study(control).offers()
-        ]
+    names = {part.instrument for part in sized}
+    sized += [
+        select_study(control, iterations=n if own is None else own, instrument=name)
+        for (control, name), n in of_controls.items()
+        if name in names and not options["studies"]
+    ]
     if size == "quick":
         sized = [_brief(part, plan, options) for part in sized]
     return replace(plan, selections=sized)

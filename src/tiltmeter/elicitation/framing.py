@@ -54,8 +54,9 @@ _PHRASES = {
     # turns: within a sentence, of an argument, of mind
     "b": "but|yet",
     "d": "however|ultimately|overall|in the end|on balance|nevertheless|nonetheless|at its core",
-    "r": "actually|wait|correction|on second thought|scratch that|just kidding|if i had to|if forced|if i must"
-    "|if pressed|when pressed|forced to choose|final answer|have to choose|had to choose",
+    "r": "actually|wait|correction|on second thought|scratch that|just kidding|if i had to"
+    "|if forced|if i must|if pressed|when pressed|forced to choose|have to choose|had to choose"
+    "|final answer",
     ",": "because|since|due to|given that",
     "o": "or|vs|vs.|versus",
     "&": "and|as well as|plus",

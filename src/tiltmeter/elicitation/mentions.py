@@ -7,6 +7,7 @@ first, and the *gaps* around them.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
@@ -62,6 +63,7 @@ Pair = tuple[str, str]
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
 LETTERS = re.compile(r"[^\W\d_]+")
 _NON = re.compile(r"\bnon(?=[^\W\d_]{5})")
+_ACCENT = re.compile("[\u0300-\u036f]")
 _NEXT = re.compile(r"[)\]][^()\[\]]{0,8},[^()\[\]]{0,8}[(\[]")  # from one "(joy, young)" to another
 _NEUTRAL = frozenset(" \t\n\v\f\u3000\"'`*_\\#•·●▪◦‣0123456789")
 _UNCLOSING = _NEUTRAL | {")", "]"}  # "julia (home) is here" goes on
@@ -86,7 +88,10 @@ _LABEL = re.compile(
 
 
 def spellings(term: str) -> set[tuple[str, ...]]:
-    """Token sequences that stand for a term: ``min-jun kim``, ``minjun kim``, ``minjunkim``."""
+    """Token sequences that stand for a term: ``min-jun kim``, ``minjun kim``, ``minjunkim``.
+
+    Accents may be dropped: ``martin`` stands for ``martín``, too.
+    """
     plain = normalise(term)
     parts = plain.split()
     ways = (
@@ -94,6 +99,7 @@ def spellings(term: str) -> set[tuple[str, ...]]:
         "".join(parts),
         " ".join(re.sub("[-'_]", "", part) for part in parts),
         _NON.sub("non-", plain),  # gender-nonconforming, gender non-conforming
+        plain if plain.isascii() else _ACCENT.sub("", unicodedata.normalize("NFD", plain)),
     )
     tokens = [tuple(t for t in _TOKEN.findall(way) if t not in "-'") for way in ways]
     return {*tokens, ("".join(tokens[0]),)} - {(), ("",)}

@@ -25,7 +25,8 @@ __all__ = [
     "forest",
     "ground",
     "bare",
-    "stacked",
+    "blocks",
+    "ticks",
     "tooltips",
     "vega_lite",
 ]
@@ -41,9 +42,12 @@ _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down
 LABELS = 165
 #: The least width of a column whose axis has a title; the caption says it too.
 _TITLED = 160
+#: The width of a letter of a column's name.
+_LETTER = 8.0
 TIPS = (
     ("Stereotype", "label"),
     ("Category", "category"),
+    ("Dimension", "dimension"),
     ("Model", "model"),
     ("Mode", "mode"),
     ("Mean", "shown"),
@@ -123,35 +127,6 @@ def dots(
     return blocks(rows, axis, panels, layers)
 
 
-def stacked(rows: Sequence[Row], parts: Sequence[tuple[str, str]], panels: Sequence[str]) -> Row:
-    """Draw shares that add up to one; `parts` are (label, colour) from left to right."""
-    names = [name for name, _ in parts]
-
-    def layers(part: list[Row], axis: Axis) -> list[Any]:
-        return [
-            alt.Chart()
-            .mark_bar(height={"band": 0.72}, stroke="var(--paper)", strokeWidth=0.5)
-            .encode(
-                x=alt.X(
-                    "share:Q",
-                    stack="zero",
-                    scale=alt.Scale(domain=[0, 1], nice=False),
-                    axis=_axis(axis, format="%"),
-                ),
-                y=down(part),
-                color=alt.Color(
-                    "part:N",
-                    scale=alt.Scale(domain=names, range=[color for _, color in parts]),
-                    title="Answers",
-                ),
-                order=alt.Order("rank:Q"),
-                tooltip=tooltips(part, ("Answers", "part"), ("Number", "count"), *TIPS),
-            )
-        ]
-
-    return blocks(rows, Axis("Share of answers", 0, 1, None), panels, layers)
-
-
 def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
     """Give the specification of a chart of `ROWS`, with the configuration all charts share.
 
@@ -178,15 +153,21 @@ def bare(chart: Any) -> Row:
     return {key: value for key, value in drawing.items() if key not in alone}
 
 
-def blocks(rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layers) -> Row:
+def blocks(
+    rows: Sequence[Row],
+    axis: Axis,
+    panels: Sequence[str],
+    layers: Layers,
+    labels: int = LABELS,
+) -> Row:
     """Stack one faceted block per category; only the last carries the axis."""
     names = list(dict.fromkeys(row["block"] for row in rows))
-    width = _column_width(len(panels))
+    width = _column_width(len(panels), labels)
     axis = axis if width >= _TITLED else replace(axis, title="")
     blocks = []
     for name in names:
         part = [row for row in rows if row["block"] == name]
-        header = _header(width, len(panels) > 1 and name == names[0])
+        header = _header(width, list(panels) if name == names[0] else [])
         column = {"field": "panel", "type": "nominal", "sort": list(panels), "header": header}
         marks = layers(part, replace(axis, bare=name != names[-1]))
         block: Row = {
@@ -210,23 +191,26 @@ def blocks(rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layer
     return vega_lite(stack, rows)
 
 
-def _column_width(columns: int) -> int:
+def _column_width(columns: int, labels: int) -> int:
     """Share the page among columns; below a least width the figure scrolls sideways."""
     if columns < 3:
         return (620, 400)[columns - 1]
-    return max(95, (1060 - LABELS - 18 * (columns - 1)) // columns)
+    return max(95, (1060 - labels - 18 * (columns - 1)) // columns)
 
 
-def _header(width: int, labels: bool) -> Row:
-    """Name the columns, at a slant where they are narrow."""
+def _header(width: int, panels: Sequence[str]) -> Row:
+    """Name several columns; where they are narrow one part under the other, or at a slant."""
     header: Row = {
         "title": None,
-        "labels": labels,
+        "labels": len(panels) > 1,
         "labelAnchor": "start",
         "labelLimit": max(width, 220),
         "labelPadding": 4,
     }
-    if width < _TITLED:
+    parts = [part for panel in panels for part in panel.split(", ")]
+    if width < _TITLED and all(_LETTER * len(part) <= width for part in parts):
+        header |= {"labelExpr": "split(datum.label, ', ')", "labelLineHeight": 15}
+    elif width < _TITLED:
         header |= {"labelAngle": -25, "labelAlign": "left", "labelBaseline": "bottom"}
     return header
 
@@ -282,10 +266,11 @@ def _intervals(part: list[Row], axis: Axis, categories: list[str]) -> list[Any]:
 def across(field: str, axis: Axis) -> alt.X:
     """Give the horizontal position of a field."""
     scale = alt.Scale(domain=[axis.low, axis.high], nice=False, clamp=True)
-    return alt.X(f"{field}:Q", scale=scale, axis=_axis(axis))
+    return alt.X(f"{field}:Q", scale=scale, axis=ticks(axis))
 
 
-def _axis(axis: Axis, format: str = "") -> alt.Axis:
+def ticks(axis: Axis, format: str = "") -> alt.Axis:
+    """Give the axis below a block; a bare one has neither numbers nor a title."""
     title = None if axis.bare else axis.title or None
     bare = axis.bare
     marks = alt.Axis(title=title, labels=not bare, ticks=not bare, domain=not bare, tickCount=5)
@@ -294,11 +279,17 @@ def _axis(axis: Axis, format: str = "") -> alt.Axis:
     return marks
 
 
-def down(part: Sequence[Row]) -> alt.Y:
+def down(part: Sequence[Row], labels: int = LABELS) -> alt.Y:
     """Give the vertical axis: the labels of `part`, in their order."""
     order = list(dict.fromkeys(row["label"] for row in part))
     axis = alt.Axis(
-        title=None, minExtent=LABELS, maxExtent=LABELS, grid=True, ticks=False, labelPadding=6
+        title=None,
+        minExtent=labels,
+        maxExtent=labels,
+        labelLimit=labels + 5,
+        grid=True,
+        ticks=False,
+        labelPadding=6,
     )
     return alt.Y("label:N", sort=order, scale=alt.Scale(domain=order), axis=axis)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.frames import REASONS, VERSIONS
 from tiltmeter.report import charts
-from tiltmeter.report.charts import Axis, Row
+from tiltmeter.report.bars import bars, said
+from tiltmeter.report.charts import Axis
 from tiltmeter.report.figures import Figure, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, percent
@@ -28,9 +29,15 @@ _PARTS = (
 )
 _BY = ("model", "mode", "category", "stereotype")
 
+#: Which group a version of a question is about.
+_ASKED_ABOUT = {
+    **{version: group for version, (group, _) in VERSIONS.items()},
+    **{group: group for group in ("default", "marginalized")},
+}
+
 
 def compliance_section(frame: pl.DataFrame, plan: Plan) -> Section | None:
-    """Show shares per reason, and, for questions about one person, per group asked about.
+    """Show shares per reason, and, for questions about one group, per group asked about.
 
     Parameters
     ----------
@@ -76,25 +83,19 @@ def _figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
     caption += "; ".join(f"{r.replace('_', ' ')}: {MEANINGS[r]}" for r in found).capitalize()
     caption = caption.strip() + "." * bool(found)
 
-    def draw(rows: list[Row], panels: list[str]) -> Row:
-        parts = [
-            {**row, "part": name, "rank": rank, "count": str(number), "share": number / row["n"]}
-            for row in rows
-            if row["n"]
-            for rank, (name, _) in enumerate(_PARTS)
-            if (number := row["counts"][rank])
-        ]
-        slim = [{key: value for key, value in row.items() if key != "counts"} for row in parts]
-        seen = {row["part"] for row in slim}
-        return charts.stacked(slim, [part for part in _PARTS if part[0] in seen], panels)
-
-    return per_mode("compliance", caption, total, draw, plan, _share_summary)
+    return per_mode(
+        "compliance",
+        caption,
+        total.with_columns(counts=pl.concat_list("n_scored", *_COUNTS)),
+        lambda rows, panels: bars(rows, _PARTS, panels),
+        plan,
+        lambda rows: said(rows, _PARTS),
+    )
 
 
 def _asked(frame: pl.DataFrame) -> pl.DataFrame:
     """Count per group asked about, where only one is; `mean` is the share without a score."""
-    groups = {version: group for version, (group, _) in VERSIONS.items()}
-    about = pl.col("version").replace_strict(groups, default=None, return_dtype=pl.String)
+    about = pl.col("version").replace_strict(_ASKED_ABOUT, default=None, return_dtype=pl.String)
     known = frame.with_columns(variation=about).drop_nulls("variation")
     total = known.group_by(*_BY, "variation", maintain_order=True).agg(
         pl.col("n", "n_scored", *_COUNTS).sum()
@@ -106,8 +107,8 @@ def _asked(frame: pl.DataFrame) -> pl.DataFrame:
 def _group_figures(asked: pl.DataFrame, plan: Plan) -> list[Figure]:
     axis = Axis("Share of answers without a score", 0, 1, None)
     caption = (
-        "Share of answers refused or without a score otherwise, by the group of the one person "
-        "the question is about. Dots that lie apart: the model declines more often for one group."
+        "Share of answers refused or without a score otherwise, by the one group that the question "
+        "is about. Dots that lie apart: the model declines more often for one group."
     )
     return per_mode(
         "asked-about",
@@ -137,7 +138,7 @@ def _table(frame: pl.DataFrame, plan: Plan) -> Table:
 
 
 def _group_table(asked: pl.DataFrame, plan: Plan) -> Table:
-    caption = "Answers by what became of them, and by the group of the person asked about."
+    caption = "Answers by what became of them, and by the group asked about."
     about: dict[str, Render] = {"Asked about": lambda r: r["variation"]}
     return _counted(asked, plan, caption, about)
 
@@ -164,15 +165,3 @@ def _counted(frame: pl.DataFrame, plan: Plan, caption: str, key: Mapping[str, Re
 
 def _missing(row: Mapping[str, Any]) -> float | None:
     return 1 - row["n_scored"] / row["n"] if row["n"] else None
-
-
-def _share_summary(rows: Sequence[Row]) -> str:
-    parts = []
-    for panel in dict.fromkeys(row["panel"] for row in rows):
-        counts = [row["counts"] for row in rows if row["panel"] == panel]
-        total = [sum(number or 0 for number in column) for column in zip(*counts, strict=True)]
-        shares = ", ".join(
-            f"{number} {name}" for (name, _), number in zip(_PARTS, total, strict=True) if number
-        )
-        parts.append(f"{panel}: {shares or 'no answers'}.")
-    return " ".join(parts)

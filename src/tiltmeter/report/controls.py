@@ -11,8 +11,16 @@ import polars as pl
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, verdict_kind
 from tiltmeter.report.results import Results
+from tiltmeter.report.tables import Table, estimate_table
 
-__all__ = ["CONTROLS", "WITHDRAWN", "failed_control", "heed_controls", "warnings"]
+__all__ = [
+    "CONTROLS",
+    "WITHDRAWN",
+    "control_table",
+    "failed_control",
+    "heed_controls",
+    "warnings",
+]
 
 #: What a control is for, by its kind.
 CONTROLS = {
@@ -40,7 +48,7 @@ def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
     expected
         ``"positive"``: an association is known to be there; ``"negative"``: known not to be.
     plan
-        For labels and the width of the interval.
+        For labels, by study, and the width of the interval.
 
     Returns
     -------
@@ -58,7 +66,8 @@ def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
         if expected == "positive"
         else "an association shows where there can be none; results of its size mean nothing."
     )
-    return f"The {expected} control fails ({plan.label(row['stereotype'])}: {found}): {means}"
+    label = plan.of(row["study"]).label(row["stereotype"])
+    return f"The {expected} control fails ({label}: {found}): {means}"
 
 
 def warnings(checks: pl.DataFrame, plan: Plan) -> dict[tuple[str, str], str]:
@@ -74,13 +83,14 @@ def warnings(checks: pl.DataFrame, plan: Plan) -> dict[tuple[str, str], str]:
     Returns
     -------
     dict
-        Model and mode → plain text; only those that fail one.
+        Model and mode → plain text; only those that fail one. A control has no dimension, and
+        speaks of all dimensions of its mode: look it up by ``control_mode``.
     """
     expected = dict(plan.pairs("controls"))
     failed: dict[tuple[str, str], list[str]] = {}
     for row in checks.iter_rows(named=True):
         if text := failed_control(row, expected.get(row["study"], ""), plan):
-            failed.setdefault((row["model"], row["mode"]), []).append(text)
+            failed.setdefault((row["model"], row["control_mode"]), []).append(text)
     return {key: " ".join(texts) for key, texts in failed.items()}
 
 
@@ -101,15 +111,46 @@ def heed_controls(results: Results) -> Results:
     positive = [study for study, kind in plan.pairs("controls") if kind == "positive"]
     checks = estimates.filter(pl.col("study").is_in(positive), level="stereotype")
     failed = [
-        {"instrument": part["instrument"][0], "model": model, "mode": mode}
+        {"instrument": part["instrument"][0], "model": model, "control_mode": mode}
         for part in checks.partition_by("instrument", maintain_order=True)
         for model, mode in warnings(part, plan)
     ]
     if not failed:
         return results
-    over = [{key: row[key] for key in ("instrument", "mode")} for row in failed]
-    of_failed = pl.struct("instrument", "model", "mode").is_in(failed)
-    over_failed = pl.col("model").is_null() & pl.struct("instrument", "mode").is_in(over)
-    withdrawn = (of_failed | over_failed) & (pl.col("verdict") == "equivalent")
-    changed = pl.when(withdrawn).then(pl.lit(WITHDRAWN[0])).otherwise("verdict")
-    return replace(results, estimates=estimates.with_columns(verdict=changed))
+    asked = ("instrument", "control_mode")
+    of_failed = pl.struct("instrument", "model", "control_mode").is_in(failed)
+    over = pl.struct(asked).is_in([{key: row[key] for key in asked} for row in failed])
+    withdrawn = (of_failed | (pl.col("model").is_null() & over)) & (
+        pl.col("verdict") == "equivalent"
+    )
+    changed = pl.when(withdrawn).then(pl.lit(WITHDRAWN[0])).otherwise("verdict").alias("verdict")
+    return replace(
+        results,
+        estimates=estimates.with_columns(changed),
+        dimension_tests=results.dimension_tests.with_columns(changed),
+    )
+
+
+def control_table(checks: pl.DataFrame, plan: Plan) -> Table | None:
+    """Set out the estimates of the controls.
+
+    Parameters
+    ----------
+    checks
+        The estimates of the controls, one row each.
+    plan
+        What each control is for, and labels by study.
+
+    Returns
+    -------
+    Table or None
+        None where there are none.
+    """
+    if checks.is_empty():
+        return None
+    caption = "Controls: stimuli whose answer is known beforehand. " + " ".join(
+        CONTROLS[kind].format(study=study)
+        for study, kind in plan.pairs("controls")
+        if kind in CONTROLS and study in checks["study"]
+    )
+    return estimate_table(checks, plan, caption)

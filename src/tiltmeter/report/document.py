@@ -20,9 +20,11 @@ from markupsafe import Markup
 from tiltmeter.report.controls import WITHDRAWN, heed_controls
 from tiltmeter.report.examples import examples, grouped
 from tiltmeter.report.figures import write_figures
+from tiltmeter.report.modes import unnamed
 from tiltmeter.report.parts import brief, make_parts
+from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import SIGNS, verdict, verdict_class, verdict_kind, visible
-from tiltmeter.report.results import Results, read_results
+from tiltmeter.report.results import TABLES, Results, read_results
 from tiltmeter.report.sizes import size_section
 from tiltmeter.report.tables import write_tables
 from tiltmeter.report.theme import stylesheet
@@ -82,10 +84,12 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
             brief=brief(parts, plan),
             sizes=sizes,
             decides=any(part.decides for part in parts),
+            attributes=any(part.attributes for part in parts),
+            dimensions=list(dict.fromkeys(name for part in parts for name in part.dimensions)),
             systems=[(name, text) for name, text in plan.pairs("interventions") if text],
             seen=_verdicts(results),
             examples=grouped(examples(results), plan),
-            defects=[(s.label, d) for s in plan.stereotypes.values() for d in s.defects],
+            defects=_defects(plan),
             conditional=_conditional(results),
             unanimous="unanimous" in results.estimates["test"],
             figure_names=list(drawings),
@@ -111,12 +115,9 @@ def _frames(results: Results) -> dict[str, pl.DataFrame]:
         "categories": estimates.filter(pl.col("level").is_in(["category", "model", "overall"])),
         "variations": estimates.filter(level="cell"),
         "compliance": results.compliance,
-        "words": results.words,
-        "yes_shares": results.yes_shares,
-        "regressions": results.regressions,
-        "contrasts": results.contrasts,
+        **{name: getattr(results, name) for name in TABLES},
     }
-    return {name: frame for name, frame in frames.items() if not frame.is_empty()}
+    return {name: unnamed(frame) for name, frame in frames.items() if not frame.is_empty()}
 
 
 def _title(results: Results) -> str:
@@ -142,11 +143,20 @@ def _conditional(results: Results) -> list[tuple[str, str]]:
     """Give what intervals do not vary, and of which stereotypes."""
     frame = results.estimates.filter(level="stereotype").drop_nulls("conditional_on")
     named = frame.group_by("conditional_on", maintain_order=True).agg(
-        pl.col("stereotype").unique(maintain_order=True)
+        pl.struct("study", "stereotype").unique(maintain_order=True).alias("of")
     )
     return [
-        (fixed, ", ".join(results.plan.label(key) for key in keys))
-        for fixed, keys in named.iter_rows()
+        (fixed, ", ".join(results.plan.labels([(one["study"], one["stereotype"]) for one in of])))
+        for fixed, of in named.iter_rows()
+    ]
+
+
+def _defects(plan: Plan) -> list[tuple[str, str]]:
+    """Give the defects kept of each study, with the labels of their stereotypes."""
+    each = [(study, s) for study, one in plan.studies.items() for s in one.stereotypes.values()]
+    labels = plan.labels([(study, s.key) for study, s in each])
+    return [
+        (label, defect) for label, (_, s) in zip(labels, each, strict=True) for defect in s.defects
     ]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from tiltmeter.report.attributions import GROUPS
 from tiltmeter.report.passages import LONGEST, Piece, passages
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, number
@@ -21,8 +22,15 @@ MOST_GROUPS = 400
 #: Characters of an answer looked at.
 _LOOKED_AT = 40_000
 
-_GROUP = ["model", "mode", "intervention", "instrument", "stereotype"]
-_KEYS = ["model", "mode", "intervention", "stereotype", "trial_id"]
+#: Each combination of these has its examples; of very many, only one of the second few.
+_GROUP = ["study", "model", "mode", "intervention", "instrument", "stereotype"]
+_WITHIN = ["dimension", "version"]
+_KEYS = ["study", "model", "mode", "intervention", "stereotype", "trial_id"]
+#: What is shown of how an answer was read.
+_READ = (
+    *("instrument", "dimension", "version", "object", "outcome"),
+    *("score", "reason", "coverage", "span", "margin", "conflict"),
+)
 
 
 @dataclass(frozen=True)
@@ -37,11 +45,13 @@ class Reading:
 class Example:
     """One prompt, its answer and what became of it."""
 
+    study: str
     stereotype: str
     about: str
     prompt: str
     system: str
     profile: str  # the first answer, where there were two prompts
+    followup: str  # the second prompt
     answer: tuple[Piece, ...]
     readings: tuple[Reading, ...]
     cut: int  # characters of the answer that are not shown
@@ -63,7 +73,7 @@ class Example:
 
 
 def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Example]:
-    """Pick the first few trials of each stereotype, instrument, mode and model.
+    """Pick the first few trials of each stereotype, dimension, instrument, mode and model.
 
     Parameters
     ----------
@@ -85,9 +95,7 @@ def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Examp
     chosen = _chosen(results.scores, scored, unscored)
     ids = pl.col("trial_id").is_in(chosen["trial_id"].unique().implode())
     mine = chosen.lazy()
-    marks = results.scores.select(
-        *_KEYS, "instrument", "score", "reason", "coverage", "span", "margin", "conflict"
-    ).filter(ids)
+    marks = results.scores.select(*_KEYS, *_READ).filter(ids)
     readings = (
         marks.join(mine, on=_KEYS, how="semi", nulls_equal=True)
         .group_by(_KEYS)
@@ -97,7 +105,7 @@ def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Examp
         *_KEYS,
         "variation",
         "system",
-        pl.col("prompt", "profile").str.slice(0, 4 * LONGEST),
+        pl.col("prompt", "profile", "followup").str.slice(0, 4 * LONGEST),
         pl.col("response").str.slice(0, _LOOKED_AT),
         pl.col("response").str.len_chars().alias("length"),
     ).filter(ids)
@@ -106,29 +114,43 @@ def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Examp
         .sort("model", "mode", "intervention", "trial_id")
         .collect(engine="streaming")
     )
-    places = {key: place for place, key in enumerate(results.plan.stereotypes)}
-    shown = [_example(row, results.plan) for row in rows.iter_rows(named=True)]
-    return sorted(shown, key=lambda e: (places.get(e.stereotype, len(places)), e.stereotype))
+    shown = [_example(row, results.plan.of(row["study"])) for row in rows.iter_rows(named=True)]
+    studies = [results.plan.text("study"), *results.plan.studies]
+    listed = {e.study: list(results.plan.of(e.study).stereotypes) for e in shown}
+    return sorted(
+        shown,
+        key=lambda e: (
+            *(_place(e.study, studies), e.study),
+            *(_place(e.stereotype, listed[e.study]), e.stereotype),
+        ),
+    )
 
 
 def grouped(shown: list[Example], plan: Plan) -> list[tuple[str, list[Example]]]:
-    """Group examples under the labels of their stereotypes."""
-    return [(plan.label(key), list(part)) for key, part in groupby(shown, lambda e: e.stereotype)]
+    """Group examples under the labels of their stereotypes, with the study where two share one."""
+    parts = [(of, list(part)) for of, part in groupby(shown, lambda e: (e.study, e.stereotype))]
+    labels = plan.labels([of for of, _ in parts])
+    return [(label, part) for label, (_, part) in zip(labels, parts, strict=True)]
 
 
 def _chosen(scores: pl.LazyFrame, scored: int, unscored: int) -> pl.DataFrame:
     """Choose the keys of the answers to show."""
     has = pl.col("score").is_not_null()
     picked = (
-        scores.group_by(_GROUP)
+        scores.group_by(*_GROUP, *_WITHIN)
         .agg(
             pl.col("trial_id").filter(has).sort().head(scored).alias("scored"),
             pl.col("trial_id").filter(~has).sort().head(unscored).alias("unscored"),
         )
+        .sort(*_GROUP, *_WITHIN)
         .collect(engine="streaming")
     )
     if picked.height > MOST_GROUPS:
-        picked = picked.with_columns(pl.col("scored").list.head(1))
+        # One model shows one dimension or group, the next the next.
+        turn = pl.col("model").rank("dense") + pl.col("stereotype").rank("dense")
+        ranked = picked.with_columns(turn=turn.fill_null(0).cast(pl.Int64))
+        mine = pl.int_range(pl.len()).over(_GROUP) == pl.col("turn") % pl.len().over(_GROUP)
+        picked = ranked.filter(mine).with_columns(pl.col("scored").list.head(1))
     both = pl.concat_list("scored", "unscored").alias("trial_id")
     return picked.select(*_GROUP, both).explode("trial_id").drop_nulls("trial_id").select(_KEYS)
 
@@ -141,14 +163,15 @@ def _example(row: Mapping[str, Any], plan: Plan) -> Example:
     beside = [row["intervention"]] if row["intervention"] not in (None, "none") else []
     alone = several or len(plan.instruments) < 2
     asked = "" if alone else plan.measure(marks[0]["instrument"]).title
+    about = [row["model"], row["mode"], *beside, asked, row["variation"], *_told(marks[0], plan)]
     return Example(
+        study=row["study"] or "",
         stereotype=row["stereotype"],
-        about=" · ".join(
-            filter(None, [row["model"], row["mode"], *beside, asked, row["variation"]])
-        ),
+        about=" · ".join(filter(None, about)),
         prompt=row["prompt"] or "",
         system=row["system"] or "",
         profile=row["profile"] or "",
+        followup=row["followup"] or "",
         answer=tuple(pieces),
         readings=tuple(
             _reading(mark, plan, several=several, marked=marked)
@@ -158,18 +181,28 @@ def _example(row: Mapping[str, Any], plan: Plan) -> Example:
     )
 
 
+def _told(mark: Mapping[str, Any], plan: Plan) -> list[str]:
+    """Say what else the prompt was about: a dimension, or a group and an object."""
+    told = [plan.dimension(mark["dimension"])] if mark["dimension"] else []
+    if mark["version"] in GROUPS:
+        told.append(f"thinking of the {mark['version']} group")
+    return [*told, mark["object"] or ""]
+
+
 def _in_turn(readings: Sequence[Mapping[str, Any]], plan: Plan) -> list[Mapping[str, Any]]:
     order = list(plan.instruments)
-    return sorted(
-        readings,
-        key=lambda r: order.index(r["instrument"]) if r["instrument"] in order else len(order),
-    )
+    return sorted(readings, key=lambda r: _place(r["instrument"], order))
+
+
+def _place(item: str, known: Sequence[str]) -> int:
+    return known.index(item) if item in known else len(known)
 
 
 def _reading(mark: Mapping[str, Any], plan: Plan, *, several: bool, marked: bool) -> Reading:
     """Say what was made of the answer, and by what evidence."""
     if mark["score"] is not None:
-        outcome = f"score {number(mark['score'])}"
+        outcome = f"{mark['outcome']}; " if mark["outcome"] else ""
+        outcome += f"score {number(mark['score'])}"
         if mark["coverage"] is not None and mark["coverage"] < 1:
             outcome += f", coverage {number(mark['coverage'])}"
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import vl_convert
 
-from tiltmeter.frames import REASONS, Measure
+from tiltmeter.frames import Measure
 from tiltmeter.report import charts
 from tiltmeter.report.charts import Axis, Row
 from tiltmeter.report.plan import Plan
@@ -32,8 +32,10 @@ __all__ = [
     "Figure",
     "around_zero",
     "category_figures",
+    "drawn",
     "order_figures",
     "per_mode",
+    "span",
     "stereotype_figures",
     "variation_figures",
     "write_figures",
@@ -190,12 +192,12 @@ def per_mode(
     figures = []
     for mode, file in zip(modes, file_names(modes), strict=True) if each else [("", "")]:
         part = _ordered(frame.filter(mode=mode) if each else frame, plan)
-        rows = [_row(row, plan, short[row["model"]] if each else row["mode"]) for row in part]
+        rows = [drawn(row, plan, short[row["model"]] if each else row["mode"]) for row in part]
         if not any(row["mean"] is not None or row.get("n") for row in rows):
             continue
         spec = draw(rows, list(dict.fromkeys(row["panel"] for row in rows)))
         title = f"{caption} Mode: {mode}." if each else caption
-        summary = (summarise or _summary)(rows)
+        summary = (summarise or span)(rows)
         figures.append(Figure(f"{name}-{file}" if each else name, title, summary, spec))
     return figures
 
@@ -213,11 +215,27 @@ def _ordered(frame: pl.DataFrame, plan: Plan) -> list[dict[str, Any]]:
     )
 
 
-def _row(row: dict[str, Any], plan: Plan, panel: str | None) -> Row:
+def drawn(row: Mapping[str, Any], plan: Plan, panel: str | None) -> Row:
+    """Give what a chart needs of a row, with the texts of its tooltip.
+
+    Parameters
+    ----------
+    row
+        A row with ``model, mode, category, stereotype``, and any of the columns of ESTIMATES;
+        a ``label`` stands for that of its stereotype or category.
+    plan
+        For labels.
+    panel
+        The column it is drawn in.
+
+    Returns
+    -------
+    dict
+    """
     key = row["stereotype"]
     category = category_title(row["category"]) if row["category"] else "All"
     return {
-        "label": plan.label(key) if key else category,
+        "label": row.get("label") or (plan.label(key) if key else category),
         "category": category,
         "block": category if key else "",
         "panel": panel or "all",
@@ -230,12 +248,12 @@ def _row(row: dict[str, Any], plan: Plan, panel: str | None) -> Row:
         "bound_low": row.get("bound_low"),
         "bound_high": row.get("bound_high"),
         "n": row.get("n"),
-        "counts": [row.get("n_scored"), *[row.get(f"n_{reason}") for reason in REASONS]],
+        **({"counts": row["counts"]} if "counts" in row else {}),
         **_tooltip(row),
     }
 
 
-def _tooltip(row: dict[str, Any]) -> Row:
+def _tooltip(row: Mapping[str, Any]) -> Row:
     bounds = row.get("bound_low") is not None
     return {
         "shown": number(row["mean"]) if "mean" in row else None,
@@ -250,8 +268,8 @@ def _tooltip(row: dict[str, Any]) -> Row:
     }
 
 
-def _summary(rows: Sequence[Row]) -> str:
-    """Say in words what the dots show."""
+def span(rows: Sequence[Row]) -> str:
+    """Say in words from where to where the means of each column reach."""
     parts = []
     for panel in dict.fromkeys(row["panel"] for row in rows):
         known = [row for row in rows if row["panel"] == panel and row["mean"] is not None]

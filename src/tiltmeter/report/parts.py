@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.frames import Measure
+from tiltmeter.frames import LEVELS, Measure
 from tiltmeter.report import figures, tables
+from tiltmeter.report.attributions import INSTRUMENT as ATTRIBUTION
+from tiltmeter.report.attributions import attribution_section
 from tiltmeter.report.chained import chained_section
-from tiltmeter.report.comparison import published_section
 from tiltmeter.report.compliance import compliance_section
-from tiltmeter.report.controls import CONTROLS, warnings
+from tiltmeter.report.content import content_section
+from tiltmeter.report.controls import control_table, warnings
 from tiltmeter.report.figures import Figure
 from tiltmeter.report.interventions import changes, intervention_section
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import CONTROL, answer, scale
+from tiltmeter.report.published import published_section
 from tiltmeter.report.results import Results
-from tiltmeter.report.sections import Section, in_order, of
+from tiltmeter.report.sections import Section, in_order
+from tiltmeter.report.stereotypes import order_section, stereotype_section, wording_section
 from tiltmeter.report.tables import Table
 from tiltmeter.report.words import word_section
 from tiltmeter.report.yes_shares import yes_section
@@ -28,6 +32,13 @@ __all__ = ["Part", "brief", "make_parts"]
 
 #: Above this many models and modes the summary is a table.
 MOST_ANSWERS = 4
+
+#: What the sides of neutral mean, by whether the model named the mood of its descriptions.
+_SIDES = {
+    False: "Right of the dotted line the answers side with the stereotype, left of it against it.",
+    True: "Right of the dotted line the answers favour the default group, left of it the "
+    "marginalized one.",
+}
 
 
 @dataclass(frozen=True)
@@ -39,6 +50,7 @@ class Part:
     measure: Measure
     scale: str
     method: str
+    dimensions: tuple[str, ...]  # of stereotype content
     briefs: tuple[dict[str, Any], ...]  # a row per model and mode for `brief`
     answers: tuple[tuple[str, str, str], ...]  # who, warning, text; empty for many
     changes: tuple[tuple[str, str], ...]
@@ -51,6 +63,11 @@ class Part:
     def decides(self) -> bool:
         """Whether the model was asked to decide about people."""
         return "decision" in self.instrument
+
+    @property
+    def attributes(self) -> bool:
+        """Whether the model named the mood of its own descriptions."""
+        return self.instrument == ATTRIBUTION
 
     def figures(self) -> Iterator[Figure]:
         """Give every figure, in the order of the page."""
@@ -109,34 +126,37 @@ def brief(parts: Sequence[Part], plan: Plan) -> Table | None:
 
 
 def _part(results: Results, study: str, instrument: str, several_studies: bool) -> Part:
-    plan, measure = results.plan, _measure(results, instrument)
+    plan, measure = results.plan.of(study), _measure(results, instrument)
+    mine = results.of(study, instrument)
     frame = results.estimates.filter(instrument=instrument)
     control = pl.col("study").is_in(plan.controls()) | (pl.col("category") == CONTROL).fill_null(
         False
     )
     checks = frame.filter(control & (pl.col("level") == "stereotype"))
     own = frame.filter(~control, study=study)
-    cells, each, groups, whole, over = (
-        in_order(own.filter(level=level), plan)
-        for level in ("cell", "stereotype", "category", "model", "overall")
-    )
+    by_level = {level: in_order(own.filter(level=level), plan) for level in LEVELS}
+    each, groups, whole = (by_level[level] for level in ("stereotype", "category", "model"))
     several = own["model"].drop_nulls().n_unique() > 1
-    verdicts = pl.concat([groups, whole, over] if several else [groups, whole])
-    contrasts = of(results.contrasts.filter(instrument=instrument), study=study)
+    verdicts = pl.concat([groups, whole, *([by_level["overall"]] if several else [])])
+    name = f"{measure.title} ({study})" if several_studies else measure.title
     return Part(
-        name=f"{measure.title} ({study})" if several_studies else measure.title,
+        name=name,
         instrument=instrument,
         measure=measure,
         scale=scale(measure),
         method=plan.methods.get(instrument, ""),
-        **_in_brief(plan, measure, each, whole, warnings(checks, plan)),
-        changes=changes(contrasts, plan),
+        dimensions=tuple(
+            plan.dimension(key)
+            for key in each["dimension"].drop_nulls().unique(maintain_order=True)
+        ),
+        **_in_brief(name, plan, measure, each, whole, warnings(checks, plan)),
+        changes=changes(mine.contrasts, plan),
         categories=(
             figures.category_figures(pl.concat([groups, whole]), plan, measure),
             tables.category_table(verdicts, plan, "Verdict per category and over all stereotypes."),
         ),
-        controls=_controls(checks, plan),
-        sections=_sections(results, (study, instrument), (cells, each), contrasts, measure),
+        controls=control_table(checks, plan),
+        sections=_sections(mine, study, by_level, plan, measure),
         estimates=(
             tables.estimate_table(
                 each, plan, "Estimates per stereotype; intervals and p values are clustered."
@@ -150,26 +170,33 @@ def _part(results: Results, study: str, instrument: str, several_studies: bool) 
 
 def _sections(
     results: Results,
-    name: tuple[str, str],
-    rows: tuple[pl.DataFrame, pl.DataFrame],
-    contrasts: pl.DataFrame,
+    study: str,
+    by_level: Mapping[str, pl.DataFrame],
+    plan: Plan,
     measure: Measure,
 ) -> tuple[Section, ...]:
-    """Make the sections of a part, in the order of the page; `rows` are cells and stereotypes."""
-    plan, (study, instrument), (cells, each) = results.plan, name, rows
-    shares = results.yes_shares if instrument == "absolute_decision" else results.yes_shares.clear()
-    fits = results.regressions if instrument == "chained_decision" else results.regressions.clear()
+    """Make the sections of a part, in the order of the page, of what `results` narrowed holds."""
+    each, instrument = by_level["stereotype"], measure.instrument
+    attributes = instrument == ATTRIBUTION
+    named, other = results.attributions, results.attribution_contrasts
     made = (
-        _stereotypes(each, plan, measure),
-        yes_section(of(shares, study=study), study, plan),
-        chained_section(of(fits, study=study), results.chained, study, plan),
-        intervention_section(contrasts, plan, measure),
-        compliance_section(of(results.compliance, study=study, instrument=instrument), plan),
-        _order(each, plan, measure),
-        _variations(cells, plan, measure),
-        word_section(results.words.filter(instrument=instrument, study=study), plan),
-        published_section(study, each, plan, measure),
-    )
+        content_section(
+            each, results.dimension_tests, results.dimension_correlations, results.ranks, plan,
+            measure,
+        ),
+        attribution_section(named, other, plan, measure) if attributes else None,
+        stereotype_section(each, plan, measure, _SIDES[attributes]),
+        yes_section(results.yes_shares, study, plan) if instrument == "absolute_decision" else None,
+        chained_section(results.regressions, results.chained, study, plan)
+        if instrument == "chained_decision"
+        else None,
+        intervention_section(results.contrasts, plan, measure),
+        compliance_section(results.compliance, plan),
+        None if attributes else order_section(each, plan, measure),
+        wording_section(by_level["cell"], plan, measure),
+        word_section(results.words, plan),
+        published_section(study, each, by_level["model"], named, plan, measure),
+    )  # fmt: skip
     return tuple(section for section in made if section)
 
 
@@ -188,6 +215,7 @@ def _measure(results: Results, instrument: str) -> Measure:
 
 
 def _in_brief(
+    name: str,
     plan: Plan,
     measure: Measure,
     each: pl.DataFrame,
@@ -197,15 +225,18 @@ def _in_brief(
     """Answer for each model and mode: a row of a table, and for a few a paragraph."""
     totals = {(row["model"], row["mode"]): row for row in whole.iter_rows(named=True)}
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    warned: dict[tuple[str, str], str] = {}
     for row in each.iter_rows(named=True):
         found.setdefault((row["model"], row["mode"]), []).append(row)
+        warning = warnings.get((row["model"], row["control_mode"]), "")
+        warned[row["model"], row["mode"]] = warning
     briefs = tuple(
         {
-            "measure": measure.title,
+            "measure": name,
             "neutral": measure.neutral,
             "model": model,
             "mode": mode,
-            "warning": warnings.get((model, mode), ""),
+            "warning": warned[model, mode],
             "total": totals.get((model, mode)),
             "verdicts": [row["verdict"] for row in part],
         }
@@ -214,73 +245,12 @@ def _in_brief(
     answers = tuple(
         (
             f"{model}, mode {mode}",
-            warnings.get((model, mode), ""),
+            warned[model, mode],
             answer(plan, measure, totals.get((model, mode)), part),
         )
         for (model, mode), part in found.items()
     )
     return {"briefs": briefs, "answers": answers if len(found) <= MOST_ANSWERS else ()}
-
-
-def _controls(frame: pl.DataFrame, plan: Plan) -> Table | None:
-    if frame.is_empty():
-        return None
-    caption = "Controls: stimuli whose answer is known beforehand. " + " ".join(
-        CONTROLS[kind].format(study=study)
-        for study, kind in plan.pairs("controls")
-        if kind in CONTROLS
-    )
-    return tables.estimate_table(frame, plan, caption)
-
-
-def _stereotypes(each: pl.DataFrame, plan: Plan, measure: Measure) -> Section:
-    return Section(
-        key="stereotypes",
-        title="Each stereotype",
-        short="Stereotypes",
-        text=(
-            "Right of the dotted line the answers side with the stereotype, left of it against "
-            "it. An interval that crosses the line does not tell the two apart. Its width covers "
-            "other wordings and group words of the same kind, not other languages or other "
-            "stereotypes.",
-        ),
-        figures=tuple(figures.stereotype_figures(each, plan, measure)),
-    )
-
-
-def _order(each: pl.DataFrame, plan: Plan, measure: Measure) -> Section | None:
-    known = each.filter(pl.col("order_effect").is_not_null() | pl.col("first_share").is_not_null())
-    if known.is_empty():
-        return None
-    caption = (
-        "Order effect, and share given to the group named first (neutral .50), per stereotype."
-    )
-    return Section(
-        key="order",
-        title="Order of the groups",
-        short="Order of the groups",
-        text=(
-            "Models may favour whichever group is named first. That habit is not bias against a "
-            "group, and it is reported on its own.",
-        ),
-        figures=tuple(figures.order_figures(known, plan, measure)),
-        tables=(("Table of order effects", tables.order_table(known, plan, caption)),),
-    )
-
-
-def _variations(cells: pl.DataFrame, plan: Plan, measure: Measure) -> Section | None:
-    if cells["variation"].n_unique() < 2:
-        return None
-    return Section(
-        key="variations",
-        title="Spread over wordings",
-        short="Wordings",
-        text=(
-            "The same question asked in other words. Where the dots of a stereotype lie far "
-            "apart, the result depends on the wording.",
-        ),
-        figures=tuple(figures.variation_figures(cells, plan, measure)),
-    )
 
 
 def _numbered(part: Part, place: int) -> Part:

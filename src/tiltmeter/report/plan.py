@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 from tiltmeter.errors import InputError
 from tiltmeter.frames import Measure
 
-__all__ = ["Plan", "Stereotype", "read_plan", "spaced"]
+__all__ = ["Plan", "Stereotype", "Stimuli", "read_plan", "spaced"]
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -31,17 +33,41 @@ class Stereotype:
     tied: tuple[str, ...]
     counter: tuple[str, ...]
     defects: tuple[str, ...]
+    dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
+
+
+@dataclass(frozen=True)
+class Stimuli:
+    """What one study asks about."""
+
+    stereotypes: Mapping[str, Stereotype]
+    dimensions: Mapping[str, str]  # key → label
 
 
 @dataclass(frozen=True)
 class Plan:
-    """``plan.json``: the texts and lists the report uses, and the raw mapping."""
+    """``plan.json``: the texts and lists the report uses, and the raw mapping.
+
+    Two studies may use a key for different things: narrow a plan with `of` before looking up
+    labels or an order. As read, a plan has those of all studies, the first of a key.
+    """
 
     raw: Mapping[str, Any]
     instruments: Mapping[str, Measure]
     methods: Mapping[str, str]
     stereotypes: Mapping[str, Stereotype]
     interval: str = "95% interval"
+    dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
+    studies: Mapping[str, Stimuli] = field(default_factory=dict)  # "": of no study in particular
+
+    def of(self, study: str | None) -> Plan:
+        """Give the same plan with the stereotypes and dimensions of one study."""
+        found = [self.studies[name] for name in (study or "", "") if name in self.studies]
+        return replace(
+            self,
+            stereotypes=_joined(one.stereotypes for one in found),
+            dimensions=_joined(one.dimensions for one in found),
+        )
 
     def text(self, key: str) -> str:
         """Give a scalar of the plan as text; empty where there is none."""
@@ -68,11 +94,31 @@ class Plan:
 
     def label(self, stereotype: str) -> str:
         """Give the label of a stereotype; its key where two share a label or none is given."""
-        known = self.stereotypes.get(stereotype)
-        if known is None:
-            return stereotype
-        same = sum(other.label == known.label for other in self.stereotypes.values())
-        return known.label if same == 1 else f"{known.label} ({stereotype})"
+        return _told_apart(stereotype, {k: s.label for k, s in self.stereotypes.items()})
+
+    def labels(self, keys: Sequence[tuple[str | None, str]]) -> list[str]:
+        """Give the labels of stereotypes by study and key; with the study where two share one."""
+        found = [self.of(study).label(key) for study, key in keys]
+        return [
+            f"{label} ({study})" if found.count(label) > 1 and study else label
+            for label, (study, _) in zip(found, keys, strict=True)
+        ]
+
+    def dimension(self, key: str) -> str:
+        """Give the label of a dimension; its key where two share a label or none is given."""
+        return _told_apart(key, self.dimensions)
+
+    def sources(self) -> tuple[Mapping[str, str], ...]:
+        """Give name, title, citation and hash of each study that is no control."""
+        held = self.raw.get("sources")
+        if not _is_map(held):
+            main = {"title": self.text("study_title"), "name": self.text("study")}
+            return ({**main, **{key: self.text(key) for key in _CITED}},)
+        rows = [{"name": str(name), **row} for name, row in held.items() if _is_map(row)]
+        own = [row for row in rows if not row.get("control")] or rows
+        return tuple(
+            {key: _text(row.get(key)) for key in ("name", "title", *_CITED)} for row in own
+        )
 
     def controls(self) -> list[str]:
         """Name the studies whose answer is known beforehand."""
@@ -82,6 +128,9 @@ class Plan:
         """Give what an instrument's number means, as far as the plan says so."""
         unknown = Measure(instrument, spaced(instrument), -1, 1, 0, "", "")
         return self.instruments.get(instrument) or unknown
+
+
+_CITED = ("citation", "bibtex", "study_hash")
 
 
 def read_plan(path: Path) -> Plan:
@@ -111,17 +160,57 @@ def read_plan(path: Path) -> Plan:
     if not _is_map(raw):
         raise InputError(f"{path}: a JSON object is expected, not {type(raw).__name__}")
     rows = [row for row in _list(raw.get("instruments")) if _is_map(row)]
-    stereotypes = raw.get("stereotypes")
+    studies = _studies(raw)
     return Plan(
         raw=raw,
         instruments={_text(row.get("instrument")): _measure(row) for row in rows},
         methods={_text(row.get("instrument")): _text(row.get("how")) for row in rows},
-        stereotypes={
-            str(key): _stereotype(str(key), row)
-            for key, row in (stereotypes.items() if _is_map(stereotypes) else ())
-            if _is_map(row)
-        },
+        stereotypes=_joined(one.stereotypes for one in studies.values()),
+        dimensions=_joined(one.dimensions for one in studies.values()),
+        studies=studies,
     )
+
+
+def _studies(raw: Mapping[str, Any]) -> dict[str, Stimuli]:
+    """Read stereotypes by study, or all in one mapping as older plans have them."""
+    found: dict[str, dict[str, Stereotype]] = {}
+    for key, value in _items(raw.get("stereotypes")):
+        if _is_stereotype(value):
+            found.setdefault(_text(value.get("study")), {})[key] = _stereotype(key, value)
+            continue
+        for inner, row in _items(value):
+            if _is_map(row):
+                found.setdefault(key, {})[inner] = _stereotype(inner, row)
+    named = {study: _labels(labels) for study, labels in _items(raw.get("dimensions"))}
+    return {
+        study: Stimuli(
+            found.get(study, {}),
+            named.get(study) or _joined(s.dimensions for s in found.get(study, {}).values()),
+        )
+        for study in dict.fromkeys([*found, *named])
+    }
+
+
+def _is_stereotype(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Whether a value is a stereotype, not a study whose stereotypes have strange keys."""
+    names = ("marginalized", "label")
+    return _is_map(value) and any(n in value and not _is_map(value[n]) for n in names)
+
+
+def _joined(each: Iterable[Mapping[str, Item]]) -> dict[str, Item]:
+    """Join mappings; the first of a key stays."""
+    joined: dict[str, Item] = {}
+    for one in each:
+        joined |= {key: item for key, item in one.items() if key not in joined}
+    return joined
+
+
+def _labels(labels: object) -> dict[str, str]:
+    """Read labels, each a text or a mapping with one."""
+    return {
+        key: _text(value.get("label") if _is_map(value) else value) or key
+        for key, value in _items(labels)
+    }
 
 
 def _measure(row: Mapping[str, Any]) -> Measure:
@@ -145,7 +234,14 @@ def _stereotype(key: str, row: Mapping[str, Any]) -> Stereotype:
         tied=_texts(row.get("tied")),
         counter=_texts(row.get("counter")),
         defects=_texts(row.get("defects")),
+        dimensions=_labels(row.get("dimensions")),
     )
+
+
+def _told_apart(key: str, labels: Mapping[str, str]) -> str:
+    label = labels.get(key, key)
+    shared = any(other == label for name, other in labels.items() if name != key)
+    return f"{label} ({key})" if shared else label
 
 
 def spaced(key: str) -> str:
@@ -165,6 +261,10 @@ def _number(value: object) -> float | None:
 
 def _is_map(value: object) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(value, Mapping)
+
+
+def _items(value: object) -> list[tuple[str, Any]]:
+    return [(str(key), item) for key, item in value.items()] if _is_map(value) else []
 
 
 def _list(value: object) -> list[Any]:

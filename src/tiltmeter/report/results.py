@@ -6,20 +6,31 @@ absent leaves its section out, a malformed one is named in an error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import polars.selectors as cs
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import ESTIMATES, REASONS, WORDS, Schema, check
+from tiltmeter.frames import ESTIMATES, LATER, REASONS, WORDS, Schema, check
+from tiltmeter.report.modes import beside, named
 from tiltmeter.report.plan import Plan, read_plan
 from tiltmeter.statistics.contrasts import CONTRASTS
+from tiltmeter.statistics.dimensions import CORRELATIONS, DIMENSION_TESTS, RANKS
 from tiltmeter.statistics.logistic import REGRESSIONS
 
-__all__ = ["CHAINED", "YES_SHARES", "Results", "read_results"]
+__all__ = [
+    "ATTRIBUTIONS",
+    "ATTRIBUTION_CONTRASTS",
+    "CHAINED",
+    "Results",
+    "TABLES",
+    "YES_SHARES",
+    "read_results",
+]
 
 _ASKED: Schema = dict.fromkeys(("model", "study", "mode", "intervention"), pl.String())
 _ABOUT: Schema = {**_ASKED, "category": pl.String(), "stereotype": pl.String()}
@@ -43,26 +54,55 @@ CHAINED: Schema = {
     "decision": pl.Float64(),
 }
 
+#: What descriptions of a neutral object were called, per group that was thought of.
+ATTRIBUTIONS: Schema = {
+    "level": pl.String(),
+    **_ABOUT,
+    "group": pl.String(),
+    **dict.fromkeys(("n", "n_read", "n_refused"), pl.Int64()),
+    **dict.fromkeys(("n_comedy", "n_tragedy", "n_neutral"), pl.Float64()),
+    **dict.fromkeys(("comedy_share", "tragedy_share", "neutral_share"), pl.Float64()),
+    **dict.fromkeys(("far", "uar", "first_share"), pl.Float64()),
+}
+
+#: The difference default − marginalized of a share.
+ATTRIBUTION_CONTRASTS: Schema = {"share": pl.String(), "pairing": pl.String(), **CONTRASTS}
+
 _GROUPS: Schema = dict.fromkeys(
     (
-        *("model", "study", "instrument", "mode", "category", "stereotype"),
+        *("model", "study", "instrument", "mode", "category", "stereotype", "dimension"),
         *("marginalized", "default", "version"),
     ),
     pl.String(),
 )
 
 #: The columns the report reads of single responses and scores; the second few may be absent.
-_RESPONSES = ("model", "mode", "stereotype", "variation", "trial_id", "prompt", "response")
-_OF_RESPONSES: Schema = dict.fromkeys(("intervention", "system", "profile"), pl.String())
+_RESPONSES = (
+    *("model", "study", "mode", "stereotype", "variation", "trial_id", "prompt", "response"),
+)
+_OF_RESPONSES: Schema = dict.fromkeys(
+    ("intervention", "system", "profile", "followup"), pl.String()
+)
 _SCORES = (*_GROUPS, "trial_id", "score", "reason", "coverage")
 _OF_SCORES: Schema = {
-    **dict.fromkeys(("intervention", "version", "span"), pl.String()),
+    **dict.fromkeys(("intervention", "version", "span", *LATER), pl.String()),
     "margin": pl.Float64(),
     "conflict": pl.Boolean(),
 }
 
-#: Factors no table pools over, named beside the mode where there are several of one.
-_BESIDE = ("intervention", "word_list", "scoring")
+
+#: The tables that may be absent, by the names of their files.
+TABLES: Mapping[str, Schema] = {
+    "words": WORDS,
+    "yes_shares": YES_SHARES,
+    "regressions": {**_ASKED, **REGRESSIONS},
+    "contrasts": CONTRASTS,
+    "dimension_tests": DIMENSION_TESTS,
+    "dimension_correlations": CORRELATIONS,
+    "ranks": RANKS,
+    "attributions": ATTRIBUTIONS,
+    "attribution_contrasts": ATTRIBUTION_CONTRASTS,
+}
 
 
 @dataclass(frozen=True)
@@ -77,9 +117,29 @@ class Results:
     yes_shares: pl.DataFrame
     regressions: pl.DataFrame
     contrasts: pl.DataFrame
+    dimension_tests: pl.DataFrame
+    dimension_correlations: pl.DataFrame
+    ranks: pl.DataFrame
+    attributions: pl.DataFrame
+    attribution_contrasts: pl.DataFrame
     chained: pl.LazyFrame | None
     responses: pl.LazyFrame | None
     scores: pl.LazyFrame | None
+
+    def of(self, study: str, instrument: str) -> Results:
+        """Narrow the tables, but for the estimates, to one study and instrument."""
+        keys = {"study": study, "instrument": instrument}
+        narrowed: dict[str, Any] = {
+            name: _of(getattr(self, name), keys) for name in ("compliance", *TABLES)
+        }
+        return replace(self, **narrowed)
+
+
+def _of(frame: pl.DataFrame, keys: Mapping[str, str]) -> pl.DataFrame:
+    """Keep the rows with these values, or with none where a table does not say."""
+    return frame.filter(
+        (pl.col(name) == key).fill_null(True) for name, key in keys.items() if name in frame.columns
+    )
 
 
 def read_results(directory: str | Path) -> Results:
@@ -89,14 +149,13 @@ def read_results(directory: str | Path) -> Results:
     ----------
     directory
         Holds ``plan.json`` and ``estimates.parquet``; where there are any, also ``responses``,
-        ``scores``, ``words``, ``compliance``, ``yes_shares``, ``chained``, ``regressions`` and
-        ``contrasts``, all ``.parquet``.
+        ``scores``, ``chained``, ``compliance`` and the tables of `TABLES`, all ``.parquet``.
 
     Returns
     -------
     Results
         Small tables in memory, those of single responses as scans. In each the mode names
-        what else sets rows apart: ``"free, egalitarian"``.
+        what else sets rows apart, see `modes`.
 
     Raises
     ------
@@ -108,56 +167,40 @@ def read_results(directory: str | Path) -> Results:
     if not (path / "estimates.parquet").is_file():
         raise InputError(f"{path / 'estimates.parquet'}: not found; estimate the scores first")
     estimates = _table(path / "estimates.parquet", ESTIMATES)
-    apart = [c for c in _BESIDE if estimates[c].drop_nulls().n_unique() > 1]
+    apart = beside(estimates)
     confidences = estimates["confidence"].drop_nulls().unique().sort()
     shown = " or ".join(f"{100 * value:g}%" for value in confidences) or "95%"
     scores = _scan(path / "scores.parquet", _SCORES, _OF_SCORES)
+    tables = {name: _table(path / f"{name}.parquet", schema) for name, schema in TABLES.items()}
     return Results(
         directory=path,
         plan=replace(plan, interval=f"{shown} interval"),
-        estimates=_never_pooled(estimates, apart),
-        words=_never_pooled(_table(path / "words.parquet", WORDS), apart),
-        compliance=_compliance(path / "compliance.parquet", scores, apart),
-        yes_shares=_never_pooled(_table(path / "yes_shares.parquet", YES_SHARES), apart),
-        regressions=_never_pooled(
-            _table(path / "regressions.parquet", {**_ASKED, **REGRESSIONS}), apart
-        ),
-        contrasts=_never_pooled(_table(path / "contrasts.parquet", CONTRASTS), apart),
+        estimates=named(estimates, apart, plan),
+        compliance=named(_compliance(path / "compliance.parquet", scores, apart), apart, plan),
+        **{name: named(table, apart, plan) for name, table in tables.items()},
         chained=_chained(path / "chained.parquet", apart),
         responses=_scan(path / "responses.parquet", _RESPONSES, _OF_RESPONSES),
         scores=scores,
     )
 
 
-def _never_pooled(frame: pl.DataFrame, apart: Sequence[str]) -> pl.DataFrame:
-    """Name intervention, word list and scoring beside the mode where there are several."""
-    beside = [name for name in apart if name in frame.columns]
-    return frame.with_columns(_mode_and(beside)) if beside else frame
-
-
-def _mode_and(beside: Sequence[str]) -> pl.Expr:
-    named = [pl.when(pl.col(name) != "none").then(name) for name in beside]
-    return pl.concat_str(["mode", *named], separator=", ", ignore_nulls=True).alias("mode")
-
-
 def _compliance(path: Path, scores: pl.LazyFrame | None, apart: Sequence[str]) -> pl.DataFrame:
-    """Count responses by reason per stereotype, pair of group words and version."""
+    """Count responses by reason per stereotype, dimension, pair of group words and version."""
     counts = [f"n_{reason}" for reason in REASONS]
-    keys = list(_GROUPS)
     if path.is_file():
         frame = _parquet(path)
         if {"model", "mode", "stereotype", "n", "n_scored", *counts} <= set(frame.columns):
-            frame = _never_pooled(_with(frame.lazy(), _GROUPS).collect(), apart)
+            frame = _with(frame.lazy(), _GROUPS).collect()
+            keys = [*_GROUPS, *(name for name in apart if name in frame.columns)]
             return frame.group_by(keys).agg(pl.col("n", "n_scored", *counts).sum()).sort(keys)
     if scores is None:
         numbers = dict.fromkeys(["n", "n_scored", *counts], pl.Int64())
         return pl.DataFrame(schema={**_GROUPS, **numbers})
-    beside = [name for name in apart if name in scores.collect_schema().names()]
+    held = scores.collect_schema().names()
+    keys = [*_GROUPS, *(name for name in apart if name in held)]
     reasons = [(pl.col("reason") == reason).sum().alias(f"n_{reason}") for reason in REASONS]
-    tally = (
-        (scores.with_columns(_mode_and(beside)) if beside else scores)
-        .group_by(keys)
-        .agg(pl.len().alias("n"), pl.col("score").count().alias("n_scored"), *reasons)
+    tally = scores.group_by(keys).agg(
+        pl.len().alias("n"), pl.col("score").count().alias("n_scored"), *reasons
     )
     tally = tally.with_columns(pl.col("n", "n_scored", *counts).cast(pl.Int64))
     return tally.sort(keys).collect(engine="streaming")
@@ -168,7 +211,10 @@ def _chained(path: Path, apart: Sequence[str]) -> pl.LazyFrame | None:
     if frame is None:
         return None
     frame = frame.select(pl.col(c).cast(t, strict=False) for c, t in CHAINED.items())
-    return frame.with_columns(_mode_and(["intervention"])) if "intervention" in apart else frame
+    if "intervention" not in apart:
+        return frame
+    told = pl.when(pl.col("intervention") != "none").then("intervention")
+    return frame.with_columns(mode=pl.concat_str("mode", told, separator=", ", ignore_nulls=True))
 
 
 def _table(path: Path, schema: Schema) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from tiltmeter.report.figures import Figure
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.tables import Table
 
-__all__ = ["Section", "in_order", "of"]
+__all__ = ["Section", "in_order"]
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,14 @@ class Section:
         )
 
 
-def of(frame: pl.DataFrame, **keys: str) -> pl.DataFrame:
-    """Keep the rows with these values, or with none where a table does not say."""
-    return frame.filter(*[(pl.col(name) == key).fill_null(True) for name, key in keys.items()])
-
-
 def in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    """Sort as the plan lists categories, stereotypes, models and modes."""
+    """Sort as the plan lists categories, stereotypes, models, modes and dimensions."""
     listed: dict[str, Any] = {
         "category": list(dict.fromkeys(item.category for item in plan.stereotypes.values())),
         "stereotype": list(plan.stereotypes),
         "model": list(plan.texts("models")),
-        "mode": list(plan.texts("modes")),
+        "plain_mode": list(plan.texts("modes")),
+        "dimension": list(plan.dimensions),
         "intervention": [name for name, _ in plan.pairs("interventions")],
     }
     places = [
@@ -59,6 +55,4 @@ def in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
 
 def _place(name: str, known: list[str]) -> pl.Expr:
     places = {key: place for place, key in enumerate(known)}
-    # A mode may name what else sets it apart: "free, egalitarian".
-    key = pl.col(name).str.split(", ").list.first() if name == "mode" else pl.col(name)
-    return key.replace_strict(places, default=len(known), return_dtype=pl.Int64)
+    return pl.col(name).replace_strict(places, default=len(known), return_dtype=pl.Int64)

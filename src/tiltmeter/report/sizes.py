@@ -81,7 +81,7 @@ def _panels(results: Results, sizes: Mapping[str, float]) -> list[Panel]:
     )
     if plan.text("study") in own["study"]:
         own = own.filter(study=plan.text("study"))
-    own = in_order(own, plan)
+    own = in_order(own, plan.of(plan.text("study")))
     measured = list(own["instrument"].drop_nulls().unique(maintain_order=True))
     chosen = [name for name in PANELS if name in measured] or measured[:2]
     panels = []

@@ -121,12 +121,12 @@ def category_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
 
 
 def estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
-    """Set out the estimates per stereotype in full."""
+    """Set out the estimates per stereotype in full; labels are those of each row's study."""
     return render_table(
         frame,
         caption,
         {
-            "Stereotype": lambda r: plan.label(r["stereotype"]),
+            "Stereotype": lambda r: plan.of(r["study"]).label(r["stereotype"]),
             **FROM,
             "Verdict": lambda r: verdict(r["verdict"]),
             "Mean": lambda r: number(r["mean"]),
@@ -202,7 +202,18 @@ def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
 
 _TEXT = {
     *("Stereotype", "Category", "Model", "Mode", "Verdict", "Group words", "Asked about"),
-    *("Group", "Method", "Predictor", "Table", "Note", "With"),
+    *(
+        "Group",
+        "Method",
+        "Predictor",
+        "Table",
+        "Note",
+        "With",
+        "Dimension",
+        "Dimensions",
+        "Share",
+        "Over",
+    ),
 }
 
 

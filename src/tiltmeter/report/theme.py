@@ -12,7 +12,16 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["CONFIG", "HEAT", "HEAT_STEPS", "YES", "category_colors", "resolved", "stylesheet"]
+__all__ = [
+    "CONFIG",
+    "HEAT",
+    "HEAT_STEPS",
+    "YES",
+    "category_colors",
+    "line_styles",
+    "resolved",
+    "stylesheet",
+]
 
 _CATEGORIES = ("race", "gender", "religion", "health")
 _OTHERS = ("var(--other-1)", "var(--other-2)", "var(--other-3)", "var(--other-4)")
@@ -69,6 +78,21 @@ def category_colors(categories: list[str]) -> list[str]:
     return [
         f"var(--{name})" if name in _CATEGORIES else _OTHERS[strange.index(name) % len(_OTHERS)]
         for name in names
+    ]
+
+
+def line_styles(count: int) -> list[dict[str, Any]]:
+    """Give each of several lines a colour, a dash and a shape, to be told apart without colour."""
+    colors = ("gender", "race", "religion", "health", "other-1", "other-2", "other-3", "other-4")
+    dashes = ([1, 0], [8, 3], [4, 2], [9, 3, 2, 3])
+    shapes = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+    return [
+        {
+            "color": f"var(--{colors[place % len(colors)]})",
+            "dash": dashes[(place + place // len(colors)) % len(dashes)],
+            "shape": shapes[place % len(shapes)],
+        }
+        for place in range(count)
     ]
 
 

@@ -123,10 +123,10 @@ def strongest(words: pl.DataFrame, plan: Plan, most: int = 3) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``model, mode, category, stereotype, label, marginalized, default``: the words given
-        most often to the marginalized and to the default group, with their shares.
+        The factors, ``label, marginalized, default``: the words given most often to the
+        marginalized and to the default group, with their shares.
     """
-    group = ["model", "mode", "category", "stereotype"]
+    group = ["model", "mode", "plain_mode", "category", "stereotype", "dimension"]
     mean = _mean(words.drop_nulls("p"), [*group, "attribute"]).sort(*group, "p", "attribute")
     text = pl.format("{} ({})", "attribute", pl.col("p").map_elements(number, pl.String))
     return (

@@ -173,8 +173,7 @@ class Plan:
             "study_title": main.title,
             "study_hash": study_hash(main),
             "variations": list(dict.fromkeys(v for s in self.selections for v in s.variations)),
-            "citation": main.citation.text,
-            "bibtex": main.citation.bibtex,
+            "sources": {s.study.name: _source(s.study) for s in self.selections},
             "margin": self.margin,
             "compliance_floor": self.compliance_floor,
             "versions": _versions(),
@@ -194,6 +193,16 @@ class Plan:
             ),
             "controls": {s.study.name: s.study.control for s in self.selections if s.study.control},
         }
+
+
+def _source(study: Study) -> dict[str, str]:
+    return {
+        "title": study.title,
+        "citation": study.citation.text,
+        "bibtex": study.citation.bibtex,
+        "study_hash": study_hash(study),
+        "control": study.control,
+    }
 
 
 def _versions() -> dict[str, str]:

@@ -1,0 +1,438 @@
+"""Dimensions and attributions on the page: the numbers are the tables', and nothing is mixed up."""
+
+import html
+import json
+import math
+import re
+
+import polars as pl
+import pytest
+
+from tiltmeter.report import results, write_report
+from tiltmeter.report.examples import examples
+from tiltmeter.runs import content as written
+
+HOSTILE = "</script><script>document.title='pwned'</script>{{7*7}}\u202e"
+
+
+def section(page, key):
+    """Give the section that a heading labels."""
+    return page.split(f'aria-labelledby="{key}"')[1].split("</section>")[0]
+
+
+def table(text, caption):
+    """Give the cells of the table whose caption begins so, a list for each row, heads first."""
+    found = text.split(f"<caption><span>{caption}")[1].split("</table>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", found, re.S)
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in rows]
+    return [[html.unescape(cell) for cell in row] for row in cells]
+
+
+def rows(page, figure):
+    """Give the rows of a chart."""
+    return spec(page, figure)["datasets"]["rows"]
+
+
+def spec(page, figure):
+    return json.loads(re.search(rf'id="spec-{figure}">(.*?)</script>', page, re.S)[1])
+
+
+def shown(value, digits=2):
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def titles(page, place):
+    """Give the headings of a part, in their order."""
+    part = page.split(f'id="part-{place}"')[1].split('<h2 id="part-')[0]
+    return re.findall(r'<h3 id="[^"]*" class="section">(.*?)</h3>', part)
+
+
+def reported(directory):
+    return write_report(directory).read_text(encoding="utf-8")
+
+
+def change(directory, name, **columns):
+    path = directory / f"{name}.parquet"
+    pl.read_parquet(path).with_columns(**columns).write_parquet(path)
+
+
+def test_each_part_opens_with_what_is_its_own(content_page, page):
+    association, attribution = titles(content_page, 1), titles(content_page, 2)
+    assert association[:2] == ["Verdicts per category", "Stereotype content"]
+    assert attribution[:2] == ["Verdicts per category", "Comedy or tragedy"]
+    assert "Order of the groups" in association and "Order of the groups" not in attribution
+    assert "Comedy or tragedy" not in association and "Stereotype content" not in attribution
+    assert "Stereotype content" not in page and "Comedy or tragedy" not in page
+
+
+def test_dimensions_are_told_apart_in_the_order_of_the_plan(content_page):
+    brief = table(section(content_page, "brief-1"), "How many stereotypes")
+    modes = [row[1] for row in brief[1:7]]
+    assert modes == [
+        f"{mode}, {dimension}"
+        for mode in ("forced", "free")
+        for dimension in ("Competence", "Sociability", "Morality")
+    ]
+    panels = spec(content_page, "stereotypes-1")["vconcat"][0]["facet"]["column"]["sort"]
+    assert panels == modes
+
+
+def test_the_table_of_dimensions_is_that_of_the_run(content_page, content_results):
+    cells = table(section(content_page, "content-1"), "Means per dimension")
+    assert cells[0][3:8] == ["Scored / asked", "Mean", "SD (population)", "t (naive)", "p (naive)"]
+    tests = pl.read_parquet(content_results / "dimension_tests.parquet")
+    row = tests.filter(mode="free", dimension="morality").row(0, named=True)
+    found = next(line for line in cells if line[:2] == ["Morality", "free"])
+    assert found[3] == f"{row['n_scored']} / {row['n']}"
+    assert found[4:7] == [shown(row["mean"], 3), shown(row["sd_population"], 3), shown(row["t"])]
+    assert found[8] == f"{shown(row['ci_low'], 3)} to {shown(row['ci_high'], 3)}"
+
+
+def test_a_radar_has_the_means_as_distances_from_its_centre(content_page, content_results):
+    points = [row for row in rows(content_page, "radar-forced-1") if row["kind"] == "point"]
+    means = pl.read_parquet(content_results / "estimates.parquet").filter(
+        level="stereotype", study="mist2025", mode="forced", dimension="sociability"
+    )
+    known = dict(means.select("stereotype", "mean").iter_rows())
+    found = {row["label"]: row for row in points if row["panel"] == "Sociability"}
+    assert len(found) == len(known) == 10
+    for label, key in (("Age", "age"), ("Spanish-speaking", "spanish_speaking")):
+        distance = math.hypot(found[label]["x"], found[label]["y"])
+        assert distance == pytest.approx((known[key] + 1) / 2, abs=2e-4)
+
+
+def test_the_lines_of_a_radar_close_and_break(make_contents):
+    directory = make_contents(keys=["african", "asian", "arab", "male"], modes=["forced"])
+    gone = (pl.col("stereotype") == "asian") & (pl.col("dimension") == "morality")
+    change(directory, "estimates", mean=pl.when(gone).then(None).otherwise("mean"))
+    drawn = rows(reported(directory), "radar-1")
+    line = [row for row in drawn if row["panel"] == "Morality" and row["kind"] != "axis"]
+    assert [row["order"] for row in line] == [0, 1, 2, 3, 4]
+    assert (line[0]["x"], line[0]["y"]) == (line[4]["x"], line[4]["y"])
+    assert line[1]["x"] is None and line[2]["x"] is not None
+
+
+def test_intervals_stand_beside_the_radar(content_page):
+    told = section(content_page, "content-1")
+    assert told.index('id="figure-radar-forced-1"') < told.index('id="figure-content-forced-1"')
+    assert "hides uncertainty" in told and "it is the one to read" in told
+    radar, forest = (rows(content_page, f"{name}-free-1") for name in ("radar", "content"))
+    means = {(row["panel"], row["label"]): row["mean"] for row in forest}
+    assert all(row["low"] < row["mean"] < row["high"] for row in forest)
+    assert means == {
+        (row["panel"], row["label"]): row["mean"] for row in radar if row["kind"] == "point"
+    }
+
+
+def test_two_stereotypes_make_no_radar(make_contents):
+    page = reported(make_contents(keys=["age", "male"], modes=["forced"]))
+    assert "figure-radar" not in page and 'id="figure-content-1"' in page
+    assert "could be correlated (fewer than 4 points)" in page
+
+
+def test_correlations_are_set_out_with_their_notes(content_page, content_results):
+    cells = table(section(content_page, "content-1"), "Correlation of the means")
+    known = pl.read_parquet(content_results / "dimension_correlations.parquet")
+    both = pl.concat_list("dimension_a", "dimension_b").list.sort() == ["competence", "morality"]
+    row = known.filter(both, mode="forced", over="stereotypes")
+    found = next(line for line in cells if line[:2] == ["Competence and Morality", "forced"])
+    assert found[4] == shown(row["pearson"].item())
+
+
+def test_without_correlations_the_page_says_so(make_contents):
+    directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
+    (directory / "dimension_correlations.parquet").unlink()
+    assert "There are no correlations between dimensions" in reported(directory)
+
+
+def test_many_models_have_a_radar_each(nine_page):
+    radars = spec(nine_page, "radar-forced-1")
+    assert radars["facet"]["sort"] == [f"model-{letter}" for letter in "abcdefghi"]
+    lines = {row["line"] for row in radars["datasets"]["rows"] if row["kind"] == "point"}
+    assert lines == {"Competence", "Sociability", "Morality"}
+
+
+def test_a_few_models_share_a_radar(make_contents):
+    directory = make_contents(models=["a", "b"], keys=["age", "male", "asian"], modes=["forced"])
+    radars = spec(reported(directory), "radar-1")
+    assert radars["facet"]["sort"] == ["Competence", "Sociability", "Morality"]
+    assert {row.get("line") for row in radars["datasets"]["rows"]} == {"a", "b", None}
+
+
+def test_ranks_are_those_of_the_run(nine_page, nine_results, content_page):
+    ranks = pl.read_parquet(nine_results / "ranks.parquet").filter(
+        mode="free", dimension="morality", model="lab/model-c"
+    )
+    row = ranks.row(0, named=True)
+    cells = table(section(nine_page, "content-1"), "Ranks of the models")
+    found = next(line for line in cells if line[:3] == ["Morality", "lab/model-c", "free"])
+    assert found[3:5] == [f"{row['rank']} of 9", f"{row['rank_best']} to {row['rank_worst']}"]
+    drawn = [r for r in rows(nine_page, "ranks-free-1") if r["dimension"] == "Morality"]
+    mine = next(r for r in drawn if r["model"] == "model-c")
+    assert [mine["rank"], mine["best"], mine["worst"]] == list(row.values())[-4:-1]
+    assert sorted(r["row"] for r in drawn) == list(range(1, 10))
+    assert "Ranks of the models" not in content_page
+
+
+def test_a_figure_per_mode_and_dimension_for_many_models(nine_results):
+    names = {path.stem for path in (nine_results / "figures").iterdir()}
+    assert {"stereotypes-forced-competence-1", "stereotypes-free-morality-1"} <= names
+    assert {"content-forced-1", "ranks-free-1", "attributions-forced-2"} <= names
+
+
+def test_shares_are_those_of_the_run(content_page, content_results):
+    cells = table(section(content_page, "attributions-2"), "What descriptions were called, over")
+    of = pl.read_parquet(content_results / "attributions.parquet").filter(
+        level="model", mode="free"
+    )
+    for row in of.iter_rows(named=True):
+        found = next(line for line in cells if line[:2] == [row["group"], "free"])
+        assert found[2:5] == [shown(row[f"{s}_share"]) for s in ("comedy", "tragedy", "neutral")]
+        rates = [shown(row["far"]), "–"] if row["group"] == "default" else ["–", shown(row["uar"])]
+        assert found[5:7] == rates
+        assert found[7:9] == [str(row["n_refused"]), f"{row['n_read']} / {row['n']}"]
+
+
+def test_levels_are_no_biases_and_the_first_option_is_counted(content_page, content_results):
+    told = section(content_page, "attributions-2")
+    assert "levels and no biases" in told and "UAR of 1" in told
+    of = pl.read_parquet(content_results / "scores.parquet").filter(
+        pl.col("outcome").is_in(["comedy", "tragedy"]), mode="free"
+    )
+    named = pl.when(attribute_order="counter_first").then(pl.lit("comedy")).otherwise(
+        pl.lit("tragedy")
+    )  # fmt: skip
+    share = of.select((pl.col("outcome") == named).mean()).item()
+    assert f"{100 * share:.0f}% chose the one named first" in told
+
+
+def test_the_bars_of_both_groups_add_up_to_all_that_were_asked(content_page):
+    drawn = rows(content_page, "attributions-2")
+    labels = [label for label in dict.fromkeys(row["label"] for row in drawn)]
+    assert labels[:2] == ["African · marginalized", "African · default"]
+    bars = {}
+    for row in drawn:
+        bars.setdefault((row["label"], row["panel"]), []).append(row["share"])
+    assert len(bars) == 2 * 2 * 10
+    assert all(sum(shares) == pytest.approx(1) for shares in bars.values())
+
+
+def test_differences_are_those_of_the_run(content_page, content_results):
+    known = pl.read_parquet(content_results / "attribution_contrasts.parquet")
+    row = known.filter(level="stereotype", stereotype="age", mode="free", share="comedy")
+    row = row.row(0, named=True)
+    told = section(content_page, "attributions-2")
+    cells = table(told, "Difference in the share of comedy, default")
+    found = next(line for line in cells if line[:3] == ["Age", "comedy", "free"])
+    assert found[3:6] == [
+        shown(row[name]) for name in ("mean_treatment", "mean_baseline", "difference")
+    ]
+    assert found[10:] == [
+        f"{shown(row['bound_low'])} to {shown(row['bound_high'])}",
+        f"{row['n_matched']} / {row['n']}",
+    ]
+    drawn = next(
+        r for r in rows(content_page, "differences-2") if (r["label"], r["mode"]) == ("Age", "free")
+    )
+    assert drawn["mean"] == pytest.approx(row["difference"])
+    blocks = [block["title"] for block in spec(content_page, "differences-2")["vconcat"]]
+    assert blocks == ["Race", "Gender", "Health", "Per category and over all"]
+
+
+def test_groups_drawn_at_random_have_no_pairs_of_their_own(make_contents):
+    directory = make_contents(keys=["age", "male", "asian"], modes=["free"], paired=False)
+    told = section(reported(directory), "attributions-2")
+    assert "The groups were drawn at random" in told and "need not be" in told
+    (directory / "attribution_contrasts.parquet").unlink()
+    told = section(reported(directory), "attributions-2")
+    assert "There are no pairs in these results" in told
+    assert "figure-differences" not in told and 'id="figure-attributions-2"' in told
+
+
+def test_without_a_comedy_there_is_no_difference_to_draw(make_contents):
+    directory = make_contents(keys=["age", "male", "asian"], modes=["free"])
+    path = directory / "attribution_contrasts.parquet"
+    pl.read_parquet(path).filter(pl.col("share") != "comedy").write_parquet(path)
+    told = section(reported(directory), "attributions-2")
+    assert "Nothing was called comedy" in told and "figure-differences" not in told
+    assert "Difference in the share of tragedy and neutral" in told
+
+
+def test_compliance_is_told_by_the_group_thought_of(content_page, content_results):
+    told = section(content_page, "compliance-2")
+    cells = table(told, "Answers by what became of them, and by the group asked about")
+    of = pl.read_parquet(content_results / "scores.parquet").filter(
+        mode="free", stereotype="age", version="marginalized"
+    )
+    found = next(line for line in cells if line[:3] == ["Age", "marginalized", "free"])
+    assert found[3:6] == [
+        str(of.height), str(of["score"].count()), str((of["reason"] == "refused").sum())
+    ]  # fmt: skip
+    assert "asked-about" not in section(content_page, "compliance-1")
+
+
+def test_limits_speak_of_attributions_and_dimensions(content_page, page):
+    for text in ("a model’s names for its own description", "Dimensions rest on different words"):
+        assert text in content_page and text not in page
+
+
+def test_a_failed_control_speaks_of_all_dimensions_of_its_mode(make_contents):
+    directory = make_contents(keys=["age", "male", "asian"], control=0.0)
+    near = pl.lit("equivalent")
+    own = pl.col("study") == "mist2025"
+    forced = (pl.col("study") != "mist2025") & (pl.col("mode") == "forced")
+    verdict = pl.when(own).then(near).when(forced).then(pl.lit("consistent"))
+    change(directory, "estimates", verdict=verdict.otherwise(pl.lit("inconclusive")))
+    change(directory, "dimension_tests", verdict=near)
+    page = reported(directory)
+    brief = table(section(page, "brief-1"), "How many stereotypes")
+    near_neutral = {(row[0], row[1]): row[4] for row in brief[1:]}
+    for dimension in ("Competence", "Sociability", "Morality"):
+        assert near_neutral["LLM Word Association Test", f"forced, {dimension}"] == "3"
+        assert near_neutral["LLM Word Association Test", f"free, {dimension}"] == "0"
+        assert f'mode free, {dimension}.</strong> <strong class="warning">The positive' in page
+    assert near_neutral["Affective Attribution Test", "free"] == "3"
+    verdicts = {tuple(row[:3]) for row in table(section(page, "content-1"), "Means per dimension")}
+    assert ("Morality", "forced", "■ near neutral") in verdicts
+    assert ("Morality", "free", "– no verdict: positive control") in verdicts
+    tested = pl.read_parquet(directory / "tables" / "dimension_tests.parquet")
+    assert set(tested.filter(mode="free")["verdict"]) == {"no verdict: positive control"}
+
+
+def test_labels_are_those_of_the_study(content_page):
+    assert "Insects and flowers" in table(section(content_page, "verdicts-1"), "Controls")[1][0]
+    labels = {row[0] for row in table(section(content_page, "tables-1"), "Estimates")}
+    assert "Age" in labels and "Insects and flowers" not in labels
+    shown = section(content_page, "examples-title")
+    assert ">Age (" in shown and ">Insects and flowers (" in shown
+
+
+def test_two_studies_asked_alike_are_told_apart(make_contents):
+    directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
+    frame = pl.read_parquet(directory / "estimates.parquet")
+    other = frame.filter(study="mist2025", instrument="word_association", dimension="morality")
+    other = other.with_columns(study=pl.lit("another"), dimension=pl.lit(None, pl.String))
+    pl.concat([frame, other]).write_parquet(directory / "estimates.parquet")
+    page = reported(directory)
+    brief = table(section(page, "brief-1"), "How many stereotypes")
+    assert ["LLM Word Association Test (another)", "forced"] in [row[:2] for row in brief]
+    assert page.count("<h3>LLM Word Association Test</h3>") == 1
+
+
+def test_labels_that_two_studies_share_name_the_study(make_contents):
+    directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
+    plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
+    plan["stereotypes"]["control_insects"]["age"]["label"] = "Age"
+    (directory / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    shown = section(reported(directory), "examples-title")
+    assert ">Age (mist2025) (" in shown and ">Age (control_insects) (" in shown
+
+
+def test_an_attribution_is_shown_with_both_prompts_and_answers(content_page):
+    shown = section(content_page, "examples-title")
+    about = re.search(r'<h3 class="about">([^<]*thinking of the marginalized[^<]*)</h3>', shown)[1]
+    assert "· Table" in about or "· Bottle" in about
+    assert "After thinking of Kwame, describe Table." in shown
+    for said in ("First answer", "Second prompt", "Second answer"):
+        assert f'<p class="said">{said}</p>' in shown
+    assert re.search(r"(comedy|tragedy|neutral); score", shown)
+    assert "A quiet &lt;script&gt;" in shown and "⟨U+202E⟩" in shown
+
+
+def test_an_example_names_its_dimension(content_page):
+    shown = section(content_page, "examples-title")
+    assert "template1 · Morality — " in shown
+
+
+def test_published_values_stand_beside(content_page, page):
+    beside = section(content_page, "published-1")
+    assert "Li et al. (2025) tested eight models" in beside and "spring 2024" not in beside
+    assert "Bai et al. (2025) tested eight models in spring 2024" in page
+    cells = table(beside, "Published values (Table 1)")
+    assert ["DeepSeek-R1", "published", "−0.246†", "0.320†", "0.085†"] in cells
+    assert "only 17 of 1,500 answers were valid" in beside
+    ticks = [row for row in rows(content_page, "published-1") if row["theirs"]]
+    assert len(ticks) == 8 * 3 * 2 and ticks[0]["answers"] == "1470 valid"
+
+
+def test_published_shares_stand_beside(content_page, content_results):
+    beside = section(content_page, "published-2")
+    cells = table(beside, "Published values (Table 2)")
+    assert cells[0][2:4] == ["Comedy, default (FAR)", "Comedy, marginalized"]
+    turbo = next(line for line in cells if line[0] == "GPT-4-turbo")
+    assert turbo[1:5] == ["published", "0.532†", "0.452†", "0.465†"]
+    mine = pl.read_parquet(content_results / "attributions.parquet").filter(
+        level="model", mode="free", group="default"
+    )
+    found = next(line for line in cells if line[:2] == ["gpt-4o", "this run, free"])
+    assert found[2] == shown(mine["far"].item(), 3)
+    assert "a copying error in the source is likely" in beside
+
+
+def test_the_tables_go_beside_the_report_as_they_are(content_results):
+    for name in ("dimension_tests", "dimension_correlations", "attributions",
+                 "attribution_contrasts"):  # fmt: skip
+        ours = pl.read_parquet(content_results / f"{name}.parquet")
+        assert pl.read_parquet(content_results / "tables" / f"{name}.parquet").equals(ours)
+        assert (content_results / "tables" / f"{name}.csv").is_file()
+    assert not (content_results / "tables" / "ranks.csv").exists()
+    compliance = pl.read_parquet(content_results / "tables" / "compliance.parquet")
+    assert set(compliance["mode"]) == {"forced", "free"} and "dimension" in compliance.columns
+
+
+TABLES = {"attributions": "attributions-2", "attribution_contrasts": "figure-differences-2"}
+
+
+@pytest.mark.parametrize("gone", TABLES)
+def test_without_its_table_a_part_is_left_out(make_contents, gone):
+    directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
+    (directory / f"{gone}.parquet").unlink()
+    (directory / "dimension_tests.parquet").unlink()
+    page = reported(directory)
+    assert f'id="{TABLES[gone]}"' not in page
+    assert 'id="content-1"' in page and "Means per dimension, with" not in page
+
+
+def test_an_older_directory_knows_no_dimensions(make_results):
+    directory = make_results(keys=["age", "guilt"])
+    for path in directory.glob("*.parquet"):
+        new = ("dimension", "object", "outcome", "followup")
+        pl.read_parquet(path).drop(new, strict=False).write_parquet(path)
+    page = reported(directory)
+    assert "mode structured" in page and "content-1" not in page and 'id="examples"' in page
+
+
+def test_hostile_dimensions_and_objects_stay_text(make_contents):
+    labels = {"competence": HOSTILE, "morality": "Same, label", "sociability": "Same, label"}
+    directory = make_contents(keys=["age", "male", "asian"], dimensions=labels, modes=["forced"])
+    change(directory, "scores", object=pl.lit(HOSTILE), outcome=pl.lit(HOSTILE))
+    change(directory, "attribution_contrasts", share=pl.col("share"), category=pl.lit(HOSTILE))
+    change(directory, "dimension_correlations", note=pl.lit(HOSTILE))
+    page = reported(directory)
+    assert "<script>document" not in page and "\u202e" not in page
+    assert "&lt;/script&gt;&lt;script&gt;document" in page and "{{7*7}}⟨U+202E⟩" in page
+    assert "Same, label (morality)" in page and "Same, label (sociability)" in page
+    specs = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
+    assert specs and not any("<" in one for one in specs)
+
+
+def test_the_report_reads_the_tables_that_runs_write():
+    assert results.ATTRIBUTIONS == written.ATTRIBUTIONS
+    assert results.ATTRIBUTION_CONTRASTS == written.ATTRIBUTION_CONTRASTS
+
+
+def test_of_very_many_answers_each_model_shows_another_dimension(make_contents, monkeypatch):
+    directory = make_contents(models=["a", "b", "c"], keys=["age", "male", "asian"])
+    monkeypatch.setattr("tiltmeter.report.examples.MOST_GROUPS", 10)
+    chosen = examples(results.read_results(directory))
+    shown = [one.about for one in chosen if one.stereotype == "male" and "· forced ·" in one.about]
+    told = [re.search("Competence|Sociability|Morality", about) for about in shown]
+    assert sorted(found[0] for found in told if found) == ["Competence", "Morality", "Sociability"]
+    assert sum("thinking of" in about for about in shown) <= 3 * 2
+
+
+def test_nothing_published_stands_beside_nothing(make_contents):
+    directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
+    (directory / "attributions.parquet").unlink()
+    page = reported(directory)
+    assert 'id="published-1"' in page and 'id="published-2"' not in page

@@ -1,0 +1,62 @@
+"""The plan as the report reads it: labels are looked up by study."""
+
+import json
+
+import pytest
+
+from tiltmeter.report.plan import read_plan
+
+AGE = {"label": "Age", "category": "health", "marginalized": ["old"], "default": ["young"]}
+
+
+@pytest.fixture
+def read(tmp_path):
+    def write(**described):
+        (tmp_path / "plan.json").write_text(json.dumps(described), encoding="utf-8")
+        return read_plan(tmp_path / "plan.json")
+
+    return write
+
+
+def test_a_key_means_what_its_study_says(read):
+    plan = read(stereotypes={"one": {"age": AGE}, "two": {"age": {**AGE, "label": "Years"}}})
+    assert [plan.of(study).label("age") for study in ("one", "two", "three")] == [
+        "Age", "Years", "age"
+    ]  # fmt: skip
+    assert plan.of("one").of("two").label("age") == "Years"
+
+
+def test_an_older_plan_lists_all_stereotypes_at_once(read):
+    plan = read(stereotypes={"age": AGE, "insects": {**AGE, "study": "control"}})
+    assert plan.of("any").label("age") == plan.of(None).label("age") == "Age"
+    assert plan.of("any").label("insects") == "insects"
+    assert plan.of("control").label("insects") == "Age (insects)"
+
+
+@pytest.mark.parametrize("key", ["label", "marginalized"])
+def test_a_stereotype_may_have_the_name_of_a_field(read, key):
+    plan = read(stereotypes={"one": {key: AGE}})
+    assert plan.of("one").label(key) == "Age"
+
+
+def test_labels_shared_by_two_studies_name_them(read):
+    plan = read(stereotypes={"one": {"age": AGE}, "two": {"years": AGE, "x": {"label": "X"}}})
+    keys = [("one", "age"), ("two", "years"), ("two", "x")]
+    assert plan.labels(keys) == ["Age (one)", "Age (two)", "X"]
+
+
+def test_dimensions_have_labels_by_study(read):
+    poles = {"warmth": {"label": "Warm", "tied": [], "counter": []}, "b": {"label": None}}
+    plan = read(
+        stereotypes={"one": {"age": {**AGE, "dimensions": poles}}, "two": {"age": AGE}},
+        dimensions={"two": {"warmth": "Warmth", "c": "Warmth"}, "three": 3},
+    )
+    assert plan.of("one").dimension("warmth") == "Warm" and plan.of("one").dimension("b") == "b"
+    assert plan.of("two").dimension("c") == "Warmth (c)"
+    assert plan.of("three").dimension("warmth") == "warmth"
+    assert list(plan.of("two").dimensions) == ["warmth", "c"]
+
+
+def test_a_malformed_plan_is_read_as_far_as_it_goes(read):
+    plan = read(stereotypes={"one": [1], "two": {"a": 3, "b": AGE}}, dimensions=[1])
+    assert plan.of("two").label("b") == "Age" and plan.of("one").stereotypes == {}
