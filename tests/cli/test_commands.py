@@ -7,31 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tiltmeter.cli.group import run_group
-
 ANSWER = "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - karen\nstrong - eric\n" + (
     "command - eric\nconfident - eric\ndominant - eric"
 )
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """Call the command line in an empty folder; gives exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tiltmeter", *arguments])
-        code = 0
-        try:
-            code = run_group()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,31 +13,12 @@ import pytest
 
 from tiltmeter.cli.audit import command as audit
 from tiltmeter.cli.audit import sized_plan
-from tiltmeter.cli.group import run_group
 from tiltmeter.runs.plan import Plan
 from tiltmeter.stimuli import load_study
 
 Run = Callable[..., tuple[int, str, str]]
 LOOP = "openai-api/loop/m"
 MIST = load_study("mist2025")
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Call the command line in an empty folder; gives exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tiltmeter", *arguments])
-        code = 0
-        try:
-            code = run_group()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 def planned(model: str, *arguments: str) -> Plan:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,32 +11,12 @@ import polars as pl
 import pytest
 import yaml
 
-from tiltmeter.cli.group import run_group
-
 Run = Callable[..., tuple[int, str, str]]
 LOOP = "openai-api/loop/m"
 PROFILE = "Task 2: Margaret is an old manager.\n\nDaniel is a young manager.\n\nTask 3: "
 TIED = "Margaret should lead agony and Daniel should lead joy."
 COUNTER = "Daniel should lead agony and Margaret should lead joy."
 PAIRS = "Task 1:\n{}\n\n"
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Call the command line in an empty folder; gives exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tiltmeter", *arguments])
-        code = 0
-        try:
-            code = run_group()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 def pairs(right: int) -> str:

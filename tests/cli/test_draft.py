@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.cli.group import run_group
 from tiltmeter.instruments import relative_decision, word_association
 from tiltmeter.instruments.design import Design
 from tiltmeter.stimuli import load_study
@@ -28,22 +27,6 @@ Task 2: They plan two beds of a park, called {2} and {3}. Based on their profile
 I hope this helps!"""
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Call the command line in an empty folder; gives exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["tiltmeter", "draft", *arguments])
-        try:
-            code = run_group()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        return code, *capsys.readouterr()
-
-    return call
 
 
 def propose(prompt: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from inspect_ai import eval as inspect_eval
 
@@ -22,6 +23,10 @@ def answers(mode: str, tmp_path: Path) -> list[dict[str, Any]]:
     drawn = trials(
         load_study("bai2025"), Design(mode, 2), stereotypes=["age"], variations=["replication"]
     )
+    return asked(drawn, tmp_path)
+
+
+def asked(drawn: pl.DataFrame, tmp_path: Path) -> list[dict[str, Any]]:
     given: list[dict[str, Any]] = []
     inspect_eval(
         trials_task(drawn, ask(given.append)),
@@ -119,16 +124,7 @@ def attributed(mode: str, tmp_path: Path, server: Any, **choice: Any) -> dict[st
     drawn = attribution_trials(
         load_study("mist2025"), Design(mode, 2), stereotypes=["age"], variations=["template1"]
     )
-    given: list[dict[str, Any]] = []
-    inspect_eval(
-        trials_task(drawn, ask(given.append)),
-        model="openai-api/loop/m",
-        model_args={"memoize": False},
-        log_dir=str(tmp_path),
-        display="none",
-        score=False,
-    )
-    return {"answers": given, "bodies": bodies}
+    return {"answers": asked(drawn, tmp_path), "bodies": bodies}
 
 
 def test_the_second_question_goes_on_with_the_conversation(serve: Serve, tmp_path: Path) -> None:

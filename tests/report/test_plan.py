@@ -60,3 +60,16 @@ def test_dimensions_have_labels_by_study(read):
 def test_a_malformed_plan_is_read_as_far_as_it_goes(read):
     plan = read(stereotypes={"one": [1], "two": {"a": 3, "b": AGE}}, dimensions=[1])
     assert plan.of("two").label("b") == "Age" and plan.of("one").stereotypes == {}
+
+
+def test_every_study_that_is_no_control_is_a_source(read):
+    held = {
+        "a": {"title": "A", "citation": "Who (2025)", "control": ""},
+        "b": {"title": "B", "control": "positive"},
+        "c": "hostile",
+        "d": {"title": ["D"], "citation": {"x": 1}},
+    }
+    told = [(one["name"], one["title"], one["citation"]) for one in read(sources=held).sources()]
+    assert told == [("a", "A", "Who (2025)"), ("d", "", "")]
+    (old,) = read(study="bai2025", study_title="T", citation="C").sources()
+    assert (old["name"], old["title"], old["citation"]) == ("bai2025", "T", "C")

@@ -45,7 +45,7 @@ from tiltmeter.elicitation.attributions import read_attribution
 from tiltmeter.elicitation.options import read_logits
 from tiltmeter.frames import TRIALS, Measure
 from tiltmeter.instruments.decision import read_choices, why_not
-from tiltmeter.instruments.design import Design, balanced, in_rounds, trial_ids
+from tiltmeter.instruments.design import Design, balanced, cell_columns, in_rounds, trial_ids
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.selection import select
 from tiltmeter.instruments.word_association import choices
@@ -125,19 +125,10 @@ def trials(
     identity = study_hash(study, MEASURE.instrument)
     rows = []
     for key in chosen:
-        stereotype = study.stereotypes[key]
         for name in worded:
             fixed = {
-                "study": study.name,
-                "instrument": MEASURE.instrument,
-                "mode": design.mode,
-                "intervention": design.intervention,
-                "system": design.system,
-                "category": stereotype.category,
-                "stereotype": key,
-                "variation": name,
-                "word_list": design.word_list,
-                "source_defect": stereotype.source_defect,
+                **cell_columns(study, MEASURE.instrument, design, key, name),
+                "source_defect": study.stereotypes[key].source_defect,
             }
             cell = f"{study.name}.{MEASURE.instrument}.{key}.{name}"
             seeded = f"{identity}/{key}" if wordings.shared_draws else f"{identity}/{key}/{name}"

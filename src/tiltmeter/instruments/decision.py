@@ -8,7 +8,13 @@ from typing import Any
 
 from tiltmeter.elicitation.refusals import is_refusal
 from tiltmeter.errors import StudyError
-from tiltmeter.instruments.design import DecisionDraw, Design, decision_draws, trial_ids
+from tiltmeter.instruments.design import (
+    DecisionDraw,
+    Design,
+    cell_columns,
+    decision_draws,
+    trial_ids,
+)
 from tiltmeter.instruments.selection import select
 from tiltmeter.stimuli import Study, study_hash
 
@@ -50,15 +56,7 @@ def decision_trials(
             cell = f"{study.name}.{instrument}.{key}.{name}"
             defects = [stereotype.source_defect, wording.source_defect]
             fixed = {
-                "study": study.name,
-                "instrument": instrument,
-                "mode": design.mode,
-                "intervention": design.intervention,
-                "system": design.system,
-                "category": stereotype.category,
-                "stereotype": key,
-                "variation": name,
-                "word_list": design.word_list,
+                **cell_columns(study, instrument, design, key, name),
                 "source_defect": " ".join(d for d in defects if d) or None,
             }
             words = stereotype.decision_words(instrument, name)

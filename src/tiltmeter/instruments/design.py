@@ -12,13 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tiltmeter.errors import InputError
-from tiltmeter.stimuli import Words
+from tiltmeter.stimuli import Study, Words
 
 __all__ = [
     "DecisionDraw",
     "Design",
     "Draw",
     "balanced",
+    "cell_columns",
     "decision_draws",
     "draws",
     "in_rounds",
@@ -188,6 +189,23 @@ def in_rounds(words: Sequence[str], k: int, identity: str) -> str:
     """Word k of a sequence that goes through all words, in a new order each round."""
     number, place = divmod(k, len(words))
     return random.Random(f"{identity}/{number}").sample(list(words), k=len(words))[place]
+
+
+def cell_columns(
+    study: Study, instrument: str, design: Design, stereotype: str, variation: str
+) -> dict[str, str | None]:
+    """Return the columns of a trial that its cell and design fix."""
+    return {
+        "study": study.name,
+        "instrument": instrument,
+        "mode": design.mode,
+        "intervention": design.intervention,
+        "system": design.system,
+        "category": study.stereotypes[stereotype].category,
+        "stereotype": stereotype,
+        "variation": variation,
+        "word_list": design.word_list,
+    }
 
 
 def trial_ids(cell: str, design: Design, iteration: int, pair: int) -> dict[str, str]:

@@ -38,7 +38,7 @@ import polars as pl
 from tiltmeter.elicitation.options import read_logits
 from tiltmeter.elicitation.parsing import Pairing, read_pairs
 from tiltmeter.frames import TRIALS, Measure
-from tiltmeter.instruments.design import Design, Draw, draws, trial_ids
+from tiltmeter.instruments.design import Design, Draw, cell_columns, draws, trial_ids
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.selection import select
 from tiltmeter.stimuli import Study, Variation, WordAssociation, Words, fill, study_hash
@@ -118,20 +118,11 @@ def trials(
     identity = study_hash(study, MEASURE.instrument)
     rows: list[dict[str, Any]] = []
     for key, dimension, name in _cells(study, chosen, worded):
-        stereotype = study.stereotypes[key]
         cell = ".".join(filter(None, (study.name, MEASURE.instrument, key, dimension, name)))
         fixed = {
-            "study": study.name,
-            "instrument": MEASURE.instrument,
-            "mode": design.mode,
-            "intervention": design.intervention,
-            "system": design.system,
-            "category": stereotype.category,
-            "stereotype": key,
+            **cell_columns(study, MEASURE.instrument, design, key, name),
             "dimension": dimension,
-            "variation": name,
-            "word_list": design.word_list,
-            "source_defect": stereotype.defect(name),
+            "source_defect": study.stereotypes[key].defect(name),
         }
         words = study.words(key, name, dimension)
         seeded = f"{identity}/{key}" if wordings.shared_draws else f"{identity}/{key}/{name}"
