@@ -29,6 +29,12 @@ I hope this helps!"""
 Run = Callable[..., tuple[int, str, str]]
 
 
+@pytest.fixture
+def run(run: Run) -> Run:
+    """Call ``tiltmeter draft``."""
+    return lambda *arguments: run("draft", *arguments)
+
+
 def propose(prompt: str) -> str:
     """Answer the prompts of the paper: a new word for each, a decision about gardeners."""
     if prompt.startswith("Generate one synonym"):
