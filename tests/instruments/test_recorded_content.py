@@ -64,6 +64,14 @@ def test_the_groups_of_the_paper_are_default_and_marginalized(run: pl.DataFrame)
     assert numbers(as_published(run)) == numbers(run)
 
 
+def test_a_wording_may_be_spelled_otherwise_or_left_out(run: pl.DataFrame) -> None:
+    spaced = as_published(run).with_columns(pl.col("template").str.replace("template", "Template "))
+    scores, _ = score(spaced, MIST)
+    assert scores["variation"].to_list() == run["variation"].to_list()
+    assert numbers(as_published(run, "template")) == numbers(run)
+    assert set(score(as_published(run, "template"), MIST)[0]["variation"]) == {"recorded"}
+
+
 def test_a_dimension_that_is_not_named_is_told_by_its_words(run: pl.DataFrame) -> None:
     assert numbers(as_published(run, "dimension")) == numbers(run)
 

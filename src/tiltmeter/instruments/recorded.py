@@ -14,7 +14,16 @@ from tiltmeter.errors import InputError
 from tiltmeter.frames import RESPONSES, VERSIONS
 from tiltmeter.stimuli import DECISIONS, Stereotype, Study, Words, word_key
 
-__all__ = ["any_words", "complete", "dimension_keys", "most_named", "named", "stereotype_keys"]
+__all__ = [
+    "any_words",
+    "complete",
+    "dimension_keys",
+    "folded",
+    "most_named",
+    "named",
+    "stereotype_keys",
+    "words_differ",
+]
 
 ROLES = ("marginalized", "default", "tied", "counter")
 
@@ -86,7 +95,8 @@ def named(responses: pl.DataFrame, instrument: str, study: Study) -> pl.DataFram
     if "version" in responses.columns:
         responses = responses.with_columns(pl.col("version").replace(_VERSIONS))
     needed = ["model", "stereotype", "response"]
-    needed += ["variation"] if "word_association" in instruments else []
+    worded = "word_association" in instruments and words_differ(study, "word_association")
+    needed += ["variation"] if worded else []
     needed += ["version"] if "absolute_decision" in instruments else []
     thinks = "affective_attribution" in instruments and "group" not in responses.columns
     needed += ["version"] if thinks else []
@@ -153,6 +163,17 @@ def _refuse(wrong: pl.DataFrame, name: str, allowed: Sequence[str]) -> None:
     if not wrong.is_empty():
         value = repr(wrong[name][0])[:80]
         raise InputError(f"responses: {name} {value}; allowed are {', '.join(allowed)}")
+
+
+def words_differ(study: Study, instrument: str) -> bool:
+    """Tell whether an answer can be read only if its wording is known."""
+    wordings = study.instruments.word_association.variations.values()
+    return instrument == "word_association" and any(one.own_words for one in wordings)
+
+
+def folded(name: str) -> str:
+    """Fold what does not tell names apart: ``Template 1`` is ``template1``."""
+    return "".join(c for c in name.casefold() if c.isalnum())
 
 
 def stereotype_keys(study: Study) -> dict[str, str]:

@@ -22,9 +22,11 @@ from tiltmeter.instruments.recorded import (
     any_words,
     complete,
     dimension_keys,
+    folded,
     most_named,
     named,
     stereotype_keys,
+    words_differ,
 )
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.stimuli import DECISIONS, Study, Words, word_key
@@ -52,7 +54,8 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     responses
         At least `model` (or `llm`), `stereotype`, `variation` and `response`; `iteration`,
         `marginalized`, `default` and every other column of `frames.RESPONSES` where known.
-        Recorded decisions need no `variation`, and may stand in `profile` and `decision`.
+        No `variation` is needed where all wordings show the same words, as decisions and MIST do;
+        recorded decisions may stand in `profile` and `decision`.
     study
         The stimuli the answers were given to.
     instrument
@@ -154,8 +157,9 @@ def _each(table: pl.DataFrame, keys: _Keys) -> Iterator[tuple[int, dict[str, Any
     for number, row in enumerate(table.iter_rows(named=True)):
         asked = keys.instrument(row["instrument"])
         row["stereotype"] = keys.stereotype(row["stereotype"])
+        row["variation"] = keys.variation(asked, row.get("variation"))
         row["dimension"] = keys.dimension(asked, row)
-        key = keys.of(asked, row["stereotype"], row.get("variation"), row["dimension"])
+        key = keys.of(asked, row["stereotype"], row["variation"], row["dimension"])
         trial = complete(row, number, keys.study, key.words, asked.name)
         for part, scored in _score(asked, trial, key).items():
             yield number, {**trial, "instrument": part}, key, scored
@@ -176,10 +180,23 @@ class _Keys:
         self.dimensions = dimension_keys(study)
         self.instrument = cache(instrument)
         self.of = cache(self._of)
+        self.variation = cache(self._variation)
 
     def stereotype(self, named: object) -> str:
         if (key := self.stereotypes.get(word_key(str(named)))) is None:
             raise StudyError(unknown("stereotype", str(named), self.study.stereotypes))
+        return key
+
+    def _variation(self, asked: Instrument, named: str | None) -> str:
+        """Tell the wording: as the study spells it; none where all show the same words."""
+        known = self.study.variations(asked.name)
+        if named in known:
+            return named
+        if named in (None, "", "recorded") and not words_differ(self.study, asked.name):
+            return "recorded"
+        spelled = {folded(name): name for name in known}
+        if (key := spelled.get(folded(named or ""))) is None:
+            raise StudyError(unknown("variation", str(named), known))
         return key
 
     def dimension(self, asked: Instrument, row: Mapping[str, Any]) -> str | None:
@@ -197,17 +214,11 @@ class _Keys:
             raise StudyError(unknown("dimension", str(named), self.study.dimensions))
         return key
 
-    def _of(
-        self, asked: Instrument, stereotype: str, variation: str | None, dimension: str | None
-    ) -> Key:
-        if asked.name in DECISIONS and variation in (None, "", "recorded"):
-            words = any_words(self.study.stereotypes[stereotype])
-            return replace(asked.key(self.study, stereotype, ""), words=words)
-        known = self.study.variations(asked.name)
-        any_wording = asked.name == "affective_attribution" and variation in (None, "", "recorded")
-        if not any_wording and variation not in known:
-            raise StudyError(unknown("variation", str(variation), known))
-        return asked.key(self.study, stereotype, str(variation), dimension, self.scoring)
+    def _of(self, asked: Instrument, stereotype: str, variation: str, dimension: str | None) -> Key:
+        key = asked.key(self.study, stereotype, variation, dimension, self.scoring)
+        if asked.name in DECISIONS and variation == "recorded":
+            return replace(key, words=any_words(self.study.stereotypes[stereotype]))
+        return key
 
 
 def _with_words(trial: dict[str, Any], scored: Scored, words: Words) -> dict[str, Any]:
