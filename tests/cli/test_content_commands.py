@@ -61,13 +61,14 @@ def test_a_study_that_was_not_named_is_left_out_where_it_lacks_what_was() -> Non
 
 
 def test_the_embedded_model_is_spared_what_takes_long() -> None:
-    quick = {(s.study.name, s.instrument): s for s in planned("tiltmeter/smollm2").selections}
-    mist = quick["mist2025", "word_association"]
-    assert (mist.modes, mist.variations) == (("forced",), ("template1",))
-    assert quick["bai2025", "word_association"].modes is None
-    named = planned("tiltmeter/smollm2", "--study", "mist2025", "--variations", "template2")
-    assert {tuple(s.variations) for s in named.selections} == {("template2",)}
-    assert planned("tiltmeter/smollm2").generation.max_tokens == 48
+    plan = planned("tiltmeter/smollm2")
+    quick = {(s.study.name, s.instrument): s.variations for s in plan.selections}
+    assert plan.modes == ("forced",)
+    assert quick["mist2025", "word_association"] == ("template1", "template2")
+    named = planned("tiltmeter/smollm2", "--study", "mist2025", "--variations", "template3")
+    assert {tuple(s.variations) for s in named.selections} == {("template3",)}
+    assert planned("tiltmeter/smollm2", "--size", "standard").modes == ("structured", "forced")
+    assert plan.generation.max_tokens == 48
     assert planned("tiltmeter/smollm2", "--mode", "free").generation.max_tokens == 1024
 
 

@@ -67,15 +67,10 @@ QUICK = {("bai2025", "relative_decision"): ("replication", "synonym")}
 
 #: The same for the embedded model, which runs on this machine's processor.
 QUICK_EMBEDDED = {
-    ("bai2025", "relative_decision"): ("replication",),
-    ("mist2025", "word_association"): ("template1",),
-    ("mist2025", "affective_attribution"): ("template1",),
+    **QUICK,
+    ("mist2025", "word_association"): ("template1", "template2"),
+    ("mist2025", "affective_attribution"): ("template1", "template2"),
 }
-
-#: What the embedded model is asked in all its modes in a quick audit; the rest in the last alone.
-ALL_MODES = [
-    (study, "word_association") for study in ("bai2025", "control_insects", "control_nonsense")
-]
 
 
 def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> Plan:
@@ -92,6 +87,8 @@ def sized_plan(size: str, models: tuple[str, ...], options: dict[str, Any]) -> P
     """
     battery, of_controls = SIZES[size], CONTROL_SIZES.get(size, {})
     own = options["iterations"]
+    if size == "quick" and not options["modes"] and _embedded(models):
+        options = {**options, "modes": ("forced",)}
     plan = build_plan(models, options, _asked(battery, options))
     sized = [
         replace(part, iterations=battery.get(part.instrument, 2) if own is None else own)
@@ -137,15 +134,16 @@ def _has(study: Study, instrument: str, options: dict[str, Any]) -> bool:
     )
 
 
+def _embedded(models: Iterable[str]) -> bool:
+    return all(model.startswith(EMBEDDED) for model in models)
+
+
 def _brief(part: Selection, plan: Plan, options: dict[str, Any]) -> Selection:
-    """Leave out wordings and modes that a quick audit has no time for, unless they were named."""
-    asked = (part.study.name, part.instrument)
-    embedded = all(model.startswith(EMBEDDED) for model in plan.models)
-    wordings = (QUICK_EMBEDDED if embedded else QUICK).get(asked)
+    """Leave out wordings that a quick audit has no time for, unless some were named."""
+    known = QUICK_EMBEDDED if _embedded(plan.models) else QUICK
+    wordings = known.get((part.study.name, part.instrument))
     if wordings and options["variations"] is None:
-        part = replace(part, variations=wordings)
-    if embedded and asked not in ALL_MODES and not options["modes"] and not options["studies"]:
-        part = replace(part, modes=tuple(plan.modes[-1:]))
+        return replace(part, variations=wordings)
     return part
 
 

@@ -166,7 +166,7 @@ def held_plan(directory: Path) -> Plan:
             study = study_of(part["study"], part["study_hash"])
             chosen = {name: part[name] for name in ("stereotypes", "variations", "iterations")}
             asked = part.get("instrument", "word_association")
-            selections.append(Selection(study, **chosen, instrument=asked, modes=part.get("modes")))
+            selections.append(Selection(study, **chosen, instrument=asked))
         names = (
             *("models", "modes", "interventions", "iterations", "order", "word_list"),
             *("options", "seed"),

@@ -58,17 +58,13 @@ class Selection:
     iterations: int | None = None
     """Trials per stereotype and variation, where not the plan's."""
     instrument: str = "word_association"
-    modes: Sequence[str] | None = None
-    """Only these of the plan's modes; None for all."""
 
     def asked_in(self, modes: Sequence[str]) -> list[str]:
-        """Return those of the plan's modes in which this part is asked."""
-        able = INSTRUMENTS[self.instrument].modes
-        return [mode for mode in modes if mode in able and mode in (self.modes or modes)]
+        """Return those of the plan's modes in which the instrument can be asked."""
+        return [mode for mode in modes if mode in INSTRUMENTS[self.instrument].modes]
 
     def identity(self, iterations: int) -> dict[str, Any]:
         """Return what must be equal for two runs to ask the same of this part."""
-        limited = {} if self.modes is None else {"modes": list(self.modes)}
         return {
             "study": self.study.name,
             "instrument": self.instrument,
@@ -76,7 +72,6 @@ class Selection:
             "stereotypes": list(self.stereotypes),
             "variations": list(self.variations),
             "iterations": self.iterations or iterations,
-            **limited,
         }
 
 
