@@ -89,9 +89,9 @@ def _ours(plan: Plan, directory: Path) -> Answers:
     """Ask through the whole of Tiltmeter; answers by trial."""
     from tiltmeter.runs.asking import ask_models
     from tiltmeter.runs.budget import Budget
+    from tiltmeter.runs.directory import claim
     from tiltmeter.runs.journal import Journal
     from tiltmeter.runs.models import Connection, open_models
-    from tiltmeter.runs.directory import claim
 
     claim(directory, plan, "benchmark", "")
     outcome = ask_models(plan.trials(), open_models(plan, Connection()), directory, Budget())
