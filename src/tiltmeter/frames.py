@@ -83,7 +83,7 @@ TRIALS: Schema = {
     "labels": pl.String(),  # forced mode: labels of first and second option; else null
     "system": pl.String(),  # the intervention's system prompt; null without one
     "prompt": pl.String(),
-    "followup": pl.String(),  # a second prompt with a place for the first answer; else null
+    "followup": pl.String(),  # the second prompt; with {response1} it stands alone; else null
     "schema": pl.String(),  # structured mode: the JSON schema of the answer
     "options": pl.List(pl.String()),  # forced mode: option counted as 1, and the other
     "opening": pl.String(),  # forced mode: how the answer is opened, where a provider can

@@ -50,7 +50,8 @@ _PLAN = [
     click.option("--mode", "modes", multiple=True,
                  type=click.Choice(["free", "structured", "forced"]),
                  help="Response mode; may be repeated.  "
-                      "[default: free; structured and forced for the embedded model]"),
+                      "[default: free; for the embedded model structured and forced, in a quick "
+                      "audit forced alone]"),
     click.option("--intervention", "interventions", multiple=True, metavar="NAME|NAME=TEXT",
                  help="System prompt to compare with none; may be repeated. 'egalitarian' is the "
                       "one of Bai et al."),

@@ -151,20 +151,21 @@ def _draws(study: Study, stereotype: str, design: Design, identity: str) -> Iter
         pair, turn = divmod(iteration, 2 if paired else 1)
         rng = random.Random(f"{seeded}/{pair}")
         first = rng.random() < 0.5
-        sampling = random.Random(f"{seeded}/{iteration}/sampling").getrandbits(31)
+        if paired:
+            groups = balanced(marginalized, default, pair)
+            described = in_rounds(study.objects, pair, f"{seeded}/objects")
+        else:
+            groups = rng.choice(marginalized), rng.choice(default)
+            described = rng.choice(study.objects)
         yield _Draw(
             iteration=iteration,
             pair=pair,
             group="marginalized" if first != bool(turn) else "default",
-            comedy_first=(pair + starts) % 2 == 0 if paired else True,
-            marginalized=balanced(marginalized, default, pair)[0]
-            if paired
-            else rng.choice(marginalized),
-            default=balanced(marginalized, default, pair)[1] if paired else rng.choice(default),
-            object=in_rounds(study.objects, pair, f"{seeded}/objects")
-            if paired
-            else rng.choice(study.objects),
-            seed=sampling,
+            comedy_first=not paired or (pair + starts) % 2 == 0,
+            marginalized=groups[0],
+            default=groups[1],
+            object=described,
+            seed=random.Random(f"{seeded}/{iteration}/sampling").getrandbits(31),
         )
 
 
