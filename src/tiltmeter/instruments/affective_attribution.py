@@ -117,7 +117,7 @@ def trials(
     --------
     >>> from tiltmeter.stimuli import load_study
     >>> drawn = trials(load_study("mist2025"), Design(iterations=2), stereotypes=["age"])
-    >>> drawn["version"].sort().unique().to_list()
+    >>> drawn["version"].unique().sort().to_list()
     ['default', 'marginalized']
     """
     chosen, worded = select(study, MEASURE.instrument, stereotypes, variations)
