@@ -10,13 +10,13 @@ from collections.abc import Sequence
 import polars as pl
 
 from tiltmeter.frames import FACTORS, OUTCOMES, SCORES, Schema
+from tiltmeter.runs.decisions import RUN
 from tiltmeter.statistics.contrasts import CONTRASTS, contrast
 
 __all__ = ["ATTRIBUTIONS", "ATTRIBUTION_CONTRASTS", "attribution_contrasts", "attributions"]
 
 INSTRUMENT = "affective_attribution"
 
-_RUN = ("model", "study", "mode", "intervention")
 #: What pairs made afterwards do not share.
 _DRAWN = ("pair_id", "marginalized", "default", "attribute_order", "trial_id")
 _LEVELS: dict[str, tuple[str, ...]] = {
@@ -28,7 +28,7 @@ _LEVELS: dict[str, tuple[str, ...]] = {
 #: One row per level, its groups, and the group that was thought of.
 ATTRIBUTIONS: Schema = {
     "level": pl.String(),  # stereotype | category | model
-    **dict.fromkeys((*_RUN, "category", "stereotype", "group"), pl.String()),
+    **dict.fromkeys((*RUN, "category", "stereotype", "group"), pl.String()),
     "n": pl.Int64(),  # answers asked for
     "n_read": pl.Int64(),
     "n_refused": pl.Int64(),
@@ -98,7 +98,7 @@ def _with_shares(scores: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _level(answers: pl.LazyFrame, level: str, keys: Sequence[str]) -> pl.LazyFrame:
-    names = [*_RUN, *keys]
+    names = [*RUN, *keys]
     first = pl.when(attribute_order="counter_first").then("comedy").otherwise("tragedy")
     decided = pl.col("neutral") == 0
     shares = ("comedy", "tragedy", "neutral")

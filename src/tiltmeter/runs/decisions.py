@@ -16,8 +16,9 @@ __all__ = ["chained", "contrasts", "regressions", "yes_shares"]
 #: What the released analysis adds to the counts of yes and of no.
 EPSILON = 0.0001
 
-_RUN = ("model", "study", "mode", "intervention")
-_CELL = (*_RUN, "category", "stereotype")
+#: What tells runs of an instrument apart.
+RUN = ("model", "study", "mode", "intervention")
+_CELL = (*RUN, "category", "stereotype")
 
 
 def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
@@ -106,16 +107,16 @@ def regressions(answers: pl.DataFrame) -> pl.DataFrame:
 
     rows = [
         regress(part, "association", clusters="stereotype", by="category").select(
-            *(pl.lit(value, pl.String).alias(name) for name, value in zip(_RUN, run, strict=True)),
+            *(pl.lit(value, pl.String).alias(name) for name, value in zip(RUN, run, strict=True)),
             pl.all(),
         )
-        for run, part in answers.group_by(_RUN, maintain_order=True)
+        for run, part in answers.group_by(RUN, maintain_order=True)
     ]
     return pl.concat(rows) if rows else pl.DataFrame(schema={**_run_schema(), **REGRESSIONS})
 
 
 def _run_schema() -> dict[str, pl.DataType]:
-    return {name: FACTORS[name] for name in _RUN}
+    return {name: FACTORS[name] for name in RUN}
 
 
 def contrasts(scores: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:

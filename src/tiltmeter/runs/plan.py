@@ -178,11 +178,6 @@ class Plan:
                 for measure in INSTRUMENTS[name].measures
             ],
             "stereotypes": _stereotypes(self.selections),
-            "dimensions": {
-                s.study.name: {k: d.label or k for k, d in s.study.dimensions.items()}
-                for s in self.selections
-                if s.study.dimensions
-            },
             "notes": list(
                 dict.fromkeys(note for s in self.selections for note in s.study.deviations)
             ),
