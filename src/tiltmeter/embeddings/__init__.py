@@ -1,0 +1,1 @@
+"""What stands inside a model: hidden states, stereotype dimensions, associations."""
