@@ -23,10 +23,11 @@ LEFT_OF = {
     "reference": {"errors", "frames"},
     "report": {"errors", "frames", "statistics", "reference"},
     "networks": {"errors", "frames", "tables", "stimuli", "elicitation", "statistics"},
+    "embeddings": {"errors", "frames", "tables", "stimuli", "elicitation", "statistics"},
     "runs": {"errors", "frames", "tables", "stimuli", "elicitation", "instruments", "statistics",
-             "networks"},
+             "networks", "embeddings"},
     "cli": {"errors", "frames", "tables", "stimuli", "elicitation", "instruments", "statistics",
-            "reference", "report", "networks", "runs"},
+            "reference", "report", "networks", "embeddings", "runs"},
 }  # fmt: skip
 
 #: inspect reads the entry point, which therefore stands at the door.

@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks import Network
+from tiltmeter.networks.followers import find_followers
 from tiltmeter.networks.loading import read_network
-from tiltmeter.networks.spreading import BLOCK, Activation, Spreading, activate, spread
+from tiltmeter.networks.spreading import (
+    Activation,
+    Spreading,
+    activate,
+    spread,
+    transition,
+)
 
 
 def network(*rows: tuple[str, str, float], directed: bool = False) -> Network:
@@ -94,14 +101,53 @@ def test_loops_keep_what_they_carry_unless_spreadr_is_asked_for() -> None:
     assert lost.values.ravel().tolist() == [2, 1]
 
 
-def test_many_primes_give_what_each_gives_alone() -> None:
+def sparse(count: int = 260, *, loops: bool = False, directed: bool = False) -> Network:
+    """A random network with many words of one neighbour or two."""
     rng = np.random.default_rng(0)
-    rows = {tuple(sorted(pair)) for pair in rng.integers(0, 200, size=(600, 2)) if np.ptp(pair)}
-    net = network(*[(str(a), str(b), float(a + b + 1)) for a, b in rows])
-    primes = net.words[: 3 * BLOCK + 1]
-    found = activate(net, primes, Spreading(0.5, 9))
-    alone = [activate(net, [prime], Spreading(0.5, 9)).values[:, 0] for prime in primes]
-    np.testing.assert_allclose(found.values, np.column_stack(alone), rtol=1e-12)
+    pairs = rng.integers(0, 200, size=(count, 2))
+    rows = {tuple(sorted(pair)) for pair in pairs.tolist() if loops or pair[0] != pair[1]}
+    return network(*[(str(a), str(b), a + b + 1.0) for a, b in rows], directed=directed)
+
+
+@pytest.mark.parametrize("hold", [0, 40 * 8 * 200, 10**9])
+@pytest.mark.parametrize(
+    "how",
+    [
+        Spreading(0.5, 9),
+        Spreading(0.0, 9),
+        Spreading(0.9, 30, decay=0.1, start=3.0),
+        Spreading(0.5, 9, suppress=0.1),
+        Spreading(0.5, 9, weighted=False),
+    ],
+)
+def test_many_primes_give_what_each_gives_alone(how: Spreading, hold: int) -> None:
+    net = sparse()
+    found = np.full((len(net), len(net)), np.nan)
+    for at, block in spread(net, net.words, how, hold=hold):
+        found[:, at] = block
+    alone = [activate(net, [prime], how).values[:, 0] for prime in net.words]
+    np.testing.assert_allclose(found, np.column_stack(alone), rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.filterwarnings("ignore::tiltmeter.errors.TiltmeterWarning")
+@pytest.mark.parametrize("net", [sparse(loops=True), sparse(400, directed=True)])
+def test_so_they_do_with_loops_and_with_edges_of_one_direction(net: Network) -> None:
+    found = activate(net, net.words, Spreading(0.5, 9)).values
+    alone = [activate(net, [prime], Spreading(0.5, 9)).values[:, 0] for prime in net.words]
+    np.testing.assert_allclose(found, np.column_stack(alone), rtol=1e-12)
+
+
+def test_half_of_all_primes_follow_and_fewer_where_little_may_be_held() -> None:
+    net = sparse()
+    step, places = transition(net, Spreading()), np.arange(len(net))
+    shares = []
+    for most in (0, 20, len(net)):
+        found = find_followers(step, places, 0.5, most)
+        followers = {f for some in found.of.values() for f in some}
+        shares.append(len(followers))
+        assert len(followers) + len(found.leaders) + len(found.others) == len(net)
+        assert not followers & {*found.leaders.tolist()}
+    assert shares[0] < shares[1] < shares[2] and shares[2] > 0.45 * len(net)
 
 
 def test_kept_targets_are_normalised_as_all_are() -> None:

@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import polars as pl
@@ -29,6 +30,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from tiltmeter.errors import InputError, TiltmeterWarning
 from tiltmeter.networks.network import Network
+from tiltmeter.networks.running import HOLD, run_all
 from tiltmeter.networks.structure import diameter
 
 __all__ = ["Activation", "NORMS", "Spreading", "activate", "spread", "transition"]
@@ -37,9 +39,6 @@ Array = NDArray[np.float64]
 
 #: Norms by which columns, then rows of activations are divided.
 NORMS = ("l2", "l1", "none")
-
-#: Primes worked on at a time: their activations and the network then stay in the cache.
-BLOCK = 32
 
 
 @dataclass(frozen=True)
@@ -205,7 +204,8 @@ def activate(
     rows = slice(None) if targets is None else network.places(kept, "target")
     values = np.empty((len(kept), len(primes)))
     norms = np.empty((2, len(primes)))
-    for at, block in spread(network, primes, spreading):
+    hold = HOLD if targets is None else 0
+    for at, block in spread(network, primes, spreading, hold=hold):
         values[:, at] = block[rows]
         norms[0, at] = block.sum(axis=0)
         norms[1, at] = np.sqrt(np.einsum("ij,ij->j", block, block))
@@ -213,34 +213,35 @@ def activate(
 
 
 def spread(
-    network: Network, primes: Sequence[str], spreading: Spreading | None = None
-) -> Iterator[tuple[slice, Array]]:
-    """Yield the activation of all nodes, a few primes at a time.
+    network: Network,
+    primes: Sequence[str],
+    spreading: Spreading | None = None,
+    *,
+    hold: int = HOLD,
+) -> Iterator[tuple[NDArray[np.intp], Array]]:
+    """Yield the activation of all nodes, a few primes at a time, in any order.
 
     Parameters
     ----------
     network, primes, spreading
         As for `activate`.
+    hold
+        Bytes that may be held so that some primes need not run (see `followers`).
 
     Yields
     ------
-    at : slice
+    at : numpy.ndarray
         Which of the primes.
     block : numpy.ndarray
         Shape (nodes, primes of the block).
     """
     how = (spreading or Spreading()).within(network)
-    step = transition(network, how)
-    places = network.places(primes, "prime")
-    order = _near(step) if len(primes) > BLOCK else None
-    if order is not None:
-        back = np.argsort(order)
-        step, places = step[order][:, order].tocsr(), back[places]
-        step.sort_indices()
-    for begin in range(0, len(places), BLOCK):
-        at = slice(begin, min(begin + BLOCK, len(places)))
-        block = _run(step, places[at], how)
-        yield at, block if order is None else block[back]
+    step, back = _prepare(network, how)
+    places = back[network.places(primes, "prime")]
+    column = np.empty(step.shape[0], dtype=np.intp)
+    column[places] = np.arange(len(places))
+    for found, block in run_all(step, np.sort(places), how, hold):
+        yield column[found], block[back]
 
 
 def transition(network: Network, spreading: Spreading) -> sp.csr_array:
@@ -261,9 +262,7 @@ def transition(network: Network, spreading: Spreading) -> sp.csr_array:
     moved = weights.T.tocsr() if network.directed else weights.copy()
     moved.data *= passed[moved.indices]
     if network.n_loops:
-        lost = "is lost, as in spreadr" if spreading.spreadr_loops else "comes back to them"
-        told = f"{network.n_loops} self-loops: what they carry {lost}"
-        warnings.warn(told, TiltmeterWarning, stacklevel=2)
+        _warn_of_loops(network, spreading)
         if spreading.spreadr_loops:
             moved = moved - sp.diags_array(moved.diagonal())
     kept = np.where(strength > 0, retention, 1.0)
@@ -272,19 +271,38 @@ def transition(network: Network, spreading: Spreading) -> sp.csr_array:
     return matrix
 
 
-def _run(step: sp.csr_array, places: NDArray[np.intp], how: Spreading) -> Array:
-    """Spread from each of `places`; the arguments are in the same order of nodes."""
-    block: Any = np.zeros((step.shape[0], len(places)))
-    block[places, np.arange(len(places))] = how.start
-    for _ in range(how.time_steps or 0):
-        block = step @ block
-        if how.decay:
-            block *= 1 - how.decay
-        if how.suppress:
-            block[block < how.suppress] = 0
-    return np.asarray(block, dtype=np.float64)
+def _prepare(network: Network, how: Spreading) -> tuple[sp.csr_array, NDArray[np.intp]]:
+    """Make the matrix of one step in an order that puts neighbours near each other.
+
+    The cache then serves many primes. It is kept for the next call with the same network, as
+    bias is measured of one identity and setting after another.
+
+    Returns
+    -------
+    step : scipy.sparse.csr_array
+    back : numpy.ndarray
+        Shape (nodes,): where each node stands in it.
+    """
+    wanted = (np.asarray(how.retention).tobytes(), how.weighted, how.spreadr_loops)
+    found = _PREPARED.get(network)
+    if found is None or found[0] != wanted:
+        step = transition(network, how)
+        order = np.asarray(reverse_cuthill_mckee(step, symmetric_mode=False), dtype=np.intp)
+        step = step[order][:, order].tocsr()
+        step.sort_indices()
+        found = _PREPARED[network] = (wanted, step, np.argsort(order))
+    elif network.n_loops:
+        _warn_of_loops(network, how)
+    return found[1:]
 
 
-def _near(step: sp.csr_array) -> NDArray[np.intp]:
-    """Order nodes so that neighbours stand near each other: the cache then serves many primes."""
-    return np.asarray(reverse_cuthill_mckee(step, symmetric_mode=False), dtype=np.intp)
+#: Network → its last setting, the matrix of one step, and the places of its nodes.
+_PREPARED: WeakKeyDictionary[Network, tuple[Any, sp.csr_array, NDArray[np.intp]]] = (
+    WeakKeyDictionary()
+)
+
+
+def _warn_of_loops(network: Network, how: Spreading) -> None:
+    lost = "is lost, as in spreadr" if how.spreadr_loops else "comes back to them"
+    told = f"{network.n_loops} self-loops: what they carry {lost}"
+    warnings.warn(told, TiltmeterWarning, stacklevel=3)

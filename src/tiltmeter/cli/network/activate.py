@@ -63,6 +63,8 @@ def _write_matrix(
     network: Any, primes: list[str], targets: list[str] | None, spreading: Any, norm: str, out: Path
 ) -> None:
     """Write columns as they are made; nothing holds all of them."""
+    from itertools import chain
+
     import numpy as np
 
     from tiltmeter.errors import InputError
@@ -74,8 +76,9 @@ def _write_matrix(
     height = len(network) if targets is None else len(targets)
     blocks = spread(network, primes, spreading)
     first = next(blocks)  # an error must not leave a file
-    header = {"descr": "<f8", "fortran_order": True, "shape": (height, len(primes))}
-    with out.open("wb") as file:
-        np.lib.format.write_array_header_1_0(file, header)
-        for _, block in (first, *blocks):
-            file.write(np.ascontiguousarray(block[rows].T, dtype="<f8").tobytes())
+    matrix = np.lib.format.open_memmap(
+        out, mode="w+", dtype="<f8", fortran_order=True, shape=(height, len(primes))
+    )
+    for at, block in chain([first], blocks):
+        matrix[:, at] = block[rows]
+    matrix.flush()
