@@ -19,7 +19,7 @@ __all__ = ["BLOCK", "HOLD", "run_all"]
 Array = NDArray[np.float64]
 
 #: Primes worked on at a time: their activations and the network then stay in the cache.
-BLOCK = 32
+BLOCK = 24
 
 #: Bytes held so that half of many primes need not run; none where only targets are kept.
 HOLD = 1_200_000_000
