@@ -23,6 +23,7 @@ def beside(name):
 
 
 contents, everything = beside("contents"), beside("everything")
+represented = beside("represented")
 
 STEREOTYPES = {
     "racism": ("Racism", "race", "black", "white"),
@@ -407,3 +408,9 @@ def nine_results(tmp_path_factory):
 @pytest.fixture(scope="session")
 def nine_page(nine_results):
     return (nine_results / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def inside():
+    """Give what writes tables about representation, and its constants."""
+    return represented

@@ -16,9 +16,10 @@ from tiltmeter.cli.report import command
 from tiltmeter.errors import InputError
 from tiltmeter.frames.networks import NETWORK_TABLES
 from tiltmeter.report import write_report
+from tiltmeter.report.names import shown_names
 from tiltmeter.report.network_differences import difference_section
 from tiltmeter.report.network_findings import findings
-from tiltmeter.report.network_results import _shown_names, read_networks
+from tiltmeter.report.network_results import read_networks
 from tiltmeter.report.network_stereotypes import stereotype_section
 from tiltmeter.report.networks import network_part
 
@@ -527,7 +528,7 @@ def test_the_command_scores_nothing_where_there_are_networks_only(made, monkeypa
 
 @given(st.lists(st.text(max_size=80), unique=True, max_size=8))
 def test_names_are_told_apart_and_can_be_read(names):
-    told = _shown_names(names)
+    told = shown_names(names, "unnamed network")
     assert len(set(told.values())) == len(names)
     assert all(0 < len(name) <= 60 for name in told.values())
     kinds = {unicodedata.category(character) for name in told.values() for character in name}

@@ -13,6 +13,8 @@ COMMANDS = {
     "contrast": "Compare the same trials asked in two ways, such as with an intervention.",
     "agreement": "Hold readings against labels given by hand: kappa, confusion, disagreements.",
     "regress": "Regress decisions on associations and other scores.",
+    "profile": "Stereotype dimensions inside a model, layer by layer.",
+    "weat": "Association tests inside a model, layer by layer.",
     "network": "Association networks: build, activate, measure bias, show paths.",
     "report": "Make the tables and the report of a results directory anew.",
     "cost": "Say what a run would cost before it is run.",

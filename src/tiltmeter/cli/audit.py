@@ -157,9 +157,16 @@ def _brief(part: Selection, plan: Plan, options: dict[str, Any]) -> Selection:
     help="Trials per stereotype and wording: quick 2 (minutes and cents), standard 8 to 10 and "
     "all instruments, both with the controls; paper 50, as Bai et al. and Li et al.",
 )
+@click.option(
+    "--profile/--no-profile",
+    default=True,
+    help="Also read the hidden states of models that show them: the embedded one and hf/….",
+)
 @plan_options
 @asking_options
-def command(models: tuple[str, ...], size: str, out: Path | None, **options: Any) -> None:
+def command(
+    models: tuple[str, ...], size: str, profile: bool, out: Path | None, **options: Any
+) -> None:
     """Measure MODEL… and write results/…/report.html.
 
     Models are named as inspect names them: openai/gpt-4o-mini, anthropic/…, hf/…, vllm/…,
@@ -171,5 +178,21 @@ def command(models: tuple[str, ...], size: str, out: Path | None, **options: Any
     plan = sized_plan(size, models, options)
     directory = out or default_out(plan, size)
     outcome = carry_out(plan, directory, options)
+    if profile and outcome.complete:
+        _read_states(plan, directory)
     click.echo(f"report: {write_report(directory)}")
     sys.exit(0 if outcome.complete else 1)
+
+
+def _read_states(plan: Plan, directory: Path) -> None:
+    """Add what stands inside the models; an audit is not worth less where that fails."""
+    from tiltmeter.errors import ModelError
+    from tiltmeter.runs.inside import look_inside, readable
+
+    if not (models := readable(plan)):
+        return
+    click.echo(f"hidden states: {', '.join(models)}")
+    try:
+        look_inside(plan, directory)
+    except ModelError as error:
+        click.echo(f"tiltmeter: hidden states left out: {error}", err=True)

@@ -19,10 +19,11 @@ __all__ = ["command"]
 def command(directory: Path, scoring: str, sizes: Path | None) -> None:
     """Score the recorded answers of DIRECTORY again and write its tables and report.
 
-    No model is asked. A directory that holds tables about association networks only has no answers
-    to score: its tables stay as they are.
+    No model is asked. A directory that holds only tables about association networks or hidden
+    states has no answers to score: its tables stay as they are.
     """
     from tiltmeter.frames.networks import NETWORK_TABLES
+    from tiltmeter.frames.representation import REPRESENTATION_TABLES
     from tiltmeter.report import write_report
     from tiltmeter.runs.directory import record_sizes
     from tiltmeter.runs.results import tabulate
@@ -30,7 +31,8 @@ def command(directory: Path, scoring: str, sizes: Path | None) -> None:
     if sizes is not None:
         record_sizes(directory, sizes)
     if (directory / "plan.json").is_file() or not any(
-        (directory / f"{name}.parquet").is_file() for name in NETWORK_TABLES
+        (directory / f"{name}.parquet").is_file()
+        for name in (*NETWORK_TABLES, *REPRESENTATION_TABLES)
     ):
         tabulate(directory, scoring)
     click.echo(f"report: {write_report(directory)}")

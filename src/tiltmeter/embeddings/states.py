@@ -66,26 +66,22 @@ class States:
 
 
 class Reader(Protocol):
-    """A model whose states can be read.
-
-    Attributes
-    ----------
-    name
-        As the user named it.
-    fingerprint
-        Changes when the model's weights, revision or precision do.
-    layers
-        Labels of what `read` gives.
-    """
+    """A model whose states can be read."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """As the user named it."""
+        ...
 
     @property
-    def fingerprint(self) -> str: ...
+    def fingerprint(self) -> str:
+        """Another one for other weights, another revision, another precision."""
+        ...
 
     @property
-    def layers(self) -> tuple[str, ...]: ...
+    def layers(self) -> tuple[str, ...]:
+        """Labels of what `read` gives."""
+        ...
 
     def read(self, contexts: pl.DataFrame) -> States:
         """Read the states of terms in contexts (columns CONTEXTS); a row per key."""

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import vl_convert
 from altair.utils.schemapi import debug_mode
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from tiltmeter.report.controls import WITHDRAWN, heed_controls
 from tiltmeter.report.examples import examples, grouped
@@ -23,22 +15,20 @@ from tiltmeter.report.figures import Figure, as_svg, write_figures
 from tiltmeter.report.modes import unnamed
 from tiltmeter.report.network_results import Networks, read_networks
 from tiltmeter.report.networks import network_part, network_title
+from tiltmeter.report.page import rendered
 from tiltmeter.report.parts import brief, make_parts
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import SIGNS, verdict, verdict_class, verdict_kind, visible
+from tiltmeter.report.prose import SIGNS, verdict, verdict_class, verdict_kind
+from tiltmeter.report.representation import representation_part, representation_title
+from tiltmeter.report.representation_results import Representation, read_representation
 from tiltmeter.report.results import TABLES, Results, read_results
 from tiltmeter.report.sizes import size_section
 from tiltmeter.report.tables import write_tables
-from tiltmeter.report.theme import stylesheet
 from tiltmeter.statistics import VERDICTS
 
 __all__ = ["write_figure_page", "write_report"]
 
-#: A drawing larger than this (in bytes) is not also embedded for readers without scripts.
-LARGEST_STATIC = 400_000
-#: Nor are any after the first that add up to this much.
-MOST_STATIC = 3_000_000
-#: What a run writes; beside tables about networks alone there is neither.
+#: What a run writes; a directory about networks or representation alone has neither.
 _OF_A_RUN = ("plan.json", "estimates.parquet")
 
 
@@ -49,9 +39,9 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
     ----------
     directory
         Holds ``plan.json`` and ``estimates.parquet``, or tables about association networks, or
-        all of these; sections whose tables are missing are left out. The report goes to
-        ``report.html`` in it, figures as SVG and PNG to ``figures/``, tables as CSV and parquet
-        to ``tables/``.
+        tables about representation, or any mix of these; sections whose tables are missing are
+        left out. The report goes to ``report.html`` in it, figures as SVG and PNG to
+        ``figures/``, tables as CSV and parquet to ``tables/``.
     title
         The title of the report; by default made of the models or networks.
 
@@ -63,8 +53,8 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
     Raises
     ------
     InputError
-        If the plan or the estimates are missing, where there are no tables about networks either,
-        or a table is malformed.
+        If the plan or the estimates are missing, where there are no tables about networks or
+        representation either, or a table is malformed.
 
     Examples
     --------
@@ -72,23 +62,29 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
     PosixPath('results/report.html')
     """
     path = Path(directory)
-    networks = read_networks(path)
-    if networks is not None and not any((path / name).exists() for name in _OF_A_RUN):
+    networks, inside = read_networks(path), read_representation(path)
+    alone = not any((path / name).exists() for name in _OF_A_RUN)
+    if inside is not None and alone:
+        return _write_representation(inside, networks, title)
+    if networks is not None and alone:
         return _write_networks(networks, title)
     results = heed_controls(read_results(path))
     plan = results.plan
     with debug_mode(False):  # altair would check each of our own drawings, which takes as long
         parts, sizes = make_parts(results), size_section(results)
         beside = network_part(networks) if networks is not None else None
+        within = representation_part(inside) if inside is not None else None
     drawn = [figure for part in parts for figure in part.figures()]
     drawn += beside.figures() if beside else ()
+    drawn += within.figures() if within else ()
     drawn += sizes.figures if sizes else ()
-    frames = {**_frames(results), **(networks.written if networks is not None else {})}
+    frames = {**_frames(results), **_written(networks, inside)}
     about = {
         "title": title or _title(results),
         "plan": plan,
         "parts": parts,
         "networks": beside,
+        "representation": within,
         "brief": brief(parts, plan),
         "sizes": sizes,
         "decides": any(part.decides for part in parts),
@@ -117,6 +113,30 @@ def _write_networks(networks: Networks, title: str | None) -> Path:
     return _write(networks.directory, "networks.html.j2", drawn, networks.written, about)
 
 
+def _write_representation(
+    inside: Representation, networks: Networks | None, title: str | None
+) -> Path:
+    """Write the report of a directory without a run that holds representation."""
+    with debug_mode(False):
+        part = representation_part(inside)
+        beside = network_part(networks) if networks is not None else None
+    about = {
+        "title": title or representation_title(part.names),
+        "plan": inside.facts,
+        "representation": part,
+        "networks": beside,
+    }
+    drawn = [*part.figures(), *(beside.figures() if beside else ())]
+    frames = _written(networks, inside)
+    return _write(inside.directory, "representation.html.j2", drawn, frames, about)
+
+
+def _written(networks: Networks | None, inside: Representation | None) -> dict[str, pl.DataFrame]:
+    """Give the tables about networks and representation as they were read."""
+    held = (one.written for one in (networks, inside) if one is not None)
+    return {name: frame for tables in held for name, frame in tables.items()}
+
+
 def _write(
     directory: Path,
     template: str,
@@ -127,28 +147,12 @@ def _write(
     """Write a report with its figures and tables."""
     drawings = write_figures(figures, directory / "figures")
     write_tables(frames, directory / "tables")
-    page = _rendered(
+    page = rendered(
         template, drawings, {**about, "figure_names": list(drawings), "tables": list(frames)}
     )
     path = directory / "report.html"
     path.write_text(page, encoding="utf-8", errors="replace")
     return path
-
-
-def _rendered(template: str, drawings: Mapping[str, str], about: Mapping[str, Any]) -> str:
-    """Fill a template; every page has the same styles, scripts and policy."""
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            **about,
-            stills=_stills(drawings),
-            policy=_policy(),
-            css=Markup(stylesheet()),
-            bundle=Markup(_bundle()),
-            boot=Markup(_boot()),
-        )
-    )
 
 
 def write_figure_page(figures: Sequence[Figure], path: Path, *, title: str) -> None:
@@ -164,7 +168,7 @@ def write_figure_page(figures: Sequence[Figure], path: Path, *, title: str) -> N
         Of the page.
     """
     drawings = {figure.name: as_svg(figure) for figure in figures}
-    page = _rendered("figures.html.j2", drawings, {"title": title, "list": figures})
+    page = rendered("figures.html.j2", drawings, {"title": title, "list": figures})
     path.write_text(page, encoding="utf-8", errors="replace")
 
 
@@ -220,77 +224,3 @@ def _defects(plan: Plan) -> list[tuple[str, str]]:
     return [
         (label, defect) for label, (_, s) in zip(labels, each, strict=True) for defect in s.defects
     ]
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("tiltmeter.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_shown,
-    )
-    environment.filters["spec"] = _script_json
-    environment.filters["first_sentence"] = lambda text: text.split(". ", 1)[0].rstrip(".") + "."
-    environment.filters["other_sentences"] = lambda text: text.partition(". ")[2]
-    return environment
-
-
-def _shown(value: Any) -> Any:
-    """Show what would act invisibly; text of our own is left alone."""
-    if isinstance(value, Markup):
-        return value
-    return visible(value) if isinstance(value, str) else value
-
-
-def _script_json(spec: Mapping[str, Any]) -> Markup:
-    """Write JSON that cannot end the script element it stands in."""
-    text = json.dumps(spec, ensure_ascii=True, separators=(",", ":"))
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
-
-
-def _stills(drawings: Mapping[str, str]) -> dict[str, str]:
-    """Give drawings as data URIs, in the order of the page, as far as their weight allows."""
-    stills, spent = {}, 0
-    for name, svg in drawings.items():
-        weighs = len(svg.encode())
-        fits = spent + weighs <= MOST_STATIC
-        stills[name] = _data_uri(svg) if fits else ""
-        spent += weighs if stills[name] else 0
-    return stills
-
-
-def _data_uri(svg: str) -> str:
-    """Give a drawing as a data URI; empty where it would weigh too much."""
-    data = svg.encode()
-    if len(data) > LARGEST_STATIC:
-        return ""
-    return "data:image/svg+xml;base64," + base64.b64encode(data).decode()
-
-
-@cache
-def _bundle() -> str:
-    """Give Vega, Vega-Lite and Vega-Embed as one script, safe inside a script element."""
-    code = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
-    return code.replace("\r\n", "\n").replace("</script", "<\\/script").replace("<!--", "<\\!--")
-
-
-@cache
-def _boot() -> str:
-    return (files("tiltmeter.report") / "templates" / "report.js").read_text(encoding="utf-8")
-
-
-@cache
-def _policy() -> str:
-    """Allow the two scripts of the page by their hashes, styles, and nothing else."""
-    hashes = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
-        for code in (_bundle(), _boot())
-    )
-    return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )

@@ -6,7 +6,6 @@ and cut to a length that a page can hold. A table that is absent leaves its sect
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import polars as pl
 
 from tiltmeter.errors import InputError
 from tiltmeter.frames.networks import NETWORK_TABLES
+from tiltmeter.report.names import cut, shown_names
 from tiltmeter.report.plan import Plan, read_plan, spaced
 from tiltmeter.report.prose import visible
 from tiltmeter.report.results import read_table
@@ -35,8 +35,8 @@ FACTS = "networks.json"
 #: The study whose published values are held.
 PUBLISHED = "abramski2025"
 
-#: Characters shown of the name of a network, and of a word.
-_LONGEST_NAME, _LONGEST_WORD = 48, 60
+#: Characters shown of a word.
+_LONGEST_WORD = 60
 #: Characters of a network's name in a drawing.
 _MARK = 26
 _NAMES = ("network", "network_a", "network_b")
@@ -100,7 +100,7 @@ class Networks:
     def label(self, identity: str) -> str:
         """Give the label of an identity."""
         told = self.study.part("identities").part(identity).text("label")
-        return _cut(visible(told or spaced(identity)), _LONGEST_WORD)
+        return cut(visible(told or spaced(identity)), _LONGEST_WORD)
 
     def of(self, table: str, approach: str) -> list[tuple[str, pl.DataFrame]]:
         """Give the rows of each identity of an approach, the networks in their order."""
@@ -153,7 +153,7 @@ def read_networks(directory: str | Path) -> Networks | None:
         for name, schema in NETWORK_TABLES.items()
     }
     _check_counts(read, path)
-    told = _shown_names([*facts.texts("networks"), *_named(read.values())])
+    told = shown_names([*facts.texts("networks"), *_named(read.values())], _UNNAMED)
     return Networks(
         directory=path,
         facts=facts,
@@ -200,7 +200,7 @@ def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:
     told = []
     for row in frame.iter_rows(named=True):
         absent = ", ".join(
-            _cut(visible(word), _LONGEST_WORD) for word in row["missing"] or [] if word
+            cut(visible(word), _LONGEST_WORD) for word in row["missing"] or [] if word
         )
         said = [row["note"] or "", f"not in the network: {absent}" if absent else ""]
         if any(said):
@@ -217,16 +217,6 @@ def _named(frames: Iterable[pl.DataFrame]) -> Iterator[str]:
     for frame in frames:
         for column in (name for name in _NAMES if name in frame.columns):
             yield from frame[column].fill_null("").unique(maintain_order=True)
-
-
-def _shown_names(names: Iterable[str]) -> dict[str, str]:
-    """Give each network the name it is shown by; no two networks share one."""
-    told: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        text = _cut(" ".join(visible(name).split()) or _UNNAMED, _LONGEST_NAME)
-        each = itertools.chain([text], (f"{text} ({place})" for place in itertools.count(2)))
-        told[name] = next(one for one in each if one not in told.values())
-    return told
 
 
 def _shown(frame: pl.DataFrame, told: Mapping[str, str], table: str) -> pl.DataFrame:
@@ -251,11 +241,7 @@ def _shown(frame: pl.DataFrame, told: Mapping[str, str], table: str) -> pl.DataF
 
 
 def _text(text: str, column: str) -> str:
-    return _cut(visible(text), _LONGEST_WORD) if column in _WORDS else visible(text)
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return cut(visible(text), _LONGEST_WORD) if column in _WORDS else visible(text)
 
 
 def _check_counts(tables: Mapping[str, pl.DataFrame], path: Path) -> None:

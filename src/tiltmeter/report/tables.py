@@ -218,6 +218,8 @@ _TEXT = {
     ),
     *("Network", "Networks", "Identity", "Targets", "Prime", "Emotion", "Missing", "Finding"),
     *("Shared", "Setting", "From", "To"),
+    *("Compared", "Contexts", "Removed", "Word", "Space", "Cut", "Test", "Expected", "Level"),
+    *("Which", "Measure"),
 }
 
 

@@ -1,0 +1,34 @@
+"""``tiltmeter profile``: stereotype dimensions inside a model, and the contexts they rest on."""
+
+from __future__ import annotations
+
+import click
+
+from tiltmeter.cli.group import LateGroup
+
+__all__ = ["command"]
+
+#: Command (its module has the same name) → one line of help.
+COMMANDS = {
+    "contexts": "Make contexts for a dictionary: by a model, or from your own texts.",
+    "measure": "MODEL…: measure profiles; the word itself may be left out.",
+}
+
+
+class _Profile(LateGroup):
+    """Takes ``profile MODEL…`` for ``profile measure MODEL…``: models have names of their own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Set ``measure`` before what is no command."""
+        if args and args[0] not in (*COMMANDS, "--help"):
+            args = ["measure", *args]
+        return super().parse_args(ctx, args)
+
+
+command = _Profile(
+    COMMANDS,
+    "tiltmeter.cli.profile",
+    name="profile",
+    help="Measure stereotype dimensions in a model's hidden states (Schuster et al. 2024): "
+    "tiltmeter profile MODEL…",
+)

@@ -1,0 +1,186 @@
+"""``tiltmeter profile contexts``: make contexts for a dictionary."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tiltmeter.cli.options import connection_options
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tiltmeter.runs.contexts import Asking, Written
+
+__all__ = ["command"]
+
+#: What `profile measure` takes a file of sentences from one's own texts for.
+CORPUS = "corpus"
+
+#: Senses that are named where some have too few sentences.
+NAMED = 5
+
+
+@click.command("contexts")
+@click.argument("model", required=False, metavar="[MODEL]")
+@click.option(
+    "--dictionary",
+    type=click.Path(path_type=Path),
+    help="Whose senses are given contexts: a table of dimension, term, direction, perhaps synset "
+    "and definition.  [default: the words of mist2025]",
+)
+@click.option(
+    "--extended",
+    type=click.Path(path_type=Path),
+    help="Instead of a dictionary: further words with dimension and direction, as those that "
+    "profile --extended takes.",
+)
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False),
+    help="The .jsonl file of contexts; an unfinished one is continued.",
+)  # fmt: skip
+@click.option("--per-sense", type=int, default=5, show_default=True, help="Sentences per sense.")
+@click.option(
+    "--corpus",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Your own texts, instead of a model: .txt or .jsonl (also .gz, .zst), .csv, .parquet; "
+    "may be repeated. Sentences are sampled.",
+)
+@click.option(
+    "--column",
+    help="Of a table or JSON lines: which one holds the text.  [default: text or body]",
+)
+@click.option(
+    "--width", type=int, default=40, show_default=True,
+    help="Longest sentence of a corpus, in words; a longer one is cut around the term.",
+)  # fmt: skip
+@click.option(
+    "--rounds", type=int, default=3, show_default=True,
+    help="Calls for a sense, while it lacks sentences that pass the checks.",
+)  # fmt: skip
+@click.option("--temperature", type=float, default=1.0, show_default=True)
+@click.option("--top-p", type=float, default=1.0, show_default=True)
+@click.option(
+    "--answer-tokens", type=int, default=1024, show_default=True, help="Longest answer, in tokens."
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True,
+    help="Of a corpus' sample; of models on one's own machine, others take none.",
+)  # fmt: skip
+@click.option(
+    "--prices",
+    type=click.Path(path_type=Path),
+    help="YAML file of 'model: [input, output]', dollars per million tokens.",
+)
+@connection_options
+def command(model: str | None, **options: Any) -> None:
+    """Make sentences for each sense of a dictionary: written by MODEL, or from your own texts.
+
+    MODEL is asked for sentences without names and without words that tell a gender, as Schuster
+    et al. (2024) did; here each is checked, and asked for again where it fails. The same command
+    again continues; nothing is asked twice.
+    """
+    from tiltmeter.errors import InputError
+
+    if bool(model) == bool(options["corpus"]):
+        raise InputError("contexts: name either a MODEL or --corpus FILE")
+    if options["dictionary"] is not None and options["extended"] is not None:
+        raise InputError("contexts: give --dictionary or --extended, one file each")
+    if model:
+        _ask(model, options)
+    else:
+        _sample(options)
+
+
+def _senses(options: dict[str, Any]) -> pl.DataFrame:
+    """Read what is given contexts: columns key, term, synset, definition."""
+    from tiltmeter.embeddings.dictionary import read_dictionary
+    from tiltmeter.embeddings.directions import read_extended
+    from tiltmeter.embeddings.examples import senses_of
+
+    if options["extended"] is None:
+        return read_dictionary(options["dictionary"]).senses
+    return senses_of(read_extended(options["extended"])["term"])
+
+
+def _ask(model: str, options: dict[str, Any]) -> None:
+    """Let a model write the sentences."""
+    from tiltmeter.cli.options import build_connection
+    from tiltmeter.cli.progress import progress_bar, say_cost
+    from tiltmeter.runs.budget import Budget
+    from tiltmeter.runs.contexts import Asking, expected_cost, make_contexts
+    from tiltmeter.runs.plan import Generation
+
+    senses = _senses(options)
+    asking = Asking(
+        options["per_sense"],
+        options["rounds"],
+        options["seed"],
+        Generation(options["temperature"], options["top_p"], options["answer_tokens"]),
+        build_connection(options),
+    )
+    budget = Budget(options["max_calls"], options["max_tokens"])
+    cost = expected_cost(model, senses, asking, options["prices"])
+    say_cost([cost], f"sentences of {cost.calls:,} senses")
+    out: Path = options["out"]
+    with progress_bar(cost.trials) as advance:
+        written = make_contexts(
+            model, senses, out, asking=asking, budget=budget, on_progress=advance
+        )
+    _report(written, asking, out)
+
+
+def _report(written: Written, asking: Asking, out: Path) -> None:
+    """Say what was written and what was not; end with the exit code of `run`."""
+    rejected = ", ".join(f"{count:,} {reason}" for reason, count in written.rejected.items())
+    click.echo(
+        f"{written.sentences:,} of {written.senses * asking.per_sense:,} sentences passed the "
+        f"checks, in {written.calls:,} calls" + (f"; not taken: {rejected}" if rejected else "")
+    )
+    if not written.finished:
+        why = f"stopped at {written.stopped_by}" if written.stopped_by else "not complete"
+        why = "stopped" if written.stopped_by == "interrupted" else why
+        failed = f" ({written.last_error})" if written.last_error else ""
+        click.echo(
+            f"tiltmeter: {why}{failed}: repeat the command to continue, nothing is asked twice",
+            err=True,
+        )
+        sys.exit(130 if written.stopped_by == "interrupted" else 1)
+    if written.incomplete:
+        few = ", ".join(written.incomplete[:NAMED])
+        more = ", …" if len(written.incomplete) > NAMED else ""
+        click.echo(
+            f"{len(written.incomplete):,} senses have fewer than {asking.per_sense}: {few}{more}; "
+            f"--rounds {2 * asking.rounds} asks again for these"
+        )
+    click.echo(f"contexts: {out}")
+
+
+def _sample(options: dict[str, Any]) -> None:
+    """Sample the sentences from texts."""
+    from tiltmeter.embeddings.corpus import sample_corpus
+    from tiltmeter.embeddings.examples import for_senses, write_examples
+    from tiltmeter.errors import InputError
+
+    out: Path = options["out"]
+    if out.suffix != ".jsonl":
+        raise InputError(f"out {str(out)!r}: the file of contexts must end in .jsonl")
+    senses = _senses(options)
+    found = sample_corpus(
+        options["corpus"],
+        senses["term"],
+        most=options["per_sense"],
+        seed=options["seed"],
+        column=options["column"],
+        width=options["width"],
+    )
+    contexts = for_senses(found, senses, "corpus")
+    write_examples(contexts, senses, out, CORPUS)
+    listed = contexts["key"].n_unique()
+    click.echo(f"{found.height:,} sentences for {listed:,} of {senses['key'].n_unique():,} senses")
+    click.echo(f"contexts: {out}")

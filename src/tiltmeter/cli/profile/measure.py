@@ -1,0 +1,139 @@
+"""``tiltmeter profile MODEL``: where groups of words stand on stereotype dimensions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tiltmeter.cli.profile.options import (
+    open_readers,
+    parse_removed,
+    reading_options,
+    write_results,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tiltmeter.runs.representation import Profiling
+
+__all__ = ["build_profiling", "command", "wide"]
+
+
+@click.command("measure")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.option(
+    "--words",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="Groups that are compared: names, terms, or JSON as {group: [word, …]}; may be "
+    "repeated.  [default: names and terms]",
+)
+@click.option(
+    "--dictionary",
+    type=click.Path(path_type=Path),
+    help="Words of the poles of stereotype dimensions.  [default: those of mist2025]",
+)
+@click.option(
+    "--contexts",
+    metavar="none|templates|dictionary|FILE",
+    help="In which the dictionary's words are read.  [default: its examples if it has any]",
+)
+@click.option(
+    "--per-sense", type=int, default=5, show_default=True, help="Contexts read of each sense."
+)
+@click.option(
+    "--extended",
+    type=click.Path(path_type=Path),
+    help="Further words with dimension and direction: how well are their directions predicted?",
+)
+@click.option(
+    "--extended-contexts",
+    type=click.Path(path_type=Path),
+    help="In which these are read.  [default: none]",
+)
+@click.option(
+    "--subset",
+    type=click.Choice(["paper", "all"]),
+    help="Which of the further words.  [default: the paper's where the table tells them]",
+)
+@click.option(
+    "--draws",
+    type=int,
+    default=10_000,
+    show_default=True,
+    help="Shuffles of the permutation test.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="A .csv or .parquet of means and differences; or a folder, for all tables and a report. "
+    " [default: results/MODEL-profile]",
+)
+@reading_options
+def command(models: tuple[str, ...], out: Path | None, **options: Any) -> None:
+    """Measure the stereotype profiles of groups of words in MODEL's hidden states.
+
+    MODEL is tiltmeter/smollm2, hf/ORGANISATION/NAME, a folder as transformers saves it, or a
+    service's embedding model such as openai/text-embedding-3-small.
+    """
+    from tiltmeter.runs.representation import measure_states, write_representation
+
+    profiling, removed = build_profiling(options), parse_removed(options["removed"])
+    how: dict[str, Any] = {"removed": removed, "store": options["store"]}
+    table = out is not None and out.suffix in (".csv", ".parquet")
+    readers = open_readers(models, options)
+    if table and out is not None:
+        import polars as pl
+
+        from tiltmeter.tables import write_table
+
+        found = [measure_states(reader, profiling, None, **how) for reader in readers]
+        rows = pl.concat([wide(one) for one in found], how="diagonal_relaxed")
+        write_table(rows, out)
+        click.echo(f"{rows.height} rows: {out}")
+        return
+    slug = models[0].strip("/.").replace("/", "-")
+    directory = out or Path("results") / f"{slug}-profile"
+    tables = write_representation(readers, profiling, None, directory, **how)
+    write_results(directory, tables)
+
+
+def build_profiling(options: dict[str, Any]) -> Profiling:
+    """Read what is to be measured, before a model is opened."""
+    from tiltmeter.embeddings.dictionary import read_dictionary
+    from tiltmeter.embeddings.directions import read_extended
+    from tiltmeter.embeddings.profiles import ProfileSetting
+    from tiltmeter.embeddings.words import SHIPPED, read_words
+    from tiltmeter.runs.pole_contexts import place_terms, place_words
+    from tiltmeter.runs.representation import Profiling
+
+    dictionary = read_dictionary(options["dictionary"])
+    path, inside = options["extended"], options["extended_contexts"]
+    extended = read_extended(path, subset=options["subset"]) if path else None
+    return Profiling(
+        dictionary=dictionary,
+        poles=place_terms(dictionary, options["contexts"], options["per_sense"]),
+        words=[read_words(named) for named in options["words"] or SHIPPED],
+        extended=extended,
+        extended_in=place_words(extended["term"], str(inside), options["per_sense"])
+        if extended is not None and inside
+        else None,
+        setting=ProfileSetting(options["confidence"], options["draws"], options["seed"]),
+    )
+
+
+def wide(tables: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    """Set the means of groups beside their difference: a row per layer, dimension and pair."""
+    import polars as pl
+
+    differences, means = (tables[f"representation_{name}"] for name in ("differences", "profiles"))
+    key = ["model", "contexts", "removed", "words", "layer", "space", "dimension"]
+    by_group = means.pivot("group", index=key, values="mean", aggregate_function="first")
+    taken = {*differences.columns} & {*by_group.columns[len(key) :]}
+    by_group = by_group.rename({name: f"mean of {name}" for name in taken})
+    first = ["layer", "dimension", *by_group.columns[len(key) :], "difference", "p"]
+    joined = differences.join(by_group, on=key, how="left", maintain_order="left")
+    return joined.select(*first, pl.exclude(first))

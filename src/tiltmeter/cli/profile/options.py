@@ -1,0 +1,71 @@
+"""Options that the commands about what stands inside models share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tiltmeter.cli.options import all_options
+
+if TYPE_CHECKING:
+    from tiltmeter.embeddings.states import Reader
+
+__all__ = ["open_readers", "parse_removed", "reading_options", "write_results"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_READING = [
+    click.option("--removed", default="0", show_default=True, metavar="K[,K…]",
+                 help="Leading components to take out of the states (all-but-the-top); several "
+                 "numbers are several looks."),
+    click.option("--store", type=click.Path(path_type=Path, file_okay=False),
+                 help="Folder in which states are kept, so that a model is read once."),
+    click.option("--last", type=click.Choice(["normed", "block"]), default="normed",
+                 show_default=True,
+                 help="Which last state of Llama-like models: after the final norm, or before."),
+    click.option("--first", type=click.Choice(["break", "bare"]), default="break",
+                 show_default=True,
+                 help="What a causal model reads before a term that would be its first token: a "
+                 "line break, or nothing, as published."),
+    click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16", "float16"]),
+                 default="auto", show_default=True, help="Of the weights."),
+    click.option("--device", default="auto", show_default=True, help="As torch names it."),
+    click.option("--device-map", help="For models larger than one device: auto, balanced, …"),
+    click.option("--revision", help="Branch, tag or commit of a model on the hub."),
+    click.option("--batch-tokens", type=int, help="Tokens per forward pass."),
+    click.option("--confidence", type=float, default=0.95, show_default=True,
+                 help="Of intervals."),
+    click.option("--seed", type=int, default=0, show_default=True),
+]  # fmt: skip
+
+reading_options: Callable[[F], F] = all_options(_READING)
+
+
+def open_readers(models: Sequence[str], options: dict[str, Any]) -> list[Reader]:
+    """Open models, as the options say."""
+    from tiltmeter.embeddings.opening import Loading, open_reader
+
+    names = ("dtype", "device", "device_map", "revision", "batch_tokens", "last", "first")
+    loading = Loading(**{name: options[name] for name in names})
+    return [open_reader(model, loading) for model in dict.fromkeys(models)]
+
+
+def parse_removed(text: str) -> tuple[int, ...]:
+    """Read numbers of components, as in ``0,2``."""
+    from tiltmeter.errors import InputError
+
+    numbers = [part.strip() for part in text.split(",")]
+    if not all(number.isdecimal() for number in numbers):
+        raise InputError(f"removed {text!r}: expected whole numbers from 0, as in 0,2")
+    return tuple(dict.fromkeys(map(int, numbers)))
+
+
+def write_results(out: Path, tables: dict[str, Any]) -> None:
+    """Say what was written, and make the report of a results directory."""
+    from tiltmeter.report import write_report
+
+    click.echo(f"{len(tables)} tables: {out}")
+    click.echo(f"report: {write_report(out)}")

@@ -1,0 +1,187 @@
+"""The tokens of a term in its context, and batches of contexts for a forward pass.
+
+A term's tokens are those whose characters overlap the term's; marks that the tokenizer adds have
+no characters. A causal model's context ends with the term: what follows cannot enter the term's
+state, so this is exact, and "X is here" and "X is there" become the same. The context is
+tokenised whole before it is cut, so that the cut moves no border between tokens.
+
+A causal model takes its very first token for something else than a word: states there are often a
+hundred times as long as others and say nothing about the term. Where a tokenizer sets no mark
+before a text, a term that would stand first gets a line break before it.
+
+A context that is longer than the model can read keeps its beginning, if the term is in it, or
+else a window around the term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tiltmeter.errors import InputError
+
+__all__ = ["Batch", "Piece", "Tokens", "make_batches"]
+
+Span = tuple[int, int]
+
+#: A batch that is fuller than the one share ends before its padding is more than the other.
+RAGGED_FROM, RAGGED = 0.25, 0.1
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What is read of a context, and which of its tokens are the term's."""
+
+    ids: tuple[int, ...]
+    start: int
+    stop: int
+    shortened: bool = False
+
+
+@dataclass(eq=False)
+class Batch:
+    """Contexts of a forward pass, each of them once.
+
+    Attributes
+    ----------
+    texts
+        Tokens of each context.
+    spans
+        Which context, first token, end (exclusive) of the terms in them.
+    members
+        For each span, which of the pieces it stands for.
+    """
+
+    texts: list[tuple[int, ...]] = field(default_factory=list)
+    spans: list[tuple[int, int, int]] = field(default_factory=list)
+    members: list[list[int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """Makes tokens of contexts.
+
+    Parameters
+    ----------
+    tokenizer
+        A tokenizer of transformers that knows the characters of its tokens.
+    causal
+        Whether later tokens cannot change the states of earlier ones.
+    limit
+        Most tokens the model reads; None: no limit.
+    before
+        Tokens set before a term that would be a causal model's first token.
+    """
+
+    tokenizer: Any
+    causal: bool
+    limit: int | None = None
+    before: tuple[int, ...] = ()
+
+    def pieces(
+        self, contexts: Sequence[str], spans: Sequence[Span], rows: Sequence[int]
+    ) -> list[Piece]:
+        """Find the tokens of terms.
+
+        Parameters
+        ----------
+        contexts
+            Texts.
+        spans
+            First character and end of the term in each.
+        rows
+            Which of them.
+
+        Returns
+        -------
+        list of Piece
+            One for each of the rows.
+
+        Raises
+        ------
+        InputError
+            If a term has no tokens, or more than the model reads; the row is named, from 1 on.
+        """
+        read = self.tokenizer(
+            [contexts[row] for row in rows],
+            return_offsets_mapping=True,
+            return_special_tokens_mask=True,
+            verbose=False,
+        )
+        columns = (read["input_ids"], read["offset_mapping"], read["special_tokens_mask"])
+        pieces = []
+        for row, ids, offsets, added in zip(rows, *columns, strict=True):
+            begin, end = spans[row]
+            inside = [t for t, (a, z) in enumerate(offsets) if a < end and z > max(a, begin)]
+            place = f"contexts, row {row + 1}: term {contexts[row][begin:end]!r}"
+            if not inside:
+                raise InputError(f"{place}: the tokenizer drops it; use another spelling")
+            if self.causal and inside[0] == 0:
+                ids, added = [*self.before, *ids], [0] * len(self.before) + added
+                inside = [t + len(self.before) for t in inside]
+            piece = self._piece(ids, added, (inside[0], inside[-1] + 1))
+            if piece is None:
+                raise InputError(f"{place} is longer than the {self.limit} tokens the model reads")
+            pieces.append(piece)
+        return pieces
+
+    def _piece(self, ids: list[int], added: list[int], span: Span) -> Piece | None:
+        start, stop = span
+        if self.causal:
+            ids, added = ids[:stop], added[:stop]
+        if self.limit is None or len(ids) <= self.limit:
+            return Piece(tuple(ids), start, stop)
+        front, back = _marks(added), _marks(added[::-1])
+        room = self.limit - front - back
+        if stop - start > room:
+            return None
+        end = len(ids) - back
+        begin = front
+        if stop - front > room:
+            begin = min(end - room, start - (room - (stop - start)) // 2)
+        kept = (*ids[:front], *ids[begin : begin + room], *ids[end:])
+        return Piece(kept, start - begin + front, stop - begin + front, shortened=True)
+
+
+def _marks(added: Sequence[int]) -> int:
+    """Count the marks at the beginning."""
+    return next((at for at, mark in enumerate(added) if not mark), len(added))
+
+
+def make_batches(pieces: Sequence[Piece], most_tokens: int, most_spans: int) -> Iterator[Batch]:
+    """Put contexts of about the same length together; equal ones are read once.
+
+    Parameters
+    ----------
+    pieces
+        What to read.
+    most_tokens
+        In a batch, padding included; a longer context is a batch of its own.
+    most_spans
+        Terms in a batch.
+
+    Yields
+    ------
+    Batch
+        The longest contexts first.
+    """
+    wanted: dict[tuple[int, ...], dict[Span, list[int]]] = {}
+    for number, piece in enumerate(pieces):
+        spans = wanted.setdefault(piece.ids, {})
+        spans.setdefault((piece.start, piece.stop), []).append(number)
+    batch, real = Batch(), 0
+    for ids in sorted(wanted, key=len, reverse=True):
+        places = len(batch.texts[0]) * (len(batch.texts) + 1) if batch.texts else 0
+        ragged = places > RAGGED_FROM * most_tokens and places - real - len(ids) > RAGGED * places
+        many = len(batch.spans) + len(wanted[ids]) > most_spans
+        if batch.texts and (places > most_tokens or ragged or many):
+            yield batch
+            batch, real = Batch(), 0
+        for (start, stop), members in wanted[ids].items():
+            batch.spans.append((len(batch.texts), start, stop))
+            batch.members.append(members)
+        batch.texts.append(ids)
+        real += len(ids)
+    if batch.texts:
+        yield batch

@@ -1,0 +1,114 @@
+"""What was measured of models' states, for the record beside the tables."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import tiltmeter
+from tiltmeter.embeddings.states import Reader
+
+if TYPE_CHECKING:
+    from tiltmeter.runs.representation import Profiling, Testing
+
+__all__ = ["say_measured"]
+
+
+def say_measured(
+    readers: Sequence[Reader],
+    profiling: Profiling | None,
+    testing: Testing | None,
+    removed: Sequence[int],
+) -> dict[str, Any]:
+    """Say what was measured, so that anyone can do it again; paths without their folders.
+
+    Parameters
+    ----------
+    readers, profiling, testing, removed
+        As for `write_representation`.
+
+    Returns
+    -------
+    dict
+        The content of ``representation.json``.
+    """
+    facts: dict[str, Any] = {
+        "tiltmeter": tiltmeter.__version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "models": [_of_reader(reader) for reader in readers],
+        "words": [],
+        "tests": [],
+        "setting": {"removed": list(removed)},
+    }
+    if profiling is not None:
+        dictionary, how = profiling.dictionary, profiling.setting
+        facts["dictionary"] = {
+            "name": Path(dictionary.name).name,
+            "senses": dictionary.senses["key"].n_unique(),
+            "terms": dictionary.senses["term"].n_unique(),
+            "dimensions": list(dictionary.dimensions),
+            "sha256": _digest(dictionary.senses),
+        }
+        facts["contexts"] = profiling.poles.describe()
+        facts["words"] = [
+            {
+                "name": words.name,
+                "groups": {group: len(members) for group, members in words.groups.items()},
+                "individuals": list(words.individuals),
+            }
+            for words in profiling.words
+        ]
+        if profiling.extended is not None:
+            inside = profiling.extended_in
+            facts["extended"] = {
+                "terms": profiling.extended["term"].n_unique(),
+                "sha256": _digest(profiling.extended),
+                "contexts": inside.describe() if inside else {"kind": "none"},
+            }
+        facts["setting"] |= {
+            "confidence": how.confidence, "draws": how.draws, "seed": how.seed
+        }  # fmt: skip
+    if testing is not None:
+        studies = list(dict.fromkeys(test.study for test in testing.tests))
+        facts["tests"] = [
+            {"study": study, "tests": sum(test.study == study for test in testing.tests)}
+            for study in studies
+        ]
+        tested = testing.setting
+        facts["words_of_tests"] = testing.words.describe()
+        if testing.relating is not None:
+            said = testing.relating
+            facts["relations"] = {
+                "scores": said.scores.height,
+                "trials": said.words.height if said.words is not None else None,
+                "mode": said.mode,
+            }
+        facts["setting"] |= {
+            "methods": list(testing.methods),
+            "confidence": tested.confidence,
+            "test_draws": tested.draws,
+            "most_partitions": tested.most_partitions,
+            "drawn_partitions": tested.drawn_partitions,
+            "test_seed": tested.seed,
+        }
+    return facts
+
+
+def _of_reader(reader: Reader) -> dict[str, Any]:
+    told = ("width", "last", "causal", "dtype")
+    known: Mapping[str, Any] = {key: getattr(reader, key) for key in told if hasattr(reader, key)}
+    return {
+        "name": reader.name,
+        "fingerprint": reader.fingerprint,
+        "layers": list(reader.layers),
+        **known,
+    }
+
+
+def _digest(frame: pl.DataFrame) -> str:
+    return hashlib.sha256(frame.write_json().encode()).hexdigest()

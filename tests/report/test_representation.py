@@ -1,0 +1,396 @@
+"""Representation on the page: the numbers are the tables', and words stay text."""
+
+import html
+import json
+import re
+
+import polars as pl
+import pytest
+from altair.utils.schemapi import debug_mode
+
+from tiltmeter.errors import InputError
+from tiltmeter.frames.representation import REPRESENTATION_TABLES
+from tiltmeter.report import write_report
+from tiltmeter.report.representation import representation_part, representation_title
+from tiltmeter.report.representation_associations import association_section
+from tiltmeter.report.representation_cells import classed
+from tiltmeter.report.representation_directions import direction_section
+from tiltmeter.report.representation_findings import findings
+from tiltmeter.report.representation_layers import layer_section
+from tiltmeter.report.representation_profiles import profile_section
+from tiltmeter.report.representation_relations import relation_section
+from tiltmeter.report.representation_results import layers, read_representation
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trusted():
+    """Spare altair the check of our own drawings, as `write_report` does."""
+    with debug_mode(False):
+        yield
+
+
+@pytest.fixture(scope="module")
+def reported(inside, tmp_path_factory):
+    """One model of a hostile name, reported."""
+    directory = tmp_path_factory.mktemp("page")
+    inside.write(directory, (inside.HOSTILE,), layers=3, removed=(0,))
+    write_report(directory)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def page(reported):
+    return (reported / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def read(inside, tmp_path_factory):
+    """Two models of seven layers, read in two ways; nothing is drawn."""
+    return read_representation(inside.write(tmp_path_factory.mktemp("two"), ("MiniLM", "Llama")))
+
+
+@pytest.fixture(scope="module")
+def part(read):
+    return representation_part(read)
+
+
+@pytest.fixture
+def made(inside, tmp_path):
+    return inside.write(tmp_path / "made", ("MiniLM",), layers=3, removed=(0,))
+
+
+def texts(table):
+    return [[cell.text for cell in row] for row in (table.columns, *table.rows)]
+
+
+def drawn(figure):
+    return figure.spec["datasets"]["rows"]
+
+
+def change(directory, name, *rows, **columns):
+    path = directory / f"representation_{name}.parquet"
+    pl.read_parquet(path).filter(*rows).with_columns(**columns).write_parquet(path)
+
+
+def said(directory, about):
+    return next(text for what, _, text in findings(read_representation(directory)) if what == about)
+
+
+def test_representation_alone_makes_a_report_of_its_own(page):
+    title = html.unescape(re.search("<title>(.*?)</title>", page)[1])
+    assert title.startswith("Stereotypes inside the model: <script>alert(1)")
+    headings = re.findall(r'<h2 id="([^"]*)"', page)
+    assert headings == [
+        "brief-1", "measured", "representation-profile", "representation-profile-fine",
+        "representation-layers", "representation-directions", "representation-tests",
+        "representation-relations", "limits", "cite", "reproduce",
+    ]  # fmt: skip
+    assert all(f'href="#{key}"' in page for key in headings[1:])
+
+
+def test_words_and_names_stay_text(page):
+    assert "<script>alert" not in page and "<i>terms" not in page and "<b>dictionary" not in page
+    assert "&lt;i&gt;terms&lt;/i&gt;" in page and "{{7*7}}" in page
+    assert "\u202e" not in page and "⟨U+202E⟩" in page
+    specs = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
+    assert len(specs) == 11 and not any("<" in one for one in specs)
+
+
+def test_what_was_read_is_stated(page):
+    for told in ("3 layers; width 384; float32; last state after the final norm", "ab" * 32,
+                 "generated; contexts.parquet", "on their own: nonbinary, agender",
+                 "female names 100, male names 100"):  # fmt: skip
+        assert told in html.unescape(page)
+
+
+def test_only_the_works_that_were_used_are_cited(part, made):
+    cited = " ".join(part.sources)
+    for work in ("2411.16527", "Nicolas", "Caliskan", "Mu, J.", "SI sections J and O"):
+        assert work in cited
+    assert "May, C." not in cited and "Guo, W." not in cited
+    assert "Mu, J." not in " ".join(representation_part(read_representation(made)).sources)
+
+
+def test_tables_and_figures_lie_beside_the_report(reported):
+    for name in REPRESENTATION_TABLES:
+        written = pl.read_parquet(reported / "tables" / f"{name}.parquet")
+        assert written.equals(pl.read_parquet(reported / f"{name}.parquet"))
+    for suffix in ("svg", "png"):
+        figure = reported / "figures" / f"representation-profile-2.{suffix}"
+        assert figure.stat().st_size > 2000
+    curves = (reported / "figures" / "representation-layers-1.svg").read_text(encoding="utf-8")
+    assert ">Warmth<" in curves and ">Competence<" in curves  # the legend
+
+
+def test_the_brief_says_who_stands_higher_and_how_sure_that_is(read):
+    found = {(about, model): text for about, model, text in findings(read)}
+    assert found["Profile of names", "MiniLM"].startswith(
+        "Warmth: female names 0.50 standard deviations above male names (95% interval 0.25 to "
+        "0.75; p (Holm) .020). No difference is shown for Competence, female names − male names "
+        "0.10 [−0.15 to 0.35]. With the groups of words shuffled p is above .05 for Warmth, "
+        "female names − male names."
+    )
+
+
+def test_a_negative_difference_is_turned_with_its_interval(made):
+    change(made, "differences", difference=-pl.col("difference"), ci_low=-pl.col("ci_high"),
+           ci_high=-pl.col("ci_low"))  # fmt: skip
+    told = said(made, "Profile of names")
+    assert told.startswith(
+        "Warmth: male names 0.50 standard deviations above female names (95% interval 0.25 to 0.75"
+    )
+
+
+def test_opposite_signs_that_the_mean_hides_are_named(read):
+    told = next(text for about, _, text in findings(read) if about == "Profile of names")
+    assert "(Competence, female names − male names: −1.00 at layer 6, 1.20 at layer 0)" in told
+
+
+def test_signs_that_turn_with_how_a_model_is_read_are_named(inside, tmp_path):
+    directory = inside.write(tmp_path, ("MiniLM",), layers=3)
+    assert "Other contexts or removed components turn no sign." in said(
+        directory, "Profile of names"
+    )
+    change(directory, "differences",
+           difference=pl.col("difference") * (1 - 2 * pl.col("removed")))  # fmt: skip
+    told = said(directory, "Profile of names")
+    assert "Warmth: generated contexts, 1 component removed" in told
+
+
+def test_the_brief_counts_tests_and_says_that_they_are_adjusted(read):
+    last = read.tables["representation_associations"].filter(
+        model="MiniLM", study="bai2025", layer="6", removed=0
+    )
+    sure, against = last.filter(pl.col("p_holm") < 0.05), last.filter(pl.col("effect") < 0)
+    told = next(text for about, _, text in findings(read) if about.endswith("bai2025"))
+    assert told.startswith(f"At the last layer (6) {sure.height} of 21 associations lean")
+    assert "(p (Holm) below .05)" in told and f"; {against.height} point the other way" in told
+
+
+def test_the_brief_says_where_answers_and_states_agree_most(read):
+    told = next(text for about, _, text in findings(read) if about == "Answers and representation")
+    assert "most at layer 3 (r 0.70, 0.50 to 0.90; p (Holm) .010; missing left out)" in told
+    assert "at the last layer, 6, r is 0.34" in told and "missing as zero 0.60" in told
+
+
+def test_accuracy_is_set_against_the_majority(read, made):
+    told = next(text for about, _, text in findings(read) if about == "Accuracy of the directions")
+    assert "0.672 cut at zero (better than the majority)" in told
+    change(made, "directions", majority=pl.lit(0.7))
+    assert "(not told from the majority)" in said(made, "Accuracy of the directions")
+
+
+def test_nothing_is_called_free_of_bias(part):
+    told = " ".join(text for *_, text in part.findings) + " ".join(part.limits)
+    assert "unbiased" not in told and "no bias" not in told
+    assert "not behaviour" in told and "final norm" in told and "opposite signs" in told
+
+
+def test_many_findings_stand_in_a_table(part, made):
+    assert len(part.table.rows) == len(part.findings) == 11
+    assert representation_part(read_representation(made)).table is None
+
+
+def test_a_profile_shows_the_mean_over_layers_with_intervals(read):
+    figure = profile_section(read, "broad").figures[0]
+    (row,) = [
+        row
+        for row in drawn(figure)
+        if (row["dimension"], row["panel"], row.get("group"))
+        == ("Warmth", "nothing removed", "female names")
+    ]
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx((0.25, 0.1, 0.4))
+    assert "mean over layers" in figure.caption
+
+
+def test_a_star_stands_where_groups_differ_after_holm(read):
+    figure = profile_section(read, "broad").figures[0]
+    stars = {(r["panel"], r["dimension"]) for r in drawn(figure) if r["kind"] == "star"}
+    held = read.tables["representation_differences"].filter(
+        pl.col("p_holm") < 0.05, model="MiniLM", words="names", layer="mean", space="broad"
+    )
+    ways = {0: "nothing removed", 1: "1 component removed"}
+    assert stars == {(ways[k], name) for k, name in held.select("removed", "dimension").rows()}
+    assert "nothing removed: groups differ (★) on Warmth;" in figure.summary
+
+
+def test_words_on_their_own_have_marks_and_an_interval_over_contexts(read, inside):
+    section = profile_section(read, "fine")
+    own = [row for row in drawn(section.figures[1]) if row["kind"] == "individual"]
+    assert {row["individual"] for row in own} == set(inside.INDIVIDUALS)
+    assert {row["low"] is None for row in own if row["individual"] == "nonbinary"} == {True}
+    head, *body = texts(dict(section.tables)["Table of words on their own: MiniLM, terms"])
+    assert head[:3] == ["Word", "Dimension", "Removed"]
+    assert len(body) == 3 * 7 * 2 and body[0][head.index("95% interval")] == "n/a"
+
+
+def test_a_table_of_differences_has_every_p(read):
+    table = profile_section(read, "broad").tables[0][1]
+    head, first, *_ = texts(table)
+    told = dict(zip(head, first, strict=True))
+    assert (told["Difference"], told["p (Holm)"], told["p (shuffled)"]) == ("0.50", ".020", ".060")
+    assert told["Words"] == "100, 100"
+
+
+def test_layer_curves_hold_each_layer_and_its_interval(read):
+    figure = layer_section(read).figures[0]
+    warm = [r for r in drawn(figure)
+            if r["series"] == "Warmth" and r["panel"].endswith("nothing removed")]  # fmt: skip
+    assert [row["layer"] for row in warm] == list("0123456")
+    assert [row["mean"] for row in warm] == pytest.approx([place / 6 for place in range(7)])
+    assert all(row["high"] - row["low"] == pytest.approx(0.5) for row in warm)
+    assert [row["sure"] for row in warm] == [False, False, *[True] * 5]
+
+
+def test_layers_are_sorted_as_numbers():
+    frame = pl.DataFrame({"layer": ["10", "mean", "2", None, "odd", "0"]})
+    assert layers(frame) == ["0", "2", "10", "odd"]
+
+
+def test_one_layer_makes_no_curve_and_is_said(inside, tmp_path):
+    read = read_representation(inside.write(tmp_path, ("api",), layers=1, removed=(0,)))
+    for name in ("profiles", "differences", "terms", "directions"):
+        key = f"representation_{name}"
+        read.tables[key] = read.tables[key].filter(pl.col("layer") != "mean")
+    assert layer_section(read) is None and direction_section(read).figures == ()
+    assert "layer 0" in profile_section(read, "broad").figures[0].caption
+    assert len(association_section(read).figures) == 2
+
+
+def test_accuracy_curves_have_the_majority_beside_them(read):
+    section = direction_section(read)
+    rows = drawn(section.figures[0])
+    assert {row["reference"] for row in rows} == {0.6}
+    assert {row["series"] for row in rows} == {"cut at zero", "cut at the terms’ mean"}
+    head, first, *_ = texts(section.tables[0][1])
+    told = dict(zip(head, first, strict=True))
+    assert (told["Accuracy"], told["Majority"], told["Terms"]) == ("0.672", "0.600", "2563")
+
+
+def test_few_tests_are_curves_and_many_are_a_map(read):
+    figures = association_section(read).figures[:3]
+    assert "concat" in figures[0].spec and len(figures[0].spec["concat"]) == 3
+    assert all(len(drawn(one)) == 21 * 7 for one in figures[1:])
+    cell = drawn(figures[1])[0]
+    held = read.tables["representation_associations"].filter(study="bai2025").row(0, named=True)
+    assert cell["shown"] == f"{held['effect']:.2f}" and cell["step"] == "1.0 and above"
+
+
+def test_the_largest_effect_is_found_and_called_no_test(read):
+    tables = dict(association_section(read).tables)
+    table = tables["Table of largest effects: MiniLM, caliskan2017"]
+    head, first, *_ = texts(table)
+    held = read.tables["representation_associations"].filter(
+        model="MiniLM", test="weat6", removed=0
+    )
+    best = held.sort(pl.col("effect").abs(), descending=True).row(0, named=True)
+    told = dict(zip(head, first, strict=True))
+    assert (told["Layer"], told["Effect"]) == (best["layer"], f"{best['effect']:.2f}")
+    assert "Picking a layer is not a test" in table.caption
+
+
+def test_a_test_of_one_group_at_a_time_has_a_line_for_each(made):
+    path = made / "representation_associations.parquet"
+    one = pl.read_parquet(path).filter(test="weat6").with_columns(
+        method=pl.lit("mac"), second=pl.lit(None, pl.String)
+    )  # fmt: skip
+    pl.concat([one, one.with_columns(first=pl.lit("female names"))]).write_parquet(path)
+    section = association_section(read_representation(made))
+    assert {row["series"] for row in drawn(section.figures[0])} == {
+        "first group alone", "second group alone",
+    }  # fmt: skip
+    assert texts(section.tables[0][1])[1][1] == "male names with career, not family"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(-9, "below −1.0"), (-0.2, "−0.2 to 0.2"), (0.2, "0.2 to 0.5"), (1, "1.0 and above")],
+)
+def test_classes_close_below(value, expected):
+    assert classed(value, (-1.0, -0.5, -0.2, 0.2, 0.5, 1.0)) == expected
+
+
+def test_the_correlation_map_shows_every_layer_and_marks_the_strongest(read):
+    figure = relation_section(read).figures[0]
+    rows = drawn(figure)
+    assert len(rows) == 7 * 4 * 2
+    bold = {row["across"]: (row["down"], row["text"]) for row in rows if row["strong"]}
+    assert len(bold) == 8
+    assert bold["nothing removed, missing left out"] == ("3", "0.70*")
+    assert "missing left out: strongest 0.70 (layer 3), last 0.34" in figure.summary
+
+
+def test_decisions_are_predicted_from_answers_and_from_states(read):
+    head, *body = texts(relation_section(read).tables[-1][1])
+    places = [head.index(name) for name in ("Predictor", "Layer", "AIC", "Δ AIC")]
+    assert [[row[place] for place in places] for row in body] == [
+        ["Word association", "", "1000.0", "0.0"],
+        ["Representation", "6", "1034.0", "34.0"],
+        ["Representation", "6", "1034.0", "34.0"],
+    ]
+
+
+@pytest.mark.parametrize("name", ["profiles", "differences", "relations"])
+def test_a_table_that_another_leans_on_may_be_absent(made, name):
+    (made / f"representation_{name}.parquet").unlink()
+    (made / "representation.json").unlink()
+    part = representation_part(read_representation(made))
+    assert len(part.sections) >= 4 and part.setting == () and part.names == ("MiniLM",)
+
+
+@pytest.mark.parametrize("name", REPRESENTATION_TABLES)
+def test_a_malformed_table_is_named(made, name):
+    pl.DataFrame({"model": ["MiniLM"]}).write_parquet(made / f"{name}.parquet")
+    with pytest.raises(InputError, match=rf"{name}\.parquet: missing column"):
+        read_representation(made)
+
+
+def test_malformed_facts_are_named_and_odd_ones_left_out(made):
+    (made / "representation.json").write_text(json.dumps({"models": [3], "words": "x"}))
+    assert representation_part(read_representation(made)).setting == ()
+    (made / "representation.json").write_text("[]")
+    with pytest.raises(InputError, match=r"representation\.json: a JSON object is expected"):
+        read_representation(made)
+
+
+def test_tables_without_any_number_are_no_error(made):
+    for name, schema in REPRESENTATION_TABLES.items():
+        path = made / f"{name}.parquet"
+        empty = [pl.lit(None, kind).alias(c) for c, kind in schema.items() if kind == pl.Float64()]
+        pl.read_parquet(path).with_columns(empty).write_parquet(path)
+    part = representation_part(read_representation(made))
+    assert part.findings[0][2] == "No difference could be measured; see the notes."
+
+
+def test_representation_beside_a_run_and_networks_is_one_more_part(make_results, inside):
+    directory = make_results(keys=["age"])
+    inside.write(directory, ("MiniLM",), layers=2, removed=(0,))
+    for name in ("terms", "directions", "associations", "relations", "fits", "profiles"):
+        (directory / f"representation_{name}.parquet").unlink()
+    page = write_report(directory).read_text(encoding="utf-8")
+    assert '<a href="#representation">Representation</a>' in page
+    assert page.index('id="stereotypes-1"') < page.index('id="representation"')
+    assert "Representation; Profile of names." in page
+    assert '<h3 id="representation-layers" class="section">' in page
+
+
+def test_representation_and_networks_share_a_page(made):
+    for name in REPRESENTATION_TABLES:
+        if name != "representation_differences":
+            (made / f"{name}.parquet").unlink()
+    pl.DataFrame(
+        [{"network": "Humans", "nodes": 9, "edges": 12}],
+        schema_overrides={"nodes": pl.Int64, "edges": pl.Int64},
+    ).with_columns(
+        **{c: pl.lit(None, pl.Float64) for c in ("density", "average_degree", "mean_path_length",
+                                                 "clustering")},
+        **{c: pl.lit(None, pl.Int64) for c in ("components", "diameter", "path_sources")},
+        directed=pl.lit(False),
+    ).write_parquet(made / "networks.parquet")  # fmt: skip
+    page = write_report(made).read_text(encoding="utf-8")
+    assert page.index('id="representation-layers"') < page.index('<h2 id="networks"')
+    assert '<h3 id="network-networks" class="section">' in page
+
+
+def test_of_many_models_the_first_are_in_the_title():
+    assert representation_title(tuple("abcde")).endswith(": a, b, c and 2 more")
