@@ -39,3 +39,33 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
     yield start
     for server in servers:
         server.close()
+
+
+@pytest.fixture
+def fake_reader() -> Callable[..., Any]:
+    """Make a reader whose states follow from the text alone: three layers, 24 wide."""
+    import hashlib
+
+    import numpy as np
+
+    from tiltmeter.embeddings.states import States
+
+    class FakeReader:
+        def __init__(self, name: str = "fake") -> None:
+            self.name, self.fingerprint = name, f"fingerprint of {name}"
+            self.layers, self.width, self.last = ("0", "1", "2"), 24, "block"
+
+        def read(self, contexts: Any) -> States:
+            keys = list(dict.fromkeys(contexts["key"]))
+            values = np.zeros((len(keys), 3, 24))
+            counts = np.zeros(len(keys), dtype=np.int64)
+            for key, term, context in contexts.select("key", "term", "context").iter_rows():
+                for weight, text in ((1.0, term.lower()), (0.3, context), (0.1, self.name)):
+                    digest = hashlib.sha256(text.encode()).digest()
+                    rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
+                    values[keys.index(key)] += weight * rng.normal(size=(3, 24))
+                counts[keys.index(key)] += 1
+            means = (values / counts[:, None, None]).astype(np.float32)
+            return States(tuple(keys), self.layers, means, counts)
+
+    return FakeReader

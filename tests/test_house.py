@@ -59,15 +59,20 @@ def test_every_room_is_on_the_list() -> None:
 
 def test_the_public_names() -> None:
     assert sorted(tiltmeter.__all__) == [
-        "AssociationPlan", "Design", "INSTRUMENTS", "Inference", "Lexicons", "MEASURES",
-        "Measure", "Network", "NetworkSetting", "Spreading", "Study", "TiltmeterError",
-        "WORD_ASSOCIATION", "activate", "agreement", "attribution_contrasts", "attributions",
-        "build_network", "check_priming", "clean_associations", "collect_associations",
-        "compare_predictors", "compliance", "contrast", "correlate_dimensions",
-        "describe_network", "dimension_tests", "estimate", "load_network_study", "load_published",
-        "load_study", "measure_bias", "network_overlap", "rank_models", "read_associations",
-        "read_attribution", "read_decision", "read_emotions", "read_network", "read_valence",
-        "regress", "score", "stream", "trials", "vary_setting", "write_report",
+        "AssociationPlan", "Design", "Dictionary", "INSTRUMENTS", "Inference", "Lexicons",
+        "Loading", "MEASURES", "Measure", "Network", "NetworkSetting", "ProfileSetting",
+        "Spreading", "States", "Study", "TiltmeterError", "WORD_ASSOCIATION", "WordSet",
+        "WordTest", "WordTestSetting", "Words", "activate", "agreement", "associations_inside",
+        "attribution_contrasts", "attributions", "build_network", "check_priming",
+        "clean_associations", "collect_associations", "compare_predictors", "compliance",
+        "contrast", "correlate_dimensions", "describe_network", "dimension_tests", "estimate",
+        "load_network_study", "load_published", "load_study", "load_word_tests",
+        "make_contexts", "measure_bias", "measure_profile", "network_overlap", "open_reader",
+        "predict_directions", "rank_models", "read_associations", "read_attribution",
+        "read_decision", "read_dictionary", "read_emotions", "read_examples", "read_extended",
+        "read_network", "read_states", "read_valence", "read_words", "regress", "relate",
+        "remove_components", "sample_corpus", "score", "stream", "terms_alone",
+        "terms_in_templates", "trials", "vary_setting", "write_report",
     ]  # fmt: skip
     for name in tiltmeter.__all__:
         assert getattr(tiltmeter, name).__doc__

@@ -1,0 +1,88 @@
+"""``tiltmeter profile`` and ``tiltmeter weat``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+
+WORDS = {"Women": ["Ann", "Eve", "Amy"], "Men": ["Bob", "Tom", "Jim"]}
+
+
+@pytest.fixture
+def asked(run: Run, fake_reader: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Call the command line with readers that need no model."""
+
+    def opened(models: Any, options: Any) -> list[Any]:
+        return [fake_reader(model) for model in models]
+
+    for module in ("profile.measure", "weat"):
+        monkeypatch.setattr(f"tiltmeter.cli.{module}.open_readers", opened)
+    Path("w.json").write_text(json.dumps(WORDS))
+    return run
+
+
+def test_the_table_has_a_mean_for_each_group(asked: Run) -> None:
+    code, out, _ = asked("profile", "m", "--words", "w.json", "--draws", "20", "--out", "P.csv")
+    assert (code, out) == (0, "36 rows: P.csv\n")
+    found = pl.read_csv("P.csv")
+    assert found.columns[:6] == ["layer", "dimension", "Women", "Men", "difference", "p"]
+    assert set(found["layer"]) == {"0", "1", "2", "mean"}
+    difference = found["Women"] - found["Men"]
+    assert difference.to_list() == pytest.approx(found["difference"].to_list())
+
+
+def test_a_folder_gets_all_tables_and_a_report_that_can_be_made_anew(asked: Run) -> None:
+    code, out, err = asked("profile", "m", "--words", "w.json", "--draws", "20", "--out", "r")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == ["3 tables: r", "report: r/report.html"]
+    page = Path("r/report.html").read_text(encoding="utf-8")
+    assert "Women" in page and "Warmth" in page
+    assert asked("report", "r")[0] == 0
+
+
+def test_further_words_are_predicted(asked: Run) -> None:
+    Path("x.csv").write_text(
+        "term,dimension,direction\njolly,Sociability,high\nmean,Morality,low\ncold,Sociability,low\n"
+    )
+    of = ("profile", "m", "--words", "w.json", "--extended", "x.csv", "--out", "r")
+    assert asked(*of)[0] == 0
+    found = pl.read_parquet("r/representation_directions.parquet")
+    assert set(found["cut"]) == {"zero", "centred"} and found["n"].max() == 3
+
+
+def test_tests_are_written_and_removed_components_are_a_factor(asked: Run) -> None:
+    code, out, _ = asked("weat", "m", "--draws", "20", "--removed", "0,2", "--out", "W.csv")
+    found = pl.read_csv("W.csv")
+    assert (code, out) == (0, f"{found.height} rows: W.csv\n")
+    assert found.height == 10 * 3 * 2 and set(found["removed"]) == {0, 2}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("profile", "m", "--words", "nams"), "unknown words 'nams'"),
+        (("profile", "m", "--removed", "-1"), "removed '-1': expected whole numbers"),
+        (("profile", "m", "--contexts", "no.jsonl"), "contexts 'no.jsonl': no such file"),
+        (("profile", "m", "--dictionary", "no.csv"), "no.csv: no such file"),
+        (("weat", "m", "--tests", "bai2026"), "unknown tests 'bai2026'"),
+        (("weat", "m", "--method", "ceat", "--tests", "caliskan2017"), "ceat needs several"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    asked: Run, arguments: tuple[str, ...], said: str
+) -> None:
+    code, _, err = asked(*arguments)
+    assert code == 2 and said in err and "Traceback" not in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_model_that_is_not_there(run: Run) -> None:
+    code, _, err = run("profile", "./nowhere", "--out", "P.csv")
+    assert code == 2 and "nowhere" in err and len(err.splitlines()) == 1
