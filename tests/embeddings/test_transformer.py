@@ -239,3 +239,16 @@ def test_smollm2_reads_as_far_as_the_term(table: Any, plain_states: Any) -> None
     expected = plain_states(reader.model, reader.tokenizer, term, text)
     assert states.values.shape == (1, 31, 576) and reader.last == "normed" and reader.causal
     np.testing.assert_allclose(states.values[0], expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_a_term_is_never_a_causal_models_first_token(
+    tiny_folder: Tiny, table: Callable[..., Any]
+) -> None:
+    reader = open_reader(str(tiny_folder("gpt2")), Loading(device="cpu"))
+    bare = open_reader(str(tiny_folder("gpt2")), Loading(device="cpu", first="bare"))
+    first, second = table([("a", "Ann", "Ann is here")]), table([("a", "Ann", "\nAnn is here")])
+    np.testing.assert_allclose(reader.read(first).values, bare.read(second).values, atol=1e-6)
+    assert np.abs(reader.read(first).values - bare.read(first).values).max() > 0.01
+    later = table([("a", "here", "Ann is here")])
+    np.testing.assert_array_equal(reader.read(later).values, bare.read(later).values)
+    assert reader.fingerprint != bare.fingerprint

@@ -55,9 +55,9 @@ _METHOD = (
     "is warm. Two groups of equal size lie mirrored around 0."
 )
 _FINE = (
-    "The same with the dictionary’s own dimensions, all at once. In the dictionary of Nicolas, "
-    "Bai & Fiske the high pole of politics is conservative and that of religion religious; "
-    "neither is better."
+    "The same with the dictionary’s own dimensions, all at once. In the shipped dictionary and in "
+    "that of Nicolas, Bai & Fiske the high pole of politics is conservative and that of religion "
+    "religious; neither is better."
 )
 _TESTS = (
     f"{STAR}: a difference between groups with p (Holm) below .05, adjusted for all dimensions of "

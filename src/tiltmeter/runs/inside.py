@@ -12,7 +12,7 @@ from tiltmeter.embeddings.opening import open_reader, shows_states
 from tiltmeter.embeddings.word_tests import WordTest, load_tests, test_words
 from tiltmeter.embeddings.words import SHIPPED, read_words
 from tiltmeter.errors import InputError
-from tiltmeter.runs.plan import Plan
+from tiltmeter.runs.plan import Plan, Selection
 from tiltmeter.runs.pole_contexts import place_terms, place_words
 from tiltmeter.runs.relating import Relating, read_said
 from tiltmeter.runs.representation import FACTS, Profiling, Testing, write_representation
@@ -56,9 +56,8 @@ def look_inside(plan: Plan, directory: Path) -> bool:
     models = readable(plan)
     if not models or _held(directory, models):
         return False
-    studies = dict.fromkeys(part.study.name for part in plan.selections if not part.study.control)
-    tests = [test for study in studies for test in _tests_of(directory, study)]
-    tests += load_tests(KNOWN_TESTS)
+    tests = [test for part in plan.selections for test in _tests_of(directory, part)]
+    tests = [*dict.fromkeys(tests), *load_tests(KNOWN_TESTS)]
     said = _said(directory)
     dictionary = read_dictionary()
     profiling = Profiling(dictionary, place_terms(dictionary), [read_words(n) for n in SHIPPED])
@@ -78,12 +77,15 @@ def _held(directory: Path, models: list[str]) -> bool:
     return named == models and facts.get("tiltmeter") == tiltmeter.__version__
 
 
-def _tests_of(directory: Path, study: str) -> list[WordTest]:
-    """Make tests of a study as the directory holds it; none where it has no words for them."""
+def _tests_of(directory: Path, part: Selection) -> list[WordTest]:
+    """Make tests of what was asked of a study; none of a control, or where there are no words."""
+    if part.study.control:
+        return []
     try:
-        return load_tests(directory / "studies" / f"{study}.yaml")
+        tests = load_tests(directory / "studies" / f"{part.study.name}.yaml")
     except InputError:
         return []
+    return [test for test in tests if test.test.partition(".")[0] in part.stereotypes]
 
 
 def _said(directory: Path) -> Relating | None:

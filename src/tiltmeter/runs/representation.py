@@ -19,7 +19,7 @@ from tiltmeter.embeddings.dictionary import Dictionary
 from tiltmeter.embeddings.directions import predict_directions
 from tiltmeter.embeddings.nullification import remove_components
 from tiltmeter.embeddings.profiles import ProfileSetting, measure_profile
-from tiltmeter.embeddings.relation import relate
+from tiltmeter.embeddings.relation import MISSING, relate
 from tiltmeter.embeddings.states import Reader, States
 from tiltmeter.embeddings.storing import read_states
 from tiltmeter.embeddings.trial_effects import trial_effects
@@ -29,7 +29,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.frames.representation import REPRESENTATION_TABLES
 from tiltmeter.runs.pole_contexts import InContext
 from tiltmeter.runs.relating import Relating
-from tiltmeter.runs.representation_facts import say_measured
+from tiltmeter.runs.representation_facts import call, say_measured
 from tiltmeter.tables import write_table
 
 __all__ = ["FACTS", "Profiling", "Testing", "measure_states", "write_representation"]
@@ -136,9 +136,9 @@ def measure_states(
 
     parts: list[Tables] = []
     if profiling is not None:
-        parts += _profiles(reader.name, profiling, removed, states_of)
+        parts += _profiles(call(reader), profiling, removed, states_of)
     if testing is not None:
-        parts += _associations(reader.name, testing, removed, states_of)
+        parts += _associations(call(reader), testing, removed, states_of)
     return _joined(parts)
 
 
@@ -231,6 +231,7 @@ def _relations(model: str, k: int, states: States, tested: pl.DataFrame, asked: 
     relations, fits = relate(
         said.scores,
         effects.with_columns(model=pl.lit(model)),
+        missing=[*MISSING] if said.scores["score"].has_nulls() else ["left_out"],
         confidence=asked.setting.confidence,
     )
     return {"representation_relations": relations, "representation_fits": fits}
@@ -296,7 +297,7 @@ def write_representation(
     InputError, ModelError
         As for `measure_states`.
     """
-    names = [reader.name for reader in readers]
+    names = [call(reader) for reader in readers]
     if len(set(names)) != len(names):
         raise InputError(f"models: {', '.join(names)}; each may stand once")
     tables = _joined(

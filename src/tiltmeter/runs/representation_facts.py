@@ -16,7 +16,13 @@ from tiltmeter.embeddings.states import Reader
 if TYPE_CHECKING:
     from tiltmeter.runs.representation import Profiling, Testing
 
-__all__ = ["say_measured"]
+__all__ = ["call", "say_measured"]
+
+
+def call(reader: Reader) -> str:
+    """Name a model in what is written and passed on: of a folder only its last part."""
+    path = Path(reader.name).expanduser()
+    return path.resolve().name if path.is_dir() else reader.name
 
 
 def say_measured(
@@ -103,7 +109,7 @@ def _of_reader(reader: Reader) -> dict[str, Any]:
     told = ("width", "last", "causal", "dtype")
     known: Mapping[str, Any] = {key: getattr(reader, key) for key in told if hasattr(reader, key)}
     return {
-        "name": reader.name,
+        "name": call(reader),
         "fingerprint": reader.fingerprint,
         "layers": list(reader.layers),
         **known,
