@@ -87,7 +87,7 @@ def tiny_reader(tiny_folder: Callable[[str], Path]) -> Callable[[str], Any]:
     def reader(architecture: str) -> Any:
         if architecture not in opened:
             folder = str(tiny_folder(architecture))
-            opened[architecture] = open_reader(folder, Loading(device="cpu", first="bare"))
+            opened[architecture] = open_reader(folder, Loading(device="cpu"))
         return opened[architecture]
 
     return reader
