@@ -37,6 +37,8 @@ def command(study: str | None) -> None:
 
 
 def _everything() -> None:
+    from tiltmeter.embeddings.word_tests import load_tests
+    from tiltmeter.embeddings.words import SHIPPED, read_words
     from tiltmeter.instruments.catalogue import INSTRUMENTS
     from tiltmeter.stimuli import (
         load_network_study,
@@ -61,6 +63,12 @@ def _everything() -> None:
     click.echo("studies of networks")
     for name in shipped_network_studies():
         click.echo(f"  {name:24}{', '.join(load_network_study(name).identities)}")
+    click.echo("tests of words inside models (tiltmeter weat)")
+    click.echo(f"  {'caliskan2017':24}{', '.join(t.test for t in load_tests('caliskan2017'))}")
+    click.echo("words placed on dimensions (tiltmeter profile)")
+    for name in SHIPPED:
+        groups = read_words(name).groups.items()
+        click.echo(f"  {name:24}{', '.join(f'{group} ({len(w)})' for group, w in groups)}")
     click.echo("tiltmeter list STUDY shows a study's wordings and groups")
 
 

@@ -21,6 +21,10 @@ LLM World of Words (github.com/LLMWorldOfWords/LWOW, CC BY 4.0): association net
 three models, to all digits released. Effects are z / √n of Wilcoxon's test, neutral 0; `effect` is
 female minus male, `stereotype` positive where stereotype-consistent. Their p takes 125 pairs for
 independent that share 25 targets.
+
+`schuster2024`: Schuster, Dinisor, Ghatiwala & Groh 2024, arXiv 2411.16527, Table 2: accuracy of
+twelve models in telling on which side of a stereotype dimension words of the extended dictionary
+stand, 0…1, with a cut at zero and generated contexts that were not released.
 """
 
 from __future__ import annotations
@@ -49,9 +53,10 @@ _FILES = {
         "network_overlaps": "published_abramski_overlaps.csv",
         "networks": "published_abramski_networks.csv",
     },
+    "schuster2024": {"directions": "published_schuster_accuracy.csv"},
 }
 _NUMBERS: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(("mean", "ci_low", "ci_high", "sd", "t"), pl.Float64),
+    **dict.fromkeys(("mean", "ci_low", "ci_high", "sd", "t", "accuracy"), pl.Float64),
     **dict.fromkeys(("comedy_share", "tragedy_share", "neutral_share"), pl.Float64),
     "n": pl.Int64,
 }
@@ -82,12 +87,14 @@ def load_published(study: str, instrument: str = "word_association") -> pl.DataF
     Parameters
     ----------
     study
-        The name of the study: ``"bai2025"``, ``"mist2025"`` or ``"abramski2025"``.
+        The name of the study: ``"bai2025"``, ``"mist2025"``, ``"abramski2025"`` or
+        ``"schuster2024"``.
     instrument
         ``"word_association"`` (Tables S5 to S9; of MIST, Table 1); of ``"bai2025"`` also
         ``"relative_decision"`` (S10 to S14), of ``"mist2025"`` also ``"affective_attribution"``
         (Table 2). Of ``"abramski2025"``: ``"networks"`` (Table 1), ``"network_overlaps"``,
-        ``"network_priming"``, ``"network_effects"`` (figure 3), ``"network_correlations"``.
+        ``"network_priming"``, ``"network_effects"`` (figure 3), ``"network_correlations"``. Of
+        ``"schuster2024"``: ``"directions"`` (Table 2).
 
     Returns
     -------
@@ -104,7 +111,8 @@ def load_published(study: str, instrument: str = "word_association") -> pl.DataF
           ``comedy_share, tragedy_share, neutral_share``, of the valid answers about that group;
         - of ``"abramski2025"``: ``network``, or ``network_a, network_b``, and the columns of the
           same names as in `tiltmeter.frames.networks`; `printed_density` and `printed_degree` of
-          Table 1 (text, as printed).
+          Table 1 (text, as printed);
+        - of ``"schuster2024"``: ``dimension, accuracy``.
 
     Raises
     ------

@@ -5,8 +5,11 @@ Reference: Schuster et al. 2024, arXiv:2411.16527, table 2.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import polars as pl
 
+from tiltmeter.reference import load_published
 from tiltmeter.report.charts import Axis
 from tiltmeter.report.figures import Figure
 from tiltmeter.report.network_results import network_table, numbered
@@ -73,8 +76,39 @@ def direction_section(inside: Representation) -> Section | None:
         tables=tuple(
             (f"Table of accuracies: {model}" if len(parts) > 1 else "", _table(part, model))
             for model, part in parts
-        ),
+        )
+        + _published({name for _, part in parts for name in part["dimension"]}),
     )
+
+
+def _published(dimensions: Collection[str]) -> tuple[tuple[str, Table], ...]:
+    """Set out what the models of the paper reach on the same dimensions, if there are any."""
+    printed = load_published("schuster2024", "directions")
+    found = (
+        printed.filter(pl.col("dimension").is_in([*dimensions]))
+        .group_by("dimension", maintain_order=True)
+        .agg(
+            models=pl.len(),
+            least=pl.col("accuracy").min(),
+            median=pl.col("accuracy").median(),
+            most=pl.col("accuracy").max(),
+        )
+    )
+    if found.is_empty():
+        return ()
+    table = network_table(
+        found,
+        "Schuster et al. 2024, Table 2: accuracy at a cut of zero, mean over layers, of words in "
+        "generated contexts that were not released. Context, not a yardstick.",
+        {
+            "Dimension": lambda r: r["dimension"],
+            "Models": lambda r: count(r["models"]),
+            "Lowest": lambda r: number(r["least"], 2),
+            "Median": lambda r: number(r["median"], 2),
+            "Highest": lambda r: number(r["most"], 2),
+        },
+    )
+    return (("Table of published accuracies", table),)
 
 
 def cut_said(cut: str) -> str:
