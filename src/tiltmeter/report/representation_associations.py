@@ -37,6 +37,8 @@ __all__ = ["COMPARABLE", "association_section", "at_the_end"]
 
 #: Methods whose effects are on one scale, −2 to 2.
 COMPARABLE = ("weat", "seat", "ceat", "ripa")
+#: What sets are called that have no names of their own.
+_ROLES = ("marginalized", "default", "tied", "counter", "first", "second")
 #: Up to this many tests each has a panel with its curve.
 MOST_CURVES = 6
 #: Lines of a panel; beyond, only the first way of reading is drawn.
@@ -96,6 +98,7 @@ def association_section(inside: Representation) -> Section | None:
         return None
     made: list[Figure] = []
     tables: list[tuple[str, Table]] = []
+    held = [(about, _named(part)) for about, part in held]
     for about, part in held:
         made += _figures(part, about)
         tables += _tables(part, about)
@@ -112,6 +115,18 @@ def association_section(inside: Representation) -> Section | None:
         figures=tuple(figures),
         tables=tuple(tables),
         notes=("Notes", _notes(held)),
+    )
+
+
+def _named(part: pl.DataFrame) -> pl.DataFrame:
+    """Add to a test's number what it is about, where its sets have names of their own."""
+    about = pl.format("{} ({}, {})", "test", "first", "toward")
+    weat = pl.col("method").is_in(COMPARABLE) & ~pl.col("first").is_in(_ROLES)
+    names = part.filter(weat).select("test", about.alias("named")).drop_nulls().unique("test")
+    return (
+        part.join(names, on="test", how="left", maintain_order="left")
+        .with_columns(test=pl.coalesce("named", "test"))
+        .drop("named")
     )
 
 
