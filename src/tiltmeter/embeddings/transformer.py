@@ -33,13 +33,13 @@ from tiltmeter.errors import ModelError, TiltmeterWarning
 __all__ = ["TransformerReader"]
 
 #: What is held beside the model and the result: at most this share of the model, or this much.
-SHARE, LEAST_BYTES = 0.01, 8_000_000
+SHARE, LEAST_BYTES = 0.02, 12_000_000
 
 #: Tokens per forward pass; more are no faster for each, and less like in length.
-BATCH_TOKENS = {"cpu": 1_024, "gpu": 16_384}
+BATCH_TOKENS = {"cpu": 512, "gpu": 16_384}
 
 #: Contexts that are tokenised at a time.
-CONTEXTS_AT_A_TIME = 10_000
+CONTEXTS_AT_A_TIME = 2_000
 
 #: Tokens of the text with which a model is tried.
 TRIAL_TOKENS = 12

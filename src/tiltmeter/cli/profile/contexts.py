@@ -30,7 +30,7 @@ NAMED = 5
     "--dictionary",
     type=click.Path(path_type=Path),
     help="Whose senses are given contexts: a table of dimension, term, direction, perhaps synset "
-    "and definition.  [default: the words of mist2025]",
+    "and definition.  [default: the one that comes with Tiltmeter]",
 )
 @click.option(
     "--extended",

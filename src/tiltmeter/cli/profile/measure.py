@@ -34,7 +34,7 @@ __all__ = ["build_profiling", "command", "wide"]
 @click.option(
     "--dictionary",
     type=click.Path(path_type=Path),
-    help="Words of the poles of stereotype dimensions.  [default: those of mist2025]",
+    help="Words of the poles of stereotype dimensions.  [default: those that come with Tiltmeter]",
 )
 @click.option(
     "--contexts",
