@@ -64,6 +64,23 @@ def test_a_model_that_does_not_exist_is_refused(name: str, monkeypatch: pytest.M
         open_reader(name)
 
 
+@pytest.mark.parametrize("name", ["hf/me/tiny", "me/tiny"])
+def test_a_model_of_the_hub_is_known_by_its_commit(
+    name: str, tiny_folder: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "models--me--tiny"  # as the hub's own cache has it
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    for commit in ("a" * 40, "b" * 40):
+        shutil.copytree(tiny_folder("bert"), kept / "snapshots" / commit)
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text("a" * 40)
+    main = open_reader(name)
+    assert main.name == name and main.fingerprint == open_reader("me/tiny").fingerprint
+    other = open_reader(name, Loading(revision="b" * 40))
+    assert other.fingerprint != main.fingerprint
+
+
 @pytest.mark.parametrize("name", ["tiltmeter/other", "hf/", ""])
 def test_a_name_that_names_nothing_is_refused(name: str) -> None:
     with pytest.raises(ModelError, match="smollm2|expected hf/"):

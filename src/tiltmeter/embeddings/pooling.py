@@ -111,7 +111,8 @@ def mean_states(model: Any, depth: Depth, batch: Batch) -> Array:
     mean = _Mean(batch)
     # One piece of memory for all layers: small ones between those that blocks take and give back
     # would keep the process from giving them back too.
-    means = torch.empty((depth.count, len(batch.spans), depth.width), device=_device(model))
+    shape = (depth.count, len(batch.spans), depth.width)
+    means = torch.empty(shape, dtype=torch.float32, device=_device(model))
     if depth.blocks is None:
         states = run(model, batch.texts, every_state=True).hidden_states
         for layer, state in enumerate(states):

@@ -79,9 +79,9 @@ def load_pretrained(name: str, source: str, loading: Loading) -> Pretrained:
         from transformers import AutoConfig, AutoTokenizer
 
         revision = loading.revision or "main"
-        config = AutoConfig.from_pretrained(source, revision=revision, trust_remote_code=False)
+        AutoConfig.from_pretrained(source, revision=revision, trust_remote_code=False)
         # transformers asks a service to convert weights of "main"; of a commit it does not.
-        revision = getattr(config, "_commit_hash", None) or revision
+        revision = revision if Path(source).is_dir() else _commit(source, revision)
         tokenizer: Any = AutoTokenizer.from_pretrained(
             source, revision=revision, trust_remote_code=False
         )
@@ -92,7 +92,7 @@ def load_pretrained(name: str, source: str, loading: Loading) -> Pretrained:
             )
         model = _load_model(name, source, revision, loading)
     model.config.get_text_config().use_cache = False  # nothing is generated
-    identity = f"{_identity(source, config)} {type(model).__name__} {model.dtype}"
+    identity = f"{_identity(source, revision)} {type(model).__name__} {model.dtype}"
     return Pretrained(model, tokenizer, identity, _limit(model, tokenizer))
 
 
@@ -182,10 +182,16 @@ def _limit(model: Any, tokenizer: Any) -> int | None:
     return min(allowed, default=None)
 
 
-def _identity(source: str, config: Any) -> str:
-    commit = getattr(config, "_commit_hash", None)
-    if commit:
-        return f"{source}@{commit}"
+def _commit(source: str, revision: str) -> str:
+    """Find the commit of a model of the hub, by the folder its configuration is kept in."""
+    from huggingface_hub import hf_hub_download
+
+    return Path(hf_hub_download(source, "config.json", revision=revision)).parent.name
+
+
+def _identity(source: str, revision: str) -> str:
+    if not Path(source).is_dir():
+        return f"{source}@{revision}"
     digest = hashlib.sha256()
     for path in sorted({path for pattern in HASHED for path in Path(source).glob(pattern)}):
         status = path.stat()
