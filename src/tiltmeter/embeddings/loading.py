@@ -33,7 +33,7 @@ class Loading:
     revision
         A branch, tag or commit of the model's repository.
     batch_tokens
-        Tokens per forward pass; None: 512 on a processor, 16,384 on a GPU.
+        Tokens per forward pass; None: 2,048 on a processor, 16,384 on a GPU.
     last
         What the last layer is in models that end with a norm of their own, as Llama does:
         "normed", the state after it, as transformers has it, or "block", the one before, which

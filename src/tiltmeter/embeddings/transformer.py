@@ -35,8 +35,8 @@ __all__ = ["TransformerReader"]
 #: What is held beside the model and the result: at most this share of the model, or this much.
 SHARE, LEAST_BYTES = 0.02, 12_000_000
 
-#: Tokens per forward pass; more are no faster for each, and less like in length.
-BATCH_TOKENS = {"cpu": 512, "gpu": 16_384}
+#: Tokens per forward pass; more are no faster for each.
+BATCH_TOKENS = {"cpu": 2_048, "gpu": 16_384}
 
 #: Contexts that are tokenised at a time.
 CONTEXTS_AT_A_TIME = 2_000
