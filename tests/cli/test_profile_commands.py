@@ -22,8 +22,7 @@ def asked(run: Run, fake_reader: Callable[..., Any], monkeypatch: pytest.MonkeyP
     def opened(models: Any, options: Any) -> list[Any]:
         return [fake_reader(model) for model in models]
 
-    for module in ("profile.measure", "weat"):
-        monkeypatch.setattr(f"tiltmeter.cli.{module}.open_readers", opened)
+    monkeypatch.setattr("tiltmeter.cli.profile.options.open_readers", opened)
     Path("w.json").write_text(json.dumps(WORDS))
     return run
 

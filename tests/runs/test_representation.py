@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tiltmeter.embeddings.profiles import ProfileSetting
 from tiltmeter.embeddings.states import States
 from tiltmeter.embeddings.word_tests import TestSetting, load_tests
 from tiltmeter.embeddings.words import Words
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, ModelError
 from tiltmeter.frames import SCORES
 from tiltmeter.frames.representation import REPRESENTATION_TABLES
 from tiltmeter.runs.pole_contexts import place_terms, place_words
@@ -80,6 +81,44 @@ def test_a_table_of_an_earlier_look_does_not_stay(
     write_representation([fake_reader()], None, asking(), tmp_path)
     assert not (tmp_path / "representation_profiles.parquet").exists()
     assert (tmp_path / "representation_associations.parquet").exists()
+
+
+def test_a_model_that_fails_leaves_the_tables_of_those_before(
+    fake_reader: Callable[..., Any], tmp_path: Path
+) -> None:
+    def opened() -> Iterator[Any]:
+        yield fake_reader("one")
+        raise ModelError("model 'two': broken")
+
+    with pytest.raises(ModelError):
+        write_representation(opened(), None, asking(), tmp_path)
+    kept = pl.read_parquet(tmp_path / "representation_associations.parquet")
+    facts = json.loads((tmp_path / "representation.json").read_text())
+    assert set(kept["model"]) == {"one"} and [m["name"] for m in facts["models"]] == ["one"]
+
+
+def test_a_model_is_let_go_before_the_next_is_opened(
+    fake_reader: Callable[..., Any], tmp_path: Path
+) -> None:
+    held: list[weakref.ref[Any]] = []
+
+    def opened() -> Iterator[Any]:
+        for name in ("one", "two", "three"):
+            assert all(reference() is None for reference in held)
+            reader = fake_reader(name)
+            held.append(weakref.ref(reader))
+            yield reader
+            del reader
+
+    write_representation(opened(), profiling(), asking(), tmp_path)
+    assert len(held) == 3
+
+
+def test_two_models_of_one_name_are_refused(
+    fake_reader: Callable[..., Any], tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="two are called 'one'"):
+        write_representation([fake_reader("one")] * 2, None, asking(), tmp_path)
 
 
 def test_removing_components_changes_what_is_measured(fake_reader: Callable[..., Any]) -> None:

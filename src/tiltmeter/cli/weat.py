@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.profile.options import (
-    open_readers,
-    parse_removed,
-    reading_options,
-    write_results,
-)
+from tiltmeter.cli.profile.options import measure_models, reading_options
 
 if TYPE_CHECKING:
     from tiltmeter.runs.representation import Testing
@@ -68,30 +64,14 @@ __all__ = ["build_testing", "command"]
     "[default: results/MODEL-weat]",
 )
 @reading_options
-def command(models: tuple[str, ...], out: Path | None, **options: Any) -> None:
+def command(models: tuple[str, ...], **options: Any) -> None:
     """Test associations of words in MODEL's hidden states.
 
     Positive effects: the first targets are closer to the attributes they are said to be tied to;
     for a study, stereotype-consistent. MODEL is named as for tiltmeter profile.
     """
-    import polars as pl
-
-    from tiltmeter.runs.representation import measure_states, write_representation
-    from tiltmeter.tables import write_table
-
-    testing, removed = build_testing(options), parse_removed(options["removed"])
-    how: dict[str, Any] = {"removed": removed, "store": options["store"]}
-    readers = open_readers(models, options)
-    if out is not None and out.suffix in (".csv", ".parquet"):
-        found = [measure_states(reader, None, testing, **how) for reader in readers]
-        rows = pl.concat([one["representation_associations"] for one in found])
-        write_table(rows, out)
-        click.echo(f"{rows.height} rows: {out}")
-        return
-    slug = models[0].strip("/.").replace("/", "-")
-    directory = out or Path("results") / f"{slug}-weat"
-    tables = write_representation(readers, None, testing, directory, **how)
-    write_results(directory, tables)
+    measures = None, build_testing(options)
+    measure_models(models, options, measures, "weat", itemgetter("representation_associations"))
 
 
 def build_testing(options: dict[str, Any]) -> Testing:

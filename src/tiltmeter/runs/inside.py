@@ -16,6 +16,7 @@ from tiltmeter.runs.plan import Plan, Selection
 from tiltmeter.runs.pole_contexts import place_terms, place_words
 from tiltmeter.runs.relating import Relating, read_said
 from tiltmeter.runs.representation import FACTS, Profiling, Testing, write_representation
+from tiltmeter.runs.representation_facts import call
 
 __all__ = ["look_inside", "readable"]
 
@@ -63,7 +64,7 @@ def look_inside(plan: Plan, directory: Path) -> bool:
     profiling = Profiling(dictionary, place_terms(dictionary), [read_words(n) for n in SHIPPED])
     words = [*test_words(tests), *(said.all_words if said else ())]
     testing = Testing(tests, place_words(words), relating=said)
-    write_representation([open_reader(model) for model in models], profiling, testing, directory)
+    write_representation(map(open_reader, models), profiling, testing, directory)
     return True
 
 
@@ -74,7 +75,7 @@ def _held(directory: Path, models: list[str]) -> bool:
         named = [model["name"] for model in facts["models"]]
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    return named == models and facts.get("tiltmeter") == tiltmeter.__version__
+    return named == [*map(call, models)] and facts.get("tiltmeter") == tiltmeter.__version__
 
 
 def _tests_of(directory: Path, part: Selection) -> list[WordTest]:

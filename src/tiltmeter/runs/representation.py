@@ -6,9 +6,10 @@ A model is read once; each number of removed components is another look at the s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,14 +26,20 @@ from tiltmeter.embeddings.storing import read_states
 from tiltmeter.embeddings.trial_effects import trial_effects
 from tiltmeter.embeddings.word_tests import WordTest
 from tiltmeter.embeddings.words import Words
-from tiltmeter.errors import InputError
 from tiltmeter.frames.representation import REPRESENTATION_TABLES
 from tiltmeter.runs.pole_contexts import InContext
 from tiltmeter.runs.relating import Relating
-from tiltmeter.runs.representation_facts import call, say_measured
+from tiltmeter.runs.representation_facts import call, check_names, say_measured, say_read
 from tiltmeter.tables import write_table
 
-__all__ = ["FACTS", "Profiling", "Testing", "measure_states", "write_representation"]
+__all__ = [
+    "FACTS",
+    "Profiling",
+    "Testing",
+    "measure_each",
+    "measure_states",
+    "write_representation",
+]
 
 #: The file that says what was measured, beside the tables.
 FACTS = "representation.json"
@@ -136,9 +143,9 @@ def measure_states(
 
     parts: list[Tables] = []
     if profiling is not None:
-        parts += _profiles(call(reader), profiling, removed, states_of)
+        parts += _profiles(call(reader.name), profiling, removed, states_of)
     if testing is not None:
-        parts += _associations(call(reader), testing, removed, states_of)
+        parts += _associations(call(reader.name), testing, removed, states_of)
     return _joined(parts)
 
 
@@ -266,8 +273,48 @@ def _joined(parts: Iterable[Tables]) -> Tables:
     return {name: pl.concat(found[name]) for name in REPRESENTATION_TABLES if name in found}
 
 
+def measure_each(
+    readers: Iterable[Reader],
+    profiling: Profiling | None,
+    testing: Testing | None,
+    *,
+    removed: Sequence[int] = (0,),
+    store: Path | None = None,
+) -> Iterator[tuple[dict[str, Any], Tables]]:
+    """Measure models one after another.
+
+    Parameters
+    ----------
+    readers
+        The models, with distinct names; where they are opened one by one, none is held while the
+        next is opened.
+    profiling, testing, removed, store
+        As for `measure_states`.
+
+    Yields
+    ------
+    said : dict
+        Which model was read, and how (`say_read`).
+    tables : dict
+        As `measure_states` gives them.
+
+    Raises
+    ------
+    InputError, ModelError
+        As for `measure_states`; also if two models have one name.
+    """
+    names: list[str] = []
+    for reader in readers:
+        check_names([*names, reader.name])
+        names.append(reader.name)
+        tables = measure_states(reader, profiling, testing, removed=removed, store=store)
+        said = say_read(reader)
+        del reader
+        yield said, tables
+
+
 def write_representation(
-    readers: Sequence[Reader],
+    readers: Iterable[Reader],
     profiling: Profiling | None,
     testing: Testing | None,
     directory: Path,
@@ -275,14 +322,12 @@ def write_representation(
     removed: Sequence[int] = (0,),
     store: Path | None = None,
 ) -> Tables:
-    """Measure models and write the tables down.
+    """Measure models and write the tables down, anew after each model.
 
     Parameters
     ----------
-    readers
-        The models, with distinct names.
-    profiling, testing, removed, store
-        As for `measure_states`.
+    readers, profiling, testing, removed, store
+        As for `measure_each`.
     directory
         A results directory; each table becomes a parquet file of the name in
         REPRESENTATION_TABLES.
@@ -295,23 +340,22 @@ def write_representation(
     Raises
     ------
     InputError, ModelError
-        As for `measure_states`.
+        As for `measure_each`; the models before are written by then.
     """
-    names = [call(reader) for reader in readers]
-    if len(set(names)) != len(names):
-        raise InputError(f"models: {', '.join(names)}; each may stand once")
-    tables = _joined(
-        measure_states(reader, profiling, testing, removed=removed, store=store)
-        for reader in readers
-    )
     directory.mkdir(parents=True, exist_ok=True)
-    for name in REPRESENTATION_TABLES:
-        path = directory / f"{name}.parquet"
-        if name in tables:
-            write_table(tables[name], path)
-        else:
-            path.unlink(missing_ok=True)
-    said = say_measured(readers, profiling, testing, removed)
-    facts = json.dumps(said, indent=2, ensure_ascii=False)
-    (directory / FACTS).write_text(facts + "\n", encoding="utf-8")
+    told: list[dict[str, Any]] = []
+    tables: Tables = {}
+    how: dict[str, Any] = {"removed": removed, "store": store}
+    for said, found in measure_each(readers, profiling, testing, **how):
+        told.append(said)
+        tables = _joined([tables, found])
+        for name in REPRESENTATION_TABLES:
+            path = directory / f"{name}.parquet"
+            if name in tables:
+                write_table(tables[name], path)
+            else:
+                path.unlink(missing_ok=True)
+        facts = say_measured(told, profiling, testing, removed)
+        text = json.dumps(facts, indent=2, ensure_ascii=False)
+        (directory / FACTS).write_text(text + "\n", encoding="utf-8")
     return tables

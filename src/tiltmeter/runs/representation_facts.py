@@ -12,21 +12,48 @@ import polars as pl
 
 import tiltmeter
 from tiltmeter.embeddings.states import Reader
+from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
     from tiltmeter.runs.representation import Profiling, Testing
 
-__all__ = ["call", "say_measured"]
+__all__ = ["call", "check_names", "say_measured", "say_read"]
 
 
-def call(reader: Reader) -> str:
+def call(model: str) -> str:
     """Name a model in what is written and passed on: of a folder only its last part."""
-    path = Path(reader.name).expanduser()
-    return path.resolve().name if path.is_dir() else reader.name
+    path = Path(model).expanduser()
+    return path.resolve().name if path.is_dir() else model
+
+
+def check_names(models: Sequence[str]) -> None:
+    """Refuse models that would be called the same.
+
+    Raises
+    ------
+    InputError
+        If two are.
+    """
+    names = [call(model) for model in models]
+    for model, name in zip(models, names, strict=True):
+        if names.count(name) > 1:
+            raise InputError(f"model {model}: two are called {name!r}; each may stand once")
+
+
+def say_read(reader: Reader) -> dict[str, Any]:
+    """Say which model was read, and how."""
+    told = ("width", "last", "causal", "dtype")
+    known: Mapping[str, Any] = {key: getattr(reader, key) for key in told if hasattr(reader, key)}
+    return {
+        "name": call(reader.name),
+        "fingerprint": reader.fingerprint,
+        "layers": list(reader.layers),
+        **known,
+    }
 
 
 def say_measured(
-    readers: Sequence[Reader],
+    models: Sequence[Mapping[str, Any]],
     profiling: Profiling | None,
     testing: Testing | None,
     removed: Sequence[int],
@@ -35,7 +62,9 @@ def say_measured(
 
     Parameters
     ----------
-    readers, profiling, testing, removed
+    models
+        What `say_read` says of each.
+    profiling, testing, removed
         As for `write_representation`.
 
     Returns
@@ -46,7 +75,7 @@ def say_measured(
     facts: dict[str, Any] = {
         "tiltmeter": tiltmeter.__version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "models": [_of_reader(reader) for reader in readers],
+        "models": list(models),
         "words": [],
         "tests": [],
         "setting": {"removed": list(removed)},
@@ -103,17 +132,6 @@ def say_measured(
             "test_seed": tested.seed,
         }
     return facts
-
-
-def _of_reader(reader: Reader) -> dict[str, Any]:
-    told = ("width", "last", "causal", "dtype")
-    known: Mapping[str, Any] = {key: getattr(reader, key) for key in told if hasattr(reader, key)}
-    return {
-        "name": call(reader),
-        "fingerprint": reader.fingerprint,
-        "layers": list(reader.layers),
-        **known,
-    }
 
 
 def _digest(frame: pl.DataFrame) -> str:

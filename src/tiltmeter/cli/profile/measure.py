@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.profile.options import (
-    open_readers,
-    parse_removed,
-    reading_options,
-    write_results,
-)
+from tiltmeter.cli.profile.options import measure_models, reading_options
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,32 +68,14 @@ __all__ = ["build_profiling", "command", "wide"]
     " [default: results/MODEL-profile]",
 )
 @reading_options
-def command(models: tuple[str, ...], out: Path | None, **options: Any) -> None:
+def command(models: tuple[str, ...], **options: Any) -> None:
     """Measure the stereotype profiles of groups of words in MODEL's hidden states.
 
     MODEL is tiltmeter/smollm2, hf/ORGANISATION/NAME, a folder as transformers saves it, or a
     service's embedding model such as openai/text-embedding-3-small.
     """
-    from tiltmeter.runs.representation import measure_states, write_representation
-
-    profiling, removed = build_profiling(options), parse_removed(options["removed"])
-    how: dict[str, Any] = {"removed": removed, "store": options["store"]}
-    table = out is not None and out.suffix in (".csv", ".parquet")
-    readers = open_readers(models, options)
-    if table and out is not None:
-        import polars as pl
-
-        from tiltmeter.tables import write_table
-
-        found = [measure_states(reader, profiling, None, **how) for reader in readers]
-        rows = pl.concat([wide(one) for one in found], how="diagonal_relaxed")
-        write_table(rows, out)
-        click.echo(f"{rows.height} rows: {out}")
-        return
-    slug = models[0].strip("/.").replace("/", "-")
-    directory = out or Path("results") / f"{slug}-profile"
-    tables = write_representation(readers, profiling, None, directory, **how)
-    write_results(directory, tables)
+    measures = build_profiling(options), None
+    measure_models(models, options, measures, "profile", wide)
 
 
 def build_profiling(options: dict[str, Any]) -> Profiling:

@@ -1,8 +1,8 @@
-"""Options that the commands about what stands inside models share."""
+"""What the commands about what stands inside models share: options, and what they write."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,9 +11,12 @@ import click
 from tiltmeter.cli.options import all_options
 
 if TYPE_CHECKING:
-    from tiltmeter.embeddings.states import Reader
+    import polars as pl
 
-__all__ = ["open_readers", "parse_removed", "reading_options", "write_results"]
+    from tiltmeter.embeddings.states import Reader
+    from tiltmeter.runs.representation import Profiling, Testing
+
+__all__ = ["measure_models", "open_readers", "parse_removed", "reading_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,13 +47,13 @@ _READING = [
 reading_options: Callable[[F], F] = all_options(_READING)
 
 
-def open_readers(models: Sequence[str], options: dict[str, Any]) -> list[Reader]:
-    """Open models, as the options say."""
+def open_readers(models: Sequence[str], options: dict[str, Any]) -> Iterator[Reader]:
+    """Open models one by one, as the options say."""
     from tiltmeter.embeddings.opening import Loading, open_reader
 
     names = ("dtype", "device", "device_map", "revision", "batch_tokens", "last", "first")
     loading = Loading(**{name: options[name] for name in names})
-    return [open_reader(model, loading) for model in dict.fromkeys(models)]
+    return (open_reader(model, loading) for model in models)
 
 
 def parse_removed(text: str) -> tuple[int, ...]:
@@ -63,9 +66,53 @@ def parse_removed(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(map(int, numbers)))
 
 
-def write_results(out: Path, tables: dict[str, Any]) -> None:
-    """Say what was written, and make the report of a results directory."""
-    from tiltmeter.report import write_report
+def measure_models(
+    models: Sequence[str],
+    options: dict[str, Any],
+    measures: tuple[Profiling | None, Testing | None],
+    kind: str,
+    rows: Callable[[dict[str, Any]], pl.DataFrame],
+) -> None:
+    """Measure models; write one table where ``out`` is one, else all tables and a report.
 
-    click.echo(f"{len(tables)} tables: {out}")
-    click.echo(f"report: {write_report(out)}")
+    Parameters
+    ----------
+    models
+        Their names.
+    options
+        As given on the command line.
+    measures
+        What to measure.
+    kind
+        The end of the name of a folder that the user does not name.
+    rows
+        Makes the one table of a model.
+
+    Raises
+    ------
+    InputError, ModelError
+        As `measure_each` does.
+    """
+    import polars as pl
+
+    from tiltmeter.report import write_report
+    from tiltmeter.runs.representation import measure_each, write_representation
+    from tiltmeter.runs.representation_facts import check_names
+    from tiltmeter.tables import write_table
+
+    distinct = list(dict.fromkeys(models))
+    check_names(distinct)
+    how: dict[str, Any] = {"removed": parse_removed(options["removed"]), "store": options["store"]}
+    readers = open_readers(distinct, options)
+    out: Path | None = options["out"]
+    if out is not None and out.suffix in (".csv", ".parquet"):
+        found = [rows(tables) for _, tables in measure_each(readers, *measures, **how)]
+        table = pl.concat(found, how="diagonal_relaxed")
+        write_table(table, out)
+        click.echo(f"{table.height} rows: {out}")
+        return
+    slug = models[0].strip("/.").replace("/", "-")
+    directory = out or Path("results") / f"{slug}-{kind}"
+    written = write_representation(readers, *measures, directory, **how)
+    click.echo(f"{len(written)} tables: {directory}")
+    click.echo(f"report: {write_report(directory)}")
