@@ -207,7 +207,7 @@ def activate(
     hold = HOLD if targets is None else 0
     for at, block in spread(network, primes, spreading, hold=hold):
         values[:, at] = block[rows]
-        norms[0, at] = block.sum(axis=0)
+        norms[0, at] = np.einsum("ij->j", block)
         norms[1, at] = np.sqrt(np.einsum("ij,ij->j", block, block))
     return Activation(kept, tuple(primes), values, norms[0], norms[1])
 
@@ -241,7 +241,7 @@ def spread(
     column = np.empty(step.shape[0], dtype=np.intp)
     column[places] = np.arange(len(places))
     for found, block in run_all(step, np.sort(places), how, hold):
-        yield column[found], block[back]
+        yield column[found], block.take(back, axis=0)
 
 
 def transition(network: Network, spreading: Spreading) -> sp.csr_array:
