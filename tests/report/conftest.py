@@ -23,7 +23,7 @@ def beside(name):
 
 
 contents, everything = beside("contents"), beside("everything")
-represented = beside("represented")
+networked_tables, represented = beside("networked"), beside("represented")
 
 STEREOTYPES = {
     "racism": ("Racism", "race", "black", "white"),
@@ -411,6 +411,29 @@ def nine_page(nine_results):
 
 
 @pytest.fixture(scope="session")
+def networked():
+    """Give what writes tables about networks, and its constants."""
+    return networked_tables
+
+
+@pytest.fixture(scope="session")
+def network_results(tmp_path_factory):
+    """Three networks, one of a hostile name, reported."""
+    directory = networked_tables.write(tmp_path_factory.mktemp("networks"))
+    write_report(directory)
+    return directory
+
+
+@pytest.fixture(scope="session")
 def inside():
     """Give what writes tables about representation, and its constants."""
     return represented
+
+
+@pytest.fixture(scope="session")
+def inside_results(tmp_path_factory):
+    """One model of a hostile name, read in three layers, reported."""
+    directory = tmp_path_factory.mktemp("page")
+    represented.write(directory, (represented.HOSTILE,), layers=3, removed=(0,))
+    write_report(directory)
+    return directory

@@ -31,6 +31,16 @@ def content_run(content_results, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def network_run(network_results, tmp_path_factory):
+    return opened(network_results, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def inside_run(inside_results, tmp_path_factory):
+    return opened(inside_results, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
 def nine_run(nine_results, tmp_path_factory):
     return opened(nine_results, tmp_path_factory)
 
@@ -58,14 +68,29 @@ def test_every_chart_is_drawn_with_its_marks(run):
     assert len(re.findall(r">(?:Age|Guilt|Arab/Muslim|Buddhism)<", stereotypes)) == 4
 
 
-@pytest.mark.parametrize("which", ["content_run", "nine_run"])
-def test_charts_of_dimensions_and_attributions_are_drawn(which, request):
+@pytest.mark.parametrize(
+    ("which", "least", "title"),
+    [
+        ("content_run", 18, "Implicit bias of"),
+        ("nine_run", 18, "Implicit bias of"),
+        ("network_run", 8, "Implicit bias in association networks"),
+        ("inside_run", 8, "Stereotypes inside the model"),
+    ],
+)
+def test_every_page_is_drawn_without_a_word_in_the_console(which, least, title, request):
     dom, console = request.getfixturevalue(which)
     assert console == []
     charts = dom.split('class="chart"')[1:]
-    assert len(charts) >= 18
+    assert len(charts) >= least
     assert all('class="marks"' in chart.split("</figure>")[0] for chart in charts)
-    assert re.search("<title>(.*?)</title>", dom)[1].startswith("Implicit bias of")
+    assert re.search("<title>(.*?)</title>", dom)[1].startswith(title)
+
+
+def test_a_name_of_markup_stays_text(network_run, inside_run):
+    for dom, _ in (network_run, inside_run):
+        body = dom.split("<body>")[1]
+        assert "<script>alert(1)" not in body and "&lt;script&gt;alert(1)" in body
+        assert "{{7*7}}" in body
 
 
 def test_a_radar_has_an_axis_and_a_point_for_each_stereotype(content_run):

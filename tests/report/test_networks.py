@@ -5,7 +5,6 @@ import json
 import re
 import unicodedata
 
-import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -23,213 +22,21 @@ from tiltmeter.report.network_results import read_networks
 from tiltmeter.report.network_stereotypes import stereotype_section
 from tiltmeter.report.networks import network_part
 
-HOSTILE = "<script>alert(1)</script>{{7*7}}\u202e"
-LONG = "a network whose name goes on and on, and then on " * 3
-NAMES = ("Humans", "Haiku", HOSTILE)
-EMOTIONS = ("trust", "anger", "joy")
-PRIMES = {"female": ["woman", "mother"], "male": ["man", "father"]}
-TARGETS = {"female": ["kind", "warm", "<i>gentle</i>"], "male": ["leader", "bold", "null"]}
-FACTS = {
-    "tiltmeter": "0.1.0",
-    "created": "2026-03-01T12:00:00+00:00",
-    "study": {
-        "name": "abramski2025",
-        "title": "A <b>study</b> of networks",
-        "citation": "Abramski, Rossetti & Stella (2025).",
-        "bibtex": "@misc{abramski2025network}",
-        "notes": ["Here it is atheist."],
-        "identities": {"party": {"label": "Political party", "approach": "emotions"}},
-    },
-    "networks": list(NAMES),
-    "files": [{"of": "Haiku", "file": "haiku.csv", "sha256": "ab" * 32}, "no mapping"],
-    "setting": {"retention": 0.5, "time_steps": None, "weighted": True, "seed": [1]},
-}
-SPREAD = {"retention": 0.5, "time_steps": 22, "norm": "l2"}
 
-
-def frame(name, rows):
-    """Fill the columns nothing here is about with nulls."""
-    schema = NETWORK_TABLES[name]
-    return pl.DataFrame([{**dict.fromkeys(schema), **row} for row in rows], schema=schema)
-
-
-def about(network, identity, approach):
-    return {"network": network, "study": "abramski2025", "identity": identity, "approach": approach}
-
-
-def effect(network, identity, approach, targets, **values):
-    first, second = ("democrat", "republican") if approach == "emotions" else ("female", "male")
-    return {
-        **about(network, identity, approach), **SPREAD, "targets": targets, "first": first,
-        "second": second, "alternative": "two-sided", "confidence": 0.95, "missing": [],
-        "n": 12, "n_targets": 6, **values,
-    }  # fmt: skip
-
-
-def gender(network, female, male, p):
-    """Two effects of published size: Haiku's are those of the released tables."""
-    numbers = {"n": 125, "n_targets": 25, "n_permutations": 32, "p": 1e-5, "p_holm": 2e-5}
-    return [
-        effect(network, "gender", "stereotypes", "female", **numbers, effect=female,
-               stereotype=female, ci_low=female - 0.2, ci_high=female + 0.1, p_permutation=1 / 32,
-               alternative="greater"),
-        effect(network, "gender", "stereotypes", "male", **numbers, effect=-male, stereotype=male,
-               ci_low=-male - 0.1, ci_high=-male + 0.2, p_permutation=p, alternative="less",
-               ) | {"missing": ["athiest"], "note": "a note"},
-    ]  # fmt: skip
-
-
-def effects(names):
-    rows = []
-    for place, network in enumerate(names):
-        rows += gender(network, (0.686, 0.669, 0.05)[place % 3], 0.412, 3 / 32)
-        rows += [
-            effect(network, "party", "emotions", name, norm="l1", effect=value, p=p, p_holm=p,
-                   ci_low=value - 0.1, ci_high=value + 0.1, note="one pair of primes: nothing")
-            for name, value, p in zip(EMOTIONS, (0.3, -0.25, 0.02), (0.001, 0.002, 0.6),
-                                      strict=True)
-        ]  # fmt: skip
-    return frame("network_effects", rows)
-
-
-def coefficients(names):
-    rows = []
-    for place, network in enumerate(names):
-        shared = {**about(network, "religion", "valence"), **SPREAD, "confidence": 0.95,
-                  "missing": [], "n": 900 + 100 * place, "n_nodes": 2000}  # fmt: skip
-        rows += [
-            {**shared, "prime": prime, "coefficient": slope, "se": 0.1, "ci_low": slope - 0.2,
-             "ci_high": slope + 0.2, "p": 0.01, "p_robust": 0.001}
-            for prime, slope in (("muslim", -0.4), ("atheist", -1.5), ("jewish", 0.9))
-        ]  # fmt: skip
-        rows.append({**shared, "wald": 40.0, "wald_df": 2, "p": 0.2, "p_robust": 0.001,
-                     "effect": (40 / shared["n"]) ** 0.5})  # fmt: skip
-    return frame("network_coefficients", rows)
-
-
-def activations(names):
-    rng = np.random.default_rng(3)
-    return frame(
-        "network_activations",
-        [
-            {**about(network, "gender", "stereotypes"), "category": category, "prime": prime,
-             "targets": targets, "target": target, "activation": 9.0,
-             "normalised": round(float(rng.uniform(0, 0.9)), 3)}
-            for network in names
-            for targets, words in TARGETS.items()
-            for target in words
-            for category, primes in PRIMES.items()
-            for prime in primes
-        ],
-    )  # fmt: skip
-
-
-def differences(names):
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    kinds = [("gender", "stereotypes", "female"), ("gender", "stereotypes", "male")]
-    kinds += [("party", "emotions", name) for name in EMOTIONS]
-    return frame(
-        "network_differences",
-        [
-            {"study": "abramski2025", "identity": identity, "approach": approach,
-             "targets": targets, "network_a": a, "network_b": b, "difference": 0.3, "ci_low": 0.1,
-             "ci_high": 0.6, "confidence": 0.95, "p": 0.01, "p_holm": 0.03, "n_targets": 25,
-             "correlation": 0.61}
-            for identity, approach, targets in kinds
-            for a, b in pairs
-        ],
-    )  # fmt: skip
-
-
-def sensitivity(names):
-    """Default, four times the steps (the sign turns), no norm (p grows), and the default's norm."""
-    rows = []
-    for network in names:
-        of = {**about(network, "gender", "stereotypes"), "targets": "female", "weighted": True}
-        for varied, change, value, p, turned in (
-            ("nothing", {}, 0.4, 0.01, False),
-            ("time_steps", {"time_steps": 88}, -0.06, 0.7, True),
-            ("norm", {"norm": "none"}, 0.1, 0.3, False),
-            ("norm", {"norm": "l2"}, 0.4, 0.01, False),
-        ):
-            rows.append({**of, **SPREAD, **change, "varied": varied, "effect": value,
-                         "stereotype": value, "p": p, "turned": turned})  # fmt: skip
-    return frame("network_sensitivity", rows)
-
-
-def streams(names):
-    of = [{"network": network, "source": "feminine", "target": "kind"} for network in names]
-    words = [("feminine", 0, "positive"), ("soft", 1, "neutral"), ("kind", 2, "positive")]
-    nodes = [
-        {**one, "word": word, "layer": layer, "tone": tone, "paths": "1", "shown": True}
-        for one in of
-        for word, layer, tone in words
-    ]
-    edges = [
-        {**one, "src": src, "tgt": tgt, "weight": 3.0, "paths": "1", "shown": True}
-        for one in of
-        for src, tgt in (("feminine", "soft"), ("soft", "kind"))
-    ]
-    return frame("network_stream_nodes", nodes), frame("network_stream_edges", edges)
-
-
-def write(directory, names=NAMES):
-    """Write every table about networks."""
-    directory.mkdir(parents=True, exist_ok=True)
-    nodes, edges = streams(names)
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    tables = {
-        "networks": frame("networks", [
-            {"network": name, "nodes": 15596, "edges": 64599, "density": 0.00053,
-             "average_degree": 8.28, "components": 1, "diameter": 11, "mean_path_length": 4.98,
-             "path_sources": 500 if name == "Haiku" else None, "clustering": 0.186}
-            for name in names
-        ]),
-        "network_overlaps": frame("network_overlaps", [
-            {"network_a": a, "network_b": b, "of": "nodes", "only_a": 0.4, "shared": 0.53,
-             "only_b": 0.18, "n_a": 10, "n_b": 9, "n_shared": 6} for a, b in pairs
-        ]),
-        "network_effects": effects(names),
-        "network_coefficients": coefficients(names),
-        "network_differences": differences(names),
-        "network_sensitivity": sensitivity(names),
-        "network_priming": frame("network_priming", [
-            {"network": name, "n": 50, "spearman": value, "p": 0.001, "effect": 0.87,
-             "effect_p": 0.002, "missing": [], "time_steps": 22}
-            for name, value in zip(names, (-0.66, 0.1, -0.3) * 9, strict=False)
-        ]),
-        "network_activations": activations(names),
-        "network_stream_nodes": nodes,
-        "network_stream_edges": edges,
-    }  # fmt: skip
-    for name, table in tables.items():
-        table.write_parquet(directory / f"{name}.parquet")
-    facts = {**FACTS, "networks": list(names)}
-    (directory / "networks.json").write_text(json.dumps(facts), encoding="utf-8")
-    return directory
+@pytest.fixture(scope="module")
+def page(network_results):
+    return (network_results / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def reported(tmp_path_factory):
-    directory = write(tmp_path_factory.mktemp("networks"))
-    write_report(directory)
-    return directory
-
-
-@pytest.fixture(scope="module")
-def page(reported):
-    return (reported / "report.html").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def part(tmp_path_factory):
+def part(tmp_path_factory, networked):
     """The part of two networks, not drawn."""
-    return part_of(write(tmp_path_factory.mktemp("two"), ("Humans", "Haiku")))
+    return part_of(networked.write(tmp_path_factory.mktemp("two"), ("Humans", "Haiku")))
 
 
 @pytest.fixture
-def made(tmp_path):
-    return write(tmp_path / "made", ("Humans", "Haiku"))
+def made(tmp_path, networked):
+    return networked.write(tmp_path / "made", ("Humans", "Haiku"))
 
 
 def part_of(directory):
@@ -281,12 +88,16 @@ def test_names_and_words_stay_text(page):
     assert len(specs) >= 11 and not any("<" in one for one in specs)
 
 
-def test_tables_and_figures_lie_beside_the_report(reported):
-    written = pl.read_parquet(reported / "tables" / "network_effects.parquet")
-    assert written.equals(pl.read_parquet(reported / "network_effects.parquet"))
-    assert "athiest" in (reported / "tables" / "network_effects.csv").read_text(encoding="utf-8")
+def test_tables_and_figures_lie_beside_the_report(network_results):
+    written = pl.read_parquet(network_results / "tables" / "network_effects.parquet")
+    assert written.equals(pl.read_parquet(network_results / "network_effects.parquet"))
+    assert "athiest" in (network_results / "tables" / "network_effects.csv").read_text(
+        encoding="utf-8"
+    )
     for suffix in ("svg", "png"):
-        assert (reported / "figures" / f"network-activations-2.{suffix}").stat().st_size > 2000
+        assert (
+            network_results / "figures" / f"network-activations-2.{suffix}"
+        ).stat().st_size > 2000
 
 
 def test_the_brief_has_effects_with_intervals_and_what_speaks_against_them(part):
@@ -301,15 +112,15 @@ def test_the_brief_has_effects_with_intervals_and_what_speaks_against_them(part)
     assert "tests disagree" in found["Religion", "Haiku"]
 
 
-def test_an_interval_that_holds_zero_is_named(tmp_path):
-    directory = write(tmp_path / "one", ("a", "b", "c"))
+def test_an_interval_that_holds_zero_is_named(tmp_path, networked):
+    directory = networked.write(tmp_path / "one", ("a", "b", "c"))
     found = {(who, name): text for who, name, text in findings(read_networks(directory))}
     assert "No lean is shown for female targets: the interval includes 0." in found["Gender", "c"]
 
 
-def test_many_findings_stand_in_a_table(part, tmp_path):
+def test_many_findings_stand_in_a_table(part, tmp_path, networked):
     assert part.table is None
-    many = part_of(write(tmp_path / "many", ("a", "b", "c")))
+    many = part_of(networked.write(tmp_path / "many", ("a", "b", "c")))
     assert len(many.findings) == len(many.table.rows) == 9
 
 
@@ -337,9 +148,11 @@ def test_missing_words_and_notes_are_listed(part):
     assert told[0] == "Gender, male targets, Humans: a note; not in the network: athiest."
 
 
-def test_the_heat_map_shows_each_activation_in_its_class(page, reported):
+def test_the_heat_map_shows_each_activation_in_its_class(page, network_results):
     cells = rows(page, "network-activations-1")
-    table = pl.read_parquet(reported / "network_activations.parquet").filter(network="Humans")
+    table = pl.read_parquet(network_results / "network_activations.parquet").filter(
+        network="Humans"
+    )
     assert [cell["value"] for cell in cells] == table["normalised"].to_list()
     for cell in cells:
         low, high = map(float, cell["step"].split(" to "))
@@ -347,8 +160,8 @@ def test_the_heat_map_shows_each_activation_in_its_class(page, reported):
     assert {cell["category"] for cell in cells} == {"female primes", "male primes"}
 
 
-def test_the_heat_map_says_which_category_activates_more(part):
-    mine = activations(("Humans", "Haiku")).filter(network="Haiku", targets="male")
+def test_the_heat_map_says_which_category_activates_more(part, networked):
+    mine = networked.activations(("Humans", "Haiku")).filter(network="Haiku", targets="male")
     mean = mine.filter(category="female")["normalised"].mean()
     figure = section(part, "stereotypes").figures[2]
     assert "Gender, Haiku" in figure.caption
@@ -392,8 +205,8 @@ def test_differences_are_turned_with_their_effects(part):
     assert texts(tables[1][1])[1][head.index("Difference")] == "0.30"
 
 
-def test_of_many_networks_the_pairs_with_the_first_are_drawn(tmp_path):
-    directory = write(tmp_path / "many", ("a", "b", "c", "d", "e"))
+def test_of_many_networks_the_pairs_with_the_first_are_drawn(tmp_path, networked):
+    directory = networked.write(tmp_path / "many", ("a", "b", "c", "d", "e"))
     figure = difference_section(read_networks(directory)).figures[0]
     assert {row["network"] for row in figure.spec["datasets"]["rows"]} == {
         f"a − {other}" for other in "bcde"
@@ -454,8 +267,8 @@ def test_a_table_may_be_absent(made, name):
     assert len(part_of(made).sections) >= 5
 
 
-def test_one_network_is_enough(tmp_path):
-    part = part_of(write(tmp_path / "one", ("Haiku",)))
+def test_one_network_is_enough(tmp_path, networked):
+    part = part_of(networked.write(tmp_path / "one", ("Haiku",)))
     assert "network-differences" not in {one.key for one in part.sections}
     assert [cell.text for cell in part.sections[-1].tables[0][1].columns] == ["Setting", "female"]
 
@@ -500,9 +313,9 @@ def test_neither_a_run_nor_networks_fails_as_before(tmp_path):
         write_report(tmp_path)
 
 
-def test_networks_beside_a_run_are_one_more_part(make_results):
+def test_networks_beside_a_run_are_one_more_part(make_results, networked):
     directory = make_results(keys=["age"])
-    write(directory, ("Haiku",))
+    networked.write(directory, ("Haiku",))
     page = write_report(directory).read_text(encoding="utf-8")
     assert '<a href="#networks">Association networks</a>' in page
     assert (
@@ -535,7 +348,11 @@ def test_names_are_told_apart_and_can_be_read(names):
     assert not kinds & {"Cc", "Cs", "Zl", "Zp"}
 
 
-def test_long_names_are_short_in_drawings(tmp_path):
-    networks = read_networks(write(tmp_path / "long", (LONG + "one", LONG + "two", "Haiku")))
+def test_long_names_are_short_in_drawings(tmp_path, networked):
+    networks = read_networks(
+        networked.write(
+            tmp_path / "long", (networked.LONG + "one", networked.LONG + "two", "Haiku")
+        )
+    )
     marks = list(networks.marks.values())
     assert len(set(marks)) == 3 and max(map(len, marks)) <= 30 and marks[2] == "Haiku"

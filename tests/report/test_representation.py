@@ -30,17 +30,8 @@ def trusted():
 
 
 @pytest.fixture(scope="module")
-def reported(inside, tmp_path_factory):
-    """One model of a hostile name, reported."""
-    directory = tmp_path_factory.mktemp("page")
-    inside.write(directory, (inside.HOSTILE,), layers=3, removed=(0,))
-    write_report(directory)
-    return directory
-
-
-@pytest.fixture(scope="module")
-def page(reported):
-    return (reported / "report.html").read_text(encoding="utf-8")
+def page(inside_results):
+    return (inside_results / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -111,14 +102,16 @@ def test_only_the_works_that_were_used_are_cited(part, made):
     assert "Mu, J." not in " ".join(representation_part(read_representation(made)).sources)
 
 
-def test_tables_and_figures_lie_beside_the_report(reported):
+def test_tables_and_figures_lie_beside_the_report(inside_results):
     for name in REPRESENTATION_TABLES:
-        written = pl.read_parquet(reported / "tables" / f"{name}.parquet")
-        assert written.equals(pl.read_parquet(reported / f"{name}.parquet"))
+        written = pl.read_parquet(inside_results / "tables" / f"{name}.parquet")
+        assert written.equals(pl.read_parquet(inside_results / f"{name}.parquet"))
     for suffix in ("svg", "png"):
-        figure = reported / "figures" / f"representation-profile-2.{suffix}"
+        figure = inside_results / "figures" / f"representation-profile-2.{suffix}"
         assert figure.stat().st_size > 2000
-    curves = (reported / "figures" / "representation-layers-1.svg").read_text(encoding="utf-8")
+    curves = (inside_results / "figures" / "representation-layers-1.svg").read_text(
+        encoding="utf-8"
+    )
     assert ">Warmth<" in curves and ">Competence<" in curves  # the legend
 
 
