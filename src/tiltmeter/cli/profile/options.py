@@ -97,7 +97,7 @@ def measure_models(
 
     from tiltmeter.report import write_report
     from tiltmeter.runs.representation import measure_each, write_representation
-    from tiltmeter.runs.representation_facts import check_names
+    from tiltmeter.runs.representation_facts import call, check_names
     from tiltmeter.tables import write_table
 
     distinct = list(dict.fromkeys(models))
@@ -111,7 +111,7 @@ def measure_models(
         write_table(table, out)
         click.echo(f"{table.height} rows: {out}")
         return
-    slug = models[0].strip("/.").replace("/", "-")
+    slug = call(models[0]).strip("/.").replace("/", "-")
     directory = out or Path("results") / f"{slug}-{kind}"
     written = write_representation(readers, *measures, directory, **how)
     click.echo(f"{len(written)} tables: {directory}")
