@@ -97,6 +97,18 @@ def test_a_model_that_fails_leaves_the_tables_of_those_before(
     assert set(kept["model"]) == {"one"} and [m["name"] for m in facts["models"]] == ["one"]
 
 
+def test_a_model_that_cannot_be_opened_leaves_no_folder(tmp_path: Path) -> None:
+    def opened() -> Iterator[Any]:
+        raise ModelError("model 'one': broken")
+        yield
+
+    with pytest.raises(ModelError):
+        write_representation(opened(), None, asking(), tmp_path / "new")
+    with pytest.raises(ModelError):
+        write_representation(opened(), None, asking(), tmp_path)
+    assert tmp_path.is_dir() and not (tmp_path / "new").exists()
+
+
 def test_a_model_is_let_go_before_the_next_is_opened(
     fake_reader: Callable[..., Any], tmp_path: Path
 ) -> None:

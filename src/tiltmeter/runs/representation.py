@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -342,20 +343,29 @@ def write_representation(
     InputError, ModelError
         As for `measure_each`; the models before are written by then.
     """
+    new = not directory.exists()
     directory.mkdir(parents=True, exist_ok=True)
     told: list[dict[str, Any]] = []
     tables: Tables = {}
     how: dict[str, Any] = {"removed": removed, "store": store}
-    for said, found in measure_each(readers, profiling, testing, **how):
-        told.append(said)
-        tables = _joined([tables, found])
-        for name in REPRESENTATION_TABLES:
-            path = directory / f"{name}.parquet"
-            if name in tables:
-                write_table(tables[name], path)
-            else:
-                path.unlink(missing_ok=True)
-        facts = say_measured(told, profiling, testing, removed)
-        text = json.dumps(facts, indent=2, ensure_ascii=False)
-        (directory / FACTS).write_text(text + "\n", encoding="utf-8")
+    try:
+        for said, found in measure_each(readers, profiling, testing, **how):
+            told.append(said)
+            tables = _joined([tables, found])
+            _write(tables, say_measured(told, profiling, testing, removed), directory)
+    finally:
+        if new and not told:
+            with suppress(OSError):  # the store may be in it
+                directory.rmdir()
     return tables
+
+
+def _write(tables: Tables, facts: dict[str, Any], directory: Path) -> None:
+    for name in REPRESENTATION_TABLES:
+        path = directory / f"{name}.parquet"
+        if name in tables:
+            write_table(tables[name], path)
+        else:
+            path.unlink(missing_ok=True)
+    text = json.dumps(facts, indent=2, ensure_ascii=False)
+    (directory / FACTS).write_text(text + "\n", encoding="utf-8")
