@@ -4,6 +4,8 @@ import html
 import re
 import shutil
 import subprocess
+import tempfile
+from functools import cache
 
 import pytest
 
@@ -20,37 +22,21 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome o
 
 
 @pytest.fixture(scope="module")
-def run(results, tmp_path_factory):
-    """The DOM after all scripts ran, and the lines of the console."""
-    return opened(results, tmp_path_factory)
+def run(results):
+    return opened(results)
 
 
-@pytest.fixture(scope="module")
-def content_run(content_results, tmp_path_factory):
-    return opened(content_results, tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def network_run(network_results, tmp_path_factory):
-    return opened(network_results, tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def inside_run(inside_results, tmp_path_factory):
-    return opened(inside_results, tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def nine_run(nine_results, tmp_path_factory):
-    return opened(nine_results, tmp_path_factory)
-
-
-def opened(directory, tmp_path_factory):
-    profile = f"--user-data-dir={tmp_path_factory.mktemp('profile')}"
+@cache
+def opened(directory):
+    """Give the DOM after all scripts ran, and the lines of the console."""
     address = (directory / "report.html").as_uri()
-    done = subprocess.run(
-        [BROWSER, *FLAGS, profile, address], capture_output=True, timeout=180, check=True
-    )
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        done = subprocess.run(
+            [BROWSER, *FLAGS, f"--user-data-dir={profile}", address],
+            capture_output=True,
+            timeout=180,
+            check=True,
+        )
     log = done.stderr.decode(errors="replace")
     return done.stdout.decode(), [line for line in log.splitlines() if ":CONSOLE" in line]
 
@@ -71,14 +57,14 @@ def test_every_chart_is_drawn_with_its_marks(run):
 @pytest.mark.parametrize(
     ("which", "least", "title"),
     [
-        ("content_run", 18, "Implicit bias of"),
-        ("nine_run", 18, "Implicit bias of"),
-        ("network_run", 8, "Implicit bias in association networks"),
-        ("inside_run", 8, "Stereotypes inside the model"),
+        ("content_results", 18, "Implicit bias of"),
+        ("nine_results", 18, "Implicit bias of"),
+        ("network_results", 8, "Implicit bias in association networks"),
+        ("inside_results", 8, "Stereotypes inside the model"),
     ],
 )
 def test_every_page_is_drawn_without_a_word_in_the_console(which, least, title, request):
-    dom, console = request.getfixturevalue(which)
+    dom, console = opened(request.getfixturevalue(which))
     assert console == []
     charts = dom.split('class="chart"')[1:]
     assert len(charts) >= least
@@ -86,15 +72,15 @@ def test_every_page_is_drawn_without_a_word_in_the_console(which, least, title, 
     assert re.search("<title>(.*?)</title>", dom)[1].startswith(title)
 
 
-def test_a_name_of_markup_stays_text(network_run, inside_run):
-    for dom, _ in (network_run, inside_run):
-        body = dom.split("<body>")[1]
+def test_a_name_of_markup_stays_text(network_results, inside_results):
+    for directory in (network_results, inside_results):
+        body = opened(directory)[0].split("<body>")[1]
         assert "<script>alert(1)" not in body and "&lt;script&gt;alert(1)" in body
         assert "{{7*7}}" in body
 
 
-def test_a_radar_has_an_axis_and_a_point_for_each_stereotype(content_run):
-    radar = content_run[0].split('id="figure-radar-forced-1"')[1].split("</figure>")[0]
+def test_a_radar_has_an_axis_and_a_point_for_each_stereotype(content_results):
+    radar = opened(content_results)[0].split('id="figure-radar-forced-1"')[1].split("</figure>")[0]
     assert len(re.findall(r">(?:Age|Mind|Arab|Male)<", radar)) == 3 * 4
     points = re.findall(r'aria-label="[^"]*Stereotype: [^"]*Mean: ', radar)
     assert len(points) == 3 * 10

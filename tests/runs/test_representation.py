@@ -26,8 +26,8 @@ from tiltmeter.runs.representation import (
     Profiling,
     Testing,
     measure_states,
-    write_representation,
 )
+from tiltmeter.runs.representation_results import write_representation
 
 WORDS = Words("pair", {"a": ("Ann", "Eve", "Amy"), "b": ("Bob", "Tom", "Jim")}, ("Kim",))
 AGE = [test for test in load_tests("bai2025") if test.test in ("age", "power", "career", "science")]

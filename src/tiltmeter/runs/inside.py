@@ -15,8 +15,9 @@ from tiltmeter.errors import InputError
 from tiltmeter.runs.plan import Plan, Selection
 from tiltmeter.runs.pole_contexts import place_terms, place_words
 from tiltmeter.runs.relating import Relating, read_said
-from tiltmeter.runs.representation import FACTS, Profiling, Testing, write_representation
+from tiltmeter.runs.representation import Profiling, Testing
 from tiltmeter.runs.representation_facts import call
+from tiltmeter.runs.representation_results import FACTS, write_representation
 
 __all__ = ["look_inside", "readable"]
 

@@ -1,16 +1,13 @@
-"""What stands inside models, in a results directory: every table about it, and where it came from.
+"""What stands inside a model: every table about it.
 
 A model is read once; each number of removed components is another look at the same states.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -30,21 +27,11 @@ from tiltmeter.embeddings.words import Words
 from tiltmeter.frames.representation import REPRESENTATION_TABLES
 from tiltmeter.runs.pole_contexts import InContext
 from tiltmeter.runs.relating import Relating
-from tiltmeter.runs.representation_facts import call, check_names, say_measured, say_read
-from tiltmeter.tables import write_table
+from tiltmeter.runs.representation_facts import call
 
-__all__ = [
-    "FACTS",
-    "Profiling",
-    "Testing",
-    "measure_each",
-    "measure_states",
-    "write_representation",
-]
+__all__ = ["Profiling", "Tables", "Testing", "join_tables", "measure_states"]
 
-#: The file that says what was measured, beside the tables.
-FACTS = "representation.json"
-
+#: Name of REPRESENTATION_TABLES → table.
 Tables = dict[str, pl.DataFrame]
 
 
@@ -147,7 +134,7 @@ def measure_states(
         parts += _profiles(call(reader.name), profiling, removed, states_of)
     if testing is not None:
         parts += _associations(call(reader.name), testing, removed, states_of)
-    return _joined(parts)
+    return join_tables(parts)
 
 
 def _profiles(
@@ -264,108 +251,11 @@ def _together(first: States, second: States) -> States:
     return States(keys, first.layers, values, np.concatenate([first.counts, second.counts]))
 
 
-def _joined(parts: Iterable[Tables]) -> Tables:
-    """Set the tables of several looks or models under each other."""
+def join_tables(parts: Iterable[Tables]) -> Tables:
+    """Set the tables of several looks or models under each other, those with rows."""
     found: dict[str, list[pl.DataFrame]] = {}
     for part in parts:
         for name, table in part.items():
             if not table.is_empty():
                 found.setdefault(name, []).append(table)
     return {name: pl.concat(found[name]) for name in REPRESENTATION_TABLES if name in found}
-
-
-def measure_each(
-    readers: Iterable[Reader],
-    profiling: Profiling | None,
-    testing: Testing | None,
-    *,
-    removed: Sequence[int] = (0,),
-    store: Path | None = None,
-) -> Iterator[tuple[dict[str, Any], Tables]]:
-    """Measure models one after another.
-
-    Parameters
-    ----------
-    readers
-        The models, with distinct names; where they are opened one by one, none is held while the
-        next is opened.
-    profiling, testing, removed, store
-        As for `measure_states`.
-
-    Yields
-    ------
-    said : dict
-        Which model was read, and how (`say_read`).
-    tables : dict
-        As `measure_states` gives them.
-
-    Raises
-    ------
-    InputError, ModelError
-        As for `measure_states`; also if two models have one name.
-    """
-    names: list[str] = []
-    for reader in readers:
-        check_names([*names, reader.name])
-        names.append(reader.name)
-        tables = measure_states(reader, profiling, testing, removed=removed, store=store)
-        said = say_read(reader)
-        del reader
-        yield said, tables
-
-
-def write_representation(
-    readers: Iterable[Reader],
-    profiling: Profiling | None,
-    testing: Testing | None,
-    directory: Path,
-    *,
-    removed: Sequence[int] = (0,),
-    store: Path | None = None,
-) -> Tables:
-    """Measure models and write the tables down, anew after each model.
-
-    Parameters
-    ----------
-    readers, profiling, testing, removed, store
-        As for `measure_each`.
-    directory
-        A results directory; each table becomes a parquet file of the name in
-        REPRESENTATION_TABLES.
-
-    Returns
-    -------
-    dict
-        Name → table, those with rows.
-
-    Raises
-    ------
-    InputError, ModelError
-        As for `measure_each`; the models before are written by then.
-    """
-    new = not directory.exists()
-    directory.mkdir(parents=True, exist_ok=True)
-    told: list[dict[str, Any]] = []
-    tables: Tables = {}
-    how: dict[str, Any] = {"removed": removed, "store": store}
-    try:
-        for said, found in measure_each(readers, profiling, testing, **how):
-            told.append(said)
-            tables = _joined([tables, found])
-            _write(tables, say_measured(told, profiling, testing, removed), directory)
-    finally:
-        if new and not told:
-            with suppress(OSError):  # the store may be in it
-                directory.rmdir()
-    return tables
-
-
-def _write(tables: Tables, facts: dict[str, Any], directory: Path) -> None:
-    for name in REPRESENTATION_TABLES:
-        path = directory / f"{name}.parquet"
-        if name in tables:
-            write_table(tables[name], path)
-        else:
-            path.unlink(missing_ok=True)
-    text = json.dumps(facts, indent=2, ensure_ascii=False)
-    (directory / FACTS).write_text(text + "\n", encoding="utf-8")

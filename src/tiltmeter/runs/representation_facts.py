@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -65,7 +66,7 @@ def say_measured(
     models
         What `say_read` says of each.
     profiling, testing, removed
-        As for `write_representation`.
+        As for `measure_states`.
 
     Returns
     -------
@@ -81,48 +82,12 @@ def say_measured(
         "setting": {"removed": list(removed)},
     }
     if profiling is not None:
-        dictionary, how = profiling.dictionary, profiling.setting
-        facts["dictionary"] = {
-            "name": Path(dictionary.name).name,
-            "senses": dictionary.senses["key"].n_unique(),
-            "terms": dictionary.senses["term"].n_unique(),
-            "dimensions": list(dictionary.dimensions),
-            "sha256": _digest(dictionary.senses),
-        }
-        facts["contexts"] = profiling.poles.describe()
-        facts["words"] = [
-            {
-                "name": words.name,
-                "groups": {group: len(members) for group, members in words.groups.items()},
-                "individuals": list(words.individuals),
-            }
-            for words in profiling.words
-        ]
-        if profiling.extended is not None:
-            inside = profiling.extended_in
-            facts["extended"] = {
-                "terms": profiling.extended["term"].n_unique(),
-                "sha256": _digest(profiling.extended),
-                "contexts": inside.describe() if inside else {"kind": "none"},
-            }
-        facts["setting"] |= {
-            "confidence": how.confidence, "draws": how.draws, "seed": how.seed
-        }  # fmt: skip
+        facts |= _say_profiling(profiling)
+        how = profiling.setting
+        facts["setting"] |= {"confidence": how.confidence, "draws": how.draws, "seed": how.seed}
     if testing is not None:
-        studies = list(dict.fromkeys(test.study for test in testing.tests))
-        facts["tests"] = [
-            {"study": study, "tests": sum(test.study == study for test in testing.tests)}
-            for study in studies
-        ]
+        facts |= _say_testing(testing)
         tested = testing.setting
-        facts["words_of_tests"] = testing.words.describe()
-        if testing.relating is not None:
-            said = testing.relating
-            facts["relations"] = {
-                "scores": said.scores.height,
-                "trials": said.words.height if said.words is not None else None,
-                "mode": said.mode,
-            }
         facts["setting"] |= {
             "methods": list(testing.methods),
             "confidence": tested.confidence,
@@ -130,6 +95,52 @@ def say_measured(
             "most_partitions": tested.most_partitions,
             "drawn_partitions": tested.drawn_partitions,
             "test_seed": tested.seed,
+        }
+    return facts
+
+
+def _say_profiling(profiling: Profiling) -> dict[str, Any]:
+    dictionary = profiling.dictionary
+    facts: dict[str, Any] = {
+        "dictionary": {
+            "name": Path(dictionary.name).name,
+            "senses": dictionary.senses["key"].n_unique(),
+            "terms": dictionary.senses["term"].n_unique(),
+            "dimensions": list(dictionary.dimensions),
+            "sha256": _digest(dictionary.senses),
+        },
+        "contexts": profiling.poles.describe(),
+        "words": [
+            {
+                "name": words.name,
+                "groups": {group: len(members) for group, members in words.groups.items()},
+                "individuals": list(words.individuals),
+            }
+            for words in profiling.words
+        ],
+    }
+    if profiling.extended is not None:
+        inside = profiling.extended_in
+        facts["extended"] = {
+            "terms": profiling.extended["term"].n_unique(),
+            "sha256": _digest(profiling.extended),
+            "contexts": inside.describe() if inside else {"kind": "none"},
+        }
+    return facts
+
+
+def _say_testing(testing: Testing) -> dict[str, Any]:
+    counts = Counter(test.study for test in testing.tests)
+    facts: dict[str, Any] = {
+        "tests": [{"study": study, "tests": count} for study, count in counts.items()],
+        "words_of_tests": testing.words.describe(),
+    }
+    if testing.relating is not None:
+        said = testing.relating
+        facts["relations"] = {
+            "scores": said.scores.height,
+            "trials": said.words.height if said.words is not None else None,
+            "mode": said.mode,
         }
     return facts
 

@@ -96,8 +96,8 @@ def measure_models(
     import polars as pl
 
     from tiltmeter.report import write_report
-    from tiltmeter.runs.representation import measure_each, write_representation
     from tiltmeter.runs.representation_facts import call, check_names
+    from tiltmeter.runs.representation_results import measure_each, write_representation
     from tiltmeter.tables import write_table
 
     distinct = list(dict.fromkeys(models))
