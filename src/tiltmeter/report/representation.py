@@ -209,7 +209,10 @@ def _setting(facts: Plan) -> tuple[tuple[str, str], ...]:
     return tuple((visible(name), visible(text)) for name, text in told if text)
 
 
-_LAST = {"normed": "last state after the final norm", "block": "last state before the final norm"}
+_LAST = {
+    "normed": "last state after the final norm",
+    "block": "last state as its last block gives it",
+}
 
 
 def _model(one: Plan) -> str:
