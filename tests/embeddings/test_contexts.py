@@ -11,7 +11,8 @@ from tiltmeter.embeddings.contexts import TEMPLATES, alone, in_templates, rows_o
 from tiltmeter.embeddings.states import States
 from tiltmeter.errors import InputError
 
-KEYS = st.text(st.characters(exclude_characters="|"), min_size=1, max_size=12)
+#: As words files give them: those refuse half a character, which no table can hold.
+KEYS = st.text(st.characters(codec="utf-8", exclude_characters="|"), min_size=1, max_size=12)
 
 
 def states(*keys: str) -> States:

@@ -49,6 +49,7 @@ def test_individuals_stand_beside_any_number_of_groups(tmp_path: Path) -> None:
         ('{"a": ["x", 3], "b": ["y", "z"]}', "a: expected a list of words"),
         ('{"a": ["x", ""], "b": ["y", "z"]}', "a: word ''"),
         ('{"a": ["x", "u|1"], "b": ["y", "z"]}', "a: word 'u|1'"),
+        (r'{"a": ["x", "\ud800"], "b": ["y", "z"]}', r"a: word '\ud800'"),
         ('{"groups": {"a": ["x", "y"]}, "individual": ["z"]}', "field 'individual'; allowed"),
         ('{"groups": {"a": ["x", "y"]}, "individuals": ["Y"]}', "both 'a' and 'individuals'"),
         ('{"groups": {"a": ["x", "y"]}, "individuals": ["z"], "article": 1}', "article 1"),
