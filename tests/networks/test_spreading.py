@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tiltmeter.errors import InputError
@@ -63,6 +63,32 @@ def test_activation_is_symmetric_up_to_strength(net: Network, r: float, steps: i
     found = activate(net, net.words, Spreading(r, steps)).values
     flow = found * np.asarray(net.weights.sum(axis=1))  # X[j, i] · d_i
     np.testing.assert_allclose(flow, flow.T, rtol=1e-9, atol=1e-9)
+
+
+@settings(deadline=None)
+@given(GRAPHS, st.integers(1, 30), st.floats(0, 0.5), st.floats(0, 1))
+def test_it_is_the_definition_step_by_step(
+    net: Network, steps: int, decay: float, suppress: float
+) -> None:
+    how = Spreading(0.3, steps, decay=decay, suppress=suppress)
+    matrix, expected = transition(net, how).toarray(), np.eye(len(net)) * len(net)
+    for _ in range(steps):
+        expected = matrix @ expected * (1 - decay)
+        assume(not suppress or not np.isclose(expected, suppress, rtol=1e-9, atol=0).any())
+        expected[expected < suppress] = 0
+    found = activate(net, net.words, how).values
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("size", [40, 4_000])
+def test_a_long_path_is_walked_as_the_definition_has_it(size: int) -> None:
+    net = network(*[(str(at), str(at + 1), 1.0 + at % 7) for at in range(size)])
+    found = activate(net, ["3", "0"], Spreading(0.4, 30)).values
+    expected = np.zeros((len(net), 2))
+    expected[3, 0] = expected[0, 1] = len(net)
+    for _ in range(30):
+        expected = transition(net, Spreading(0.4)) @ expected
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_one_step_by_hand() -> None:

@@ -54,7 +54,7 @@ class Following:
         yield from zip(self.given.indices[at].tolist(), self.given.data[at].tolist(), strict=True)
 
 
-def find_followers(step: sp.csr_array, places: Places, kept: float, most: int) -> Following:
+def find_followers(step: sp.csc_array, places: Places, kept: float, most: int) -> Following:
     """Choose primes that need no run: no two of them are neighbours, and all neighbours run.
 
     Words with few neighbours are taken first. Leaders are held until their last follower is made;
@@ -75,7 +75,7 @@ def find_followers(step: sp.csr_array, places: Places, kept: float, most: int) -
     -------
     Following
     """
-    given = sp.csc_array(step)
+    given = step.copy()
     alike = np.isclose(step.diagonal(), kept, rtol=1e-12, atol=0.0)
     given.setdiag(0.0)
     given.eliminate_zeros()

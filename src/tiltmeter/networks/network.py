@@ -122,7 +122,7 @@ class Network:
             return int(self.weights.nnz)
         return int(self.weights.nnz + self.n_loops) // 2
 
-    @property
+    @cached_property
     def n_loops(self) -> int:
         """Count the edges that lead from a node to itself."""
         return int(np.count_nonzero(self.weights.diagonal()))

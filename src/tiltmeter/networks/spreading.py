@@ -199,14 +199,15 @@ def activate(
     twice = sorted({prime for prime in primes if list(primes).count(prime) > 1})
     if twice:
         raise InputError(f"primes: {', '.join(twice)} stands twice")
-    network.places(primes, "prime")
     kept = network.words if targets is None else tuple(targets)
-    rows = slice(None) if targets is None else network.places(kept, "target")
-    values = np.empty((len(kept), len(primes)))
+    places = network.places(primes, "prime")
+    step, back, how = _prepare(network, spreading)
+    rows = back if targets is None else back[network.places(kept, "target")]
+    values = np.empty((len(kept), len(primes)), order="F")
     norms = np.empty((2, len(primes)))
     hold = HOLD if targets is None else 0
-    for at, block in spread(network, primes, spreading, hold=hold):
-        values[:, at] = block[rows]
+    for at, block in run_all(step, back[places], how, hold):
+        values[:, at] = block.take(rows, axis=0)
         norms[0, at] = np.einsum("ij->j", block)
         norms[1, at] = np.sqrt(np.einsum("ij,ij->j", block, block))
     return Activation(kept, tuple(primes), values, norms[0], norms[1])
@@ -235,13 +236,10 @@ def spread(
     block : numpy.ndarray
         Shape (nodes, primes of the block).
     """
-    how = (spreading or Spreading()).within(network)
-    step, back = _prepare(network, how)
-    places = back[network.places(primes, "prime")]
-    column = np.empty(step.shape[0], dtype=np.intp)
-    column[places] = np.arange(len(places))
-    for found, block in run_all(step, np.sort(places), how, hold):
-        yield column[found], block.take(back, axis=0)
+    places = network.places(primes, "prime")
+    step, back, how = _prepare(network, spreading)
+    for at, block in run_all(step, back[places], how, hold):
+        yield at, block.take(back, axis=0)
 
 
 def transition(network: Network, spreading: Spreading) -> sp.csr_array:
@@ -271,33 +269,39 @@ def transition(network: Network, spreading: Spreading) -> sp.csr_array:
     return matrix
 
 
-def _prepare(network: Network, how: Spreading) -> tuple[sp.csr_array, NDArray[np.intp]]:
+def _prepare(
+    network: Network, spreading: Spreading | None
+) -> tuple[sp.csc_array, NDArray[np.intp], Spreading]:
     """Make the matrix of one step in an order that puts neighbours near each other.
 
-    The cache then serves many primes. It is kept for the next call with the same network, as
+    The cache then serves many primes. By columns, since each entry then adds to another row than
+    the one before and need not wait for it. It is kept for the next call with the same network, as
     bias is measured of one identity and setting after another.
 
     Returns
     -------
-    step : scipy.sparse.csr_array
+    step : scipy.sparse.csc_array
     back : numpy.ndarray
         Shape (nodes,): where each node stands in it.
+    how : Spreading
+        With steps and start.
     """
+    how = (spreading or Spreading()).within(network)
     wanted = (np.asarray(how.retention).tobytes(), how.weighted, how.spreadr_loops)
     found = _PREPARED.get(network)
     if found is None or found[0] != wanted:
-        step = transition(network, how)
-        order = np.asarray(reverse_cuthill_mckee(step, symmetric_mode=False), dtype=np.intp)
-        step = step[order][:, order].tocsr()
+        matrix = transition(network, how)
+        order = np.asarray(reverse_cuthill_mckee(matrix, symmetric_mode=False), dtype=np.intp)
+        step = sp.csc_array(matrix[order][:, order])
         step.sort_indices()
         found = _PREPARED[network] = (wanted, step, np.argsort(order))
     elif network.n_loops:
         _warn_of_loops(network, how)
-    return found[1:]
+    return *found[1:], how
 
 
 #: Network → its last setting, the matrix of one step, and the places of its nodes.
-_PREPARED: WeakKeyDictionary[Network, tuple[Any, sp.csr_array, NDArray[np.intp]]] = (
+_PREPARED: WeakKeyDictionary[Network, tuple[Any, sp.csc_array, NDArray[np.intp]]] = (
     WeakKeyDictionary()
 )
 
