@@ -66,12 +66,12 @@ def test_the_public_names() -> None:
         "attribution_contrasts", "attributions", "build_network", "check_priming",
         "clean_associations", "collect_associations", "compare_predictors", "compliance",
         "contrast", "correlate_dimensions", "describe_network", "dimension_tests", "estimate",
-        "load_network_study", "load_published", "load_study", "load_word_tests",
-        "make_contexts", "measure_bias", "measure_profile", "network_overlap", "open_reader",
-        "predict_directions", "rank_models", "read_associations", "read_attribution",
-        "read_decision", "read_dictionary", "read_emotions", "read_examples", "read_extended",
-        "read_network", "read_states", "read_valence", "read_words", "regress", "relate",
-        "remove_components", "sample_corpus", "score", "stream", "terms_alone",
+        "hold_against_chance", "load_network_study", "load_published", "load_study",
+        "load_word_tests", "make_contexts", "measure_bias", "measure_profile", "network_overlap",
+        "open_reader", "predict_directions", "rank_models", "read_associations",
+        "read_attribution", "read_decision", "read_dictionary", "read_emotions", "read_examples",
+        "read_extended", "read_network", "read_states", "read_valence", "read_words", "regress",
+        "relate", "remove_components", "sample_corpus", "score", "stream", "terms_alone",
         "terms_in_templates", "trials", "vary_setting", "write_report",
     ]  # fmt: skip
     for name in tiltmeter.__all__:

@@ -45,6 +45,7 @@ _PUBLIC = {
     "describe_network": "tiltmeter.networks.structure:describe",
     "dimension_tests": "tiltmeter.statistics",
     "estimate": "tiltmeter.statistics",
+    "hold_against_chance": "tiltmeter.networks.chance",
     "load_network_study": "tiltmeter.stimuli",
     "load_published": "tiltmeter.reference",
     "load_study": "tiltmeter.stimuli",

@@ -84,6 +84,18 @@ def test_bias_writes_the_effects_and_says_them(run: Run, edges: Path, tmp_path: 
     assert pl.read_csv(tmp_path / "S.csv")["varied"].n_unique() == 5
 
 
+def test_bias_says_what_chance_gives(run: Run, edges: Path, tmp_path: Path) -> None:
+    arguments = ("--study", "mine.yaml", "--draws", "100", "--rewirings", "19")
+    code, out, err = run(
+        "network", "bias", "mine.csv", *arguments, "--out", "E.csv", "--chance", "C.csv"
+    )
+    assert (code, err) == (0, "")
+    found = pl.read_csv(tmp_path / "C.csv")
+    assert found["targets"].to_list() == ["female", "male"]
+    assert found["n_rewired"].to_list() == [19, 19] and (found["p_chance"] >= 1 / 20).all()
+    assert "mine, gender, female, rewired: " in out and "published p at most .05 in " in out
+
+
 def test_bias_of_valence_reads_a_lexicon(run: Run, edges: Path, tmp_path: Path) -> None:
     words = {"kind": 0.9, "leader": 0.5, "woman": 0.7, "man": 0.6, "null": 0.4, "girl": 0.8}
     pl.DataFrame({"word": [*words], "valence": [*words.values()]}).write_csv(tmp_path / "v.csv")
@@ -98,13 +110,18 @@ def test_compare_writes_tables_and_a_report(run: Run, edges: Path, tmp_path: Pat
     other = EDGES.replace("woman,kind,3", "man,kind,3")
     (tmp_path / "other.csv").write_text(other, encoding="utf-8")
     arguments = ("--study", "mine.yaml", "--stream", "woman:leader", "--draws", "100")
+    arguments += ("--rewirings", "19")
     code, out, err = run(
         "network", "compare", "A=mine.csv", "B=other.csv", *arguments, "--out", "both"
     )
     assert (code, err) == (0, "")
     assert pl.read_parquet(tmp_path / "both" / "network_effects.parquet").height == 4
     page = (tmp_path / "both" / "report.html").read_text(encoding="utf-8")
-    assert "Mindset stream from woman to leader in B" in page
+    assert "Mindset stream from woman to leader in B" in page and "Beyond chance" in page
+    more = ("network", "compare", "A=mine.csv", *arguments, "--rewirings", "0", "--out", "both")
+    assert run(*more)[0] == 0
+    assert not (tmp_path / "both" / "network_chance.parquet").exists()
+    assert "Beyond chance" not in (tmp_path / "both" / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_loop_is_warned_of_in_one_line(run: Run, tmp_path: Path) -> None:

@@ -141,6 +141,33 @@ def sensitivity(names):
     return frame("network_sensitivity", rows)
 
 
+def chance(names):
+    """Beyond chance: female and valence; not beyond it: male and the emotions."""
+    rows = []
+    for network in names:
+        shared = {**SPREAD, "confidence": 0.95, "n_rewired": 99}
+        for targets, value, p, side in (
+            ("female", 0.6, 0.01, "greater"), ("male", -0.4, 0.2, "less")
+        ):  # fmt: skip
+            rows.append({**about(network, "gender", "stereotypes"), **shared, "targets": targets,
+                         "effect": value, "stereotype": abs(value), "chance": 0.1,
+                         "chance_low": -0.5, "chance_high": 0.3, "p_chance": p, "p": 1e-5,
+                         "alternative": side, "false_alarms": 0.48})  # fmt: skip
+        rows += [
+            {**about(network, "party", "emotions"), **shared, "targets": name, "effect": 0.2,
+             "chance": 0.0, "chance_low": -0.4, "chance_high": 0.4, "p_chance": 0.5, "p": 0.001,
+             "alternative": "two-sided", "false_alarms": 0.66}
+            for name in EMOTIONS
+        ]  # fmt: skip
+        rows += [
+            {**about(network, "religion", "valence"), **shared, "targets": prime, "effect": value,
+             "chance": 0.0, "chance_low": -0.1, "chance_high": 0.1, "p_chance": 0.02, "p": 0.01,
+             "alternative": "two-sided" if prime else "greater", "false_alarms": 0.0}
+            for prime, value in (("muslim", -0.4), ("jewish", 0.9), (None, 0.2))
+        ]  # fmt: skip
+    return frame("network_chance", rows)
+
+
 def streams(names):
     of = [{"network": network, "source": "feminine", "target": "kind"} for network in names]
     words = [("feminine", 0, "positive"), ("soft", 1, "neutral"), ("kind", 2, "positive")]
@@ -176,6 +203,7 @@ def write(directory, names=NAMES):
         "network_effects": effects(names),
         "network_coefficients": coefficients(names),
         "network_differences": differences(names),
+        "network_chance": chance(names),
         "network_sensitivity": sensitivity(names),
         "network_priming": frame("network_priming", [
             {"network": name, "n": 50, "spearman": value, "p": 0.001, "effect": 0.87,

@@ -68,8 +68,8 @@ def test_networks_alone_make_a_report_of_their_own(page):
     headings = re.findall(r'<h2 id="([^"]*)"', page)
     assert headings == [
         "brief-1", "measured", "network-networks", "network-stereotypes", "network-valence",
-        "network-emotions", "network-differences", "network-streams", "network-sensitivity",
-        "limits", "cite", "reproduce",
+        "network-emotions", "network-chance", "network-differences", "network-streams",
+        "network-sensitivity", "limits", "cite", "reproduce",
     ]  # fmt: skip
     assert all(f'href="#{key}"' in page for key in headings[1:])
 
@@ -106,7 +106,7 @@ def test_the_brief_has_effects_with_intervals_and_what_speaks_against_them(part)
         "Female targets 0.67 [0.47 to 0.77] towards female primes, male targets 0.41 [0.21 to "
         "0.51] towards male primes (95% interval). Both leans are stereotype-consistent. With the "
         "primes swapped p is .094 for male targets, above .05: the lean may rest on a few of the "
-        "primes."
+        "primes. Rewired at random, the network gives as much of: male."
     )
     assert "trust 0.30" in found["Political party", "Haiku"]
     assert "tests disagree" in found["Religion", "Haiku"]
@@ -227,6 +227,33 @@ def test_what_a_setting_changes_is_marked_and_said(part):
         "Gender: of 4 effects under a changed setting, 2 significant by default turn their sign "
         "(Humans, female: time steps × 4; Haiku, female: time steps × 4); 2 keep it but are no "
         "longer significant (Humans, female: no norm; Haiku, female: no norm)."
+    )
+
+
+def test_what_rewired_networks_give_stands_beside_the_effects(part):
+    found = section(part, "chance")
+    assert "99 such networks were made of each" in found.text[0] and "1/100" in found.text[0]
+    assert "here they are 48% (stereotypes), 0% (valence), 66% (emotions)." in found.text[1]
+    assert [figure.name for figure in found.figures] == [f"network-chance-{n}" for n in (1, 2, 3)]
+    assert (
+        "Haiku: beyond chance: female 0.60; not beyond it: male −0.40." in found.figures[0].summary
+    )
+    drawn = found.figures[0].spec["datasets"]["rows"]
+    male = next(row for row in drawn if row["label"] == "male")
+    assert (male["mean"], male["low"], male["high"]) == (0.4, -0.3, 0.5)  # turned
+    head, *body = texts(found.tables[1][1])
+    assert [row[head.index("Targets")] for row in body[-2:]] == ["all primes equal"] * 2
+    assert "Turned" not in head
+
+
+def test_the_brief_says_what_chance_would_give_as_well(part):
+    found = {(identity, name): text for identity, name, text in part.findings}
+    assert found["Gender", "Haiku"].endswith(
+        "Rewired at random, the network gives as much of: male."
+    )
+    assert found["Political party", "Haiku"].endswith("none of this is beyond chance.")
+    assert found["Religion", "Haiku"].endswith(
+        "This is beyond what the network gives when rewired at random (p at most .020)."
     )
 
 

@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from tiltmeter.runs.budget import Cost
 
-__all__ = ["progress_bar", "say_cost"]
+__all__ = ["counting_bar", "progress_bar", "say_cost"]
 
 
 def say_cost(costs: list[Cost], asked: str = "trials") -> None:
@@ -77,3 +77,17 @@ def progress_bar(total: int) -> Iterator[Callable[[str, dict[str, Any]], None]]:
             )
 
         yield advance
+
+
+@contextlib.contextmanager
+def counting_bar(what: str, total: int) -> Iterator[Callable[[], None]]:
+    """Show a bar on standard error and yield what to call for each thing done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn())
+    off = not console.is_terminal or not total
+    with Progress(*columns, console=console, transient=True, disable=off) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda: bar.advance(task)

@@ -12,6 +12,7 @@ from tiltmeter.frames.answers import Schema
 
 __all__ = [
     "ACTIVATIONS",
+    "CHANCE",
     "COEFFICIENTS",
     "DIFFERENCES",
     "EFFECTS",
@@ -149,6 +150,24 @@ SENSITIVITY: Schema = {
     "turned": pl.Boolean(),  # whether the sign is another than by default
 }
 
+#: One row per network, identity and set of targets: what the same network gives, rewired.
+CHANCE: Schema = {
+    **_OF,
+    "targets": _TEXT,  # valence: the prime; null: its joint test
+    "effect": _NUMBER,
+    "stereotype": _NUMBER,
+    "chance": _NUMBER,  # mean of the rewired networks
+    "chance_low": _NUMBER,  # between these lies what rewired networks give, but for …
+    "chance_high": _NUMBER,
+    "confidence": _NUMBER,  # … 1 − this
+    "p_chance": _NUMBER,  # rewired networks with an effect as large: (1 + k) / (1 + n_rewired)
+    "alternative": _TEXT,
+    "n_rewired": _COUNT,  # networks with an effect
+    "p": _NUMBER,  # as published
+    "false_alarms": _NUMBER,  # share of the rewired whose published p is at most .05
+    **_SPREAD,
+}
+
 #: One row per network: does activation follow human reaction times?
 PRIMING: Schema = {
     "network": _TEXT,
@@ -191,6 +210,7 @@ NETWORK_TABLES = {
     "network_effects": EFFECTS,
     "network_coefficients": COEFFICIENTS,
     "network_differences": DIFFERENCES,
+    "network_chance": CHANCE,
     "network_sensitivity": SENSITIVITY,
     "network_priming": PRIMING,
     "network_activations": ACTIVATIONS,

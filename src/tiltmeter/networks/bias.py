@@ -22,7 +22,7 @@ from tiltmeter.stimuli.network_study import (
     load_network_study,
 )
 
-__all__ = ["Bias", "Lexicons", "measure_bias", "vary_setting"]
+__all__ = ["Bias", "Lexicons", "every_effect", "measure_bias", "vary_setting"]
 
 
 @dataclass(frozen=True)
@@ -157,15 +157,9 @@ def vary_setting(
         found = measure_bias(
             [network], study, approaches=approaches, lexicons=lexicons, setting=how
         )
-        slopes = found.coefficients.drop_nulls("prime").select(
-            *("network", "study", "identity", "approach", "p", "retention", "time_steps", "norm"),
-            targets="prime",
-            effect="coefficient",
-            stereotype=pl.lit(None, pl.Float64),
-        )
-        both = pl.concat([found.effects.select(slopes.columns), slopes])
+        each = every_effect(found).drop_nulls("targets")  # without joint tests
         frames.append(
-            both.with_columns(varied=pl.lit(varied), weighted=pl.lit(how.spreading.weighted))
+            each.with_columns(varied=pl.lit(varied), weighted=pl.lit(how.spreading.weighted))
         )
     table = pl.concat(frames)
     keys = ["identity", "approach", "targets"]
@@ -173,6 +167,32 @@ def vary_setting(
     turned = (pl.col("effect") * pl.col("before") < 0).alias("turned")
     joined = table.join(before, on=keys, how="left", maintain_order="left").with_columns(turned)
     return joined.select(pl.col(name).cast(kind) for name, kind in SENSITIVITY.items())
+
+
+def every_effect(found: Bias) -> pl.DataFrame:
+    """Set effects and slopes out in one table.
+
+    Parameters
+    ----------
+    found
+        From `measure_bias`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of EFFECTS up to ``p``. A slope is the effect of its prime, which stands in
+        ``targets``; that of the joint test, where ``targets`` is null, is Cohen's w.
+    """
+    slopes = found.coefficients.select(
+        *("network", "study", "identity", "approach", "p", "retention", "time_steps", "norm"),
+        targets="prime",
+        effect=pl.coalesce("coefficient", "effect"),
+        stereotype=pl.lit(None, pl.Float64),
+        alternative=pl.when(pl.col("prime").is_null())
+        .then(pl.lit("greater"))
+        .otherwise(pl.lit("two-sided")),
+    )
+    return pl.concat([found.effects.select(slopes.columns), slopes])
 
 
 def _settings(default: Setting) -> list[tuple[str, Setting]]:

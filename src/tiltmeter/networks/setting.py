@@ -12,6 +12,9 @@ from tiltmeter.networks.spreading import NORMS, Spreading
 
 __all__ = ["Setting"]
 
+#: Fewer rewired networks cannot give a p of .05.
+FEWEST = 19
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -31,6 +34,8 @@ class Setting:
         Of every interval.
     draws
         Bootstrap samples of targets.
+    rewirings
+        Networks rewired at random that effects are held against (see `chance`); 0 for none.
     seed
         For everything drawn.
     """
@@ -40,6 +45,7 @@ class Setting:
     missing: Literal["error", "skip"] = "error"
     confidence: float = 0.95
     draws: int = 2_000
+    rewirings: int = 99
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -52,6 +58,10 @@ class Setting:
             raise InputError(f"confidence {self.confidence}: between 0 and 1")
         if self.draws < 100:
             raise InputError(f"draws {self.draws}: at least 100")
+        if self.rewirings and self.rewirings < FEWEST:
+            raise InputError(
+                f"rewirings {self.rewirings}: at least {FEWEST}, with which p can reach .05, or 0"
+            )
 
     def within(self, network: Network) -> Setting:
         """Return the same with the steps and the start that `network` implies."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from tiltmeter.report.network_chance import beyond_chance
 from tiltmeter.report.network_emotions import away, in_plutchiks_order
 from tiltmeter.report.network_results import Networks, network_table
 from tiltmeter.report.network_stereotypes import turned
@@ -44,7 +45,8 @@ def findings(networks: Networks) -> list[tuple[str, str, str]]:
         for identity, part in networks.of(table, approach):
             label, told = networks.label(identity), networks.interval(part)
             for (network,), mine in part.group_by("network", maintain_order=True):
-                found.append((label, str(network), say(mine, told)))
+                said = [say(mine, told), beyond_chance(networks, identity, approach, str(network))]
+                found.append((label, str(network), " ".join(filter(None, said))))
     return found
 
 

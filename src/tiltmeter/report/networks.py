@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tiltmeter.report.figures import Figure
+from tiltmeter.report.network_chance import chance_section
 from tiltmeter.report.network_differences import difference_section
 from tiltmeter.report.network_emotions import emotion_section
 from tiltmeter.report.network_findings import MOST_SENTENCES, finding_table, findings
@@ -113,6 +114,7 @@ def network_part(networks: Networks) -> NetworkPart:
         stereotype_section(networks),
         valence_section(networks),
         emotion_section(networks),
+        chance_section(networks),
         difference_section(networks),
         stream_section(networks),
         sensitivity_section(networks),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import combinations
@@ -16,6 +16,7 @@ import polars as pl
 import tiltmeter
 from tiltmeter.frames.networks import NETWORK_TABLES
 from tiltmeter.networks.bias import Lexicons, measure_bias, vary_setting
+from tiltmeter.networks.chance import hold_against_chance
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.priming import check_priming
 from tiltmeter.networks.setting import Setting
@@ -56,7 +57,10 @@ class Comparison:
 
 
 def write_networks(
-    networks: Sequence[Network], comparison: Comparison, directory: Path
+    networks: Sequence[Network],
+    comparison: Comparison,
+    directory: Path,
+    on_progress: Callable[[], None] = lambda: None,
 ) -> dict[str, pl.DataFrame]:
     """Describe networks, measure their bias and how they differ, and write it down.
 
@@ -68,6 +72,8 @@ def write_networks(
         What to compare.
     directory
         A results directory; each table becomes a parquet file of the name in NETWORK_TABLES.
+    on_progress
+        Called after each rewired network.
 
     Returns
     -------
@@ -80,7 +86,12 @@ def write_networks(
         As for `measure_bias`.
     """
     study, lexicons, setting = comparison.study, comparison.lexicons, comparison.setting
-    found = measure_bias(networks, study, lexicons=lexicons, setting=setting)
+    how: dict[str, Any] = {"lexicons": lexicons, "setting": setting}
+    found = measure_bias(networks, study, **how)
+    chance = [
+        hold_against_chance(network, study, **how, on_progress=on_progress)
+        for network in (networks if setting.rewirings else ())
+    ]
     within = [setting.within(network) for network in networks]
     nodes, edges = stream_tables(
         networks, comparison.streams, valence=lexicons.valence, on_missing="skip"
@@ -91,6 +102,7 @@ def write_networks(
         "network_effects": found.effects,
         "network_coefficients": found.coefficients,
         "network_differences": found.differences,
+        "network_chance": _joined(chance),
         "network_sensitivity": _joined(
             [
                 vary_setting(network, study, lexicons=lexicons, setting=how)
@@ -157,6 +169,7 @@ def _facts(networks: Sequence[Network], comparison: Comparison) -> dict[str, Any
             "confidence": setting.confidence,
             "draws": setting.draws,
             "seed": setting.seed,
+            "rewirings": setting.rewirings,
         },
     }
 

@@ -38,6 +38,11 @@ __all__ = ["command"]
     type=click.Path(path_type=Path),
     help="Also write the effects at other steps, norms, weights and retentions.",
 )
+@click.option(
+    "--chance",
+    type=click.Path(path_type=Path),
+    help="Also write what each network gives when rewired at random.",
+)
 @bias_options
 def command(  # noqa: PLR0913 - one argument an option
     networks: tuple[str, ...],
@@ -46,6 +51,7 @@ def command(  # noqa: PLR0913 - one argument an option
     activations: Path | None,
     differences: Path | None,
     sensitivity: Path | None,
+    chance: Path | None,
     **options: Any,
 ) -> None:
     """Measure bias in each NET: a list of edges, or NAME=FILE.
@@ -56,26 +62,33 @@ def command(  # noqa: PLR0913 - one argument an option
     import polars as pl
 
     from tiltmeter.cli.network.options import open_networks
+    from tiltmeter.cli.progress import counting_bar
     from tiltmeter.networks.bias import measure_bias, vary_setting
+    from tiltmeter.networks.chance import hold_against_chance
     from tiltmeter.tables import write_table
 
     read = open_networks(networks, directed=options["directed"])
     lexicons, setting = read_lexicons(options), build_setting(options)
     study = options["study"]
-    found = measure_bias(read, study, approaches=[approach], lexicons=lexicons, setting=setting)
+    how: dict[str, Any] = {"approaches": [approach], "lexicons": lexicons, "setting": setting}
+    found = measure_bias(read, study, **how)
     table = found.coefficients if approach == "valence" else found.effects
     write_table(table, out)
     for extra, path in ((found.activations, activations), (found.differences, differences)):
         if path is not None:
             write_table(extra, path)
     if sensitivity is not None:
-        varied = [
-            vary_setting(one, study, approaches=[approach], lexicons=lexicons, setting=setting)
-            for one in read
-        ]
-        write_table(pl.concat(varied), sensitivity)
+        write_table(pl.concat([vary_setting(one, study, **how) for one in read]), sensitivity)
     for row in table.iter_rows(named=True):
         click.echo(_line(row))
+    if chance is not None:
+        with counting_bar("rewiring", setting.rewirings * len(read)) as advance:
+            held = pl.concat(
+                [hold_against_chance(one, study, **how, on_progress=advance) for one in read]
+            )
+        write_table(held, chance)
+        for row in held.iter_rows(named=True):
+            click.echo(_chance_line(row))
     click.echo(f"{table.height} rows: {out}")
 
 
@@ -89,6 +102,18 @@ def _line(row: dict[str, Any]) -> str:
         return f"{about}, {row['prime']}: {inside}{_interval(row)}{_p(row)}{_note(row)}"
     inside = _number(row["effect"], "effect")
     return f"{about}, {row['targets']}: {inside}{_interval(row)}{_p(row)}{_note(row)}"
+
+
+def _chance_line(row: dict[str, Any]) -> str:
+    """Say in one line what chance gives."""
+    about = f"{row['network']}, {row['identity']}, {row['targets'] or 'all equal'}, rewired"
+    if row["effect"] is None or row["chance"] is None:
+        return f"{about}: no effect"
+    ends = f"[{row['chance_low']:.2f}, {row['chance_high']:.2f}]"
+    return (
+        f"{about}: {row['chance']:.3f} {ends}, p {row['p_chance']:.2g}; published p at most .05 in "
+        f"{row['false_alarms']:.0%}"
+    )
 
 
 def _number(value: float | None, name: str) -> str:

@@ -40,6 +40,7 @@ def command(networks: tuple[str, ...], out: Path, streams: tuple[str, ...], **op
     Every approach of the study is measured whose lexicon is given.
     """
     from tiltmeter.cli.network.options import open_networks
+    from tiltmeter.cli.progress import counting_bar
     from tiltmeter.report import write_report
     from tiltmeter.runs.networks import Comparison, write_networks
     from tiltmeter.stimuli import load_network_study
@@ -57,7 +58,8 @@ def command(networks: tuple[str, ...], out: Path, streams: tuple[str, ...], **op
         streams=[_pair(text) for text in shown],
         files=files,
     )
-    tables = write_networks(read, comparison, out)
+    with counting_bar("rewiring", comparison.setting.rewirings * len(read)) as advance:
+        tables = write_networks(read, comparison, out, on_progress=advance)
     click.echo(f"{len(tables)} tables: {out}")
     click.echo(f"report: {write_report(out)}")
 

@@ -60,6 +60,8 @@ _BIAS = [
                  help="Of intervals."),
     click.option("--draws", type=int, default=2000, show_default=True,
                  help="Bootstrap samples of targets."),
+    click.option("--rewirings", type=int, default=99, show_default=True,
+                 help="Networks rewired at random that effects are held against; 0: none."),
     click.option("--seed", type=int, default=0, show_default=True),
 ]  # fmt: skip
 
@@ -109,6 +111,7 @@ def build_setting(options: dict[str, Any]) -> Setting:
         missing=options["missing"],
         confidence=options["confidence"],
         draws=options["draws"],
+        rewirings=options["rewirings"],
         seed=options["seed"],
     )
 

@@ -1,0 +1,234 @@
+"""What the same networks give when their edges are rewired at random."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.report.charts import Axis
+from tiltmeter.report.figures import Figure
+from tiltmeter.report.network_emotions import in_plutchiks_order
+from tiltmeter.report.network_intervals import around, intervals, mark
+from tiltmeter.report.network_results import Networks, network_table, numbered
+from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.sections import Section
+from tiltmeter.report.tables import Table, count
+
+__all__ = ["beyond_chance", "chance_section"]
+
+#: Above this, p does not show anything.
+ALPHA = 0.05
+#: Least reach of the axis of slopes.
+LEAST = 0.1
+
+_APPROACHES = ("stereotypes", "valence", "emotions")
+_JOINT = "all primes equal"
+
+_METHOD = (
+    "Two edges a–b and c–d of a network become a–d and c–b, over and over, until every word has as "
+    "many edges as before but chance decides with which words. {many}, and everything was measured "
+    "in each. An effect that they show as well comes from how many edges primes and targets have, "
+    "not from what they mean. p (chance): how often a rewired network gives an effect as large, "
+    "the network itself counted in{least}."
+)
+_WORTH = (
+    "False alarms are rewired networks in which the published (naive) p is at most .05. Were it "
+    "right, they would be one in twenty; here they are {alarms}."
+)
+
+
+def chance_section(networks: Networks) -> Section | None:
+    """Show effects beside those of rewired networks.
+
+    Parameters
+    ----------
+    networks
+        A results directory.
+
+    Returns
+    -------
+    Section or None
+        None where no network was rewired.
+    """
+    found = [
+        (identity, approach, in_plutchiks_order(part))
+        for approach in _APPROACHES
+        for identity, part in networks.of("network_chance", approach)
+    ]
+    if not found:
+        return None
+    every = pl.concat([part for _, _, part in found])
+    names = numbered("network-chance", len(found))
+    return Section(
+        key="network-chance",
+        title="Beyond chance",
+        short="Chance",
+        text=(
+            _METHOD.format(many=_many(every), least=_least(every)),
+            _WORTH.format(alarms=_alarms(found)),
+        ),
+        figures=tuple(
+            figure
+            for (identity, approach, part), name in zip(found, names, strict=True)
+            for figure in _figures(part, networks, (identity, approach), name)
+        ),
+        tables=tuple(
+            (f"Table of chance: {networks.label(identity)}", _table(part, networks, identity))
+            for identity, _, part in found
+        ),
+    )
+
+
+def beyond_chance(networks: Networks, identity: str, approach: str, network: str) -> str:
+    """Say which effects of a network are beyond what it gives when rewired; of valence, the test.
+
+    Parameters
+    ----------
+    networks
+        A results directory.
+    identity, approach, network
+        Whose.
+
+    Returns
+    -------
+    str
+        Empty where no network was rewired.
+    """
+    mine = networks.tables["network_chance"].filter(
+        identity=identity, approach=approach, network=network
+    )
+    rows = list(in_plutchiks_order(mine).drop_nulls("p_chance").iter_rows(named=True))
+    if approach == "valence":
+        rows = [row for row in rows if not row["targets"]]
+    within = [row for row in rows if row["p_chance"] > ALPHA]
+    if not rows:
+        return ""
+    if not within:
+        least = max(row["p_chance"] for row in rows)
+        return f"This is beyond what the network gives when rewired at random (p {_most(least)})."
+    if len(within) == len(rows):
+        return "Rewired at random, the network gives as much: none of this is beyond chance."
+    told = ", ".join(row["targets"] for row in within)
+    return f"Rewired at random, the network gives as much of: {told}."
+
+
+def _most(p: float) -> str:
+    return f"at most {p_value(p)}"
+
+
+def _many(every: pl.DataFrame) -> str:
+    counts = every["n_rewired"].drop_nulls()
+    most = int(counts.max() or 0) if len(counts) else 0  # type: ignore[arg-type]
+    return f"{most:,} such networks were made of each"
+
+
+def _least(every: pl.DataFrame) -> str:
+    counts = every["n_rewired"].drop_nulls().unique()
+    if len(counts) != 1:
+        return ""
+    return f", so that the least is 1/{counts[0] + 1}, and twice that where either side counts"
+
+
+def _alarms(found: Sequence[tuple[str, str, pl.DataFrame]]) -> str:
+    """Say how many false alarms there are, by approach."""
+    parts = []
+    for approach in _APPROACHES:
+        shares = pl.concat([p["false_alarms"] for _, a, p in found if a == approach] or [_NONE])
+        known = shares.drop_nulls().sort()
+        if len(known):
+            ends = [f"{share:.0%}" for share in (known[0], known[-1])]
+            said = ends[0] if ends[0] == ends[1] else " to ".join(ends)
+            parts.append(f"{said} ({approach})")
+    return ", ".join(parts) or "unknown"
+
+
+_NONE = pl.Series("false_alarms", [], dtype=pl.Float64)
+
+
+def _turned(row: Mapping[str, Any]) -> tuple[float | None, float | None, float | None]:
+    """Turn an effect, and what chance gives, so that positive is stereotype-consistent."""
+    low, high = row["chance_low"], row["chance_high"]
+    if row["stereotype"] is None or row["alternative"] != "less":
+        return row["effect"], low, high
+    if low is None or high is None:
+        return row["stereotype"], None, None
+    return row["stereotype"], -high, -low
+
+
+def _figures(
+    part: pl.DataFrame, networks: Networks, of: tuple[str, str], name: str
+) -> list[Figure]:
+    """Draw what chance gives as a line and the effect as a dot, a column per network."""
+    identity, approach = of
+    label, marks = networks.label(identity), networks.marks
+    shown = part.drop_nulls("effect").filter(pl.col("targets") != "")
+    if shown.is_empty():
+        return []
+    known = [network for network in networks.names if network in set(shown["network"])]
+    held = {(row["targets"], row["network"]): row for row in shown.iter_rows(named=True)}
+    rows = []
+    for targets in dict.fromkeys(shown["targets"]):
+        for network in known:
+            row = held.get((targets, network))
+            value, low, high = _turned(row) if row else (None, None, None)
+            told = {"network": network, "about": f"{label}: {targets}",
+                    "p": row and row["p_chance"], "n": row and row["n_rewired"],
+                    "color": label}  # fmt: skip
+            rows.append(mark((targets, marks[network], ""), value, (low, high), told))
+    title = {
+        "stereotypes": "Effect, stereotype-consistent positive",
+        "emotions": "Effect",
+        "valence": "Slope of valence",
+    }[approach]
+    axis = around(title, rows, LEAST) if approach == "valence" else Axis(title, -1, 1, 0)
+    drawing = intervals(rows, axis, [marks[network] for network in known])
+    caption = (
+        f"{label}: effects and what chance gives, a column per network. Dot: effect; line: "
+        f"{_share(part)} of the same network, rewired at random. A dot outside its line is beyond "
+        "chance."
+    )
+    return [Figure(name, caption, _said(shown), drawing)]
+
+
+def _share(part: pl.DataFrame) -> str:
+    found = part["confidence"].drop_nulls().unique().sort()
+    return " or ".join(f"{100 * value:g}%" for value in found) or "95%"
+
+
+def _said(shown: pl.DataFrame) -> str:
+    """Say in words which effects lie outside of what chance gives."""
+    told = []
+    for (network,), mine in shown.group_by("network", maintain_order=True):
+        sides: dict[str, list[str]] = {"beyond chance": [], "not beyond it": []}
+        for row in mine.drop_nulls("p_chance").iter_rows(named=True):
+            side = "not beyond it" if row["p_chance"] > ALPHA else "beyond chance"
+            sides[side].append(f"{row['targets']} {number(row['effect'])}")
+        parts = [f"{side}: {', '.join(those)}" for side, those in sides.items() if those]
+        told.append(f"{network}: {'; '.join(parts) or 'not known'}.")
+    return " ".join(told)
+
+
+def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
+    first = pl.col("row").min().over("targets")
+    return network_table(
+        part.with_row_index("row").sort(first, maintain_order=True),
+        f"{networks.label(identity)}: effects, and those of the same network rewired at random. "
+        "Turned: positive is stereotype-consistent; the other columns are as published. p (naive) "
+        "and false alarms: of the published test.",
+        {
+            "Targets": lambda r: r["targets"] or _JOINT,
+            "Network": lambda r: r["network"],
+            "Effect": lambda r: number(r["effect"]),
+            "Turned": lambda r: number(r["stereotype"]) if r["stereotype"] is not None else "",
+            "Rewired, mean": lambda r: number(r["chance"]),
+            f"Rewired, {_share(part)}": lambda r: interval(r["chance_low"], r["chance_high"]),
+            "p (chance)": lambda r: p_value(r["p_chance"]),
+            "p (naive)": lambda r: p_value(r["p"]),
+            "False alarms": lambda r: "–" if r["false_alarms"] is None
+            else f"{r['false_alarms']:.0%}",
+            "Networks": lambda r: count(r["n_rewired"]),
+        },
+        heads=2,
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+"""Networks rewired at random, and effects held against theirs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tiltmeter.errors import InputError
+from tiltmeter.frames.networks import CHANCE
+from tiltmeter.networks import Network
+from tiltmeter.networks.bias import Lexicons, every_effect, measure_bias
+from tiltmeter.networks.chance import hold_against_chance, rewire
+from tiltmeter.networks.setting import Setting
+from tiltmeter.stimuli.network_study import parse_network_study
+
+FEW = Setting(missing="skip", draws=100, rewirings=19)
+
+STUDY = parse_network_study(
+    """
+name: little_study
+identities:
+  gender:
+    approach: stereotypes
+    pairs: [{female: woman, male: man}, {female: girl, male: boy}, {female: mother, male: father}]
+    targets: {female: [kind, warm], male: [leader, active, bold]}
+  party: {approach: emotions, primes: [democrat, republican]}
+  family: {approach: valence, primes: [woman, man, girl]}
+""",
+    "little.yaml",
+)
+
+
+def made(edges: dict[tuple[int, int], float], *, directed: bool = False) -> Network:
+    rows = [(str(a), str(b), weight) for (a, b), weight in edges.items()]
+    frame = pl.DataFrame(rows, schema=["src", "tgt", "wt"], orient="row")
+    return Network.from_edges(frame, directed=directed, name="made")
+
+
+#: Weights of up to 25 edges among nine words.
+PAIRS = st.tuples(st.integers(0, 8), st.integers(0, 8))
+EDGES = st.dictionaries(
+    PAIRS.filter(lambda pair: pair[0] < pair[1]), st.floats(0.5, 9), min_size=1, max_size=25
+)
+ARROWS = st.dictionaries(PAIRS, st.floats(0.5, 9), min_size=1, max_size=25)
+
+
+@settings(deadline=None)
+@given(EDGES, st.integers(0, 9))
+def test_words_keep_their_number_of_edges_and_weights_stay(
+    edges: dict[tuple[int, int], float], seed: int
+) -> None:
+    network = made(edges)
+    found = rewire(network, np.random.default_rng(seed))
+    assert (found.words, found.name, found.n_loops) == (network.words, network.name, 0)
+    one, other = network.weights.toarray(), found.weights.toarray()
+    np.testing.assert_array_equal(other, other.T)
+    np.testing.assert_array_equal((one > 0).sum(axis=0), (other > 0).sum(axis=0))
+    np.testing.assert_array_equal(np.sort(one, axis=None), np.sort(other, axis=None))
+
+
+@settings(deadline=None)
+@given(ARROWS, st.integers(0, 9))
+def test_directed_edges_keep_where_they_start_and_loops_stay(
+    edges: dict[tuple[int, int], float], seed: int
+) -> None:
+    network = made(edges, directed=True)
+    found = rewire(network, np.random.default_rng(seed))
+    one, other = network.weights.toarray(), found.weights.toarray()
+    np.testing.assert_array_equal(np.diag(one), np.diag(other))
+    for axis in (0, 1):
+        np.testing.assert_array_equal((one > 0).sum(axis=axis), (other > 0).sum(axis=axis))
+    np.testing.assert_array_equal(np.sort(one, axis=1), np.sort(other, axis=1))
+
+
+def test_who_is_joined_with_whom_is_left_to_chance() -> None:
+    rng = np.random.default_rng(1)
+    pairs = {tuple(sorted(pair)) for pair in rng.integers(0, 300, size=(900, 2)).tolist()}
+    network = made({(a, b): 1.0 for a, b in pairs if a != b})
+    found = [rewire(network, np.random.default_rng(seed)) for seed in (0, 0, 1)]
+    assert (found[0].weights != found[1].weights).nnz == 0
+    for one, other in ((network, found[0]), (found[0], found[2])):
+        shared = one.weights.multiply(other.weights).nnz / one.weights.nnz
+        assert shared < 0.05  # by chance, about twice edges / nodes² = .02
+
+
+def test_where_no_swap_is_possible_the_network_stays() -> None:
+    every = made({(a, b): float(a + b) for a in range(5) for b in range(a + 1, 5)})
+    assert (rewire(every, np.random.default_rng(0)).weights != every.weights).nnz == 0
+    pair = made({(0, 1): 2.0})
+    assert (rewire(pair, np.random.default_rng(0)).weights != pair.weights).nnz == 0
+
+
+def test_effects_stand_beside_those_of_the_rewired(little: Network, lexicons: Lexicons) -> None:
+    found = hold_against_chance(little, STUDY, lexicons=lexicons, setting=FEW)
+    assert found.schema == CHANCE
+    rng, how = np.random.default_rng(0), FEW.within(little)
+    own, *rewired = (
+        every_effect(measure_bias([one], STUDY, lexicons=lexicons, setting=how))
+        for one in (little, *(rewire(little, rng) for _ in range(19)))
+    )
+    assert found.select("identity", "targets", "effect").equals(
+        own.select("identity", "targets", "effect")
+    )
+    sides = {"female": "greater", "male": "less", "girl": "two-sided", None: "greater"}
+    for targets, side in sides.items():
+        place = own["targets"].to_list().index(targets)
+        row = found.row(place, named=True)
+        effects = np.array([e for one in rewired if (e := one["effect"][place]) is not None])
+        ps = np.array([p for one in rewired if (p := one["p"][place]) is not None])
+        above = (1 + np.count_nonzero(effects >= row["effect"])) / (1 + len(effects))
+        below = (1 + np.count_nonzero(effects <= row["effect"])) / (1 + len(effects))
+        p = {"greater": above, "less": below, "two-sided": min(1.0, 2 * min(above, below))}
+        assert (row["alternative"], row["n_rewired"]) == (side, len(effects))
+        assert row["p_chance"] == pytest.approx(p[side])
+        assert row["chance"] == pytest.approx(effects.mean())
+        assert row["chance_low"] == pytest.approx(np.quantile(effects, 0.025))
+        assert row["false_alarms"] == pytest.approx((ps <= 0.05).mean())
+
+
+def test_without_an_effect_there_is_no_p(little: Network) -> None:
+    far = replace(little, words=tuple(word + "_" for word in little.words))
+    found = hold_against_chance(far, STUDY, approaches=["stereotypes"], setting=FEW)
+    assert found["effect"].null_count() == found["p_chance"].null_count() == 2
+
+
+def test_haikus_stereotypes_are_beyond_chance(haiku: Network) -> None:
+    found = hold_against_chance(haiku, approaches=["stereotypes"], setting=FEW)
+    assert found["p_chance"].to_list() == [0.05, 0.05]
+    assert (found["chance"].abs() < 0.3).all() and (found["n_rewired"] == 19).all()
+
+
+def test_too_few_are_refused(little: Network) -> None:
+    with pytest.raises(InputError, match="rewirings 5: at least 19"):
+        Setting(rewirings=5)
+    with pytest.raises(InputError, match="rewirings 0: without rewired networks"):
+        hold_against_chance(little, STUDY, setting=replace(FEW, rewirings=0))
