@@ -175,7 +175,7 @@ def _figures(
             value, low, high = _turned(row) if row else (None, None, None)
             told = {"network": network, "about": f"{label}: {targets}",
                     "p": row and row["p_chance"], "n": row and row["n_rewired"],
-                    "color": label}  # fmt: skip
+                    "color": "chance"}  # fmt: skip
             rows.append(mark((targets, marks[network], ""), value, (low, high), told))
     title = {
         "stereotypes": "Effect, stereotype-consistent positive",
@@ -184,10 +184,10 @@ def _figures(
     }[approach]
     axis = around(title, rows, LEAST) if approach == "valence" else Axis(title, -1, 1, 0)
     drawing = intervals(rows, axis, [marks[network] for network in known])
+    columns = ", a column per network" if known[1:] else ""
     caption = (
-        f"{label}: effects and what chance gives, a column per network. Dot: effect; line: "
-        f"{_share(part)} of the same network, rewired at random. A dot outside its line is beyond "
-        "chance."
+        f"{label}: effects and what chance gives{columns}. Dot: effect; line: the middle "
+        f"{_share(part)} of the effects of the same network, rewired at random."
     )
     return [Figure(name, caption, _said(shown), drawing)]
 
@@ -204,7 +204,7 @@ def _said(shown: pl.DataFrame) -> str:
         sides: dict[str, list[str]] = {"beyond chance": [], "not beyond it": []}
         for row in mine.drop_nulls("p_chance").iter_rows(named=True):
             side = "not beyond it" if row["p_chance"] > ALPHA else "beyond chance"
-            sides[side].append(f"{row['targets']} {number(row['effect'])}")
+            sides[side].append(f"{row['targets']} {number(_turned(row)[0])}")
         parts = [f"{side}: {', '.join(those)}" for side, those in sides.items() if those]
         told.append(f"{network}: {'; '.join(parts) or 'not known'}.")
     return " ".join(told)

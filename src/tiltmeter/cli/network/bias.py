@@ -112,7 +112,7 @@ def _chance_line(row: dict[str, Any]) -> str:
     ends = f"[{row['chance_low']:.2f}, {row['chance_high']:.2f}]"
     return (
         f"{about}: {row['chance']:.3f} {ends}, p {row['p_chance']:.2g}; published p at most .05 in "
-        f"{row['false_alarms']:.0%}"
+        f"{row['false_alarms']:.0%} of them"
     )
 
 
