@@ -10,6 +10,8 @@ import pytest
 from tiltmeter.networks import Network
 from tiltmeter.networks.bias import Lexicons
 from tiltmeter.networks.loading import read_network
+from tiltmeter.stimuli import NetworkStudy
+from tiltmeter.stimuli.network_study import parse_network_study
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +47,23 @@ def lexicons() -> Lexicons:
     )
     more = {"fear": frozenset({"fear"}), "trust": frozenset({"hope"})}
     return Lexicons(valence, {**emotions, **more})
+
+
+@pytest.fixture
+def study_file() -> str:
+    """Three identities, one of each approach, for the network `little`."""
+    return """
+name: little_study
+identities:
+  gender:
+    approach: stereotypes
+    pairs: [{female: woman, male: man}, {female: girl, male: boy}, {female: mother, male: father}]
+    targets: {female: [kind, warm], male: [leader, active, bold]}
+  party: {approach: emotions, primes: [democrat, republican]}
+  family: {approach: valence, primes: [woman, man, girl]}
+"""
+
+
+@pytest.fixture
+def study(study_file: str) -> NetworkStudy:
+    return parse_network_study(study_file, "little.yaml")

@@ -28,22 +28,6 @@ from tiltmeter.stimuli.network_study import parse_network_study
 
 SKIP = Setting(missing="skip", draws=200)
 
-STUDY = """
-name: little_study
-identities:
-  gender:
-    approach: stereotypes
-    pairs: [{female: woman, male: man}, {female: girl, male: boy}, {female: mother, male: father}]
-    targets: {female: [kind, warm], male: [leader, active, bold]}
-  party: {approach: emotions, primes: [democrat, republican]}
-  family: {approach: valence, primes: [woman, man, girl]}
-"""
-
-
-@pytest.fixture
-def study() -> NetworkStudy:
-    return parse_network_study(STUDY, "little.yaml")
-
 
 def published(folder: Path, name: str, row: str) -> float:
     with (folder / "lwow" / "tests" / name).open(newline="") as file:
@@ -107,8 +91,8 @@ def test_absent_targets_are_an_error_or_listed(little: Network, study: NetworkSt
     assert found["n"].to_list() == [6, 6]
 
 
-def test_a_pair_of_primes_is_left_out_whole(little: Network) -> None:
-    text = STUDY.replace("{female: girl, male: boy}", "{female: lass, male: boy}")
+def test_a_pair_of_primes_is_left_out_whole(little: Network, study_file: str) -> None:
+    text = study_file.replace("{female: girl, male: boy}", "{female: lass, male: boy}")
     made = parse_network_study(text, "little.yaml")
     found = measure_bias([little], made, approaches=["stereotypes"], setting=SKIP)
     assert found.effects["n"].to_list() == [4, 4]
@@ -116,8 +100,8 @@ def test_a_pair_of_primes_is_left_out_whole(little: Network) -> None:
     assert "boy" not in found.activations["prime"]
 
 
-def test_no_pair_leaves_a_note_and_no_number(little: Network) -> None:
-    text = STUDY.replace("woman", "queen").replace("girl", "lass").replace("mother", "mum")
+def test_no_pair_leaves_a_note_and_no_number(little: Network, study_file: str) -> None:
+    text = study_file.replace("woman", "queen").replace("girl", "lass").replace("mother", "mum")
     made = parse_network_study(text, "little.yaml")
     found = measure_bias([little], made, approaches=["stereotypes"], setting=SKIP).effects
     assert found["effect"].to_list() == [None, None]

@@ -16,23 +16,9 @@ from tiltmeter.networks import Network
 from tiltmeter.networks.bias import Lexicons, every_effect, measure_bias
 from tiltmeter.networks.chance import hold_against_chance, rewire
 from tiltmeter.networks.setting import Setting
-from tiltmeter.stimuli.network_study import parse_network_study
+from tiltmeter.stimuli import NetworkStudy
 
 FEW = Setting(missing="skip", draws=100, rewirings=19)
-
-STUDY = parse_network_study(
-    """
-name: little_study
-identities:
-  gender:
-    approach: stereotypes
-    pairs: [{female: woman, male: man}, {female: girl, male: boy}, {female: mother, male: father}]
-    targets: {female: [kind, warm], male: [leader, active, bold]}
-  party: {approach: emotions, primes: [democrat, republican]}
-  family: {approach: valence, primes: [woman, man, girl]}
-""",
-    "little.yaml",
-)
 
 
 def made(edges: dict[tuple[int, int], float], *, directed: bool = False) -> Network:
@@ -95,12 +81,14 @@ def test_where_no_swap_is_possible_the_network_stays() -> None:
     assert (rewire(pair, np.random.default_rng(0)).weights != pair.weights).nnz == 0
 
 
-def test_effects_stand_beside_those_of_the_rewired(little: Network, lexicons: Lexicons) -> None:
-    found = hold_against_chance(little, STUDY, lexicons=lexicons, setting=FEW)
+def test_effects_stand_beside_those_of_the_rewired(
+    little: Network, study: NetworkStudy, lexicons: Lexicons
+) -> None:
+    found = hold_against_chance(little, study, lexicons=lexicons, setting=FEW)
     assert found.schema == CHANCE
     rng, how = np.random.default_rng(0), FEW.within(little)
     own, *rewired = (
-        every_effect(measure_bias([one], STUDY, lexicons=lexicons, setting=how))
+        every_effect(measure_bias([one], study, lexicons=lexicons, setting=how))
         for one in (little, *(rewire(little, rng) for _ in range(19)))
     )
     assert found.select("identity", "targets", "effect").equals(
@@ -122,9 +110,9 @@ def test_effects_stand_beside_those_of_the_rewired(little: Network, lexicons: Le
         assert row["false_alarms"] == pytest.approx((ps <= 0.05).mean())
 
 
-def test_without_an_effect_there_is_no_p(little: Network) -> None:
+def test_without_an_effect_there_is_no_p(little: Network, study: NetworkStudy) -> None:
     far = replace(little, words=tuple(word + "_" for word in little.words))
-    found = hold_against_chance(far, STUDY, approaches=["stereotypes"], setting=FEW)
+    found = hold_against_chance(far, study, approaches=["stereotypes"], setting=FEW)
     assert found["effect"].null_count() == found["p_chance"].null_count() == 2
 
 
@@ -134,8 +122,8 @@ def test_haikus_stereotypes_are_beyond_chance(haiku: Network) -> None:
     assert (found["chance"].abs() < 0.3).all() and (found["n_rewired"] == 19).all()
 
 
-def test_too_few_are_refused(little: Network) -> None:
+def test_too_few_are_refused(little: Network, study: NetworkStudy) -> None:
     with pytest.raises(InputError, match="rewirings 5: at least 19"):
         Setting(rewirings=5)
     with pytest.raises(InputError, match="rewirings 0: without rewired networks"):
-        hold_against_chance(little, STUDY, setting=replace(FEW, rewirings=0))
+        hold_against_chance(little, study, setting=replace(FEW, rewirings=0))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -12,6 +11,7 @@ from tiltmeter.report.figures import Figure
 from tiltmeter.report.network_emotions import in_plutchiks_order
 from tiltmeter.report.network_intervals import around, intervals, mark
 from tiltmeter.report.network_results import Networks, network_table, numbered
+from tiltmeter.report.network_stereotypes import turned
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Table, count
@@ -20,6 +20,8 @@ __all__ = ["beyond_chance", "chance_section"]
 
 #: Above this, p does not show anything.
 ALPHA = 0.05
+#: Columns between which lies what chance gives.
+ENDS = ("chance_low", "chance_high")
 #: Least reach of the axis of slopes.
 LEAST = 0.1
 
@@ -147,16 +149,6 @@ def _alarms(found: Sequence[tuple[str, str, pl.DataFrame]]) -> str:
 _NONE = pl.Series("false_alarms", [], dtype=pl.Float64)
 
 
-def _turned(row: Mapping[str, Any]) -> tuple[float | None, float | None, float | None]:
-    """Turn an effect, and what chance gives, so that positive is stereotype-consistent."""
-    low, high = row["chance_low"], row["chance_high"]
-    if row["stereotype"] is None or row["alternative"] != "less":
-        return row["effect"], low, high
-    if low is None or high is None:
-        return row["stereotype"], None, None
-    return row["stereotype"], -high, -low
-
-
 def _figures(
     part: pl.DataFrame, networks: Networks, of: tuple[str, str], name: str
 ) -> list[Figure]:
@@ -172,7 +164,7 @@ def _figures(
     for targets in dict.fromkeys(shown["targets"]):
         for network in known:
             row = held.get((targets, network))
-            value, low, high = _turned(row) if row else (None, None, None)
+            value, low, high = turned(row, ENDS) if row else (None, None, None)
             told = {"network": network, "about": f"{label}: {targets}",
                     "p": row and row["p_chance"], "n": row and row["n_rewired"],
                     "color": "chance"}  # fmt: skip
@@ -204,7 +196,7 @@ def _said(shown: pl.DataFrame) -> str:
         sides: dict[str, list[str]] = {"beyond chance": [], "not beyond it": []}
         for row in mine.drop_nulls("p_chance").iter_rows(named=True):
             side = "not beyond it" if row["p_chance"] > ALPHA else "beyond chance"
-            sides[side].append(f"{row['targets']} {number(_turned(row)[0])}")
+            sides[side].append(f"{row['targets']} {number(turned(row, ENDS)[0])}")
         parts = [f"{side}: {', '.join(those)}" for side, those in sides.items() if those]
         told.append(f"{network}: {'; '.join(parts) or 'not known'}.")
     return " ".join(told)

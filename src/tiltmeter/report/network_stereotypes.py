@@ -94,20 +94,24 @@ def stereotype_section(networks: Networks) -> Section | None:
     )
 
 
-def turned(row: Mapping[str, Any]) -> tuple[float | None, float | None, float | None]:
+def turned(
+    row: Mapping[str, Any], ends: tuple[str, str] = ("ci_low", "ci_high")
+) -> tuple[float | None, float | None, float | None]:
     """Turn an effect and its interval so that positive is stereotype-consistent.
 
     Parameters
     ----------
     row
-        Of EFFECTS.
+        Of EFFECTS or CHANCE.
+    ends
+        Columns of the interval.
 
     Returns
     -------
     tuple
         Value, low, high; as they stand where no direction is stated.
     """
-    low, high = row["ci_low"], row["ci_high"]
+    low, high = (row[end] for end in ends)
     if row["stereotype"] is None or row["alternative"] != "less":
         return row["effect"], low, high
     if low is None or high is None:
