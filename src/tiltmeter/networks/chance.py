@@ -165,7 +165,7 @@ def _swap(source: Ends, target: Ends, rng: np.random.Generator, network: Network
         _numbered(source[other], target[one], network),
     )
     every = np.concatenate([_numbered(source, target, network), *new])
-    ranked = np.argsort(every, kind="stable")
+    ranked = np.argsort(every)
     same = np.diff(every[ranked]) == 0
     clash = np.zeros(len(every), dtype=bool)
     clash[ranked[1:]] |= same
