@@ -17,6 +17,7 @@ from tiltmeter.errors import InputError, unknown
 from tiltmeter.frames import check
 
 __all__ = [
+    "check_ending",
     "join_tables",
     "need_columns",
     "pieces",
@@ -266,9 +267,14 @@ def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
         raise InputError(f"{path}: {error.strerror or error}; nothing was replaced") from None
 
 
-def _format(path: Path) -> Callable[[pl.LazyFrame, Path], object]:
+def check_ending(path: Path) -> None:
+    """Raise InputError if a table cannot be written to a file of this name."""
     if path.suffix not in FORMATS:
         raise InputError(f"{path}: ending {path.suffix!r}; allowed are {', '.join(FORMATS)}")
+
+
+def _format(path: Path) -> Callable[[pl.LazyFrame, Path], object]:
+    check_ending(path)
     if path.suffix == ".parquet":
         return lambda frame, whole: frame.sink_parquet(whole)
     return _sink_csv

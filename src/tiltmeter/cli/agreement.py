@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tiltmeter.cli.options import TABLE
+
 __all__ = ["command"]
 
 
@@ -26,8 +28,8 @@ __all__ = ["command"]
     help="What was read: 1, 0 or empty.",
 )
 @click.option("--by", metavar="COLUMN", help="Also each value of this column by itself.")
-@click.option("--out", type=click.Path(path_type=Path), help="The table, as .csv or .parquet.")
-@click.option("--disagreements", type=click.Path(path_type=Path),
+@click.option("--out", type=TABLE, help="The table, as .csv or .parquet.")
+@click.option("--disagreements", type=TABLE,
               help="Every row where the two differ or nothing was read, to look at.")  # fmt: skip
 def command(
     scores: Path, label: str, read: str, by: str | None, out: Path | None,

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tiltmeter.cli.options import TABLE
+
 __all__ = ["command"]
 
 
@@ -28,7 +30,7 @@ __all__ = ["command"]
     show_default=True,
     help="The value that the others are compared with.",
 )
-@click.option("--out", required=True, type=click.Path(path_type=Path),
+@click.option("--out", required=True, type=TABLE,
               help="Differences, as .csv or .parquet.")  # fmt: skip
 def command(scores: Path, factor: str, baseline: str, out: Path) -> None:
     """Difference from a baseline in matched trials: interval and test at every level."""

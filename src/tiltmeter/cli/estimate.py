@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tiltmeter.cli.options import TABLE
+
 __all__ = ["command"]
 
 
@@ -37,9 +39,7 @@ __all__ = ["command"]
     show_default=True,
     help="What the intervals above the stereotype are clustered by.",
 )
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="Estimates, as .csv or .parquet."
-)
+@click.option("--out", required=True, type=TABLE, help="Estimates, as .csv or .parquet.")
 @click.option(
     "--yes-shares",
     type=click.Path(path_type=Path),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tiltmeter.runs.plan import Plan, Selection
 
 __all__ = [
+    "TABLE",
     "all_options",
     "asking_options",
     "build_budget",
@@ -27,6 +28,20 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Table(click.Path):
+    """A table to write, refused at once where its ending says no format."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        from tiltmeter.tables import check_ending
+
+        path = Path(str(super().convert(value, param, ctx)))
+        check_ending(path)
+        return path
+
+
+TABLE = _Table(path_type=Path)
 
 EMBEDDED = "tiltmeter/"
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tiltmeter.cli.options import TABLE
+
 __all__ = ["command"]
 
 
@@ -44,10 +46,10 @@ __all__ = ["command"]
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=TABLE,
     help="Coefficients, as .csv or .parquet.",
 )
-@click.option("--comparison", type=click.Path(path_type=Path),
+@click.option("--comparison", type=TABLE,
               help="Where AIC and BIC of several predictors go.")  # fmt: skip
 def command(  # noqa: PLR0913 - one argument an option
     answers: Path,

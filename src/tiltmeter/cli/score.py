@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiltmeter.cli.options import open_grader
+from tiltmeter.cli.options import TABLE, open_grader
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,12 +32,8 @@ __all__ = ["command"]
     show_default=True,
     help="Published: the released code's, for replication only.",
 )
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="Scores, as .csv or .parquet."
-)
-@click.option(
-    "--words", type=click.Path(path_type=Path), help="Also write which words carry the association."
-)
+@click.option("--out", required=True, type=TABLE, help="Scores, as .csv or .parquet.")
+@click.option("--words", type=TABLE, help="Also write which words carry the association.")
 @click.option(
     "--grader",
     metavar="MODEL",

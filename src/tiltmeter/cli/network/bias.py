@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from tiltmeter.cli.network.options import bias_options, build_setting, read_lexicons
+from tiltmeter.cli.options import TABLE
 
 __all__ = ["command"]
 
@@ -20,27 +21,25 @@ __all__ = ["command"]
     default="stereotypes",
     show_default=True,
 )
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="Effects, as .csv or .parquet."
-)
+@click.option("--out", required=True, type=TABLE, help="Effects, as .csv or .parquet.")
 @click.option(
     "--activations",
-    type=click.Path(path_type=Path),
+    type=TABLE,
     help="Also write the activation of every target after every prime (stereotypes).",
 )
 @click.option(
     "--differences",
-    type=click.Path(path_type=Path),
+    type=TABLE,
     help="Also write how the effects of networks differ (stereotypes, emotions).",
 )
 @click.option(
     "--sensitivity",
-    type=click.Path(path_type=Path),
+    type=TABLE,
     help="Also write the effects at other steps, norms, weights and retentions.",
 )
 @click.option(
     "--chance",
-    type=click.Path(path_type=Path),
+    type=TABLE,
     help="Also write what each network gives when rewired at random.",
 )
 @bias_options

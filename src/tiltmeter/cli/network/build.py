@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tiltmeter.cli.options import TABLE
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -20,7 +22,7 @@ __all__ = ["command"]
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=TABLE,
     help="The edges, src, tgt and wt, as .csv or .parquet.",
 )
 @click.option("--name", default="", help="What to call the network in what is printed.")
@@ -45,9 +47,7 @@ __all__ = ["command"]
     "--min-weight", type=float, default=2, show_default=True, help="Least weight of an edge."
 )
 @click.option("--no-component", is_flag=True, help="Keep more than the largest component.")
-@click.option(
-    "--log", type=click.Path(path_type=Path), help="Also write what each step left, as a table."
-)
+@click.option("--log", type=TABLE, help="Also write what each step left, as a table.")
 def command(associations: Path, out: Path, log: Path | None, **options: Any) -> None:
     """Build a network from ASSOCIATIONS.
 

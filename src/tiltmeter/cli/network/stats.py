@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tiltmeter.cli.options import TABLE
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -15,13 +17,11 @@ __all__ = ["command"]
 
 @click.command("stats")
 @click.argument("networks", nargs=-1, required=True, metavar="NET…")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the table here as well.")
-@click.option(
-    "--overlaps", type=click.Path(path_type=Path), help="Write here what each two of them share."
-)
+@click.option("--out", type=TABLE, help="Write the table here as well.")
+@click.option("--overlaps", type=TABLE, help="Write here what each two of them share.")
 @click.option(
     "--priming",
-    type=click.Path(path_type=Path),
+    type=TABLE,
     help="Write here whether activation follows human reaction times (50 triplets).",
 )
 @click.option("--directed", is_flag=True, help="Edges lead from src to tgt only.")
