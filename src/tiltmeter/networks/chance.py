@@ -2,8 +2,8 @@
 
 Reference: Maslov & Sneppen 2002, Science 296, 910–913 (random networks of the same degrees).
 Two edges a–b and c–d become a–d and c–b, over and over. Every word keeps its number of edges, and
-the weights stay; who is associated with whom is left to chance. An effect that
-such networks show as well needs no meaning: numbers of edges, and chance, bring it about.
+the weights stay; who is associated with whom is left to chance. An effect that such networks show
+as well needs no meaning: numbers of edges, and chance, bring it about.
 The published p takes pairs of a prime and a target for independent; in how many rewired networks
 it is at most .05 says what it is worth (.05, were it right).
 """

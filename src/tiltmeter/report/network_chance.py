@@ -31,8 +31,8 @@ _JOINT = "all primes equal"
 _METHOD = (
     "Two edges a–b and c–d of a network become a–d and c–b, over and over, until every word has as "
     "many edges as before but chance decides with which words. {many}, and everything was measured "
-    "in each. An effect that they show as well needs no meaning: numbers of edges, and chance, bring "
-    "it about. p (chance): how often a rewired network gives an effect as large, "
+    "in each. An effect that they show as well needs no meaning: numbers of edges, and chance, "
+    "bring it about. p (chance): how often a rewired network gives an effect as large, "
     "the network itself counted in{least}."
 )
 _WORTH = (
