@@ -62,12 +62,15 @@ def command(  # noqa: PLR0913 - one argument an option
 
     from tiltmeter.cli.network.options import open_networks
     from tiltmeter.cli.progress import counting_bar
+    from tiltmeter.errors import InputError
     from tiltmeter.networks.bias import measure_bias, vary_setting
     from tiltmeter.networks.chance import hold_against_chance
     from tiltmeter.tables import write_table
 
     read = open_networks(networks, directed=options["directed"])
     lexicons, setting = read_lexicons(options), build_setting(options)
+    if chance is not None and not setting.rewirings:
+        raise InputError("rewirings 0: --chance needs some")
     study = options["study"]
     how: dict[str, Any] = {"approaches": [approach], "lexicons": lexicons, "setting": setting}
     found = measure_bias(read, study, **how)
