@@ -106,7 +106,7 @@ def test_the_brief_has_effects_with_intervals_and_what_speaks_against_them(part)
         "Female targets 0.67 [0.47 to 0.77] towards female primes, male targets 0.41 [0.21 to "
         "0.51] towards male primes (95% interval). Both leans are stereotype-consistent. With the "
         "primes swapped p is .094 for male targets, above .05: the lean may rest on a few of the "
-        "primes. Rewired at random, the network gives as much of: male."
+        "primes. Not shown to be beyond what the network gives when rewired at random: male."
     )
     assert "trust 0.30" in found["Political party", "Haiku"]
     assert "tests disagree" in found["Religion", "Haiku"]
@@ -236,7 +236,7 @@ def test_what_rewired_networks_give_stands_beside_the_effects(part):
     assert "here they are 48% (stereotypes), 0% (valence), 66% (emotions)." in found.text[1]
     assert [figure.name for figure in found.figures] == [f"network-chance-{n}" for n in (1, 2, 3)]
     assert (
-        "Haiku: beyond chance: female 0.60; not beyond it: male 0.40." in found.figures[0].summary
+        "Haiku: beyond chance: female 0.60; not shown to be: male 0.40." in found.figures[0].summary
     )
     drawn = found.figures[0].spec["datasets"]["rows"]
     male = next(row for row in drawn if row["label"] == "male")
@@ -249,9 +249,9 @@ def test_what_rewired_networks_give_stands_beside_the_effects(part):
 def test_the_brief_says_what_chance_would_give_as_well(part):
     found = {(identity, name): text for identity, name, text in part.findings}
     assert found["Gender", "Haiku"].endswith(
-        "Rewired at random, the network gives as much of: male."
+        "Not shown to be beyond what the network gives when rewired at random: male."
     )
-    assert found["Political party", "Haiku"].endswith("none of this is beyond chance.")
+    assert found["Political party", "Haiku"].endswith("when rewired at random (p at least .500).")
     assert found["Religion", "Haiku"].endswith(
         "This is beyond what the network gives when rewired at random (p at most .020)."
     )

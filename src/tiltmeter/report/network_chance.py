@@ -107,17 +107,15 @@ def beyond_chance(networks: Networks, identity: str, approach: str, network: str
     within = [row for row in rows if row["p_chance"] > ALPHA]
     if not rows:
         return ""
+    given = "what the network gives when rewired at random"
     if not within:
-        least = max(row["p_chance"] for row in rows)
-        return f"This is beyond what the network gives when rewired at random (p {_most(least)})."
+        most = p_value(max(row["p_chance"] for row in rows))
+        return f"This is beyond {given} (p at most {most})."
     if len(within) == len(rows):
-        return "Rewired at random, the network gives as much: none of this is beyond chance."
+        least = p_value(min(row["p_chance"] for row in rows))
+        return f"None of this is shown to be beyond {given} (p at least {least})."
     told = ", ".join(row["targets"] for row in within)
-    return f"Rewired at random, the network gives as much of: {told}."
-
-
-def _most(p: float) -> str:
-    return f"at most {p_value(p)}"
+    return f"Not shown to be beyond {given}: {told}."
 
 
 def _many(every: pl.DataFrame) -> str:
@@ -193,9 +191,9 @@ def _said(shown: pl.DataFrame) -> str:
     """Say in words which effects lie outside of what chance gives."""
     told = []
     for (network,), mine in shown.group_by("network", maintain_order=True):
-        sides: dict[str, list[str]] = {"beyond chance": [], "not beyond it": []}
+        sides: dict[str, list[str]] = {"beyond chance": [], "not shown to be": []}
         for row in mine.drop_nulls("p_chance").iter_rows(named=True):
-            side = "not beyond it" if row["p_chance"] > ALPHA else "beyond chance"
+            side = "not shown to be" if row["p_chance"] > ALPHA else "beyond chance"
             sides[side].append(f"{row['targets']} {number(turned(row, ENDS)[0])}")
         parts = [f"{side}: {', '.join(those)}" for side, those in sides.items() if those]
         told.append(f"{network}: {'; '.join(parts) or 'not known'}.")
