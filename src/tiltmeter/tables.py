@@ -17,8 +17,10 @@ from tiltmeter.errors import InputError, unknown
 from tiltmeter.frames import check
 
 __all__ = [
+    "FORMATS",
     "check_ending",
     "join_tables",
+    "keep_table",
     "need_columns",
     "pieces",
     "read_numbers",
@@ -30,6 +32,7 @@ __all__ = [
 
 #: Rows held at a time.
 PIECE = 20_000
+#: Endings of tables.
 FORMATS = (".csv", ".parquet")
 INTEGERS = ("iteration", "input_tokens", "output_tokens")
 
@@ -242,6 +245,21 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
         If the ending is not known or the file cannot be written.
     """
     write_pieces([frame], path)
+
+
+def keep_table(frame: pl.DataFrame, path: Path) -> bool:
+    """Write a table, or remove an earlier one where it has no rows; tell whether it was written.
+
+    Raises
+    ------
+    InputError
+        As for `write_table`.
+    """
+    if frame.is_empty():
+        path.unlink(missing_ok=True)
+    else:
+        write_table(frame, path)
+    return not frame.is_empty()
 
 
 def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:

@@ -155,7 +155,7 @@ def test_a_loop_is_warned_of_in_one_line(run: Run, tmp_path: Path) -> None:
         (("bias", "mine.csv", "--study", "mine.yaml", "--out", "E.csv", "--rewirings", "5"),
          "rewirings 5: at least 19"),
         (("bias", "mine.csv", "--study", "mine.yaml", "--out", "X.csv", "--chance", "C.csv",
-          "--rewirings", "0"), "rewirings 0: --chance needs some"),
+          "--rewirings", "0"), "rewirings 0: without rewired networks"),
         (("compare", "mine.csv", "--study", "mine.yaml", "--stream", "woman", "--out", "d"),
          "stream 'woman': expected SOURCE:TARGET"),
     ],

@@ -51,6 +51,22 @@ def test_the_published_p_stands_beside_one_of_32_arrangements(haiku: Network) ->
     assert (found["ci_low"] < found["effect"]).all() and (found["effect"] < found["ci_high"]).all()
 
 
+def test_without_draws_there_are_no_intervals(little: Network, study: NetworkStudy) -> None:
+    pair = [little, replace(little, name="other")]
+    drawn, bare = (
+        measure_bias(pair, study, approaches=["stereotypes"], setting=how)
+        for how in (SKIP, replace(SKIP, draws=0))
+    )
+    for table, given in (("effects", ("ci_low", "ci_high")),
+                         ("differences", ("ci_low", "ci_high", "p", "p_holm"))):  # fmt: skip
+        full, less = getattr(drawn, table), getattr(bare, table)
+        assert full.select(given).null_count().row(0) == (0,) * len(given)
+        assert less.select(given).null_count().row(0) == (less.height,) * len(given)
+        assert less.drop(given).equals(full.drop(given))
+    with pytest.raises(InputError, match="draws 50: at least 100, or 0 for no intervals"):
+        Setting(draws=50)
+
+
 def test_tables_have_their_columns(
     little: Network, study: NetworkStudy, lexicons: Lexicons
 ) -> None:

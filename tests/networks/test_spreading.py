@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -165,7 +166,7 @@ def test_so_they_do_with_loops_and_with_edges_of_one_direction(net: Network) -> 
 
 def test_half_of_all_primes_follow_and_fewer_where_little_may_be_held() -> None:
     net = sparse()
-    step, places = transition(net, Spreading()), np.arange(len(net))
+    step, places = sp.csc_array(transition(net, Spreading())), np.arange(len(net))
     shares = []
     for most in (0, 20, len(net)):
         found = find_followers(step, places, 0.5, most)

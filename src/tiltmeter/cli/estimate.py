@@ -42,7 +42,7 @@ __all__ = ["command"]
 @click.option("--out", required=True, type=TABLE, help="Estimates, as .csv or .parquet.")
 @click.option(
     "--yes-shares",
-    type=click.Path(path_type=Path),
+    type=TABLE,
     help="Also write the shares of yes in each version of absolute decisions.",
 )
 @click.option(

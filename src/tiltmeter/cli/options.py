@@ -34,6 +34,7 @@ class _Table(click.Path):
     """A table to write, refused at once where its ending says no format."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Give the path; raise InputError for another ending."""
         from tiltmeter.tables import check_ending
 
         path = Path(str(super().convert(value, param, ctx)))

@@ -151,7 +151,7 @@ def vary_setting(
         Columns SENSITIVITY; the effect of a valence is the slope of its prime.
     """
     default = (setting or Setting()).within(network)
-    default = replace(default, draws=100)  # no interval is shown
+    default = replace(default, draws=0)
     frames = []
     for varied, how in _settings(default):
         found = measure_bias(
@@ -180,8 +180,9 @@ def every_effect(found: Bias) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Columns of EFFECTS up to ``p``. A slope is the effect of its prime, which stands in
-        ``targets``; that of the joint test, where ``targets`` is null, is Cohen's w.
+        Of EFFECTS what names a row, its effect and its published test, and the setting. A slope is
+        the effect of its prime, which stands in ``targets``; that of the joint test, where
+        ``targets`` is null, is Cohen's w.
     """
     slopes = found.coefficients.select(
         *("network", "study", "identity", "approach", "p", "retention", "time_steps", "norm"),

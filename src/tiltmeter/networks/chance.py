@@ -74,27 +74,28 @@ def hold_against_chance(
     >>> found.select("targets", "effect", "n_rewired").rows()
     [('female', 1.0, 19), ('male', -1.0, 19)]
     """
-    default = (setting or Setting()).within(network)
-    if not default.rewirings:
+    how = replace((setting or Setting()).within(network), draws=0)
+    if not how.rewirings:
         raise InputError("rewirings 0: without rewired networks there is no chance to hold against")
-    how = replace(default, draws=100)  # no interval over targets is shown
 
     def measure(one: Network) -> pl.DataFrame:
         found = measure_bias([one], study, approaches=approaches, lexicons=lexicons, setting=how)
         return every_effect(found)
 
-    own, rng = measure(network), np.random.default_rng(default.seed)
+    own, rng, frames = measure(network), np.random.default_rng(how.seed), []
     with warnings.catch_warnings():  # what there is to say was said of the network itself
         warnings.simplefilter("ignore", TiltmeterWarning)
-        frames = []
-        for _ in range(default.rewirings):
+        for _ in range(how.rewirings):
             frames.append(measure(rewire(network, rng)))
             on_progress()
-    tail = (1 - default.confidence) / 2
-    effect, before = pl.col("effect"), pl.col("own")
-    summary = (
-        pl.concat(frames)
-        .join(own.select(*_KEYS, own="effect"), on=_KEYS, nulls_equal=True)
+    return _beside(own, pl.concat(frames), how.confidence)
+
+
+def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.DataFrame:
+    """Set each effect beside those of the rewired networks; columns CHANCE."""
+    effect, tail = pl.col("effect"), (1 - confidence) / 2
+    given = (
+        rewired.join(own.select(*_KEYS, own="effect"), on=_KEYS, nulls_equal=True)
         .drop_nulls("effect")
         .group_by(_KEYS)
         .agg(
@@ -102,26 +103,23 @@ def hold_against_chance(
             chance_low=effect.quantile(tail, "linear"),
             chance_high=effect.quantile(1 - tail, "linear"),
             n_rewired=pl.len(),
-            above=(effect >= before).sum(),
-            below=(effect <= before).sum(),
+            above=(1 + (effect >= pl.col("own")).sum()) / (1 + pl.len()),
+            below=(1 + (effect <= pl.col("own")).sum()) / (1 + pl.len()),
             false_alarms=(pl.col("p") <= LEVEL).mean(),
         )
     )
-    ends = {side: (pl.col(side) + 1) / (pl.col("n_rewired") + 1) for side in ("above", "below")}
-    both = (2 * pl.min_horizontal(*ends.values())).clip(upper_bound=1.0)
     p = (
-        pl.when(alternative="greater").then(ends["above"])
-        .when(alternative="less").then(ends["below"])
-        .otherwise(both)
+        pl.when(effect.is_null()).then(None)
+        .when(alternative="greater").then("above")
+        .when(alternative="less").then("below")
+        .otherwise((2 * pl.min_horizontal("above", "below")).clip(upper_bound=1.0))
     )  # fmt: skip
-    held = own.join(summary, on=_KEYS, how="left", nulls_equal=True, maintain_order="left")
-    made = held.with_columns(
-        p_chance=pl.when(effect.is_not_null()).then(p), confidence=pl.lit(default.confidence)
-    )
+    held = own.join(given, on=_KEYS, how="left", nulls_equal=True, maintain_order="left")
+    made = held.with_columns(p_chance=p, confidence=pl.lit(confidence))
     return made.select(pl.col(name).cast(kind) for name, kind in CHANCE.items())
 
 
-def rewire(network: Network, rng: np.random.Generator, *, swaps: float = 10.0) -> Network:
+def rewire(network: Network, rng: np.random.Generator, *, swaps: int = 10) -> Network:
     """Swap the ends of edges at random, so that every node keeps its number of edges.
 
     Parameters
@@ -131,8 +129,8 @@ def rewire(network: Network, rng: np.random.Generator, *, swaps: float = 10.0) -
     rng
         Draws the swaps.
     swaps
-        How often each edge is swapped, on average. A swap that would make a loop, or an edge that
-        is there already, is not made and counts.
+        How often each edge is paired with another to swap. A swap that would make a loop, or an
+        edge that is there already, is not made.
 
     Returns
     -------
@@ -144,7 +142,7 @@ def rewire(network: Network, rng: np.random.Generator, *, swaps: float = 10.0) -
     edges = half.tocoo()
     apart = edges.row != edges.col
     source, target = (ends[apart].astype(np.int64) for ends in (edges.row, edges.col))
-    for _ in range(int(np.ceil(swaps))):
+    for _ in range(swaps):
         if not network.directed:
             turned = rng.random(len(source)) < 0.5  # noqa: PLR2004 - either end alike
             source, target = np.where(turned, target, source), np.where(turned, source, target)

@@ -111,8 +111,10 @@ def _effect(contrast: Contrast, name: str, paired: Paired) -> dict[str, Any]:
     if found.effect is None:
         return row | {"note": "no pair of primes and target in the network"}
     swapped = permute_columns(d, _ALTERNATIVES[paired.sign], seed=setting.seed)
-    draws = bootstrap_effects([d], draws=setting.draws, seed=setting.seed)[:, 0]
-    low, high = _interval(draws, setting.confidence) if len(paired.targets) > 1 else (None, None)
+    low, high = None, None
+    if setting.draws and len(paired.targets) > 1:
+        draws = bootstrap_effects([d], draws=setting.draws, seed=setting.seed)[:, 0]
+        low, high = _interval(draws, setting.confidence)
     few = "one pair of primes: nothing to swap" if d.shape[1] < 2 else None
     return row | {
         "effect": found.effect,
@@ -173,18 +175,19 @@ def _difference(a: Contrast, b: Contrast, name: str) -> dict[str, Any]:
     if len(shared) < 2 or not all(table.size for table in tables):
         return row | {"note": "fewer than two targets in both networks"}
     found = [float(signed_rank_effect(table.ravel())) for table in tables]
+    row |= {
+        "difference": found[0] - found[1],
+        "correlation": _correlation(a, b, name, shared),
+        "note": None if a.primes == b.primes else "the networks lack different primes",
+    }
+    if not setting.draws:
+        return row
     draws = bootstrap_effects([*tables], draws=setting.draws, seed=setting.seed)
     change = draws[:, 0] - draws[:, 1]
     low, high = _interval(change, setting.confidence)
     beyond = min(np.count_nonzero(change <= 0), np.count_nonzero(change >= 0))
-    return row | {
-        "difference": found[0] - found[1],
-        "ci_low": low,
-        "ci_high": high,
-        "p": min(1.0, 2 * (beyond + 1) / (len(change) + 1)),
-        "correlation": _correlation(a, b, name, shared),
-        "note": None if a.primes == b.primes else "the networks lack different primes",
-    }
+    p = min(1.0, 2 * (beyond + 1) / (len(change) + 1))
+    return row | {"ci_low": low, "ci_high": high, "p": p}
 
 
 def _correlation(a: Contrast, b: Contrast, name: str, shared: Sequence[str]) -> float | None:

@@ -33,7 +33,7 @@ class Setting:
     confidence
         Of every interval.
     draws
-        Bootstrap samples of targets.
+        Bootstrap samples of targets; 0 for no intervals.
     rewirings
         Networks rewired at random that effects are held against (see `chance`); 0 for none.
     seed
@@ -56,8 +56,8 @@ class Setting:
             raise InputError(f"missing {self.missing!r}: allowed are error, skip")
         if not 0 < self.confidence < 1:
             raise InputError(f"confidence {self.confidence}: between 0 and 1")
-        if self.draws < 100:
-            raise InputError(f"draws {self.draws}: at least 100")
+        if self.draws and self.draws < 100:
+            raise InputError(f"draws {self.draws}: at least 100, or 0 for no intervals")
         if self.rewirings and self.rewirings < FEWEST:
             raise InputError(
                 f"rewirings {self.rewirings}: at least {FEWEST}, with which p can reach .05, or 0"

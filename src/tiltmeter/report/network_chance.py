@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from tiltmeter.report.charts import Axis
 from tiltmeter.report.figures import Figure
 from tiltmeter.report.network_emotions import in_plutchiks_order
 from tiltmeter.report.network_intervals import around, intervals, mark
-from tiltmeter.report.network_results import Networks, network_table, numbered
-from tiltmeter.report.network_stereotypes import turned
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.network_results import (
+    ALPHA,
+    APPROACHES,
+    Networks,
+    network_table,
+    numbered,
+)
+from tiltmeter.report.network_stereotypes import in_first_order, turned
+from tiltmeter.report.prose import interval, number, p_value, percent
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Table, count
 
 __all__ = ["beyond_chance", "chance_section"]
 
-#: Above this, p does not show anything.
-ALPHA = 0.05
 #: Columns between which lies what chance gives.
 ENDS = ("chance_low", "chance_high")
 #: Least reach of the axis of slopes.
 LEAST = 0.1
 
-_APPROACHES = ("stereotypes", "valence", "emotions")
+_AXES = {
+    "stereotypes": "Effect, stereotype-consistent positive",
+    "valence": "Slope of valence",
+    "emotions": "Effect",
+}
 _JOINT = "all primes equal"
 
 _METHOD = (
@@ -55,13 +61,13 @@ def chance_section(networks: Networks) -> Section | None:
         None where no network was rewired.
     """
     found = [
-        (identity, approach, in_plutchiks_order(part))
-        for approach in _APPROACHES
+        (identity, in_plutchiks_order(part))
+        for approach in APPROACHES
         for identity, part in networks.of("network_chance", approach)
     ]
     if not found:
         return None
-    every = pl.concat([part for _, _, part in found])
+    every = pl.concat([part for _, part in found])
     names = numbered("network-chance", len(found))
     return Section(
         key="network-chance",
@@ -69,16 +75,16 @@ def chance_section(networks: Networks) -> Section | None:
         short="Chance",
         text=(
             _METHOD.format(many=_many(every), least=_least(every)),
-            _WORTH.format(alarms=_alarms(found)),
+            _WORTH.format(alarms=_alarms(every)),
         ),
         figures=tuple(
             figure
-            for (identity, approach, part), name in zip(found, names, strict=True)
-            for figure in _figures(part, networks, (identity, approach), name)
+            for (identity, part), name in zip(found, names, strict=True)
+            for figure in _figures(part, networks, identity, name)
         ),
         tables=tuple(
             (f"Table of chance: {networks.label(identity)}", _table(part, networks, identity))
-            for identity, _, part in found
+            for identity, part in found
         ),
     )
 
@@ -119,8 +125,7 @@ def beyond_chance(networks: Networks, identity: str, approach: str, network: str
 
 
 def _many(every: pl.DataFrame) -> str:
-    counts = every["n_rewired"].drop_nulls()
-    most = int(counts.max() or 0) if len(counts) else 0  # type: ignore[arg-type]
+    most = every.select(pl.col("n_rewired").max().fill_null(0)).item()
     return f"{most:,} such networks were made of each"
 
 
@@ -131,28 +136,20 @@ def _least(every: pl.DataFrame) -> str:
     return f", so that the least is 1/{counts[0] + 1}, and twice that where either side counts"
 
 
-def _alarms(found: Sequence[tuple[str, str, pl.DataFrame]]) -> str:
+def _alarms(every: pl.DataFrame) -> str:
     """Say how many false alarms there are, by approach."""
     parts = []
-    for approach in _APPROACHES:
-        shares = pl.concat([p["false_alarms"] for _, a, p in found if a == approach] or [_NONE])
-        known = shares.drop_nulls().sort()
-        if len(known):
-            ends = [f"{share:.0%}" for share in (known[0], known[-1])]
-            said = ends[0] if ends[0] == ends[1] else " to ".join(ends)
-            parts.append(f"{said} ({approach})")
+    for approach in APPROACHES:
+        shares = every.filter(approach=approach)["false_alarms"].drop_nulls().sort()
+        if len(shares):
+            ends = dict.fromkeys(percent(share) for share in (shares[0], shares[-1]))
+            parts.append(f"{' to '.join(ends)} ({approach})")
     return ", ".join(parts) or "unknown"
 
 
-_NONE = pl.Series("false_alarms", [], dtype=pl.Float64)
-
-
-def _figures(
-    part: pl.DataFrame, networks: Networks, of: tuple[str, str], name: str
-) -> list[Figure]:
+def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -> list[Figure]:
     """Draw what chance gives as a line and the effect as a dot, a column per network."""
-    identity, approach = of
-    label, marks = networks.label(identity), networks.marks
+    label, marks, approach = networks.label(identity), networks.marks, part["approach"][0]
     shown = part.drop_nulls("effect").filter(pl.col("targets") != "")
     if shown.is_empty():
         return []
@@ -161,30 +158,20 @@ def _figures(
     rows = []
     for targets in dict.fromkeys(shown["targets"]):
         for network in known:
-            row = held.get((targets, network))
+            row = held.get((targets, network)) or {}
             value, low, high = turned(row, ENDS) if row else (None, None, None)
-            told = {"network": network, "about": f"{label}: {targets}",
-                    "p": row and row["p_chance"], "n": row and row["n_rewired"],
-                    "color": "chance"}  # fmt: skip
+            told = {"network": network, "about": f"{label}: {targets}", "p": row.get("p_chance"),
+                    "n": row.get("n_rewired"), "color": "chance"}  # fmt: skip
             rows.append(mark((targets, marks[network], ""), value, (low, high), told))
-    title = {
-        "stereotypes": "Effect, stereotype-consistent positive",
-        "emotions": "Effect",
-        "valence": "Slope of valence",
-    }[approach]
-    axis = around(title, rows, LEAST) if approach == "valence" else Axis(title, -1, 1, 0)
-    drawing = intervals(rows, axis, [marks[network] for network in known])
+    title, slopes = _AXES[approach], approach == "valence"
+    axis = around(title, rows, LEAST) if slopes else Axis(title, -1, 1, 0)
     columns = ", a column per network" if known[1:] else ""
     caption = (
-        f"{label}: effects and what chance gives{columns}. Dot: effect; line: the middle "
-        f"{_share(part)} of the effects of the same network, rewired at random."
+        f"{label}: effects and what chance gives{columns}. Dot: effect; line: "
+        f"{networks.interval(part)} of the effects of the same network, rewired at random."
     )
+    drawing = intervals(rows, axis, [marks[network] for network in known])
     return [Figure(name, caption, _said(shown), drawing)]
-
-
-def _share(part: pl.DataFrame) -> str:
-    found = part["confidence"].drop_nulls().unique().sort()
-    return " or ".join(f"{100 * value:g}%" for value in found) or "95%"
 
 
 def _said(shown: pl.DataFrame) -> str:
@@ -201,9 +188,8 @@ def _said(shown: pl.DataFrame) -> str:
 
 
 def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
-    first = pl.col("row").min().over("targets")
     return network_table(
-        part.with_row_index("row").sort(first, maintain_order=True),
+        part.sort(in_first_order(part, "targets"), maintain_order=True),
         f"{networks.label(identity)}: effects, and those of the same network rewired at random. "
         "Turned: positive is stereotype-consistent; the other columns are as published. p (naive) "
         "and false alarms: of the published test.",
@@ -211,14 +197,13 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
             "Targets": lambda r: r["targets"] or _JOINT,
             "Network": lambda r: r["network"],
             "Effect": lambda r: number(r["effect"]),
-            "Turned": lambda r: number(r["stereotype"]) if r["stereotype"] is not None else "",
+            "Turned": lambda r: "" if r["stereotype"] is None else number(r["stereotype"]),
             "Rewired, mean": lambda r: number(r["chance"]),
-            f"Rewired, {_share(part)}": lambda r: interval(r["chance_low"], r["chance_high"]),
+            f"Rewired, {networks.interval(part)}": lambda r: interval(*(r[end] for end in ENDS)),
             "p (chance)": lambda r: p_value(r["p_chance"]),
             "p (naive)": lambda r: p_value(r["p"]),
-            "False alarms": lambda r: "–" if r["false_alarms"] is None
-            else f"{r['false_alarms']:.0%}",
+            "False alarms": lambda r: percent(r["false_alarms"]),
             "Networks": lambda r: count(r["n_rewired"]),
         },
         heads=2,
-    )  # fmt: skip
+    )

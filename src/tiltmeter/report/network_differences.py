@@ -12,7 +12,7 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.figures import Figure
 from tiltmeter.report.network_emotions import in_plutchiks_order
 from tiltmeter.report.network_intervals import around, intervals, mark
-from tiltmeter.report.network_results import PUBLISHED, Networks, network_table, numbered
+from tiltmeter.report.network_results import ALPHA, PUBLISHED, Networks, network_table, numbered
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Table, count
@@ -160,7 +160,7 @@ def _said(part: pl.DataFrame) -> str:
     """Count the differences that are shown, and name the largest."""
     known = part.drop_nulls("difference")
     rows = list(known.iter_rows(named=True))
-    shown = [row for row in rows if row["p_holm"] is not None and row["p_holm"] <= 0.05]
+    shown = [row for row in rows if row["p_holm"] is not None and row["p_holm"] <= ALPHA]
     largest = max(rows, key=lambda row: abs(row["difference"]))
     return (
         f"{len(shown)} of {len(rows)} differences have p (Holm) of .05 or less. The largest: "

@@ -13,7 +13,7 @@ import polars as pl
 from tiltmeter.report.charts import Axis
 from tiltmeter.report.figures import Figure
 from tiltmeter.report.network_intervals import intervals, mark
-from tiltmeter.report.network_results import Networks, network_table, numbered, remarks
+from tiltmeter.report.network_results import ALPHA, Networks, network_table, numbered, remarks
 from tiltmeter.report.network_stereotypes import SCALE
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
@@ -103,7 +103,7 @@ def in_plutchiks_order(part: pl.DataFrame) -> pl.DataFrame:
 def away(row: Mapping[str, Any]) -> bool:
     """Whether an interval leaves 0 out and p, over all sets, is at most .05."""
     ends, p = (row["ci_low"], row["ci_high"]), row["p_holm"]
-    return None not in (*ends, p) and (ends[0] > 0 or ends[1] < 0) and p <= 0.05
+    return None not in (*ends, p) and (ends[0] > 0 or ends[1] < 0) and p <= ALPHA
 
 
 def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -> list[Figure]:

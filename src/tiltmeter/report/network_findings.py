@@ -9,7 +9,7 @@ import polars as pl
 
 from tiltmeter.report.network_chance import beyond_chance
 from tiltmeter.report.network_emotions import away, in_plutchiks_order
-from tiltmeter.report.network_results import Networks, network_table
+from tiltmeter.report.network_results import ALPHA, Networks, network_table
 from tiltmeter.report.network_stereotypes import turned
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.tables import Table
@@ -18,9 +18,6 @@ __all__ = ["MOST_SENTENCES", "finding_table", "findings"]
 
 #: Above this many findings they stand in a table.
 MOST_SENTENCES = 6
-
-#: Above this, p does not show anything.
-ALPHA = 0.05
 
 
 def findings(networks: Networks) -> list[tuple[str, str, str]]:

@@ -21,6 +21,8 @@ from tiltmeter.report.results import read_table
 from tiltmeter.report.tables import Render, Table, render_table
 
 __all__ = [
+    "ALPHA",
+    "APPROACHES",
     "FACTS",
     "PUBLISHED",
     "Networks",
@@ -34,6 +36,11 @@ __all__ = [
 FACTS = "networks.json"
 #: The study whose published values are held.
 PUBLISHED = "abramski2025"
+
+#: In the order of the page.
+APPROACHES = ("stereotypes", "valence", "emotions")
+#: Above this, p does not show anything.
+ALPHA = 0.05
 
 #: Characters shown of a word.
 _LONGEST_WORD = 60

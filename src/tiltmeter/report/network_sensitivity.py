@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.network_emotions import in_plutchiks_order
-from tiltmeter.report.network_results import Networks, network_table
+from tiltmeter.report.network_results import ALPHA, APPROACHES, Networks, network_table
 from tiltmeter.report.prose import number
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Render, Table
@@ -21,7 +21,6 @@ MOST_COLUMNS = 8
 MOST_LISTED = 6
 
 _TURNED, _LOST = "†", "°"
-_APPROACHES = ("stereotypes", "valence", "emotions")
 
 _METHOD = (
     "The paper reports one setting of the spreading. Here one thing of it is changed at a time: "
@@ -49,7 +48,7 @@ def sensitivity_section(networks: Networks) -> Section | None:
     """
     tables: list[tuple[str, Table]] = []
     told: list[str] = []
-    for approach in _APPROACHES:
+    for approach in APPROACHES:
         for identity, part in networks.of("network_sensitivity", approach):
             held = _settings(in_plutchiks_order(part))
             told.append(_said(held, networks, identity))
@@ -89,7 +88,7 @@ def _settings(part: pl.DataFrame) -> pl.DataFrame:
         .otherwise("varied")
     )  # fmt: skip
     same = (pl.col("varied") == "norm") & (pl.col("norm") == pl.col("usual"))
-    lost = (pl.col("p") > 0.05) & (pl.col("usual_p") <= 0.05)
+    lost = (pl.col("p") > ALPHA) & (pl.col("usual_p") <= ALPHA)
     named = held.filter(~same.fill_null(False)).with_columns(
         setting=setting.fill_null(pl.col("varied")),
         turned=pl.col("turned").fill_null(False),
@@ -104,7 +103,7 @@ def _said(held: pl.DataFrame, networks: Networks, identity: str) -> str:
     changed = held.filter(pl.col("varied") != "nothing").drop_nulls("effect")
     if changed.is_empty():
         return f"{networks.label(identity)}: no other setting gave an effect."
-    sure = pl.col("usual_p") <= 0.05
+    sure = pl.col("usual_p") <= ALPHA
     turned = changed.filter("turned")
     clear, lost = turned.filter(sure), changed.filter(pl.col("lost") & ~pl.col("turned"))
     parts = []

@@ -26,8 +26,8 @@ from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Table, count
 
-__all__ = ["APPROACH", "SCALE", "least_p", "pairs_said", "stereotype_section",
-           "turned"]  # fmt: skip
+__all__ = ["APPROACH", "SCALE", "in_first_order", "least_p", "pairs_said",
+           "stereotype_section", "turned"]  # fmt: skip
 
 APPROACH = "stereotypes"
 
@@ -174,7 +174,7 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
         return interval(*turned(row)[1:])
 
     return network_table(
-        part.sort(_places(part, "targets"), maintain_order=True),
+        part.sort(in_first_order(part, "targets"), maintain_order=True),
         f"{networks.label(identity)}: effects. {first} − {second}: the effect as published, "
         f"positive where {first} primes activate more. Turned: the same with positive as "
         f"stereotype-consistent; so is its {told}. p (naive): one-sided, as published. p (Holm): "
@@ -196,8 +196,8 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
     )
 
 
-def _places(frame: pl.DataFrame, column: str) -> pl.Expr:
-    """Give the place of each value in the order in which they first occur."""
+def in_first_order(frame: pl.DataFrame, column: str) -> pl.Expr:
+    """Give the place of each value in the order in which they first occur, to sort by."""
     listed: Sequence[str] = list(frame[column].unique(maintain_order=True))
     return pl.col(column).replace_strict(
         {value: place for place, value in enumerate(listed)}, return_dtype=pl.Int64

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.reference import load_published
-from tiltmeter.report.network_results import PUBLISHED, Networks, network_table
+from tiltmeter.report.network_results import ALPHA, PUBLISHED, Networks, network_table
 from tiltmeter.report.prose import number, p_value, percent
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Table, count
@@ -157,7 +157,7 @@ def _expected(row: Mapping[str, Any]) -> str:
     if None in known:
         return "n/a"
     signs = row["spearman"] < 0 < row["effect"]
-    return "no" if not signs else "yes" if max(row["p"], row["effect_p"]) <= 0.05 else "not shown"
+    return "no" if not signs else "yes" if max(row["p"], row["effect_p"]) <= ALPHA else "not shown"
 
 
 def _published_sizes() -> Table:

@@ -23,7 +23,7 @@ from tiltmeter.networks.setting import Setting
 from tiltmeter.networks.streams import stream_tables
 from tiltmeter.networks.structure import describe, overlap
 from tiltmeter.stimuli import NetworkStudy
-from tiltmeter.tables import write_table
+from tiltmeter.tables import keep_table
 
 __all__ = ["FACTS", "Comparison", "write_networks"]
 
@@ -85,49 +85,44 @@ def write_networks(
     InputError
         As for `measure_bias`.
     """
-    study, lexicons, setting = comparison.study, comparison.lexicons, comparison.setting
-    how: dict[str, Any] = {"lexicons": lexicons, "setting": setting}
-    found = measure_bias(networks, study, **how)
-    chance = [
-        hold_against_chance(network, study, **how, on_progress=on_progress)
-        for network in (networks if setting.rewirings else ())
+    tables = _measure(networks, comparison, on_progress)
+    written = [
+        name for name in NETWORK_TABLES if keep_table(tables[name], directory / f"{name}.parquet")
     ]
-    within = [setting.within(network) for network in networks]
+    facts = json.dumps(_facts(networks, comparison), indent=2, ensure_ascii=False)
+    (directory / FACTS).write_text(facts + "\n", encoding="utf-8")
+    return {name: tables[name] for name in written}
+
+
+def _measure(
+    networks: Sequence[Network], comparison: Comparison, on_progress: Callable[[], None]
+) -> dict[str, pl.DataFrame]:
+    """Make every table of NETWORK_TABLES."""
+    study, lexicons, setting = comparison.study, comparison.lexicons, comparison.setting
+    found = measure_bias(networks, study, lexicons=lexicons, setting=setting)
     nodes, edges = stream_tables(
         networks, comparison.streams, valence=lexicons.valence, on_missing="skip"
     )
-    tables = {
+    chance, sensitivity, priming = [], [], []
+    for network in networks:
+        how: dict[str, Any] = {"lexicons": lexicons, "setting": setting.within(network)}
+        if setting.rewirings:
+            chance.append(hold_against_chance(network, study, **how, on_progress=on_progress))
+        sensitivity.append(vary_setting(network, study, **how))
+        priming.append(check_priming(network, how["setting"].spreading))
+    return {
         "networks": pl.concat(map(describe, networks)),
         "network_overlaps": _joined([overlap(a, b) for a, b in combinations(networks, 2)]),
         "network_effects": found.effects,
         "network_coefficients": found.coefficients,
         "network_differences": found.differences,
         "network_chance": _joined(chance),
-        "network_sensitivity": _joined(
-            [
-                vary_setting(network, study, lexicons=lexicons, setting=how)
-                for network, how in zip(networks, within, strict=True)
-            ]
-        ),
-        "network_priming": pl.concat(
-            [
-                check_priming(network, how.spreading)
-                for network, how in zip(networks, within, strict=True)
-            ]
-        ),
+        "network_sensitivity": _joined(sensitivity),
+        "network_priming": _joined(priming),
         "network_activations": found.activations,
         "network_stream_nodes": nodes,
         "network_stream_edges": edges,
     }
-    for name in NETWORK_TABLES:
-        path = directory / f"{name}.parquet"
-        if tables[name].is_empty():
-            path.unlink(missing_ok=True)
-        else:
-            write_table(tables[name], path)
-    facts = json.dumps(_facts(networks, comparison), indent=2, ensure_ascii=False)
-    (directory / FACTS).write_text(facts + "\n", encoding="utf-8")
-    return {name: table for name, table in tables.items() if not table.is_empty()}
 
 
 def _joined(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:

@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from tiltmeter.embeddings.states import Reader
 from tiltmeter.frames.representation import REPRESENTATION_TABLES
 from tiltmeter.runs.representation import (
@@ -18,7 +20,7 @@ from tiltmeter.runs.representation import (
     measure_states,
 )
 from tiltmeter.runs.representation_facts import check_names, say_measured, say_read
-from tiltmeter.tables import write_table
+from tiltmeter.tables import keep_table
 
 __all__ = ["FACTS", "measure_each", "write_representation"]
 
@@ -114,10 +116,6 @@ def write_representation(
 
 def _write(tables: Tables, facts: dict[str, Any], directory: Path) -> None:
     for name in REPRESENTATION_TABLES:
-        path = directory / f"{name}.parquet"
-        if name in tables:
-            write_table(tables[name], path)
-        else:
-            path.unlink(missing_ok=True)
+        keep_table(tables.get(name, pl.DataFrame()), directory / f"{name}.parquet")
     text = json.dumps(facts, indent=2, ensure_ascii=False)
     (directory / FACTS).write_text(text + "\n", encoding="utf-8")

@@ -32,7 +32,7 @@ from tiltmeter.statistics import (
     summarise,
 )
 from tiltmeter.stimuli import Study
-from tiltmeter.tables import pieces, scan_table, write_pieces, write_table
+from tiltmeter.tables import keep_table, pieces, scan_table, write_pieces, write_table
 
 __all__ = [
     "collect_responses",
@@ -248,12 +248,6 @@ def write_further_tables(scores: Path, estimates: pl.DataFrame, directory: Path)
         "dimension_correlations": lambda: correlate_dimensions(estimates),
         "ranks": lambda: rank_models(estimates),
     }
-    written = []
-    for name, make in made.items():
-        path = directory / f"{name}.parquet"
-        if (table := make()).is_empty():
-            path.unlink(missing_ok=True)
-        else:
-            write_table(table, path)
-            written.append(name)
-    return written
+    return [
+        name for name, make in made.items() if keep_table(make(), directory / f"{name}.parquet")
+    ]

@@ -62,36 +62,34 @@ def command(  # noqa: PLR0913 - one argument an option
 
     from tiltmeter.cli.network.options import open_networks
     from tiltmeter.cli.progress import counting_bar
-    from tiltmeter.errors import InputError
     from tiltmeter.networks.bias import measure_bias, vary_setting
     from tiltmeter.networks.chance import hold_against_chance
     from tiltmeter.tables import write_table
 
     read = open_networks(networks, directed=options["directed"])
     lexicons, setting = read_lexicons(options), build_setting(options)
-    if chance is not None and not setting.rewirings:
-        raise InputError("rewirings 0: --chance needs some")
     study = options["study"]
     how: dict[str, Any] = {"approaches": [approach], "lexicons": lexicons, "setting": setting}
     found = measure_bias(read, study, **how)
     table = found.coefficients if approach == "valence" else found.effects
-    write_table(table, out)
-    for extra, path in ((found.activations, activations), (found.differences, differences)):
-        if path is not None:
-            write_table(extra, path)
+    tables = {out: table}
+    if activations is not None:
+        tables[activations] = found.activations
+    if differences is not None:
+        tables[differences] = found.differences
     if sensitivity is not None:
-        write_table(pl.concat([vary_setting(one, study, **how) for one in read]), sensitivity)
-    for row in table.iter_rows(named=True):
-        click.echo(_line(row))
+        tables[sensitivity] = pl.concat([vary_setting(one, study, **how) for one in read])
+    lines = [_line(row) for row in table.iter_rows(named=True)]
     if chance is not None:
         with counting_bar("rewiring", setting.rewirings * len(read)) as advance:
             held = pl.concat(
                 [hold_against_chance(one, study, **how, on_progress=advance) for one in read]
             )
-        write_table(held, chance)
-        for row in held.iter_rows(named=True):
-            click.echo(_chance_line(row))
-    click.echo(f"{table.height} rows: {out}")
+        tables[chance] = held
+        lines += [_chance_line(row) for row in held.iter_rows(named=True)]
+    for path, made in tables.items():
+        write_table(made, path)
+    click.echo("\n".join([*lines, f"{table.height} rows: {out}"]))
 
 
 def _line(row: dict[str, Any]) -> str:

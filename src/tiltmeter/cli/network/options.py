@@ -59,7 +59,7 @@ _BIAS = [
     click.option("--confidence", type=float, default=0.95, show_default=True,
                  help="Of intervals."),
     click.option("--draws", type=int, default=2000, show_default=True,
-                 help="Bootstrap samples of targets."),
+                 help="Bootstrap samples of targets; 0: no intervals."),
     click.option("--rewirings", type=int, default=99, show_default=True,
                  help="Networks rewired at random that effects are held against; 0: none."),
     click.option("--seed", type=int, default=0, show_default=True),

@@ -98,14 +98,14 @@ def measure_models(
     from tiltmeter.report import write_report
     from tiltmeter.runs.representation_facts import call, check_names
     from tiltmeter.runs.representation_results import measure_each, write_representation
-    from tiltmeter.tables import write_table
+    from tiltmeter.tables import FORMATS, write_table
 
     distinct = list(dict.fromkeys(models))
     check_names(distinct)
     how: dict[str, Any] = {"removed": parse_removed(options["removed"]), "store": options["store"]}
     readers = open_readers(distinct, options)
     out: Path | None = options["out"]
-    if out is not None and out.suffix in (".csv", ".parquet"):
+    if out is not None and out.suffix in FORMATS:
         found = [rows(tables) for _, tables in measure_each(readers, *measures, **how)]
         table = pl.concat(found, how="diagonal_relaxed")
         write_table(table, out)
