@@ -154,6 +154,8 @@ def test_a_loop_is_warned_of_in_one_line(run: Run, tmp_path: Path) -> None:
          "C.txt: ending '.txt'; allowed are .csv, .parquet"),
         (("bias", "mine.csv", "--study", "mine.yaml", "--out", "E.csv", "--rewirings", "5"),
          "rewirings 5: at least 19"),
+        (("compare", "mine.csv", "--study", "mine.yaml", "--draws", "0", "--out", "d"),
+         "'--draws': 0 is not in the range x>=100"),
         (("bias", "mine.csv", "--study", "mine.yaml", "--out", "X.csv", "--chance", "C.csv",
           "--rewirings", "0"), "rewirings 0: without rewired networks"),
         (("compare", "mine.csv", "--study", "mine.yaml", "--stream", "woman", "--out", "d"),
