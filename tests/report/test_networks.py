@@ -236,7 +236,8 @@ def test_what_rewired_networks_give_stands_beside_the_effects(part):
     assert "here they are 48% (stereotypes), 0% (valence), 66% (emotions)." in found.text[1]
     assert [figure.name for figure in found.figures] == [f"network-chance-{n}" for n in (1, 2, 3)]
     assert (
-        "Haiku: beyond chance: female 0.60; not shown to be: male 0.40." in found.figures[0].summary
+        "Haiku: beyond chance: female 0.60; not shown to be beyond it: male 0.40."
+        in found.figures[0].summary
     )
     drawn = found.figures[0].spec["datasets"]["rows"]
     male = next(row for row in drawn if row["label"] == "male")

@@ -32,6 +32,7 @@ _AXES = {
     "valence": "Slope of valence",
     "emotions": "Effect",
 }
+_TURNED = "Turned: positive is stereotype-consistent; the other columns are as published. "
 _JOINT = "all primes equal"
 
 _METHOD = (
@@ -178,9 +179,9 @@ def _said(shown: pl.DataFrame) -> str:
     """Say in words which effects lie outside of what chance gives."""
     told = []
     for (network,), mine in shown.group_by("network", maintain_order=True):
-        sides: dict[str, list[str]] = {"beyond chance": [], "not shown to be": []}
+        sides: dict[str, list[str]] = {"beyond chance": [], "not shown to be beyond it": []}
         for row in mine.drop_nulls("p_chance").iter_rows(named=True):
-            side = "not shown to be" if row["p_chance"] > ALPHA else "beyond chance"
+            side = "not shown to be beyond it" if row["p_chance"] > ALPHA else "beyond chance"
             sides[side].append(f"{row['targets']} {number(turned(row, ENDS)[0])}")
         parts = [f"{side}: {', '.join(those)}" for side, those in sides.items() if those]
         told.append(f"{network}: {'; '.join(parts) or 'not known'}.")
@@ -191,8 +192,8 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
     return network_table(
         part.sort(in_first_order(part, "targets"), maintain_order=True),
         f"{networks.label(identity)}: effects, and those of the same network rewired at random. "
-        "Turned: positive is stereotype-consistent; the other columns are as published. p (naive) "
-        "and false alarms: of the published test.",
+        f"{_TURNED if part['stereotype'].count() else ''}p (naive) and false alarms: of the "
+        "published test.",
         {
             "Targets": lambda r: r["targets"] or _JOINT,
             "Network": lambda r: r["network"],
@@ -203,7 +204,7 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
             "p (chance)": lambda r: p_value(r["p_chance"]),
             "p (naive)": lambda r: p_value(r["p"]),
             "False alarms": lambda r: percent(r["false_alarms"]),
-            "Networks": lambda r: count(r["n_rewired"]),
+            "Rewired": lambda r: count(r["n_rewired"]),
         },
         heads=2,
     )
