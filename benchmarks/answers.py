@@ -22,8 +22,8 @@ def write_answers(path: Path, models: int) -> dict[str, bool]:
     """Write `COPIES` times 2,100 answers for each model; say whether they are recorded ones."""
     import polars as pl
 
+    from tiltmeter.results.tables import write_pieces
     from tiltmeter.stimuli import load_study
-    from tiltmeter.tables import write_pieces
 
     recorded = RECORDED.exists()
     source = _recorded() if recorded else [*_made_up(load_study("bai2025"))]

@@ -33,7 +33,7 @@ from benchmarks.measuring import Result, Value, fresh, peak_mb
 if TYPE_CHECKING:
     from inspect_ai.model import Model
 
-    from tiltmeter.runs.association_plan import AssociationPlan
+    from tiltmeter.asking.association_plan import AssociationPlan
 
 MODEL = "instant/m"
 ALL = 1_200_000
@@ -125,23 +125,23 @@ class _Memory:
 
 
 def _plan(answers: int) -> AssociationPlan:
-    from tiltmeter.runs.association_plan import AssociationPlan
+    from tiltmeter.asking.association_plan import AssociationPlan
 
     cues = [f"cue{number}" for number in range(max(1, answers // REPETITIONS))]
     return AssociationPlan([MODEL], cues, min(answers, REPETITIONS))
 
 
 def _models(plan: AssociationPlan) -> dict[str, Model]:
-    from tiltmeter.runs.associating import open_associating
-    from tiltmeter.runs.models import Connection
+    from tiltmeter.asking.associating import open_associating
+    from tiltmeter.models.opening import Connection
 
     return open_associating(plan, Connection(max_connections=CONNECTIONS))
 
 
 def _ours(choices: int, answers: int, folder: Path, memory: _Memory) -> None:
-    from tiltmeter.runs.associating import associate
-    from tiltmeter.runs.association_plan import claim_associations
-    from tiltmeter.runs.budget import Budget
+    from tiltmeter.asking.associating import associate
+    from tiltmeter.asking.association_plan import claim_associations
+    from tiltmeter.asking.budget import Budget
 
     plan = _plan(answers)
     claim_associations(folder, plan, "")
@@ -157,7 +157,7 @@ def _ours(choices: int, answers: int, folder: Path, memory: _Memory) -> None:
 
 
 def _generate(answers: int, memory: _Memory) -> None:
-    from tiltmeter.elicitation.associations import cue_messages
+    from tiltmeter.asking.cue_wording import cue_messages
 
     plan = _plan(answers)
     (model,) = _models(plan).values()
@@ -186,7 +186,7 @@ def _samples(answers: int, folder: Path, memory: _Memory) -> None:
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.solver import generate
 
-    from tiltmeter.elicitation.associations import cue_messages
+    from tiltmeter.asking.cue_wording import cue_messages
 
     plan = _plan(answers)
     samples = [

@@ -30,7 +30,7 @@ from benchmarks.measuring import Result, Value, fresh, ratio
 from benchmarks.server import serving
 
 if TYPE_CHECKING:
-    from tiltmeter.runs.plan import Plan
+    from tiltmeter.asking.plan import Plan
 
 MODEL = "openai-api/loop/m"
 CONNECTIONS = 100
@@ -95,7 +95,7 @@ def _measure(path: str, delay_ms: int) -> dict[str, float]:
 
 
 def _plan(calls: int) -> Plan:
-    from tiltmeter.runs.plan import Plan, Selection
+    from tiltmeter.asking.plan import Plan, Selection
     from tiltmeter.stimuli import load_study
 
     study = load_study("bai2025")
@@ -129,7 +129,7 @@ def _inspect(calls: int, folder: Path) -> None:
     from inspect_ai import eval as inspect_eval
     from inspect_ai.solver import generate
 
-    from tiltmeter.elicitation.task import trials_task
+    from tiltmeter.asking.trials import trials_task
 
     plan = _plan(calls)
     task = trials_task(plan.trials(), generate(), model=_models(plan)[MODEL], name="plain")
@@ -142,10 +142,10 @@ def _inspect(calls: int, folder: Path) -> None:
 
 
 def _ours(calls: int, folder: Path) -> None:
+    from tiltmeter.asking.budget import Budget
+    from tiltmeter.asking.directory import claim
+    from tiltmeter.asking.sessions import ask_models
     from tiltmeter.cli.progress import progress_bar
-    from tiltmeter.runs.asking import ask_models
-    from tiltmeter.runs.budget import Budget
-    from tiltmeter.runs.directory import claim
 
     plan = _plan(calls)
     claim(folder / "run", plan, "benchmark", "")
@@ -158,9 +158,9 @@ def _ours(calls: int, folder: Path) -> None:
 
 
 def _models(plan: Plan) -> dict[str, Any]:
-    from tiltmeter.runs.models import Connection, open_models
+    from tiltmeter.models.opening import Connection, open_models
 
-    return open_models(plan, Connection(max_connections=CONNECTIONS))
+    return open_models(plan.models, plan.generation, Connection(max_connections=CONNECTIONS))
 
 
 def _worker(path: Callable[[int, Path], None]) -> None:

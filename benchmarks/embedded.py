@@ -29,7 +29,7 @@ from benchmarks.measuring import Result, Value, fresh, ratio
 from benchmarks.plain_model import PlainModel
 
 if TYPE_CHECKING:
-    from tiltmeter.runs.plan import Plan
+    from tiltmeter.asking.plan import Plan
 
 MODEL = "tiltmeter/smollm2"
 MODES = ("structured", "forced")
@@ -41,8 +41,8 @@ Answers = dict[str, dict[str, Any]]
 
 
 def run() -> Result:
-    from tiltmeter.elicitation.embedded.weights import find_weights, require_libraries
     from tiltmeter.errors import ModelError
+    from tiltmeter.models.embedded.weights import find_weights, require_libraries
 
     columns = ("mode", "path", "trials", "words", "trials/s", "words/s", "time ÷ peer")
     title = "The embedded model beside plain transformers"
@@ -77,7 +77,8 @@ def run() -> Result:
 
 
 def _plan(mode: str, stereotype: str) -> Plan:
-    from tiltmeter.runs.plan import Generation, Plan, Selection
+    from tiltmeter.asking.plan import Plan, Selection
+    from tiltmeter.models.opening import Generation
     from tiltmeter.stimuli import load_study
 
     selection = Selection(load_study("bai2025"), [stereotype], ["replication"])
@@ -87,20 +88,22 @@ def _plan(mode: str, stereotype: str) -> Plan:
 
 def _ours(plan: Plan, directory: Path) -> Answers:
     """Ask through the whole of Tiltmeter; answers by trial."""
-    from tiltmeter.runs.asking import ask_models
-    from tiltmeter.runs.budget import Budget
-    from tiltmeter.runs.directory import claim
-    from tiltmeter.runs.journal import Journal
-    from tiltmeter.runs.models import Connection, open_models
+    from tiltmeter.asking.budget import Budget
+    from tiltmeter.asking.directory import claim
+    from tiltmeter.asking.journal import Journal
+    from tiltmeter.asking.sessions import ask_models
+    from tiltmeter.models.opening import Connection, open_models
 
     claim(directory, plan, "benchmark", "")
-    outcome = ask_models(plan.trials(), open_models(plan, Connection()), directory, Budget())
+    outcome = ask_models(
+        plan.trials(), open_models(plan.models, plan.generation, Connection()), directory, Budget()
+    )
     assert outcome.complete
     return {a["trial_id"]: json.loads(a["response"]) for a in Journal(directory, MODEL)}
 
 
 def _worker() -> None:
-    from tiltmeter.elicitation.embedded.weights import find_weights, load_engine
+    from tiltmeter.models.embedded.weights import find_weights, load_engine
 
     load_engine(find_weights())  # expands the weights where that was not done before
     plain = PlainModel()

@@ -20,7 +20,7 @@ class PlainModel:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-        from tiltmeter.elicitation.embedded.weights import expand_weights, find_weights
+        from tiltmeter.models.embedded.weights import expand_weights, find_weights
 
         folder = expand_weights(Path(find_weights()))
         self.torch = torch

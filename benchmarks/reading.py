@@ -84,9 +84,9 @@ def _answers(folder: Path) -> Path:
 
 
 def _ours(path: Path) -> Any:
-    from tiltmeter.runs.results import score_responses
+    from tiltmeter.audits.tabulating import score_responses
+    from tiltmeter.results.tables import read_numbers
     from tiltmeter.stimuli import load_study
-    from tiltmeter.tables import read_numbers
 
     out = path.with_name("scores.parquet")
     studies = {"bai2025": load_study("bai2025")}
@@ -98,10 +98,10 @@ def _read(path: Path) -> tuple[Any, float]:
     """Read every decision; the seconds are those of reading alone."""
     import polars as pl
 
-    from tiltmeter.elicitation.decisions import read_decision
     from tiltmeter.instruments.recorded import any_words, stereotype_keys
+    from tiltmeter.reading.decisions import read_decision
+    from tiltmeter.results.tables import read_numbers
     from tiltmeter.stimuli import load_study
-    from tiltmeter.tables import read_numbers
 
     study = load_study("bai2025")
     words = {name: any_words(study.stereotypes[k]) for name, k in stereotype_keys(study).items()}
@@ -122,8 +122,8 @@ def _plain(path: Path) -> Any:
     import polars as pl
 
     from tiltmeter.instruments.recorded import any_words, stereotype_keys
+    from tiltmeter.results.tables import read_numbers
     from tiltmeter.stimuli import load_study
-    from tiltmeter.tables import read_numbers
 
     study = load_study("bai2025")
     keys, scores = stereotype_keys(study), []
@@ -150,7 +150,7 @@ def _first(text: str, ones: list[str], others: list[str]) -> bool | None:
 
 
 def _worker(what: str, folder: Path) -> dict[str, float]:
-    import tiltmeter.runs.results  # noqa: F401 - imports are not what is measured
+    import tiltmeter.audits.tabulating  # noqa: F401 - imports are not what is measured
     from tiltmeter.statistics import agreement
     from tiltmeter.stimuli import load_study
 

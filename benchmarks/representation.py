@@ -42,8 +42,8 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 
 def run() -> Result:
-    from tiltmeter.elicitation.embedded.weights import find_weights, require_libraries
     from tiltmeter.errors import ModelError
+    from tiltmeter.models.embedded.weights import find_weights, require_libraries
 
     columns = ("what", "contexts", "processor s", "loop ÷ ours", "ours ÷ bare forward")
     title = "Hidden states of terms in contexts"
@@ -117,7 +117,7 @@ def _causal() -> dict[str, Any]:
 
 
 def _compare(model: str, contexts: pl.DataFrame, times: int) -> dict[str, Any]:
-    from tiltmeter.embeddings.opening import Loading, open_reader
+    from tiltmeter.models.readers.opening import Loading, open_reader
 
     reader = open_reader(model, Loading(device="cpu"))
     batches = _batches(reader, contexts)
@@ -137,7 +137,7 @@ def _compare(model: str, contexts: pl.DataFrame, times: int) -> dict[str, Any]:
 
 def _batches(reader: Any, contexts: pl.DataFrame) -> list[Any]:
     """Read once, and keep what the model was given."""
-    from tiltmeter.embeddings import transformer
+    from tiltmeter.models.readers import transformer
 
     seen: list[Any] = []
     pool = transformer.mean_states
@@ -155,7 +155,7 @@ def _batches(reader: Any, contexts: pl.DataFrame) -> list[Any]:
 
 
 def _bare(reader: Any, batches: Sequence[Any]) -> None:
-    from tiltmeter.embeddings.pooling import run as forward
+    from tiltmeter.models.readers.pooling import run as forward
 
     for batch in batches:
         forward(reader.model, batch.texts)
@@ -206,14 +206,14 @@ def _weigh() -> dict[str, Any]:
 
 
 def _texts() -> list[Any]:
-    from tiltmeter.embeddings.opening import Loading, open_reader
+    from tiltmeter.models.readers.opening import Loading, open_reader
 
     return [batch.texts for batch in _batches(open_reader(CAUSAL, Loading(device="cpu")), _some())]
 
 
 def _alone(path: str) -> float:
-    from tiltmeter.embeddings.opening import Loading, open_reader
-    from tiltmeter.embeddings.pooling import run as forward
+    from tiltmeter.models.readers.opening import Loading, open_reader
+    from tiltmeter.models.readers.pooling import run as forward
 
     reader = open_reader(CAUSAL, Loading(dtype="float32", device="cpu"))
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
@@ -223,7 +223,7 @@ def _alone(path: str) -> float:
 
 
 def _reading() -> dict[str, Any]:
-    from tiltmeter.embeddings.opening import Loading, open_reader
+    from tiltmeter.models.readers.opening import Loading, open_reader
 
     reader = open_reader(CAUSAL, Loading(dtype="float32", device="cpu"))
     Path("/proc/self/clear_refs").write_text("5")
@@ -243,9 +243,9 @@ def _gpu() -> dict[str, Any]:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaModel, PreTrainedTokenizerFast
 
-    from tiltmeter.embeddings.loading import Loading
-    from tiltmeter.embeddings.pretrained import Pretrained
-    from tiltmeter.embeddings.transformer import TransformerReader
+    from tiltmeter.models.readers.loading import Loading
+    from tiltmeter.models.readers.pretrained import Pretrained
+    from tiltmeter.models.readers.transformer import TransformerReader
 
     contexts = _contexts()
     words = {"<unk>": 0}

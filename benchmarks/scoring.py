@@ -82,7 +82,7 @@ def _row(found: list[dict[str, float]]) -> list[Value]:
 def _ours(path: Path) -> tuple[int, float]:
     import polars as pl
 
-    from tiltmeter.runs.results import estimate_scores, score_responses
+    from tiltmeter.audits.tabulating import estimate_scores, score_responses
     from tiltmeter.stimuli import load_study
 
     out = path.with_name("scores.parquet")
@@ -114,7 +114,7 @@ def _plain(path: Path) -> tuple[int, float]:
 def _worker(path: Callable[[Path], tuple[int, float]], table: Path) -> dict[str, float]:
     import polars as pl
 
-    import tiltmeter.runs.results  # noqa: F401 - imports are not what is measured
+    import tiltmeter.audits.tabulating  # noqa: F401 - imports are not what is measured
 
     pl.scan_parquet(table).head(1).collect()
     start = time.perf_counter()

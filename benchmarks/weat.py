@@ -76,8 +76,8 @@ def _timed(work: Callable[[], object], times: int = REPETITIONS) -> dict[str, An
 def _permuted(layers: int, words: int, times: int = REPETITIONS) -> dict[str, Any]:
     import numpy as np
 
-    from tiltmeter.embeddings.partitions import permute
-    from tiltmeter.embeddings.word_tests import TestSetting
+    from tiltmeter.states.partitions import permute
+    from tiltmeter.states.word_tests import TestSetting
 
     values = np.random.default_rng(0).normal(size=(layers, 2 * words))
     return _timed(lambda: permute(values, words, TestSetting()), times)
@@ -110,9 +110,9 @@ def _interval() -> dict[str, Any]:
 def _tested(draws: int) -> dict[str, Any]:
     import numpy as np
 
-    from tiltmeter.embeddings.association import test_associations
-    from tiltmeter.embeddings.states import States
-    from tiltmeter.embeddings.word_tests import TestSetting, WordTest
+    from tiltmeter.models.readers.states import States
+    from tiltmeter.states.association import test_associations
+    from tiltmeter.states.word_tests import TestSetting, WordTest
 
     sets = _sets()
     test = WordTest("random", "one", *sets)
@@ -125,7 +125,7 @@ def _tested(draws: int) -> dict[str, Any]:
 
 
 def _sets() -> list[Any]:
-    from tiltmeter.embeddings.word_tests import WordSet
+    from tiltmeter.states.word_tests import WordSet
 
     return [WordSet(name, tuple(f"{name}{i}" for i in range(WORDS))) for name in "xyab"]
 

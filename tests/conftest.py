@@ -8,10 +8,24 @@ from typing import Any
 
 import pytest
 
-_spec = importlib.util.spec_from_file_location("loopback", Path(__file__).parent / "loopback.py")
-loopback = importlib.util.module_from_spec(_spec)
-sys.modules["loopback"] = loopback
-_spec.loader.exec_module(loopback)
+HERE = Path(__file__).parent
+
+
+def _load(name: str) -> Any:
+    """Import a module of this folder, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+loopback = _load("loopback")
+_tiny, _plans = _load("tiny_models"), _load("small_plans")
+
+#: Fixtures that several rooms share.
+minilm, plain_states, table = _tiny.minilm, _tiny.plain_states, _tiny.table
+tiny_folder, tiny_reader = _tiny.tiny_folder, _tiny.tiny_reader
+plan, tiltmeter = _plans.plan, _plans.tiltmeter
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -48,7 +62,7 @@ def fake_reader() -> Callable[..., Any]:
 
     import numpy as np
 
-    from tiltmeter.embeddings.states import States
+    from tiltmeter.models.readers.states import States
 
     class FakeReader:
         def __init__(self, name: str = "fake") -> None:

@@ -11,9 +11,9 @@ import click
 import polars as pl
 import pytest
 
+from tiltmeter.asking.plan import Plan
 from tiltmeter.cli.audit import command as audit
 from tiltmeter.cli.audit import sized_plan
-from tiltmeter.runs.plan import Plan
 from tiltmeter.stimuli import load_study
 
 Run = Callable[..., tuple[int, str, str]]

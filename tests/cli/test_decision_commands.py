@@ -85,7 +85,7 @@ def test_agreement_with_labels_and_every_disagreement(run: Run, answers: Path) -
 def test_a_chained_table_becomes_a_regression(run: Run, answers: Path) -> None:
     assert run("score", "--instrument", "chained_task", "--responses", "a.csv", "--out",
                "s.parquet")[0] == 0  # fmt: skip
-    from tiltmeter.runs.decisions import chained
+    from tiltmeter.audits.decisions import chained
 
     table = chained(pl.scan_parquet("s.parquet"))
     assert table.height == 11
@@ -311,7 +311,7 @@ BAD = [
 
 @pytest.fixture
 def tables(tmp_path: Path) -> None:
-    from tiltmeter.frames import SCORES
+    from tiltmeter.results import SCORES
 
     for name, text in TABLES.items():
         (tmp_path / name).write_text(text)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.frames import VERSIONS
 from tiltmeter.instruments.absolute_decision import score, trials
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.scored import Scored
+from tiltmeter.results import VERSIONS
 from tiltmeter.stimuli import load_study
 
 BAI = load_study("bai2025")

@@ -12,11 +12,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from tiltmeter.audits.decisions import yes_shares
 from tiltmeter.errors import InputError, StudyError
 from tiltmeter.instruments.scoring import score
-from tiltmeter.runs.decisions import yes_shares
+from tiltmeter.results.tables import read_table
 from tiltmeter.stimuli import Study, load_study, parse_study
-from tiltmeter.tables import read_table
 
 BAI = load_study("bai2025")
 

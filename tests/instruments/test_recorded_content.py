@@ -13,8 +13,8 @@ from tiltmeter.errors import InputError, StudyError
 from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.scoring import score
+from tiltmeter.results.tables import read_table, write_table
 from tiltmeter.stimuli import load_study
-from tiltmeter.tables import read_table, write_table
 
 MIST = load_study("mist2025")
 

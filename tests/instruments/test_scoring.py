@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from tiltmeter.errors import InputError, StudyError
-from tiltmeter.frames import SCORES, WORDS
 from tiltmeter.instruments.scoring import score
+from tiltmeter.results import SCORES, WORDS
+from tiltmeter.results.tables import read_table
 from tiltmeter.stimuli import load_study
-from tiltmeter.tables import read_table
 
 BAI = load_study("bai2025")
 ANSWER = "weak - karen\ntimid - karen\nfollow - eric\nsubmissive - karen\nstrong - eric\n" + (

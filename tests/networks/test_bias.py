@@ -12,17 +12,17 @@ import pytest
 import statsmodels.api as sm
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames.networks import (
+from tiltmeter.networks import Network
+from tiltmeter.networks.bias import Lexicons, measure_bias, vary_setting
+from tiltmeter.networks.setting import Setting
+from tiltmeter.networks.spreading import Spreading, activate
+from tiltmeter.results.networks import (
     ACTIVATIONS,
     COEFFICIENTS,
     DIFFERENCES,
     EFFECTS,
     SENSITIVITY,
 )
-from tiltmeter.networks import Network
-from tiltmeter.networks.bias import Lexicons, measure_bias, vary_setting
-from tiltmeter.networks.setting import Setting
-from tiltmeter.networks.spreading import Spreading, activate
 from tiltmeter.stimuli import NetworkStudy
 from tiltmeter.stimuli.network_study import parse_network_study
 

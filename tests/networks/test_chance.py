@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames.networks import CHANCE
 from tiltmeter.networks import Network
 from tiltmeter.networks.bias import Lexicons, every_effect, measure_bias
 from tiltmeter.networks.chance import hold_against_chance, rewire
 from tiltmeter.networks.setting import Setting
+from tiltmeter.results.networks import CHANCE
 from tiltmeter.stimuli import NetworkStudy
 
 FEW = Setting(missing="skip", draws=100, rewirings=19)

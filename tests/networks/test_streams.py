@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames.networks import STREAM_EDGES, STREAM_NODES
 from tiltmeter.networks import Network
 from tiltmeter.networks.lexicons import read_valence
 from tiltmeter.networks.streams import Stream, several, stream, stream_tables, tone
+from tiltmeter.results.networks import STREAM_EDGES, STREAM_NODES
 
 Edges = dict[tuple[str, str], int]
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames.networks import NETWORKS, OVERLAPS
 from tiltmeter.networks import structure
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.structure import (
@@ -22,6 +21,7 @@ from tiltmeter.networks.structure import (
     mean_path_length,
     overlap,
 )
+from tiltmeter.results.networks import NETWORKS, OVERLAPS
 
 
 def make(*edges: str, directed: bool = False, name: str = "") -> Network:

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import VERSIONS
 from tiltmeter.reference import YES_SHARES, load_published, load_regressions
+from tiltmeter.results import VERSIONS
 
 
 @pytest.mark.parametrize(

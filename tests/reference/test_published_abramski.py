@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames.networks import NETWORK_TABLES
 from tiltmeter.reference import load_published
+from tiltmeter.results.networks import NETWORK_TABLES
 
 NAMES = ["Humans", "Mistral", "Llama3", "Haiku"]
 TABLES = {

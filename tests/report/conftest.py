@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tiltmeter.frames import ESTIMATES, FACTORS, REASONS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.report import write_report
+from tiltmeter.results import ESTIMATES, FACTORS, REASONS, RESPONSES, SCORES, WORDS, check
 
 
 def beside(name):

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from tiltmeter.frames import RESPONSES, SCORES, WORDS
-from tiltmeter.runs.content import attribution_contrasts, attributions
+from tiltmeter.audits.content import attribution_contrasts, attributions
+from tiltmeter.results import RESPONSES, SCORES, WORDS
 from tiltmeter.statistics import correlate_dimensions, dimension_tests, rank_models
 
 DIMENSIONS = {"competence": "Competence", "sociability": "Sociability", "morality": "Morality"}

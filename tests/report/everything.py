@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from tiltmeter.frames import RESPONSES, SCORES, VERSIONS
+from tiltmeter.results import RESPONSES, SCORES, VERSIONS
 from tiltmeter.statistics.contrasts import contrast
 from tiltmeter.statistics.logistic import regress
 

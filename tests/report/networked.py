@@ -5,7 +5,7 @@ import json
 import numpy as np
 import polars as pl
 
-from tiltmeter.frames.networks import NETWORK_TABLES
+from tiltmeter.results.networks import NETWORK_TABLES
 
 HOSTILE = "<script>alert(1)</script>{{7*7}}\u202e"
 LONG = "a network whose name goes on and on, and then on " * 3

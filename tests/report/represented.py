@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import polars as pl
 
-from tiltmeter.frames.representation import REPRESENTATION_TABLES
+from tiltmeter.results.states import REPRESENTATION_TABLES
 
 HOSTILE = "<script>alert(1)</script>{{7*7}}\u202e"
 SPACES = {

@@ -8,9 +8,9 @@ import re
 import polars as pl
 import pytest
 
+from tiltmeter.audits import content as written
 from tiltmeter.report import results, write_report
-from tiltmeter.report.examples import examples
-from tiltmeter.runs import content as written
+from tiltmeter.report.answers.examples import examples
 
 HOSTILE = "</script><script>document.title='pwned'</script>{{7*7}}\u202e"
 
@@ -423,7 +423,7 @@ def test_the_report_reads_the_tables_that_runs_write():
 
 def test_of_very_many_answers_each_model_shows_another_dimension(make_contents, monkeypatch):
     directory = make_contents(models=["a", "b", "c"], keys=["age", "male", "asian"])
-    monkeypatch.setattr("tiltmeter.report.examples.MOST_GROUPS", 10)
+    monkeypatch.setattr("tiltmeter.report.answers.examples.MOST_GROUPS", 10)
     chosen = examples(results.read_results(directory))
     shown = [one.about for one in chosen if one.stereotype == "male" and "· forced ·" in one.about]
     told = [re.search("Competence|Sociability|Morality", about) for about in shown]

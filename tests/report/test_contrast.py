@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tiltmeter.frames import REASONS
-from tiltmeter.report.theme import HEAT, YES, category_colors, resolved, stylesheet
+from tiltmeter.report.drawing.theme import HEAT, YES, category_colors, resolved, stylesheet
+from tiltmeter.results import REASONS
 
 TEXT = ["ink", "soft", "link", "up", "down", "level", "open"]
 MARKS = ["race", "gender", "religion", "health", "other-1", "other-2", "other-3", "other-4"]

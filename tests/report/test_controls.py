@@ -1,6 +1,6 @@
 import pytest
 
-from tiltmeter.report.controls import failed_control
+from tiltmeter.report.answers.controls import failed_control
 from tiltmeter.report.plan import Plan
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.report import write_report
-from tiltmeter.report.interventions import change
+from tiltmeter.report.answers.interventions import change
 from tiltmeter.report.plan import Plan
 
 HOSTILE = "<script>document.title='pwned'</script>"

@@ -5,8 +5,18 @@ import pytest
 
 import tiltmeter.report
 
-MODULES = sorted(Path(tiltmeter.report.__file__).parent.glob("*.py"))
-BEYOND = ("instruments", "networks", "embeddings", "elicitation", "stimuli", "runs", "cli")
+MODULES = sorted(Path(tiltmeter.report.__file__).parent.rglob("*.py"))
+BEYOND = (
+    "stimuli",
+    "reading",
+    "models",
+    "networks",
+    "states",
+    "instruments",
+    "asking",
+    "audits",
+    "cli",
+)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)

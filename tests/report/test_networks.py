@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from tiltmeter.cli.report import command
 from tiltmeter.errors import InputError
-from tiltmeter.frames.networks import NETWORK_TABLES
 from tiltmeter.report import write_report
 from tiltmeter.report.names import shown_names
-from tiltmeter.report.network_differences import difference_section
-from tiltmeter.report.network_findings import findings
-from tiltmeter.report.network_results import read_networks
-from tiltmeter.report.network_stereotypes import stereotype_section
-from tiltmeter.report.networks import network_part
+from tiltmeter.report.networks.differences import difference_section
+from tiltmeter.report.networks.findings import findings
+from tiltmeter.report.networks.part import network_part
+from tiltmeter.report.networks.results import read_networks
+from tiltmeter.report.networks.stereotypes import stereotype_section
+from tiltmeter.results.networks import NETWORK_TABLES
 
 
 @pytest.fixture(scope="module")

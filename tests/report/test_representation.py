@@ -9,17 +9,17 @@ import pytest
 from altair.utils.schemapi import debug_mode
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames.representation import REPRESENTATION_TABLES
 from tiltmeter.report import write_report
-from tiltmeter.report.representation import representation_part, representation_title
-from tiltmeter.report.representation_associations import association_section
-from tiltmeter.report.representation_cells import classed
-from tiltmeter.report.representation_directions import direction_section
-from tiltmeter.report.representation_findings import findings
-from tiltmeter.report.representation_layers import layer_section
-from tiltmeter.report.representation_profiles import profile_section
-from tiltmeter.report.representation_relations import relation_section
-from tiltmeter.report.representation_results import layers, read_representation
+from tiltmeter.report.drawing.cells import classed
+from tiltmeter.report.states.associations import association_section
+from tiltmeter.report.states.directions import direction_section
+from tiltmeter.report.states.findings import findings
+from tiltmeter.report.states.layers import layer_section
+from tiltmeter.report.states.part import representation_part, representation_title
+from tiltmeter.report.states.profiles import profile_section
+from tiltmeter.report.states.relations import relation_section
+from tiltmeter.report.states.results import layers, read_representation
+from tiltmeter.results.states import REPRESENTATION_TABLES
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -15,10 +15,10 @@ from tiltmeter.errors import InputError
 from tiltmeter.networks import Network
 from tiltmeter.networks.streams import several, stream, stream_tables
 from tiltmeter.report.document import write_figure_page
-from tiltmeter.report.figures import Figure, write_drawing, write_figures
-from tiltmeter.report.layers import many
-from tiltmeter.report.streams import stream_figure, stream_figures
-from tiltmeter.report.theme import stylesheet
+from tiltmeter.report.drawing.figures import Figure, write_drawing, write_figures
+from tiltmeter.report.drawing.layers import many
+from tiltmeter.report.drawing.streams import stream_figure, stream_figures
+from tiltmeter.report.drawing.theme import stylesheet
 
 ROWS = [("old", "wise", 4), ("old", "grey", 9), ("old", "frail", 1), ("wise", "calm", 2),
         ("grey", "calm", 16), ("frail", "ill", 3), ("ill", "end", 2),

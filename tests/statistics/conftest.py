@@ -4,7 +4,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.frames import SCORES, Measure
+from tiltmeter.results import SCORES, Measure
 
 ROW: dict[str, Any] = {
     "model": "m",

@@ -1,6 +1,6 @@
 import pytest
 
-from tiltmeter.frames import LEVELS
+from tiltmeter.results import LEVELS
 from tiltmeter.statistics import estimate
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import SCORES
+from tiltmeter.results import SCORES
 from tiltmeter.statistics import clustered_mean
 from tiltmeter.statistics.contrasts import CONTRASTS, contrast
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tiltmeter.frames import SCORES, Measure
+from tiltmeter.results import SCORES, Measure
 from tiltmeter.statistics import correlate_dimensions, dimension_tests, estimate, rank_models
 
 MEASURE = Measure("word_association", "", -1, 1, 0, "", "")

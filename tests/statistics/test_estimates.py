@@ -6,9 +6,9 @@ import pytest
 import scipy.stats
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import ESTIMATES, LEVELS, Measure
+from tiltmeter.results import ESTIMATES, LEVELS, Measure
+from tiltmeter.results.verdicts import verdict
 from tiltmeter.statistics import VERDICTS, clustered_mean, estimate
-from tiltmeter.statistics.verdicts import verdict
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from tiltmeter.frames import REASONS, SCORES, Measure
+from tiltmeter.results import REASONS, SCORES, Measure
 from tiltmeter.statistics import compliance, estimate
 
 MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import statsmodels.api as sm
 
-from tiltmeter.frames import SCORES, Measure
+from tiltmeter.results import SCORES, Measure
 from tiltmeter.statistics import clustered_mean, estimate
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "bai"

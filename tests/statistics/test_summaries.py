@@ -3,7 +3,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import REASONS, SCORES
+from tiltmeter.results import REASONS, SCORES
 from tiltmeter.statistics import compliance, estimate, estimate_summaries, pool_pairs, summarise
 
 

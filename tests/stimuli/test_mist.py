@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.elicitation.parsing import read_pairs
 from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.instruments.design import Design
+from tiltmeter.reading.parsing import read_pairs
 from tiltmeter.stimuli import fill, load_study, parse_study, word_key
 
 MIST = load_study("mist2025")

@@ -38,8 +38,8 @@ def command(
     """Coverage, agreement, Cohen's kappa and the confusion table of readings against labels."""
     import polars as pl
 
+    from tiltmeter.results.tables import read_numbers, write_table
     from tiltmeter.statistics.agreement import agreement
-    from tiltmeter.tables import read_numbers, write_table
 
     frame = read_numbers(scores, [read, label])
     table = agreement(frame, read, label, by=by)

@@ -20,7 +20,7 @@ from tiltmeter.cli.options import (
 from tiltmeter.cli.run import carry_out, default_out
 
 if TYPE_CHECKING:
-    from tiltmeter.runs.plan import Plan, Selection
+    from tiltmeter.asking.plan import Plan, Selection
     from tiltmeter.stimuli import Study
 
 __all__ = ["SIZES", "command", "sized_plan"]
@@ -186,8 +186,8 @@ def command(
 
 def _read_states(plan: Plan, directory: Path) -> None:
     """Add what stands inside the models; an audit is not worth less where that fails."""
+    from tiltmeter.audits.inside import look_inside, readable
     from tiltmeter.errors import ModelError
-    from tiltmeter.runs.inside import look_inside, readable
 
     if not (models := readable(plan)):
         return

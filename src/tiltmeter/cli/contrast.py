@@ -36,10 +36,10 @@ def command(scores: Path, factor: str, baseline: str, out: Path) -> None:
     """Difference from a baseline in matched trials: interval and test at every level."""
     import polars as pl
 
-    from tiltmeter.frames import SCORES
     from tiltmeter.instruments.catalogue import MEASURES
+    from tiltmeter.results import SCORES
+    from tiltmeter.results.tables import scan_table, write_table
     from tiltmeter.statistics.contrasts import contrast
-    from tiltmeter.tables import scan_table, write_table
 
     frame = scan_table(scores, SCORES).select(list(SCORES)).collect()
     rows = []

@@ -18,8 +18,8 @@ __all__ = ["command"]
 @plan_options
 def command(models: tuple[str, ...], size: str | None, **options: Any) -> None:
     """Say what `run` with these options, or `audit --size`, would ask and cost."""
+    from tiltmeter.asking.budget import estimate_cost
     from tiltmeter.cli.progress import say_cost
-    from tiltmeter.runs.budget import estimate_cost
 
     plan = sized_plan(size, models, options) if size else build_plan(models, options)
     trials = plan.trials()

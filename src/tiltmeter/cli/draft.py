@@ -222,17 +222,16 @@ def _ask(name: str, prompts: Sequence[str], out: Path, options: dict[str, Any]) 
     """Ask all prompts that have no answer yet; answers are kept beside the draft."""
     import polars as pl
 
+    from tiltmeter.asking.budget import Budget
+    from tiltmeter.asking.journal import Journal
+    from tiltmeter.asking.sessions import ask_models
     from tiltmeter.cli.progress import progress_bar
     from tiltmeter.errors import ModelError
-    from tiltmeter.frames import TRIALS
-    from tiltmeter.runs.asking import ask_models
-    from tiltmeter.runs.budget import Budget
-    from tiltmeter.runs.journal import Journal
-    from tiltmeter.runs.models import open_models
-    from tiltmeter.runs.plan import Generation, Plan
+    from tiltmeter.models.opening import Generation, open_models
+    from tiltmeter.results import TRIALS
 
     generation = Generation(options["temperature"], 1.0, options["answer_tokens"])
-    models = open_models(Plan([], [name], generation=generation), build_connection(options))
+    models = open_models([name], generation, build_connection(options))
     ids = [_name_prompt(i, prompt, options) for i, prompt in enumerate(prompts)]
     rows = [
         {"trial_id": one, "instrument": "draft", "mode": "free", "prompt": prompt,

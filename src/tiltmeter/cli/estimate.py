@@ -61,11 +61,11 @@ def command(  # noqa: PLR0913 - one argument an option
     tables: Path | None,
 ) -> None:
     """Estimate means, intervals and tests at every level, clustered and naive."""
-    from tiltmeter.frames import SCORES
-    from tiltmeter.runs import decisions
-    from tiltmeter.runs.results import estimate_scores, write_further_tables
+    from tiltmeter.audits import decisions
+    from tiltmeter.audits.tabulating import estimate_scores, write_further_tables
+    from tiltmeter.results import SCORES
+    from tiltmeter.results.tables import scan_table, write_table
     from tiltmeter.statistics import Inference
-    from tiltmeter.tables import scan_table, write_table
 
     inference = Inference(margin=margin, compliance_floor=compliance_floor, cluster=cluster)
     estimates, _ = estimate_scores(scores, inference)

@@ -37,9 +37,9 @@ def command(study: str | None) -> None:
 
 
 def _everything() -> None:
-    from tiltmeter.embeddings.word_tests import load_tests
-    from tiltmeter.embeddings.words import SHIPPED, read_words
     from tiltmeter.instruments.catalogue import INSTRUMENTS
+    from tiltmeter.states.word_tests import load_tests
+    from tiltmeter.states.words import SHIPPED, read_words
     from tiltmeter.stimuli import (
         load_network_study,
         load_study,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from tiltmeter.runs.budget import Budget
-    from tiltmeter.runs.models import Connection
-    from tiltmeter.runs.plan import Plan, Selection
+    from tiltmeter.asking.budget import Budget
+    from tiltmeter.asking.plan import Plan, Selection
+    from tiltmeter.models.opening import Connection
 
 __all__ = [
     "TABLE",
@@ -35,7 +35,7 @@ class _Table(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Give the path; raise InputError for another ending."""
-        from tiltmeter.tables import check_ending
+        from tiltmeter.results.tables import check_ending
 
         path = Path(str(super().convert(value, param, ctx)))
         check_ending(path)
@@ -149,7 +149,8 @@ def build_plan(
     -------
     Plan
     """
-    from tiltmeter.runs.plan import Generation, Plan
+    from tiltmeter.asking.plan import Plan
+    from tiltmeter.models.opening import Generation
 
     if asked is None:
         studies = dict.fromkeys(options["studies"] or ("bai2025",))
@@ -216,9 +217,9 @@ def select_study(
     instrument: str = "word_association",
 ) -> Selection:
     """Load a study and take the part of it that is asked with an instrument."""
+    from tiltmeter.asking.plan import Selection
     from tiltmeter.instruments import catalogue
     from tiltmeter.instruments.selection import select
-    from tiltmeter.runs.plan import Selection
     from tiltmeter.stimuli import load_study
 
     study = load_study(name)
@@ -249,8 +250,8 @@ def _default_modes(models: tuple[str, ...]) -> tuple[str, ...]:
 
 def build_budget(options: dict[str, Any], plan: Plan) -> Budget:
     """Take the budget out of the options; a limit in dollars needs every model's price."""
+    from tiltmeter.asking.budget import Budget, price
     from tiltmeter.errors import InputError
-    from tiltmeter.runs.budget import Budget, price
 
     if options["max_cost"] is not None:
         for model in (*plan.models, *filter(None, [options.get("grader")])):
@@ -264,8 +265,7 @@ def build_budget(options: dict[str, Any], plan: Plan) -> Budget:
 
 def open_grader(name: str, options: dict[str, Any]) -> tuple[str, Any]:
     """Open the judge: at temperature 0, and without the arguments of the models it judges."""
-    from tiltmeter.runs.models import Connection, open_model
-    from tiltmeter.runs.plan import Generation
+    from tiltmeter.models.opening import Connection, Generation, open_model
 
     connection = Connection(
         max_connections=options.get("max_connections"),
@@ -278,7 +278,7 @@ def open_grader(name: str, options: dict[str, Any]) -> tuple[str, Any]:
 def build_connection(options: dict[str, Any]) -> Connection:
     """Take the connection settings out of the options."""
     from tiltmeter.errors import InputError
-    from tiltmeter.runs.models import Connection
+    from tiltmeter.models.opening import Connection
 
     arguments = {}
     for pair in options["model_args"]:

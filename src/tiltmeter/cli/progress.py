@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from tiltmeter.runs.budget import Cost
+    from tiltmeter.asking.budget import Cost
 
 __all__ = ["counting_bar", "progress_bar", "say_cost"]
 

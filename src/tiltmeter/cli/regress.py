@@ -70,9 +70,9 @@ def command(  # noqa: PLR0913 - one argument an option
     import polars as pl
 
     from tiltmeter.errors import InputError
+    from tiltmeter.results.tables import join_tables, read_numbers, read_table, write_table
     from tiltmeter.statistics.logistic import regress
     from tiltmeter.statistics.predictors import compare_predictors
-    from tiltmeter.tables import join_tables, read_numbers, read_table, write_table
 
     names = [name.strip() for name in predictors.split(",")]
     grouped = None if clusters == "none" else clusters

@@ -22,11 +22,11 @@ def command(directory: Path, scoring: str, sizes: Path | None) -> None:
     No model is asked. A directory that holds only tables about association networks or hidden
     states has no answers to score: its tables stay as they are.
     """
-    from tiltmeter.frames.networks import NETWORK_TABLES
-    from tiltmeter.frames.representation import REPRESENTATION_TABLES
+    from tiltmeter.asking.directory import record_sizes
+    from tiltmeter.audits.tabulating import tabulate
     from tiltmeter.report import write_report
-    from tiltmeter.runs.directory import record_sizes
-    from tiltmeter.runs.results import tabulate
+    from tiltmeter.results.networks import NETWORK_TABLES
+    from tiltmeter.results.states import REPRESENTATION_TABLES
 
     if sizes is not None:
         record_sizes(directory, sizes)

@@ -18,9 +18,9 @@ from tiltmeter.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from tiltmeter.runs.asking import Outcome
-    from tiltmeter.runs.budget import Budget
-    from tiltmeter.runs.plan import Plan
+    from tiltmeter.asking.budget import Budget
+    from tiltmeter.asking.plan import Plan
+    from tiltmeter.asking.sessions import Outcome
 
 __all__ = ["carry_out", "command", "default_out"]
 
@@ -54,18 +54,18 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     """Print the cost, ask what is still to be asked, make the tables, say how it went."""
     from datetime import UTC, datetime
 
+    from tiltmeter.asking.budget import estimate_cost
+    from tiltmeter.asking.directory import claim, read_sizes, record_sizes
+    from tiltmeter.asking.sessions import ask_models
+    from tiltmeter.audits.tabulating import tabulate
     from tiltmeter.cli.progress import progress_bar, say_cost
-    from tiltmeter.runs.asking import ask_models
-    from tiltmeter.runs.budget import estimate_cost
-    from tiltmeter.runs.directory import claim, read_sizes, record_sizes
-    from tiltmeter.runs.models import open_models
-    from tiltmeter.runs.results import tabulate
+    from tiltmeter.models.opening import open_models
 
     budget, connection = build_budget(options, plan), build_connection(options)
     trials = plan.trials()
     say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])
     words = " ".join(["tiltmeter", *sys.argv[1:]])
-    models = open_models(plan, connection)
+    models = open_models(plan.models, plan.generation, connection)
     # What would fail at the end fails now, before anything is spent.
     grader = open_grader(options["grader"], options) if options["grader"] else None
     if options["sizes"] is not None:
@@ -95,9 +95,9 @@ def _judge(
     plan: Plan, directory: Path, grader: tuple[str, Any], budget: Budget, prices: Path | None
 ) -> None:
     """Ask the judge about the decisions that the rules leave open."""
-    from tiltmeter.runs.judge import JUDGE, ask_judge
-    from tiltmeter.runs.results import collect_responses
-    from tiltmeter.tables import pieces
+    from tiltmeter.asking.judge import JUDGE, ask_judge
+    from tiltmeter.audits.tabulating import collect_responses
+    from tiltmeter.results.tables import pieces
 
     collect_responses(plan, directory)
     studies = {s.study.name: s.study for s in plan.selections}

@@ -61,13 +61,13 @@ def command(  # noqa: PLR0913 - one argument an option
     """
     import polars as pl
 
+    from tiltmeter.asking.budget import Budget
+    from tiltmeter.asking.judge import ask_judge, verdicts
+    from tiltmeter.audits.tabulating import response_pieces, score_responses
     from tiltmeter.instruments import catalogue
     from tiltmeter.instruments.selection import select
-    from tiltmeter.runs.budget import Budget
-    from tiltmeter.runs.judge import ask_judge, verdicts
-    from tiltmeter.runs.results import response_pieces, score_responses
+    from tiltmeter.results.tables import write_table
     from tiltmeter.stimuli import load_study
-    from tiltmeter.tables import write_table
 
     loaded = load_study(study)
     asked = catalogue.instrument(instrument).name

@@ -11,7 +11,7 @@ import click
 from tiltmeter.cli.profile.options import measure_models, reading_options
 
 if TYPE_CHECKING:
-    from tiltmeter.runs.representation import Testing
+    from tiltmeter.audits.states import Testing
 
 __all__ = ["build_testing", "command"]
 
@@ -76,11 +76,11 @@ def command(models: tuple[str, ...], **options: Any) -> None:
 
 def build_testing(options: dict[str, Any]) -> Testing:
     """Read what is to be tested, before a model is opened."""
-    from tiltmeter.embeddings.association import TestSetting
-    from tiltmeter.embeddings.word_tests import load_tests, test_words
-    from tiltmeter.runs.pole_contexts import place_words
-    from tiltmeter.runs.relating import read_said
-    from tiltmeter.runs.representation import Testing
+    from tiltmeter.audits.relating import read_said
+    from tiltmeter.audits.states import Testing
+    from tiltmeter.states.association import TestSetting
+    from tiltmeter.states.pole_contexts import place_words
+    from tiltmeter.states.word_tests import load_tests, test_words
 
     said = read_said(options["scores"]) if options["scores"] else None
     named = options["tests"] or (said.studies if said else ("caliskan2017",))

@@ -33,14 +33,14 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.elicitation.options import read_logits
-from tiltmeter.elicitation.yes_no import read_yes_no
-from tiltmeter.frames import TRIALS, VERSIONS, Measure
 from tiltmeter.instruments.chained_task import association_task
 from tiltmeter.instruments.decision import decision_trials, orders, read_choices, why_not
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.word_association import choices
+from tiltmeter.reading.options import read_logits
+from tiltmeter.reading.yes_no import read_yes_no
+from tiltmeter.results import TRIALS, VERSIONS, Measure
 from tiltmeter.stimuli import Study, Words, fill
 
 __all__ = ["MEASURE", "score", "trials"]

@@ -41,14 +41,14 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.elicitation.attributions import read_attribution
-from tiltmeter.elicitation.options import read_logits
-from tiltmeter.frames import TRIALS, Measure
 from tiltmeter.instruments.decision import read_choices, why_not
 from tiltmeter.instruments.design import Design, balanced, cell_columns, in_rounds, trial_ids
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.selection import select
 from tiltmeter.instruments.word_association import choices
+from tiltmeter.reading.attributions import read_attribution
+from tiltmeter.reading.options import read_logits
+from tiltmeter.results import TRIALS, Measure
 from tiltmeter.stimuli import AffectiveAttribution, Answers, Study, fill, study_hash
 
 __all__ = ["MEASURE", "score", "trials"]

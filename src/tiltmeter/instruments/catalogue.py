@@ -13,7 +13,6 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.frames import Measure
 from tiltmeter.instruments import (
     absolute_decision,
     affective_attribution,
@@ -22,6 +21,7 @@ from tiltmeter.instruments import (
 )
 from tiltmeter.instruments import word_association as association
 from tiltmeter.instruments.scored import Scored
+from tiltmeter.results import Measure
 from tiltmeter.stimuli import SHARED, AffectiveAttribution, Answers, Study, Words
 
 __all__ = ["INSTRUMENTS", "MEASURES", "Instrument", "Key", "instrument"]

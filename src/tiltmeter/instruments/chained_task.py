@@ -27,13 +27,13 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.elicitation.tasks_text import split_tasks
 from tiltmeter.errors import InputError
-from tiltmeter.frames import TRIALS
 from tiltmeter.instruments import relative_decision, word_association
 from tiltmeter.instruments.decision import assignments, decision_trials, orders, read_choices
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.scored import Scored
+from tiltmeter.reading.tasks_text import split_tasks
+from tiltmeter.results import TRIALS
 from tiltmeter.stimuli import Study, Words, fill, word_key
 
 __all__ = ["ASSOCIATION", "DECISION", "association_task", "score", "trials"]

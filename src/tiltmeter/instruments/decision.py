@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tiltmeter.elicitation.refusals import is_refusal
 from tiltmeter.errors import StudyError
 from tiltmeter.instruments.design import (
     DecisionDraw,
@@ -16,6 +15,7 @@ from tiltmeter.instruments.design import (
     trial_ids,
 )
 from tiltmeter.instruments.selection import select
+from tiltmeter.reading.refusals import is_refusal
 from tiltmeter.stimuli import Study, study_hash
 
 __all__ = [

@@ -13,12 +13,12 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.elicitation.tasks_text import split_tasks
-from tiltmeter.frames import TRIALS
 from tiltmeter.instruments.decision import read_choices
 from tiltmeter.instruments.relative_decision import decided
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.word_association import choices
+from tiltmeter.reading.tasks_text import split_tasks
+from tiltmeter.results import TRIALS
 from tiltmeter.stimuli import Words
 
 __all__ = ["JUDGED", "judge_trials", "question", "read_verdict", "rejudge"]

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.elicitation.mentions import LETTERS
-from tiltmeter.elicitation.parsing import infer_groups
-from tiltmeter.elicitation.plaintext import normalise
 from tiltmeter.errors import InputError
-from tiltmeter.frames import RESPONSES, VERSIONS
+from tiltmeter.reading.mentions import LETTERS
+from tiltmeter.reading.parsing import infer_groups
+from tiltmeter.reading.plaintext import normalise
+from tiltmeter.results import RESPONSES, VERSIONS
 from tiltmeter.stimuli import DECISIONS, Stereotype, Study, Words, word_key
 
 __all__ = [

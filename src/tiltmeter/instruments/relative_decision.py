@@ -33,9 +33,6 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.elicitation.decisions import Decision, read_decision
-from tiltmeter.elicitation.options import read_logits
-from tiltmeter.frames import TRIALS, Measure
 from tiltmeter.instruments.decision import (
     assignments,
     decision_trials,
@@ -47,6 +44,9 @@ from tiltmeter.instruments.decision import (
 from tiltmeter.instruments.design import DecisionDraw, Design
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.word_association import choices
+from tiltmeter.reading.decisions import Decision, read_decision
+from tiltmeter.reading.options import read_logits
+from tiltmeter.results import TRIALS, Measure
 from tiltmeter.stimuli import Study, Words, fill
 
 __all__ = ["MEASURE", "read_assignment", "score", "trials"]

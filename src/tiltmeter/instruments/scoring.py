@@ -15,7 +15,6 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.errors import InputError, StudyError, unknown
-from tiltmeter.frames import SCORES, WORDS
 from tiltmeter.instruments.catalogue import Instrument, Key, instrument
 from tiltmeter.instruments.judging import is_judged, judge_trials, rejudge
 from tiltmeter.instruments.recorded import (
@@ -29,6 +28,7 @@ from tiltmeter.instruments.recorded import (
     words_differ,
 )
 from tiltmeter.instruments.scored import Scored
+from tiltmeter.results import SCORES, WORDS
 from tiltmeter.stimuli import DECISIONS, Study, Words, word_key
 
 __all__ = ["open_decisions", "score"]

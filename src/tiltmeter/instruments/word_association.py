@@ -35,12 +35,12 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.elicitation.options import read_logits
-from tiltmeter.elicitation.parsing import Pairing, read_pairs
-from tiltmeter.frames import TRIALS, Measure
 from tiltmeter.instruments.design import Design, Draw, cell_columns, draws, trial_ids
 from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.selection import select
+from tiltmeter.reading.options import read_logits
+from tiltmeter.reading.parsing import Pairing, read_pairs
+from tiltmeter.results import TRIALS, Measure
 from tiltmeter.stimuli import Study, Variation, WordAssociation, Words, fill, study_hash
 
 __all__ = ["MEASURE", "Scored", "choices", "equation1", "score", "trials"]

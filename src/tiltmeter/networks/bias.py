@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.frames.networks import ACTIVATIONS, COEFFICIENTS, EFFECTS, SENSITIVITY
 from tiltmeter.networks import emotions, stereotypes, valence
 from tiltmeter.networks.contrasts import Contrast, compare_contrasts, effects
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.setting import Setting
+from tiltmeter.results.networks import ACTIVATIONS, COEFFICIENTS, EFFECTS, SENSITIVITY
 from tiltmeter.stimuli.network_study import (
     APPROACHES,
     Emotions,

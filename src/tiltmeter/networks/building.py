@@ -14,7 +14,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.structure import largest_component
 from tiltmeter.networks.wordnet import in_wordnet
-from tiltmeter.tables import need_columns
+from tiltmeter.results.tables import need_columns
 
 __all__ = ["build"]
 

@@ -20,10 +20,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiltmeter.errors import InputError, TiltmeterWarning
-from tiltmeter.frames.networks import CHANCE
 from tiltmeter.networks.bias import Lexicons, every_effect, measure_bias
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.setting import Setting
+from tiltmeter.results.networks import CHANCE
 from tiltmeter.stimuli.network_study import NetworkStudy
 
 __all__ = ["LEVEL", "hold_against_chance", "rewire"]

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.networks.rewriting import read_spelling, rewriter, without_articles
 from tiltmeter.networks.wordnet import lemma
-from tiltmeter.tables import need_columns
+from tiltmeter.results.tables import need_columns
 
 __all__ = ["DEFAULT_STEPS", "LWOW_STEPS", "clean"]
 

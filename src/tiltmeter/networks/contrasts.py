@@ -17,8 +17,8 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
 
-from tiltmeter.frames.networks import DIFFERENCES, EFFECTS
 from tiltmeter.networks.setting import Setting
+from tiltmeter.results.networks import DIFFERENCES, EFFECTS
 from tiltmeter.statistics.effects import holm
 from tiltmeter.statistics.paired import (
     Alternative,

@@ -16,8 +16,8 @@ from typing import TextIO
 
 import polars as pl
 
-from tiltmeter import tables
 from tiltmeter.errors import InputError
+from tiltmeter.results import tables
 
 __all__ = ["fields", "header", "records"]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tiltmeter.errors import InputError
-from tiltmeter.tables import read_table
+from tiltmeter.results.tables import read_table
 
 __all__ = ["EMOTIONS", "Valence", "read_emotions", "read_valence"]
 

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiltmeter.errors import InputError
-from tiltmeter.tables import need_columns
+from tiltmeter.results.tables import need_columns
 
 __all__ = ["Network"]
 

@@ -21,9 +21,9 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from tiltmeter.frames.networks import PRIMING
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.spreading import Spreading, activate
+from tiltmeter.results.networks import PRIMING
 from tiltmeter.statistics.paired import signed_rank
 
 __all__ = ["Triplet", "check_priming", "triplets"]

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames.answers import Schema
+from tiltmeter.results.answers import Schema
 
 __all__ = ["answers"]
 

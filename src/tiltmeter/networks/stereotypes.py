@@ -15,11 +15,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from tiltmeter.frames.networks import ACTIVATIONS
 from tiltmeter.networks.contrasts import Contrast, Paired
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.setting import Setting
 from tiltmeter.networks.spreading import Activation, activate
+from tiltmeter.results.networks import ACTIVATIONS
 from tiltmeter.stimuli.network_study import Stereotypes
 
 __all__ = ["contrast"]

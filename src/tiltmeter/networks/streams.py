@@ -22,9 +22,9 @@ from typing import NamedTuple
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames.networks import STREAM_EDGES, STREAM_NODES
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.shortest import ShortestPaths, strongest
+from tiltmeter.results.networks import STREAM_EDGES, STREAM_NODES
 from tiltmeter.statistics.paths import digits, path_types, paths_through
 
 __all__ = ["NEUTRAL", "Stream", "several", "stream", "stream_tables", "tone"]

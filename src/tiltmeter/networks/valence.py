@@ -24,10 +24,10 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
 
-from tiltmeter.frames.networks import COEFFICIENTS
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.setting import Setting
 from tiltmeter.networks.spreading import activate
+from tiltmeter.results.networks import COEFFICIENTS
 from tiltmeter.statistics.fractional import equal_slopes, fit_shares
 from tiltmeter.stimuli.network_study import Valence
 

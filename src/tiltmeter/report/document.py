@@ -9,20 +9,20 @@ from typing import Any
 import polars as pl
 from altair.utils.schemapi import debug_mode
 
-from tiltmeter.report.controls import WITHDRAWN, heed_controls
-from tiltmeter.report.examples import examples, grouped
-from tiltmeter.report.figures import Figure, as_svg, write_figures
-from tiltmeter.report.modes import unnamed
-from tiltmeter.report.network_results import Networks, read_networks
-from tiltmeter.report.networks import network_part, network_title
+from tiltmeter.report.answers.controls import WITHDRAWN, heed_controls
+from tiltmeter.report.answers.examples import examples, grouped
+from tiltmeter.report.answers.modes import unnamed
+from tiltmeter.report.answers.parts import brief, make_parts
+from tiltmeter.report.answers.results import TABLES, Results, read_results
+from tiltmeter.report.answers.sizes import size_section
+from tiltmeter.report.drawing.figures import Figure, as_svg, write_figures
+from tiltmeter.report.networks.part import network_part, network_title
+from tiltmeter.report.networks.results import Networks, read_networks
 from tiltmeter.report.page import rendered
-from tiltmeter.report.parts import brief, make_parts
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import SIGNS, verdict, verdict_class, verdict_kind
-from tiltmeter.report.representation import representation_part, representation_title
-from tiltmeter.report.representation_results import Representation, read_representation
-from tiltmeter.report.results import TABLES, Results, read_results
-from tiltmeter.report.sizes import size_section
+from tiltmeter.report.states.part import representation_part, representation_title
+from tiltmeter.report.states.results import Representation, read_representation
 from tiltmeter.report.tables import write_tables
 from tiltmeter.statistics import VERDICTS
 

@@ -14,8 +14,8 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from tiltmeter.report.drawing.theme import stylesheet
 from tiltmeter.report.prose import visible
-from tiltmeter.report.theme import stylesheet
 
 __all__ = ["rendered"]
 

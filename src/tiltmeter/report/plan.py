@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import Measure
+from tiltmeter.results import Measure
 
 __all__ = ["Plan", "Stereotype", "Stimuli", "read_plan", "spaced"]
 

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tiltmeter.frames import Measure
 from tiltmeter.report.plan import Plan
+from tiltmeter.results import Measure
 
 __all__ = [
     "CONTROL",

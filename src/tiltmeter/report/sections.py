@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.figures import Figure
+from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.tables import Table
 

@@ -1,5 +1,6 @@
 """Estimates from scores: means, tests, contrasts, regressions, agreement, compliance."""
 
+from tiltmeter.results.verdicts import VERDICTS
 from tiltmeter.statistics.agreement import agreement
 from tiltmeter.statistics.clustered import ClusteredMean, clustered_mean
 from tiltmeter.statistics.contrasts import contrast
@@ -13,7 +14,6 @@ from tiltmeter.statistics.estimates import Inference, estimate, estimate_summari
 from tiltmeter.statistics.logistic import regress
 from tiltmeter.statistics.predictors import compare_predictors
 from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
-from tiltmeter.statistics.verdicts import VERDICTS
 
 __all__ = [
     "VERDICTS",

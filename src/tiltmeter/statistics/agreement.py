@@ -22,7 +22,7 @@ import polars as pl
 from scipy.special import ndtri
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import Schema
+from tiltmeter.results import Schema
 
 __all__ = ["AGREEMENTS", "agreement"]
 

@@ -34,7 +34,7 @@ import numpy as np
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import FACTORS, LEVELS, SCORES, Schema, check
+from tiltmeter.results import FACTORS, LEVELS, SCORES, Schema, check
 from tiltmeter.statistics.clustered import ClusteredMean, mean_of_clusters
 from tiltmeter.statistics.clusters import assign_clusters
 from tiltmeter.statistics.effects import benjamini_hochberg, cohen_d, holm, naive_t
@@ -150,7 +150,7 @@ def contrast(
     Examples
     --------
     >>> import polars as pl
-    >>> from tiltmeter.frames import SCORES
+    >>> from tiltmeter.results import SCORES
     >>> rows = [
     ...     dict.fromkeys(SCORES) | {"model": "m", "stereotype": "age", "iteration": i,
     ...     "intervention": intervention, "score": score, "marginalized": f"old{i}"}

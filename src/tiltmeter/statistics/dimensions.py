@@ -26,7 +26,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from tiltmeter.frames import ESTIMATES, Schema, check
+from tiltmeter.results import ESTIMATES, Schema, check
 
 __all__ = [
     "CORRELATIONS",

@@ -25,12 +25,12 @@ import numpy as np
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import ESTIMATES, LEVELS, REASONS, Measure
+from tiltmeter.results import ESTIMATES, LEVELS, REASONS, Measure
+from tiltmeter.results.verdicts import verdict
 from tiltmeter.statistics.clustered import ClusteredMean, mean_of_clusters
 from tiltmeter.statistics.clusters import assign_clusters
 from tiltmeter.statistics.effects import benjamini_hochberg, cohen_d, holm, naive_t, tost
 from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
-from tiltmeter.statistics.verdicts import verdict
 
 __all__ = ["Inference", "estimate", "estimate_summaries"]
 
@@ -120,7 +120,7 @@ def estimate(
     Examples
     --------
     >>> import polars as pl
-    >>> from tiltmeter.frames import SCORES, Measure
+    >>> from tiltmeter.results import SCORES, Measure
     >>> empty = pl.DataFrame(schema=SCORES)
     >>> estimate(empty, Measure("word_association", "", -1, 1, 0, "", "")).height
     0

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc, expit, ndtr, ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import Schema
+from tiltmeter.results import Schema
 from tiltmeter.statistics.logit import Array
 from tiltmeter.statistics.samples import Fit, Sample, fit, samples
 

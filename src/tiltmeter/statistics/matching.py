@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.frames import FACTORS
+from tiltmeter.results import FACTORS
 
 __all__ = ["match"]
 

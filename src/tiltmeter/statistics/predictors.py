@@ -23,7 +23,7 @@ import polars as pl
 from scipy.special import ndtr
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import Schema
+from tiltmeter.results import Schema
 from tiltmeter.statistics.samples import Sample, fit, samples
 
 __all__ = ["COMPARISONS", "compare_predictors"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.frames import FACTORS, REASONS, SCORES, check
+from tiltmeter.results import FACTORS, REASONS, SCORES, check
 
 __all__ = ["NEVER_POOLED", "compliance", "summarise"]
 

@@ -42,10 +42,10 @@ def command(
     network: str, primes: str, targets: str | None, norm: str, out: Path, **options: Any
 ) -> None:
     """Let activation spread from each of some primes through NET, a list of edges."""
+    from tiltmeter.asking.cues import read_cues
     from tiltmeter.cli.network.options import open_networks
     from tiltmeter.networks.spreading import activate
-    from tiltmeter.runs.cues import read_cues
-    from tiltmeter.tables import write_table
+    from tiltmeter.results.tables import write_table
 
     (read,) = open_networks([network], directed=options["directed"])
     asked = list(read.words) if primes == "all" else list(read_cues(primes, "primes").words)

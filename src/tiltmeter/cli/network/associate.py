@@ -11,8 +11,8 @@ import click
 from tiltmeter.cli.options import connection_options
 
 if TYPE_CHECKING:
-    from tiltmeter.runs.associating import Associated
-    from tiltmeter.runs.association_plan import AssociationPlan
+    from tiltmeter.asking.associating import Associated
+    from tiltmeter.asking.association_plan import AssociationPlan
 
 __all__ = ["command"]
 
@@ -78,12 +78,12 @@ def command(models: tuple[str, ...], **options: Any) -> None:
     """
     from datetime import UTC, datetime
 
+    from tiltmeter.asking.associating import CHOICES, associate, open_associating
+    from tiltmeter.asking.association_plan import claim_associations, expected_cost
+    from tiltmeter.asking.budget import Budget
+    from tiltmeter.asking.cues import read_cues
     from tiltmeter.cli.options import build_connection
     from tiltmeter.cli.progress import progress_bar, say_cost
-    from tiltmeter.runs.associating import CHOICES, associate, open_associating
-    from tiltmeter.runs.association_plan import claim_associations, expected_cost
-    from tiltmeter.runs.budget import Budget
-    from tiltmeter.runs.cues import read_cues
 
     cues = read_cues(options["cues"])
     plan = _plan(models, cues.words, options)
@@ -108,8 +108,8 @@ def command(models: tuple[str, ...], **options: Any) -> None:
 def _plan(
     models: tuple[str, ...], cues: tuple[str, ...], options: dict[str, Any]
 ) -> AssociationPlan:
-    from tiltmeter.runs.association_plan import AssociationPlan
-    from tiltmeter.runs.plan import Generation
+    from tiltmeter.asking.association_plan import AssociationPlan
+    from tiltmeter.models.opening import Generation
 
     names = tuple(dict.fromkeys(models))
     continued = options["continuation"] or all(name.startswith("tiltmeter/") for name in names)
@@ -130,7 +130,7 @@ def _plan(
 
 def _report(outcomes: list[Associated], directory: Path) -> None:
     """Say how each model did, what to do next, and end with the exit code of `run`."""
-    from tiltmeter.runs.journal import slug
+    from tiltmeter.asking.journal import slug
 
     for outcome in outcomes:
         click.echo(_summary(outcome, directory / "answers" / slug(outcome.model)))

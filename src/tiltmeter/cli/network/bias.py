@@ -64,7 +64,7 @@ def command(  # noqa: PLR0913 - one argument an option
     from tiltmeter.cli.progress import counting_bar
     from tiltmeter.networks.bias import measure_bias, vary_setting
     from tiltmeter.networks.chance import hold_against_chance
-    from tiltmeter.tables import write_table
+    from tiltmeter.results.tables import write_table
 
     read = open_networks(networks, directed=options["directed"])
     lexicons, setting = read_lexicons(options), build_setting(options)

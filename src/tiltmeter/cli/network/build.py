@@ -54,7 +54,7 @@ def command(associations: Path, out: Path, log: Path | None, **options: Any) -> 
     A table of counts or answers, as of Small World of Words, or a directory that network
     associate wrote.
     """
-    from tiltmeter.tables import write_table
+    from tiltmeter.results.tables import write_table
 
     network, steps = _build(associations, options)
     write_table(_edges(network), out)

@@ -39,10 +39,10 @@ def command(networks: tuple[str, ...], out: Path, streams: tuple[str, ...], **op
 
     Every approach of the study is measured whose lexicon is given.
     """
+    from tiltmeter.audits.networks import Comparison, write_networks
     from tiltmeter.cli.network.options import open_networks
     from tiltmeter.cli.progress import counting_bar
     from tiltmeter.report import write_report
-    from tiltmeter.runs.networks import Comparison, write_networks
     from tiltmeter.stimuli import load_network_study
 
     study = load_network_study(options["study"])

@@ -43,7 +43,7 @@ def command(  # noqa: PLR0913 - one argument an option
     from tiltmeter.errors import InputError
     from tiltmeter.networks.priming import check_priming
     from tiltmeter.networks.structure import describe, overlap
-    from tiltmeter.tables import write_table
+    from tiltmeter.results.tables import write_table
 
     read = open_networks(networks, directed=directed)
     if overlaps is not None and len(read) < 2:

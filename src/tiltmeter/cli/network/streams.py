@@ -81,7 +81,7 @@ def command(  # noqa: PLR0913 - one argument an option
 def _pairs(source: str | None, target: str | None, path: Path | None) -> list[tuple[str, str]]:
     """Take the pairs of words from the arguments or from a table."""
     from tiltmeter.errors import InputError, unknown
-    from tiltmeter.tables import read_table
+    from tiltmeter.results.tables import read_table
 
     if path is None:
         if source is None or target is None:
@@ -157,7 +157,7 @@ def _write(found: Sequence[Stream], out: Path) -> None:
     nodes = pl.concat(stream.nodes for stream in found)
     edges = pl.concat(stream.edges for stream in found)
     if out.suffix in TABLES:
-        from tiltmeter.tables import write_table
+        from tiltmeter.results.tables import write_table
 
         beside = out.with_name(f"{out.stem}_edges{out.suffix}")
         write_table(nodes, out)
@@ -165,8 +165,8 @@ def _write(found: Sequence[Stream], out: Path) -> None:
         click.echo(f"{nodes.height:,} words: {out}\n{edges.height:,} edges: {beside}")
         return
     from tiltmeter.report.document import write_figure_page
-    from tiltmeter.report.figures import write_drawing
-    from tiltmeter.report.streams import stream_figures
+    from tiltmeter.report.drawing.figures import write_drawing
+    from tiltmeter.report.drawing.streams import stream_figures
 
     figures = stream_figures(nodes, edges)
     out.parent.mkdir(parents=True, exist_ok=True)

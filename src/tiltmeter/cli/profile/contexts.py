@@ -13,7 +13,7 @@ from tiltmeter.cli.options import connection_options
 if TYPE_CHECKING:
     import polars as pl
 
-    from tiltmeter.runs.contexts import Asking, Written
+    from tiltmeter.asking.contexts import Asking, Written
 
 __all__ = ["command"]
 
@@ -99,9 +99,9 @@ def command(model: str | None, **options: Any) -> None:
 
 def _senses(options: dict[str, Any]) -> pl.DataFrame:
     """Read what is given contexts: columns key, term, synset, definition."""
-    from tiltmeter.embeddings.dictionary import read_dictionary
-    from tiltmeter.embeddings.directions import read_extended
-    from tiltmeter.embeddings.examples import senses_of
+    from tiltmeter.states.dictionary import read_dictionary
+    from tiltmeter.states.directions import read_extended
+    from tiltmeter.states.examples import senses_of
 
     if options["extended"] is None:
         return read_dictionary(options["dictionary"]).senses
@@ -110,11 +110,11 @@ def _senses(options: dict[str, Any]) -> pl.DataFrame:
 
 def _ask(model: str, options: dict[str, Any]) -> None:
     """Let a model write the sentences."""
+    from tiltmeter.asking.budget import Budget
+    from tiltmeter.asking.contexts import Asking, expected_cost, make_contexts
     from tiltmeter.cli.options import build_connection
     from tiltmeter.cli.progress import progress_bar, say_cost
-    from tiltmeter.runs.budget import Budget
-    from tiltmeter.runs.contexts import Asking, expected_cost, make_contexts
-    from tiltmeter.runs.plan import Generation
+    from tiltmeter.models.opening import Generation
 
     senses = _senses(options)
     asking = Asking(
@@ -163,9 +163,9 @@ def _report(written: Written, asking: Asking, out: Path) -> None:
 
 def _sample(options: dict[str, Any]) -> None:
     """Sample the sentences from texts."""
-    from tiltmeter.embeddings.corpus import sample_corpus
-    from tiltmeter.embeddings.examples import for_senses, write_examples
     from tiltmeter.errors import InputError
+    from tiltmeter.states.corpus import sample_corpus
+    from tiltmeter.states.examples import for_senses, write_examples
 
     out: Path = options["out"]
     if out.suffix != ".jsonl":

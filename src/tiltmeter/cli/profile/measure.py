@@ -12,7 +12,7 @@ from tiltmeter.cli.profile.options import measure_models, reading_options
 if TYPE_CHECKING:
     import polars as pl
 
-    from tiltmeter.runs.representation import Profiling
+    from tiltmeter.audits.states import Profiling
 
 __all__ = ["build_profiling", "command", "wide"]
 
@@ -80,12 +80,12 @@ def command(models: tuple[str, ...], **options: Any) -> None:
 
 def build_profiling(options: dict[str, Any]) -> Profiling:
     """Read what is to be measured, before a model is opened."""
-    from tiltmeter.embeddings.dictionary import read_dictionary
-    from tiltmeter.embeddings.directions import read_extended
-    from tiltmeter.embeddings.profiles import ProfileSetting
-    from tiltmeter.embeddings.words import SHIPPED, read_words
-    from tiltmeter.runs.pole_contexts import place_terms, place_words
-    from tiltmeter.runs.representation import Profiling
+    from tiltmeter.audits.states import Profiling
+    from tiltmeter.states.dictionary import read_dictionary
+    from tiltmeter.states.directions import read_extended
+    from tiltmeter.states.pole_contexts import place_terms, place_words
+    from tiltmeter.states.profiles import ProfileSetting
+    from tiltmeter.states.words import SHIPPED, read_words
 
     dictionary = read_dictionary(options["dictionary"])
     path, inside = options["extended"], options["extended_contexts"]

@@ -13,8 +13,8 @@ from tiltmeter.cli.options import all_options
 if TYPE_CHECKING:
     import polars as pl
 
-    from tiltmeter.embeddings.states import Reader
-    from tiltmeter.runs.representation import Profiling, Testing
+    from tiltmeter.audits.states import Profiling, Testing
+    from tiltmeter.models.readers.states import Reader
 
 __all__ = ["measure_models", "open_readers", "parse_removed", "reading_options"]
 
@@ -49,7 +49,7 @@ reading_options: Callable[[F], F] = all_options(_READING)
 
 def open_readers(models: Sequence[str], options: dict[str, Any]) -> Iterator[Reader]:
     """Open models one by one, as the options say."""
-    from tiltmeter.embeddings.opening import Loading, open_reader
+    from tiltmeter.models.readers.opening import Loading, open_reader
 
     names = ("dtype", "device", "device_map", "revision", "batch_tokens", "last", "first")
     loading = Loading(**{name: options[name] for name in names})
@@ -95,10 +95,10 @@ def measure_models(
     """
     import polars as pl
 
+    from tiltmeter.audits.state_facts import call, check_names
+    from tiltmeter.audits.state_tables import measure_each, write_representation
     from tiltmeter.report import write_report
-    from tiltmeter.runs.representation_facts import call, check_names
-    from tiltmeter.runs.representation_results import measure_each, write_representation
-    from tiltmeter.tables import FORMATS, write_table
+    from tiltmeter.results.tables import FORMATS, write_table
 
     distinct = list(dict.fromkeys(models))
     check_names(distinct)

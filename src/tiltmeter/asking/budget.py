@@ -1,0 +1,170 @@
+"""Prices, the cost of a plan before it is run, and the limits of a run.
+
+Prices are US dollars per million tokens, from the providers' public lists, and go out of date:
+``--prices FILE`` replaces them. Token counts before a run are estimates (four characters to a
+token); a running budget counts what providers report.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+
+from tiltmeter.errors import InputError
+
+__all__ = ["Budget", "Cost", "estimate_cost", "price"]
+
+#: Providers that run on one's own machine.
+LOCAL = (
+    "tiltmeter",
+    "hf",
+    "vllm",
+    "sglang",
+    "ollama",
+    "llama-cpp-python",
+    "transformer_lens",
+    "mockllm",
+)
+CHARACTERS_PER_TOKEN = 4.0
+#: Chat format and, in JSON or line format, what stands between two words.
+TOKENS_PER_PROMPT = 10
+TOKENS_PER_PAIR = 4
+#: Two profiles of about 100 words each and a decision with its reasons.
+TOKENS_OF_PROSE = 400
+#: What a model writes about a neutral object: 60 to 200 in the examples of Li et al. (2025).
+TOKENS_OF_DESCRIPTION = 150
+_WRITTEN = ("relative_decision", "absolute_decision", "chained_task")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What asking one model costs, estimated before the run."""
+
+    model: str
+    trials: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    """None where the model's price is not known."""
+
+
+@dataclass
+class Budget:
+    """Run-wide limits and what has been used of them, over all sessions of a run."""
+
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse limits below zero."""
+        for name in ("max_calls", "max_tokens", "max_cost"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise InputError(f"{name} {value}: at least 0")
+
+    def take(self, calls: int) -> bool:
+        """Reserve calls for a trial; False when a limit is, or would be, passed."""
+        if self.exhausted(calls):
+            return False
+        self.calls += calls
+        return True
+
+    def exhausted(self, calls: int = 1) -> str | None:
+        """Name the limit that `calls` more calls would pass."""
+        if self.max_calls is not None and self.calls + calls > self.max_calls:
+            return f"--max-calls {self.max_calls}"
+        if self.max_tokens is not None and self.tokens >= self.max_tokens:
+            return f"--max-tokens {self.max_tokens}"
+        if self.max_cost is not None and self.usd >= self.max_cost:
+            return f"--max-cost {self.max_cost}"
+        return None
+
+    def spend(self, answer: dict[str, Any], rates: tuple[float, float] | None) -> None:
+        """Count an answer's tokens and what they cost."""
+        spent = answer.get("input_tokens") or 0, answer.get("output_tokens") or 0
+        self.tokens += sum(spent)
+        if rates is not None:
+            self.usd += sum(n * rate for n, rate in zip(spent, rates, strict=True)) / 1e6
+
+
+def price(model: str, prices: Path | None = None) -> tuple[float, float] | None:
+    """Input and output price of a model in US dollars per million tokens.
+
+    Parameters
+    ----------
+    model
+        As inspect names it.
+    prices
+        A YAML file of ``model: [input, output]``; None for the shipped list.
+
+    Returns
+    -------
+    tuple of float, or None
+        ``(0, 0)`` for models on one's own machine; None where the price is not known.
+    """
+    if model.split("/")[0] in LOCAL:
+        return 0.0, 0.0
+    table = _prices(prices)
+    matches = [name for name in table if model == name or model.startswith(f"{name}-20")]
+    return table[max(matches, key=len)] if matches else None
+
+
+@lru_cache(maxsize=8)
+def _prices(path: Path | None) -> dict[str, tuple[float, float]]:
+    source = path or resources.files("tiltmeter.asking") / "prices.yaml"
+    try:
+        content = yaml.safe_load(source.read_text(encoding="utf-8"))
+        return {str(k): (float(v[0]), float(v[1])) for k, v in content.items()}
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (yaml.YAMLError, TypeError, ValueError, AttributeError, IndexError):
+        raise InputError(f"{path}: expected lines of 'model: [input, output]' in dollars") from None
+
+
+def estimate_cost(trials: pl.DataFrame, model: str, prices: Path | None = None) -> Cost:
+    """Estimate calls, tokens and dollars of asking `trials`.
+
+    Parameters
+    ----------
+    trials
+        Columns of `frames.TRIALS`.
+    model
+        As inspect names it.
+    prices
+        See `price`.
+
+    Returns
+    -------
+    Cost
+    """
+    words = pl.col("attributes").list.len()
+    forced = pl.col("mode") == "forced"
+    pair = pl.col("marginalized").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PAIR
+    answer = pl.col("attributes").list.join(" ").str.len_chars() / CHARACTERS_PER_TOKEN
+    prompt = pl.col("prompt").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT
+    twice = pl.col("followup").is_not_null().cast(pl.Int64)
+    written = (pl.col("mode") == "free") & pl.col("instrument").is_in(_WRITTEN)
+    prose = pl.when(written).then(TOKENS_OF_PROSE).otherwise(twice * TOKENS_OF_DESCRIPTION)
+    followup = pl.col("followup").str.len_chars().fill_null(0) / CHARACTERS_PER_TOKEN
+    second = twice * (prompt + prose + followup)
+    sums = trials.select(
+        calls=(pl.when(forced).then(words).otherwise(1) + twice).sum(),
+        input=(pl.when(forced).then(prompt * words).otherwise(prompt) + second).sum(),
+        output=(pl.when(forced).then(words).otherwise(answer + pair * words) + prose).sum(),
+    ).row(0)
+    calls, tokens_in, tokens_out = int(sums[0]), math.ceil(sums[1]), math.ceil(sums[2])
+    rates = price(model, prices)
+    usd = None if rates is None else (tokens_in * rates[0] + tokens_out * rates[1]) / 1e6
+    return Cost(model, trials.height, calls, tokens_in, tokens_out, usd)

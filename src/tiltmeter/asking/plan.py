@@ -1,0 +1,227 @@
+"""The plan of a run: everything that decides which prompts are asked, and how."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import polars as pl
+
+from tiltmeter import __version__
+from tiltmeter.errors import InputError
+from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
+from tiltmeter.instruments.design import Design
+from tiltmeter.models.opening import Generation
+from tiltmeter.stimuli import SHARED, Study, study_hash
+
+__all__ = ["Plan", "Selection"]
+
+PACKAGES = (
+    "tiltmeter",
+    "inspect-ai",
+    "polars",
+    "numpy",
+    "scipy",
+    "statsmodels",
+    "torch",
+    "transformers",
+)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A study, an instrument, and the part of it that is asked."""
+
+    study: Study
+    stereotypes: Sequence[str]
+    variations: Sequence[str]
+    iterations: int | None = None
+    """Trials per stereotype and variation, where not the plan's."""
+    instrument: str = "word_association"
+
+    def asked_in(self, modes: Sequence[str]) -> list[str]:
+        """Return those of the plan's modes in which the instrument can be asked."""
+        return [mode for mode in modes if mode in INSTRUMENTS[self.instrument].modes]
+
+    def identity(self, iterations: int) -> dict[str, Any]:
+        """Return what must be equal for two runs to ask the same of this part."""
+        return {
+            "study": self.study.name,
+            "instrument": self.instrument,
+            "study_hash": study_hash(self.study),
+            "stereotypes": list(self.stereotypes),
+            "variations": list(self.variations),
+            "iterations": self.iterations or iterations,
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which models are asked what."""
+
+    selections: Sequence[Selection]
+    models: Sequence[str]
+    modes: Sequence[str] = ("free",)
+    iterations: int = 50
+    order: str = "mirrored"
+    word_list: str = "plain"
+    options: str = "words"
+    seed: int = 0
+    generation: Generation = field(default_factory=Generation)
+    interventions: Mapping[str, str | None] = field(default_factory=lambda: {"none": None})
+    """System prompts by name; ``none`` has none."""
+    margin: float = 0.1
+    compliance_floor: float = 0.8
+
+    def __post_init__(self) -> None:
+        """Refuse an empty plan and designs that mean nothing."""
+        if not self.models:
+            raise InputError("models: name at least one, such as tiltmeter/smollm2")
+        if not self.interventions:
+            raise InputError("interventions: name at least one, such as none")
+        for mode in self.modes:
+            self._design(mode, self.iterations, "none")
+        studies: dict[str, Study] = {}
+        for s in self.selections:
+            if studies.setdefault(s.study.name, s.study) != s.study:
+                raise InputError(f"studies: two are named {s.study.name!r}; rename one of them")
+            able = instrument(s.instrument).modes
+            if not s.asked_in(self.modes):
+                raise InputError(
+                    f"{s.instrument}: mode {', '.join(self.modes)}; allowed are {', '.join(able)}"
+                )
+
+    def _design(self, mode: str, n: int, intervention: str) -> Design:
+        return Design(
+            *(mode, n, self.order, self.word_list, self.options, self.seed),
+            *(intervention, self.interventions.get(intervention)),
+        )
+
+    def trials(self) -> pl.DataFrame:
+        """Every trial of the plan, the same for every model, whole pairs before later ones.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns of `frames.TRIALS`, ordered by draw, so that a run that stops early has
+            asked about every stereotype, and mode by mode: the embedded model is at its best when
+            what it works on at a time is alike.
+        """
+        drawn = [
+            INSTRUMENTS[s.instrument].trials(
+                s.study,
+                self._design(mode, s.iterations or self.iterations, intervention),
+                stereotypes=s.stereotypes,
+                variations=s.variations,
+            )
+            for mode in self.modes
+            for s in self.selections
+            for intervention in self.interventions
+            if mode in s.asked_in(self.modes)
+        ]
+        return pl.concat(drawn).sort("iteration", maintain_order=True)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what must be equal for two runs to share a directory."""
+        return {
+            "studies": [s.identity(self.iterations) for s in self.selections],
+            "models": list(self.models),
+            "modes": list(self.modes),
+            "interventions": dict(self.interventions),
+            "iterations": self.iterations,
+            "order": self.order,
+            "word_list": self.word_list,
+            "options": self.options,
+            "seed": self.seed,
+            "generation": asdict(self.generation),
+        }
+
+    def describe(self, command: str, created: str) -> dict[str, Any]:
+        """Everything a reader of the results needs to know, for ``plan.json``."""
+        main = self.selections[0].study
+        return {
+            "tiltmeter": __version__,
+            "created": created,
+            "command": command,
+            **self.identity(),
+            "study": main.name,
+            "study_title": main.title,
+            "study_hash": study_hash(main),
+            "variations": list(dict.fromkeys(v for s in self.selections for v in s.variations)),
+            "sources": {s.study.name: _source(s.study) for s in self.selections},
+            "margin": self.margin,
+            "compliance_floor": self.compliance_floor,
+            "versions": _versions(),
+            "instruments": [
+                asdict(measure)
+                for name in dict.fromkeys(s.instrument for s in self.selections)
+                for measure in INSTRUMENTS[name].measures
+            ],
+            "stereotypes": _stereotypes(self.selections),
+            "notes": list(
+                dict.fromkeys(note for s in self.selections for note in s.study.deviations)
+            ),
+            "controls": {s.study.name: s.study.control for s in self.selections if s.study.control},
+        }
+
+
+def _source(study: Study) -> dict[str, str]:
+    return {
+        "title": study.title,
+        "citation": study.citation.text,
+        "bibtex": study.citation.bibtex,
+        "study_hash": study_hash(study),
+        "control": study.control,
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version(), "platform": platform.platform()}
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _stereotypes(selections: Sequence[Selection]) -> dict[str, Any]:
+    """Describe the stereotypes of each study by key: two studies may use the same one."""
+    described: dict[str, Any] = {}
+    for selection in selections:
+        of_study = described.setdefault(selection.study.name, {})
+        for key in selection.stereotypes:
+            one = of_study.setdefault(key, _stereotype(selection.study, key))
+            defects = {_defect(selection, key, v) for v in selection.variations}
+            one["defects"] = sorted({*one["defects"], *(d for d in defects if d)})
+    return described
+
+
+def _stereotype(study: Study, key: str) -> dict[str, Any]:
+    stereotype = study.stereotypes[key]
+    dimensions = [name for name in study.dimensions_of(key) if name is not None]
+    return {
+        "label": stereotype.label or key,
+        "category": stereotype.category,
+        "marginalized": stereotype.marginalized,
+        "default": stereotype.default,
+        "tied": stereotype.tied,
+        "counter": stereotype.counter,
+        "dimensions": {
+            name: study.dimensions[name].model_dump(include={"label", "tied", "counter"})
+            for name in dimensions
+        },
+        "defects": [],
+    }
+
+
+def _defect(selection: Selection, key: str, variation: str) -> str | None:
+    """Return the defect of the source that a wording keeps, if any."""
+    stereotype = selection.study.stereotypes[key]
+    if selection.instrument in SHARED:
+        return stereotype.defect(variation)
+    decision = stereotype.decision(selection.instrument, variation)
+    return decision.source_defect if decision is not None else None

@@ -1,0 +1,1 @@
+"""What a results directory holds: every table made from its plan and its answers."""

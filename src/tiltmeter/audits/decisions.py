@@ -1,0 +1,146 @@
+"""Tables about decisions: shares of yes, answers scored on both parts, regressions, contrasts.
+
+Each is a function of the scores alone, and is made only where there are such scores.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from tiltmeter.instruments.absolute_decision import CONSISTENT
+from tiltmeter.instruments.catalogue import MEASURES
+from tiltmeter.results import FACTORS, VERSIONS
+
+__all__ = ["chained", "contrasts", "regressions", "yes_shares"]
+
+#: What the released analysis adds to the counts of yes and of no.
+EPSILON = 0.0001
+
+#: What tells runs of an instrument apart.
+RUN = ("model", "study", "mode", "intervention")
+_CELL = (*RUN, "category", "stereotype")
+
+
+def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
+    """Count yes and no in each version of the absolute decisions.
+
+    Reference
+        Bai et al. (2025), SI section L and Supplementary Figure 4.
+
+    Parameters
+    ----------
+    scores
+        Columns of `frames.SCORES`.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per model, study, mode, intervention, stereotype and version: `n` answers, `n_yes`
+        and `n_no`, in `forced` mode their expected number; `yes_share` among the two, 0…1; and
+        `published_share`, as the authors' notebook smooths it, (yes + ε) / (yes + no + 2ε).
+    """
+    consistent = pl.col("version").is_in(CONSISTENT)
+    yes = pl.when(consistent).then("score").otherwise(1 - pl.col("score"))
+    counted = (
+        scores.filter(pl.col("instrument") == "absolute_decision")
+        .with_columns(yes=yes)
+        .group_by(*_CELL, "version")
+        .agg(
+            n=pl.len().cast(pl.Int64),
+            n_yes=pl.col("yes").sum(),
+            n_no=(1 - pl.col("yes")).sum(),
+        )
+        .with_columns(total=pl.col("n_yes") + pl.col("n_no"))
+    )
+    share = pl.when(pl.col("total") > 0).then(pl.col("n_yes") / pl.col("total"))
+    smooth = (pl.col("n_yes") + EPSILON) / (pl.col("total") + 2 * EPSILON)
+    shown = counted.with_columns(yes_share=share, published_share=smooth).drop("total").collect()
+    return shown.sort(*_CELL, pl.col("version").cast(pl.Enum(list(VERSIONS)), strict=False))
+
+
+def chained(scores: pl.LazyFrame) -> pl.DataFrame:
+    """Set the two scores of each chained answer side by side.
+
+    Parameters
+    ----------
+    scores
+        Columns of `frames.SCORES`.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per answer with both scores: `association`, −1…1, and `decision`, 1 or 0.
+    """
+    named = [*_CELL, "variation", "trial_id"]
+    keys = [*named, "again"]  # recorded answers may share a name: they stand in one order
+    parts = {
+        column: scores.filter(pl.col("instrument") == f"chained_{column}")
+        .with_columns(again=pl.int_range(pl.len()).over(named))
+        .select(*keys, pl.col("score").alias(column))
+        .drop_nulls(column)
+        for column in ("association", "decision")
+    }
+    joined = parts["association"].join(
+        parts["decision"], on=keys, how="inner", nulls_equal=True, maintain_order="left"
+    )
+    return joined.drop("again").collect()
+
+
+def regressions(answers: pl.DataFrame) -> pl.DataFrame:
+    """Regress decisions on associations, over all and in each category.
+
+    Reference
+        Bai et al. (2025), SI section K, and figure 4.
+
+    Parameters
+    ----------
+    answers
+        From `chained`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Model, study, mode and intervention before the columns of
+        `statistics.logistic.REGRESSIONS`.
+    """
+    from tiltmeter.statistics.logistic import REGRESSIONS, regress
+
+    rows = [
+        regress(part, "association", clusters="stereotype", by="category").select(
+            *(pl.lit(value, pl.String).alias(name) for name, value in zip(RUN, run, strict=True)),
+            pl.all(),
+        )
+        for run, part in answers.group_by(RUN, maintain_order=True)
+    ]
+    return pl.concat(rows) if rows else pl.DataFrame(schema={**_run_schema(), **REGRESSIONS})
+
+
+def _run_schema() -> dict[str, pl.DataType]:
+    return {name: FACTORS[name] for name in RUN}
+
+
+def contrasts(scores: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
+    """Compare every intervention with none, in matched trials, one model in memory at a time.
+
+    Parameters
+    ----------
+    scores
+        Columns of `frames.SCORES`, of all instruments.
+    confidence
+        Of the intervals, 0…1.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `statistics.contrasts.CONTRASTS`; empty without interventions.
+    """
+    from tiltmeter.statistics.contrasts import CONTRASTS, contrast
+
+    rows = []
+    cells = scores.select("model", "instrument").unique().sort("model", "instrument").collect()
+    for model, name in cells.iter_rows():
+        part = scores.filter(model=model, instrument=name).collect()
+        if part["intervention"].n_unique() > 1:
+            measure = MEASURES[name]
+            rows.append(contrast(part, low=measure.low, high=measure.high, confidence=confidence))
+    return pl.concat(rows) if rows else pl.DataFrame(schema=CONTRASTS)

@@ -1,0 +1,179 @@
+"""Networks in a results directory: every table about them, and where they came from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import tiltmeter
+from tiltmeter.networks.bias import Lexicons, measure_bias, vary_setting
+from tiltmeter.networks.chance import hold_against_chance
+from tiltmeter.networks.network import Network
+from tiltmeter.networks.priming import check_priming
+from tiltmeter.networks.setting import Setting
+from tiltmeter.networks.streams import stream_tables
+from tiltmeter.networks.structure import describe, overlap
+from tiltmeter.results.networks import NETWORK_TABLES
+from tiltmeter.results.tables import keep_table
+from tiltmeter.stimuli import NetworkStudy
+
+__all__ = ["FACTS", "Comparison", "write_networks"]
+
+#: The file that says what was compared, beside the tables.
+FACTS = "networks.json"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What to compare.
+
+    Parameters
+    ----------
+    study
+        The identities.
+    lexicons
+        Ratings of valence and emotions; an approach without its lexicon is left out.
+    setting
+        How bias is measured.
+    streams
+        Pairs of words whose shortest paths are shown.
+    files
+        What was read → its path, for the record: networks by name, lexicons.
+    """
+
+    study: NetworkStudy
+    lexicons: Lexicons = field(default_factory=Lexicons)
+    setting: Setting = field(default_factory=Setting)
+    streams: Sequence[tuple[str, str]] = ()
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+
+def write_networks(
+    networks: Sequence[Network],
+    comparison: Comparison,
+    directory: Path,
+    on_progress: Callable[[], None] = lambda: None,
+) -> dict[str, pl.DataFrame]:
+    """Describe networks, measure their bias and how they differ, and write it down.
+
+    Parameters
+    ----------
+    networks
+        With distinct names.
+    comparison
+        What to compare.
+    directory
+        A results directory; each table becomes a parquet file of the name in NETWORK_TABLES.
+    on_progress
+        Called after each rewired network.
+
+    Returns
+    -------
+    dict
+        Name → table, those with rows.
+
+    Raises
+    ------
+    InputError
+        As for `measure_bias`.
+    """
+    tables = _measure(networks, comparison, on_progress)
+    written = [
+        name for name in NETWORK_TABLES if keep_table(tables[name], directory / f"{name}.parquet")
+    ]
+    facts = json.dumps(_facts(networks, comparison), indent=2, ensure_ascii=False)
+    (directory / FACTS).write_text(facts + "\n", encoding="utf-8")
+    return {name: tables[name] for name in written}
+
+
+def _measure(
+    networks: Sequence[Network], comparison: Comparison, on_progress: Callable[[], None]
+) -> dict[str, pl.DataFrame]:
+    """Make every table of NETWORK_TABLES."""
+    study, lexicons, setting = comparison.study, comparison.lexicons, comparison.setting
+    found = measure_bias(networks, study, lexicons=lexicons, setting=setting)
+    nodes, edges = stream_tables(
+        networks, comparison.streams, valence=lexicons.valence, on_missing="skip"
+    )
+    chance, sensitivity, priming = [], [], []
+    for network in networks:
+        how: dict[str, Any] = {"lexicons": lexicons, "setting": setting.within(network)}
+        if setting.rewirings:
+            chance.append(hold_against_chance(network, study, **how, on_progress=on_progress))
+        sensitivity.append(vary_setting(network, study, **how))
+        priming.append(check_priming(network, how["setting"].spreading))
+    return {
+        "networks": pl.concat(map(describe, networks)),
+        "network_overlaps": _joined([overlap(a, b) for a, b in combinations(networks, 2)]),
+        "network_effects": found.effects,
+        "network_coefficients": found.coefficients,
+        "network_differences": found.differences,
+        "network_chance": _joined(chance),
+        "network_sensitivity": _joined(sensitivity),
+        "network_priming": _joined(priming),
+        "network_activations": found.activations,
+        "network_stream_nodes": nodes,
+        "network_stream_edges": edges,
+    }
+
+
+def _joined(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(frames) if frames else pl.DataFrame()
+
+
+def _facts(networks: Sequence[Network], comparison: Comparison) -> dict[str, Any]:
+    """Say what was compared, so that anyone can do it again; paths without their folders."""
+    study, setting = comparison.study, comparison.setting
+    asked = study.model_dump_json(include={"name", "identities"})
+    return {
+        "tiltmeter": tiltmeter.__version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "study": {
+            "name": study.name,
+            "hash": hashlib.sha256(asked.encode()).hexdigest()[:12],
+            "title": study.title,
+            "citation": study.citation.text.strip(),
+            "bibtex": study.citation.bibtex.strip(),
+            "notes": study.deviations,
+            "identities": {
+                key: {"label": one.label or key, "approach": one.approach}
+                for key, one in study.identities.items()
+            },
+        },
+        "networks": [network.name for network in networks],
+        "files": [
+            {"of": of, "file": path.name, "sha256": _sha256(path)}
+            for of, path in comparison.files.items()
+        ],
+        "setting": {
+            "retention": setting.spreading.retention,
+            "time_steps": setting.spreading.time_steps,
+            "norm": setting.norm,
+            "decay": setting.spreading.decay,
+            "suppress": setting.spreading.suppress,
+            "weighted": setting.spreading.weighted,
+            "missing": setting.missing,
+            "confidence": setting.confidence,
+            "draws": setting.draws,
+            "seed": setting.seed,
+            "rewirings": setting.rewirings,
+        },
+    }
+
+
+def _sha256(path: Path) -> str | None:
+    if not path.is_file():
+        return None
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()

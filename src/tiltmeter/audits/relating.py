@@ -1,0 +1,135 @@
+"""Scores of word associations, set out to be related to what stands inside a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from tiltmeter.asking.directory import held_plan
+from tiltmeter.asking.plan import Plan
+from tiltmeter.errors import InputError
+from tiltmeter.results import SCORES
+from tiltmeter.results.tables import scan_table
+from tiltmeter.states.trial_effects import TRIAL_WORDS
+from tiltmeter.stimuli import word_key
+
+__all__ = ["Relating", "read_said"]
+
+#: Instruments whose scores are associations, and the one whose scores are decisions.
+_ASSOCIATIONS = ("word_association", "chained_association")
+_DECISION = "chained_decision"
+#: Controls are no stereotypes: what they show is known beforehand.
+_CONTROL = "control_"
+#: Which mode is taken where scores have several: they are never pooled.
+_MODES = ("free", "structured", "forced")
+
+
+@dataclass(frozen=True, eq=False)
+class Relating:
+    """What models said.
+
+    Parameters
+    ----------
+    scores
+        `model`, `stereotype`, `trial`, `score`, `decision`; a stereotype is named with its study
+        and dimension, as in ``mist2025/African.competence``.
+    words
+        Columns TRIAL_WORDS, the words of each trial; None where these are not known.
+    mode
+        In which answers were given.
+    """
+
+    scores: pl.DataFrame
+    words: pl.DataFrame | None
+    mode: str
+
+    @property
+    def studies(self) -> tuple[str, ...]:
+        """The studies whose stereotypes were asked about."""
+        named = self.scores["stereotype"].str.split("/").list.first()
+        return tuple(named.unique(maintain_order=True))
+
+    @property
+    def all_words(self) -> list[str]:
+        """The words of all trials, each once."""
+        if self.words is None:
+            return []
+        lists = pl.concat([self.words[name].explode() for name in ("tied", "counter")])
+        groups = pl.concat([self.words[name] for name in ("marginalized", "default")])
+        return pl.concat([groups, lists]).unique(maintain_order=True).to_list()
+
+
+def read_said(path: Path) -> Relating:
+    """Read what models said.
+
+    Parameters
+    ----------
+    path
+        A results directory, whose trials are known, or a table of scores.
+
+    Returns
+    -------
+    Relating
+        Answers without an intervention, in one mode: free text where there is any, else the
+        structured one, else forced choices.
+
+    Raises
+    ------
+    InputError
+        If there are no scores of word associations.
+    PlanError
+        If a directory holds no plan.
+    """
+    table = path / "scores.parquet" if path.is_dir() else path
+    frame = scan_table(table, SCORES).filter(pl.col("intervention").fill_null("none") == "none")
+    controls = pl.col("study").str.starts_with(_CONTROL)
+    found = frame.filter(pl.col("instrument").is_in(_ASSOCIATIONS), ~controls).collect()
+    if found.is_empty():
+        raise InputError(f"{table}: no scores of word associations; ask for some first")
+    mode = next((mode for mode in _MODES if mode in found["mode"]), None)
+    chosen = found.filter(pl.col("mode").eq_missing(pl.lit(mode)))
+    decisions = (
+        frame.filter(pl.col("instrument") == _DECISION)
+        .select("model", "trial_id", "variation", decision="score")
+        .collect()
+        .unique(["model", "trial_id", "variation"], keep="first")
+    )
+    joined = chosen.join(decisions, on=["model", "trial_id", "variation"], how="left")
+    scores = joined.select("model", _stereotype(), _trial(), "score", "decision")
+    words = _words(held_plan(path)) if path.is_dir() else None
+    return Relating(scores.unique(["model", "stereotype", "trial"], keep="first"), words, str(mode))
+
+
+def _stereotype() -> pl.Expr:
+    named = pl.concat_str("stereotype", "dimension", separator=".", ignore_nulls=True)
+    return pl.concat_str("study", named, separator="/", ignore_nulls=True).alias("stereotype")
+
+
+def _trial() -> pl.Expr:
+    told = ("trial_id", "variation", "iteration")
+    parts = [pl.col(name).cast(pl.String) for name in told]
+    return pl.concat_str(parts, separator=" ", ignore_nulls=True).alias("trial")
+
+
+def _words(plan: Plan) -> pl.DataFrame:
+    """Give the words of each trial, parted into tied and counter."""
+    studies = {part.study.name: part.study for part in plan.selections}
+    trials = plan.trials().filter(pl.col("attributes").list.len() > 0)
+    rows = []
+    parts: dict[tuple[str, ...], tuple[set[str], set[str]]] = {}
+    columns = ("study", "stereotype", "variation", "dimension", "attributes")
+    asked = trials.select(*columns, "marginalized", "default")
+    named = trials.select(_stereotype(), _trial())
+    for (study, key, variation, dimension, attributes, first, second), (stereotype, trial) in zip(
+        asked.iter_rows(), named.iter_rows(), strict=True
+    ):
+        cell = (study, key, variation, dimension)
+        if cell not in parts:
+            held = studies[study].words(key, variation, dimension)
+            parts[cell] = ({*map(word_key, held.tied)}, {*map(word_key, held.counter)})
+        tied, counter = ([w for w in attributes if word_key(w) in half] for half in parts[cell])
+        if first and second and tied and counter:
+            rows.append((stereotype, trial, first, second, tied, counter))
+    return pl.DataFrame(rows, schema=TRIAL_WORDS, orient="row")

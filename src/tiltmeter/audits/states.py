@@ -1,0 +1,261 @@
+"""What stands inside a model: every table about it.
+
+A model is read once; each number of removed components is another look at the same states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from tiltmeter.audits.relating import Relating
+from tiltmeter.audits.state_facts import call
+from tiltmeter.models.readers.states import Reader, States
+from tiltmeter.results.states import REPRESENTATION_TABLES
+from tiltmeter.states.association import TestSetting, test_associations
+from tiltmeter.states.contexts import alone, in_templates, rows_of
+from tiltmeter.states.dictionary import Dictionary
+from tiltmeter.states.directions import predict_directions
+from tiltmeter.states.nullification import remove_components
+from tiltmeter.states.pole_contexts import InContext
+from tiltmeter.states.profiles import ProfileSetting, measure_profile
+from tiltmeter.states.relation import MISSING, relate
+from tiltmeter.states.storing import read_states
+from tiltmeter.states.trial_effects import trial_effects
+from tiltmeter.states.word_tests import WordTest
+from tiltmeter.states.words import Words
+
+__all__ = ["Profiling", "Tables", "Testing", "join_tables", "measure_states"]
+
+#: Name of REPRESENTATION_TABLES → table.
+Tables = dict[str, pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Profiling:
+    """Which profiles to measure.
+
+    Parameters
+    ----------
+    dictionary
+        The poles of the dimensions.
+    poles
+        Its senses in contexts.
+    words
+        Sets of groups that are compared, each in the neutral templates.
+    extended
+        Terms whose directions are to be predicted (`read_extended`); None for no prediction.
+    extended_in
+        Those terms in contexts; None: alone.
+    setting
+        Confidence, shuffles, seed.
+    """
+
+    dictionary: Dictionary
+    poles: InContext
+    words: Sequence[Words]
+    extended: pl.DataFrame | None = None
+    extended_in: InContext | None = None
+    setting: ProfileSetting = field(default_factory=ProfileSetting)
+
+
+@dataclass(frozen=True)
+class Testing:
+    """Which associations to test.
+
+    Parameters
+    ----------
+    tests
+        Of one or more studies.
+    words
+        Their words in contexts; for ``ceat`` each context has a key of its own.
+    methods
+        As `test_associations` knows them.
+    relating
+        What models said, to be held against the effects; None for nothing. Words of its trials
+        must be among `words`.
+    setting
+        Confidence, partitions, draws, seed.
+    """
+
+    __test__ = False
+
+    tests: Sequence[WordTest]
+    words: InContext
+    methods: Sequence[str] = ("weat",)
+    relating: Relating | None = None
+    setting: TestSetting = field(default_factory=TestSetting)
+
+
+def measure_states(
+    reader: Reader,
+    profiling: Profiling | None,
+    testing: Testing | None,
+    *,
+    removed: Sequence[int] = (0,),
+    store: Path | None = None,
+) -> Tables:
+    """Read a model and measure what was asked for.
+
+    Parameters
+    ----------
+    reader
+        The model.
+    profiling, testing
+        What to measure; None for none of it.
+    removed
+        Numbers of leading components to take out; 0 leaves the states as they are.
+    store
+        A folder in which states are kept; None: nowhere.
+
+    Returns
+    -------
+    dict
+        Name of REPRESENTATION_TABLES → table, those with rows.
+
+    Raises
+    ------
+    InputError
+        If a term does not stand in its context, a pole has no words, a set has too few, or more
+        components are to be removed than there are.
+    ModelError
+        If the model's states cannot be used.
+    """
+
+    def states_of(contexts: pl.DataFrame) -> States:
+        return read_states(reader, contexts, store)
+
+    parts: list[Tables] = []
+    if profiling is not None:
+        parts += _profiles(call(reader.name), profiling, removed, states_of)
+    if testing is not None:
+        parts += _associations(call(reader.name), testing, removed, states_of)
+    return join_tables(parts)
+
+
+def _profiles(
+    model: str,
+    asked: Profiling,
+    removed: Sequence[int],
+    states_of: Callable[[pl.DataFrame], States],
+) -> Iterable[Tables]:
+    poles = states_of(asked.poles.frame)
+    read = [states_of(in_templates(words.all, article=words.article)) for words in asked.words]
+    extended = None
+    if asked.extended is not None:
+        inside = asked.extended_in
+        extended = states_of(
+            alone(asked.extended["term"].unique(maintain_order=True)) if inside is None
+            else inside.frame
+        )  # fmt: skip
+    for k in removed:
+        of = {"model": model, "contexts": asked.poles.kind, "removed": k}
+        for words, states in zip(asked.words, read, strict=True):
+            # The components are those of the words that are placed and of the poles together,
+            # each word counted once however many contexts it has.
+            of_all = _together(poles, _averaged(states, words.all)) if k else None
+            found = measure_profile(
+                remove_components(poles, k, of=of_all),
+                asked.dictionary,
+                remove_components(states, k, of=of_all),
+                words,
+                of=of,
+                setting=asked.setting,
+            )
+            yield {
+                "representation_profiles": found.profiles,
+                "representation_differences": found.differences,
+                "representation_terms": found.terms,
+            }
+        if extended is not None and asked.extended is not None:
+            of_all = _together(poles, extended) if k else None
+            directions = predict_directions(
+                remove_components(poles, k, of=of_all),
+                asked.dictionary,
+                remove_components(extended, k, of=of_all),
+                asked.extended,
+                of=of,
+                confidence=asked.setting.confidence,
+            )
+            yield {"representation_directions": directions}
+
+
+def _associations(
+    model: str,
+    asked: Testing,
+    removed: Sequence[int],
+    states_of: Callable[[pl.DataFrame], States],
+) -> Iterable[Tables]:
+    apart = states_of(asked.words.frame)
+    terms = asked.words.frame["term"].unique(maintain_order=True).to_list()
+    whole = _averaged(apart, terms)
+    for k in removed:
+        of = {"model": model, "contexts": asked.words.kind, "removed": k}
+        averaged = remove_components(whole, k)
+        found = [
+            test_associations(
+                remove_components(apart, k, of=whole) if method == "ceat" else averaged,
+                asked.tests,
+                of=of,
+                method=method,
+                setting=asked.setting,
+            )
+            for method in asked.methods
+        ]
+        yield {"representation_associations": pl.concat(found)}
+        if asked.relating is not None:
+            yield _relations(model, k, averaged, found[0], asked)
+
+
+def _relations(model: str, k: int, states: States, tested: pl.DataFrame, asked: Testing) -> Tables:
+    """Hold what the model says against what stands in its states, prompt by prompt if it can be."""
+    said = asked.relating
+    if said is None:
+        return {}
+    if said.words is not None:
+        effects = trial_effects(states, said.words, k)
+    else:
+        named = pl.concat_str("study", "test", separator="/").alias("stereotype")
+        effects = tested.filter(pl.col("method").is_in(["weat", "seat"])).select(
+            named, "layer", "removed", "effect"
+        )
+    relations, fits = relate(
+        said.scores,
+        effects.with_columns(model=pl.lit(model)),
+        missing=[*MISSING] if said.scores["score"].has_nulls() else ["left_out"],
+        confidence=asked.setting.confidence,
+    )
+    return {"representation_relations": relations, "representation_fits": fits}
+
+
+def _averaged(states: States, terms: Sequence[str]) -> States:
+    """Average the contexts of each term."""
+    rows, of = rows_of(states, terms)
+    counts = np.bincount(of, weights=states.counts[rows], minlength=len(terms)).astype(np.int64)
+    values = np.zeros((len(terms), *states.values.shape[1:]), dtype=np.float32)
+    for at in range(len(terms)):
+        mine = rows[of == at]
+        weighed = states.values[mine] * states.counts[mine, None, None]
+        values[at] = weighed.sum(axis=0, dtype=np.float64) / counts[at]
+    return States(tuple(terms), states.layers, values, counts)
+
+
+def _together(first: States, second: States) -> States:
+    """Set states of different terms under each other."""
+    keys = (*(f"pole {key}" for key in first.keys), *second.keys)
+    values = np.concatenate([first.values, second.values])
+    return States(keys, first.layers, values, np.concatenate([first.counts, second.counts]))
+
+
+def join_tables(parts: Iterable[Tables]) -> Tables:
+    """Set the tables of several looks or models under each other, those with rows."""
+    found: dict[str, list[pl.DataFrame]] = {}
+    for part in parts:
+        for name, table in part.items():
+            if not table.is_empty():
+                found.setdefault(name, []).append(table)
+    return {name: pl.concat(found[name]) for name in REPRESENTATION_TABLES if name in found}

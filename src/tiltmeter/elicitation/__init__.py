@@ -1,1 +1,0 @@
-"""Elicitation: trials to responses, and what a response says."""

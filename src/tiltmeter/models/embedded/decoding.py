@@ -1,0 +1,278 @@
+"""From log-probabilities to an answer: free text, one of some options, or a JSON object of such.
+
+A decoder is a generator. It yields the segments it needs, finds their log-probabilities filled in
+when it goes on, and returns an `Answer`. It knows nothing of other requests, and its random
+numbers come from its own seed and prompt, so its answer does not depend on its neighbours.
+`side_by_side` makes one generator of several decoders, for a request with several answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import torch
+
+from tiltmeter.errors import ModelError
+from tiltmeter.models.embedded.engine import Engine, Segment, prompt_chain
+from tiltmeter.models.embedded.sampling import Sampling, draw, pick, uniform_source
+
+__all__ = [
+    "Answer",
+    "Decoder",
+    "Decoders",
+    "Position",
+    "choose",
+    "complete",
+    "fill",
+    "side_by_side",
+]
+
+#: Digits of the log-probabilities that are handed out; below is rounding noise.
+DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Position:
+    """What was taken at one position, and the likeliest alternatives."""
+
+    text: str
+    logprob: float
+    top: list[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A finished answer with its tokens counted."""
+
+    text: str
+    stop_reason: Literal["stop", "max_tokens", "model_length"]
+    input_tokens: int
+    output_tokens: int
+    positions: list[Position] = field(default_factory=list)
+
+
+Decoder = Generator[list[Segment], None, Answer]
+
+#: Several decoders that go on together.
+Decoders = Generator[list[Segment], None, list[Answer]]
+
+
+def side_by_side(decoders: Sequence[Decoder]) -> Decoders:
+    """Let decoders go on together, so that what they have in common is computed once.
+
+    The engine runs equal segments with equal ancestors once: decoders of one prompt share its
+    keys and values, and those of every beginning that they draw alike.
+
+    Parameters
+    ----------
+    decoders
+        At least one.
+
+    Returns
+    -------
+    Decoders
+        Its answers stand in the order of `decoders`.
+    """
+    answers: dict[int, Answer] = {}
+    while len(answers) < len(decoders):
+        segments: list[Segment] = []
+        for number, decoder in enumerate(decoders):
+            if number in answers:
+                continue
+            try:
+                segments += next(decoder)
+            except StopIteration as finished:
+                answers[number] = finished.value
+        if segments:
+            yield segments
+    return [answers[number] for number in range(len(decoders))]
+
+
+def complete(engine: Engine, prompt: Sequence[int], sampling: Sampling) -> Decoder:
+    """Continue a prompt token by token.
+
+    The token that ends the answer is counted and has its log-probabilities, but no text, so
+    there is a first position even if the model has nothing to say.
+
+    Parameters
+    ----------
+    engine
+        The model.
+    prompt
+        Tokens of the whole chat, up to where the answer begins.
+    sampling
+        How to draw.
+
+    Returns
+    -------
+    Decoder
+    """
+    room = _room(engine, prompt)
+    uniform = uniform_source(sampling.seed, prompt)
+    tokens: list[int] = []
+    positions: list[Position] = []
+    segments = prompt_chain(prompt, wanted=1)
+    while True:
+        yield segments
+        row = segments[-1].logprobs[0]
+        token = draw(row, sampling, uniform)
+        tokens.append(token)
+        if sampling.top_logprobs is not None:
+            positions.append(_position(engine, row, token, sampling.top_logprobs))
+        text, ended = _ended(engine, tokens, sampling.stops)
+        if ended:
+            return Answer(text, "stop", len(prompt), len(tokens), positions)
+        if len(tokens) >= sampling.max_tokens:
+            return Answer(text, "max_tokens", len(prompt), len(tokens), positions)
+        if len(tokens) >= room:
+            return Answer(text, "model_length", len(prompt), len(tokens), positions)
+        segments = [Segment((token,), segments[-1], range(1))]
+
+
+def choose(
+    engine: Engine, prompt: Sequence[int], options: Sequence[str], sampling: Sampling
+) -> Decoder:
+    """Answer with one of a few texts, each scored as a whole.
+
+    Parameters
+    ----------
+    engine
+        The model.
+    prompt
+        Tokens of the whole chat, up to where the answer begins.
+    options
+        What may follow, to the letter: with the space before it where one belongs.
+    sampling
+        How to draw; only `temperature` and `seed` apply.
+
+    Returns
+    -------
+    Decoder
+        Its answer has one position, with the options as alternatives.
+    """
+    _room(engine, prompt)
+    uniform = uniform_source(sampling.seed, prompt)
+    chain = prompt_chain(prompt, wanted=1)
+    branches = [_branch(engine, option, chain[-1]) for option in options]
+    yield [*chain, *branches]
+    scores = [_score(chain[-1], branch) for branch in branches]
+    index = pick(scores, sampling.temperature, uniform())
+    position = _options_position(options, scores, index)
+    return Answer(options[index], "stop", len(prompt), len(branches[index].tokens), [position])
+
+
+def fill(
+    engine: Engine,
+    prompt: Sequence[int],
+    properties: Mapping[str, Sequence[str]],
+    sampling: Sampling,
+) -> Decoder:
+    """Fill a JSON object whose values are each one of a few strings.
+
+    The object is written as ``json.dumps`` writes it. The model never writes the names, quotes
+    and braces: they are put before it. At each value the whole of every option up to and with
+    the quote and comma after it is scored, token by token, after everything chosen so far; the
+    value is drawn from these probabilities, renormalised over the options and sharpened by the
+    temperature. Name, option and closing are tokenised each by itself. For words made of letters
+    this gives the tokens that the whole text has, as tokens never run across a quote and a
+    letter.
+
+    Parameters
+    ----------
+    engine
+        The model.
+    prompt
+        Tokens of the whole chat, up to where the answer begins.
+    properties
+        The options of each property, in the order of the answer.
+    sampling
+        How to draw; only `temperature` and `seed` apply.
+
+    Returns
+    -------
+    Decoder
+        Its answer has one position per property, with the options as alternatives.
+    """
+    _room(engine, prompt)
+    uniform = uniform_source(sampling.seed, prompt)
+    chosen: dict[str, str] = {}
+    positions: list[Position] = []
+    written = 0
+    segments = prompt_chain(prompt)
+    for name, options in properties.items():
+        opening = ("{" if not chosen else " ") + json.dumps(name, ensure_ascii=False) + ': "'
+        closing = '"}' if len(chosen) == len(properties) - 1 else '",'
+        stem = _stem(engine, opening, segments[-1])
+        branches = [_branch(engine, _escaped(option) + closing, stem) for option in options]
+        yield [*(s for s in segments if not s.keys), stem, *branches]
+        scores = [_score(stem, branch) for branch in branches]
+        index = pick(scores, sampling.temperature, uniform())
+        chosen[name] = options[index]
+        positions.append(_options_position(options, scores, index))
+        segments = [branches[index]]
+        written += len(stem.tokens) + len(branches[index].tokens)
+    text = json.dumps(chosen, ensure_ascii=False)
+    return Answer(text, "stop", len(prompt), written, positions)
+
+
+def _stem(engine: Engine, opening: str, parent: Segment) -> Segment:
+    tokens = tuple(engine.encode(opening))
+    return Segment(tokens, parent, range(len(tokens) - 1, len(tokens)))
+
+
+def _escaped(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _branch(engine: Engine, text: str, stem: Segment) -> Segment:
+    tokens = tuple(engine.encode(text))
+    return Segment(tokens, stem, range(len(tokens) - 1))
+
+
+def _score(stem: Segment, branch: Segment) -> float:
+    """Log-probability of all tokens of `branch` after `stem`."""
+    rows = torch.cat([stem.logprobs, branch.logprobs])
+    tokens = torch.tensor(branch.tokens)
+    return float(rows.gather(1, tokens[:, None]).double().sum())
+
+
+def _options_position(options: Sequence[str], scores: Sequence[float], index: int) -> Position:
+    top = [(o, round(s, DIGITS)) for o, s in zip(options, scores, strict=True)]
+    return Position(*top[index], sorted(top, key=lambda pair: -pair[1]))
+
+
+def _position(engine: Engine, row: torch.Tensor, token: int, count: int) -> Position:
+    values, tokens = row.topk(min(count, len(row)))
+    top = [
+        (_token_text(engine, other), round(value, DIGITS))
+        for other, value in zip(tokens.tolist(), values.tolist(), strict=True)
+    ]
+    return Position(_token_text(engine, token), round(float(row[token]), DIGITS), top)
+
+
+def _token_text(engine: Engine, token: int) -> str:
+    """Return the text of one token; the marks of the chat format are spelled out."""
+    text: str = engine.tokenizer.decode([token], clean_up_tokenization_spaces=False)
+    return text
+
+
+def _ended(engine: Engine, tokens: Sequence[int], stops: Sequence[str]) -> tuple[str, bool]:
+    """Return the text so far, cut at a stop, and whether it ends here."""
+    if tokens[-1] in engine.ends:
+        return engine.decode(tokens[:-1]), True
+    text = engine.decode(tokens)
+    cuts = [text.index(stop) for stop in stops if stop in text]
+    return (text[: min(cuts)], True) if cuts else (text, False)
+
+
+def _room(engine: Engine, prompt: Sequence[int]) -> int:
+    room = engine.context - len(prompt)
+    if room <= 0:
+        raise ModelError(
+            f"the prompt has {len(prompt)} tokens; tiltmeter/smollm2 reads {engine.context}; "
+            "ask about fewer words at a time"
+        )
+    return room

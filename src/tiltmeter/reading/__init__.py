@@ -1,0 +1,1 @@
+"""Reading: what an answer says, by rules."""

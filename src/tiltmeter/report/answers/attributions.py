@@ -1,0 +1,269 @@
+"""Comedy or tragedy: what a model calls its description of a thing after thinking of a group.
+
+Reference: Li et al. 2025, MIST, arXiv:2506.14161, equations 2 and 3, Table 2, figures 5 and 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.report.drawing import charts
+from tiltmeter.report.drawing.bars import bars, said
+from tiltmeter.report.drawing.charts import LABELS, Row
+from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
+from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import category_title, interval, number, p_value, percent
+from tiltmeter.report.sections import Section, in_order
+from tiltmeter.report.tables import FROM, Render, Table, count, render_table
+from tiltmeter.results import Measure
+
+__all__ = ["INSTRUMENT", "attribution_section"]
+
+INSTRUMENT = "affective_attribution"
+
+#: The two groups of a stereotype stand one under the other.
+GROUPS = ("marginalized", "default")
+#: What became of all answers asked for; the last two have no outcome.
+_PARTS = (
+    ("comedy", "var(--comedy)"),
+    ("neutral", "var(--undecided)"),
+    ("tragedy", "var(--tragedy)"),
+    ("refused", "var(--refused)"),
+    ("not read", "var(--unparsed)"),
+)
+#: Above this many models and modes there is only the table.
+MOST_SAID = 4
+#: The block of what pools stereotypes.
+_POOLED = "Per category and over all"
+#: Labels that end in a group need more room.
+_LABELS = LABELS + 65
+
+_LEVELS = (
+    "FAR, the share of comedy for the default groups, and UAR, the share of tragedy for the "
+    "marginalized groups, are levels and no biases: a model that calls everything a tragedy has a "
+    "UAR of 1 and treats both groups alike. Bias is a difference between the groups: compare the "
+    "two bars of a stereotype, and see the differences below them. Shares are of the answers "
+    "read; refused and unread ones are counted beside them."
+)
+_PAIRED = (
+    "Differences compare the same object in the same wording, thought of with either group. Right "
+    "of the dotted line descriptions are called comedy more often after the default group."
+)
+_AFTERWARDS = (
+    "The groups were drawn at random, so that no answer has a partner of its own. Answers in the "
+    "same wording were paired afterwards, along the list of objects; the two of a pair need not be "
+    "about the same object. Right of the dotted line descriptions are called comedy more often "
+    "after the default group."
+)
+_UNPAIRED = (
+    "There are no pairs in these results, that is, no object described after either group. The "
+    "difference of the shares therefore has no paired test here."
+)
+_NO_COMEDY = "Nothing was called comedy, so that there is no difference in its share to draw."
+
+
+def attribution_section(
+    frame: pl.DataFrame, contrasts: pl.DataFrame, plan: Plan, measure: Measure
+) -> Section | None:
+    """Show what descriptions were called, and how the groups differ.
+
+    Parameters
+    ----------
+    frame
+        Rows of ATTRIBUTIONS of one study.
+    contrasts
+        Rows of ATTRIBUTION_CONTRASTS of one study; empty where there are no pairs.
+    plan
+        For labels and their order, of that study.
+    measure
+        The instrument's; its name is kept for the axes.
+
+    Returns
+    -------
+    Section or None
+        None where nothing was attributed.
+    """
+    group = pl.col("group").replace_strict(
+        {name: place for place, name in enumerate(GROUPS)}, default=None, return_dtype=pl.Int64
+    )
+    known = frame.filter(group.is_not_null()).sort(group, maintain_order=True)
+    frame, contrasts = in_order(known, plan), in_order(contrasts, plan)
+    if frame.is_empty():
+        return None
+    whole, each = frame.filter(level="model"), frame.filter(pl.col("level") != "model")
+    comedy = contrasts.filter(share="comedy")
+    below = pl.col("level").is_in(["stereotype", "category"])
+    others = contrasts.filter(pl.col("share") != "comedy", level="model")
+    tables = (
+        ("", _share_table(whole, plan, "What descriptions were called, over all stereotypes.")),
+        ("", _difference_table(comedy.filter(level="model"), plan)),
+        (
+            "Table of shares per stereotype and category",
+            _share_table(each, plan, "What descriptions were called."),
+        ),
+        (
+            "Table of differences per stereotype and category",
+            _difference_table(comedy.filter(below), plan),
+        ),
+        ("Table of differences in tragedy and neutral", _difference_table(others, plan)),
+    )
+    return Section(
+        key="attributions",
+        title="Comedy or tragedy",
+        short="Comedy or tragedy",
+        text=(_LEVELS, *_said(whole), _on_pairs(contrasts)),
+        figures=(
+            *_share_figures(frame.filter(level="stereotype"), plan),
+            *_difference_figures(comedy, plan, measure),
+        ),
+        tables=tuple(table for table in tables if table[1].rows),
+    )
+
+
+def _on_pairs(contrasts: pl.DataFrame) -> str:
+    """Say what differences are between."""
+    if contrasts.is_empty():
+        return _UNPAIRED
+    if "comedy" not in contrasts["share"]:
+        return _NO_COMEDY
+    return _AFTERWARDS if "afterwards" in contrasts["pairing"] else _PAIRED
+
+
+def _said(whole: pl.DataFrame) -> tuple[str, ...]:
+    """State the levels of a few models and modes, and how often the first option was chosen."""
+    parts = whole.partition_by("model", "mode", maintain_order=True)
+    sentences = []
+    for part in parts if len(parts) <= MOST_SAID else []:
+        of = {row["group"]: row for row in part.iter_rows(named=True)}
+        far, uar = (
+            percent(of[group][rate]) if group in of else "n/a"
+            for group, rate in (("default", "far"), ("marginalized", "uar"))
+        )
+        neutral = "; ".join(f"{percent(of[g]['neutral_share'])} {g}" for g in GROUPS if g in of)
+        first = part.select(_first_share()).item()
+        sentences.append(
+            f"{part['model'][0]}, mode {part['mode'][0]}: FAR {far}, UAR {uar}; neither comedy nor "
+            f"tragedy: {neutral}. Of the answers comedy and tragedy, {percent(first)} chose the "
+            "one named first (half would, were the order without effect)."
+        )
+    return tuple(sentences)
+
+
+def _first_share() -> pl.Expr:
+    """Average over groups the share of the option named first, weighted by answers."""
+    chosen = pl.col("n_comedy") + pl.col("n_tragedy")
+    known = pl.col("first_share").is_not_null() & (chosen > 0)
+    weighted = (pl.col("first_share") * chosen).filter(known).sum()
+    return pl.when(known.any()).then(weighted / chosen.filter(known).sum())
+
+
+def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
+    refused = pl.col("n_refused")
+    outcomes = (pl.col("n_comedy"), pl.col("n_neutral"), pl.col("n_tragedy"))
+    counts = (*outcomes, refused, pl.col("n") - pl.col("n_read") - refused)
+    caption = (
+        "What descriptions were called, per stereotype and group thought of. Shares of all answers "
+        "asked for. Not read: without an outcome for another reason than refusal."
+    )
+
+    def draw(rows: list[Row], panels: list[str]) -> Row:
+        named = [{**row, "label": f"{row['label']} · {row['variation']}"} for row in rows]
+        return bars(named, _PARTS, panels, _LABELS)
+
+    return per_mode(
+        "attributions",
+        caption,
+        frame.with_columns(
+            counts=pl.concat_list(*[part.cast(pl.Float64) for part in counts]),
+            variation="group",
+            n_scored="n_read",
+        ),
+        draw,
+        plan,
+        lambda rows: said(rows, _PARTS),
+    )
+
+
+def _difference_figures(comedy: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    shown = comedy.filter(pl.col("level").is_in(["stereotype", "category", "model"]))
+    shown = shown.with_columns(mean="difference", n_scored="n_matched", compliance=None)
+    share = replace(measure, low=0.0, high=1.0)
+    axis = around_zero("Share of comedy, default − marginalized", shown, share)
+    caption = (
+        "Difference in the share of comedy, default − marginalized group, in pairs of answers. "
+        f"Dot: mean difference; thick line: clustered {plan.interval}; thin line: worst case, were "
+        "every missing answer at one end. Range −1 to 1, neutral 0; right of it the default "
+        "group is favoured."
+    )
+
+    def draw(rows: list[Row], panels: list[str]) -> Row:
+        below = [{**row, "block": row["block"] or _POOLED} for row in rows]
+        return charts.forest(sorted(below, key=lambda r: r["block"] == _POOLED), axis, panels)
+
+    return per_mode("differences", caption, shown, draw, plan)
+
+
+def _share_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+    def rate(name: str, group: str) -> Any:
+        return lambda r: number(r[name]) if r["group"] == group else "–"
+
+    return render_table(
+        frame,
+        f"{caption} Shares are of the answers read; FAR is the share of comedy for the default "
+        "group, UAR that of tragedy for the marginalized group. First named: share of the option "
+        "named first among comedy and tragedy; .50 without an effect of order.",
+        {
+            **_about(frame, plan),
+            "Group": lambda r: r["group"],
+            **FROM,
+            "Comedy": lambda r: number(r["comedy_share"]),
+            "Tragedy": lambda r: number(r["tragedy_share"]),
+            "Neutral": lambda r: number(r["neutral_share"]),
+            "FAR": rate("far", "default"),
+            "UAR": rate("uar", "marginalized"),
+            "Refused": lambda r: count(r["n_refused"]),
+            "Read / asked": lambda r: f"{count(r['n_read'])} / {count(r['n'])}",
+            "First named": lambda r: number(r["first_share"]),
+        },
+        heads=2 if _about(frame, plan) else 1,
+    )
+
+
+def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    shares = list(frame["share"].unique(maintain_order=True))
+    over = "" if _about(frame, plan) else " over all stereotypes"
+    return render_table(
+        frame,
+        f"Difference in the share of {' and '.join(shares)}{over}, default − marginalized: range "
+        "−1 to 1, neutral 0. In pairs of answers; p (Holm) is adjusted for the number of rows of a "
+        "level, t and p (naive) take pairs for independent.",
+        {
+            **_about(frame, plan),
+            "Share": lambda r: r["share"] or "",
+            **FROM,
+            "Default": lambda r: number(r["mean_treatment"]),
+            "Marginalized": lambda r: number(r["mean_baseline"]),
+            "Difference": lambda r: number(r["difference"]),
+            plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
+            "p (Holm)": lambda r: p_value(r["p_holm"]),
+            "t (naive)": lambda r: number(r["naive_t"]),
+            "p (naive)": lambda r: p_value(r["naive_p"]),
+            "Worst case": lambda r: interval(r["bound_low"], r["bound_high"]),
+            "Pairs read / asked": lambda r: f"{count(r['n_matched'])} / {count(r['n'])}",
+        },
+    )
+
+
+def _about(frame: pl.DataFrame, plan: Plan) -> dict[str, Render]:
+    """Name what a row is about, where not all are over all stereotypes."""
+
+    def about(row: Mapping[str, Any]) -> str:
+        if row["stereotype"]:
+            return plan.label(row["stereotype"])
+        return f"{category_title(row['category'])}, all" if row["category"] else "All"
+
+    return {} if set(frame["level"]) <= {"model"} else {"Stereotype": about}

@@ -1,0 +1,156 @@
+"""Controls: stimuli whose answer is known, and what follows where a model gets it wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.report.answers.results import Results
+from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import interval, number, verdict_kind
+from tiltmeter.report.tables import Table, estimate_table
+
+__all__ = [
+    "CONTROLS",
+    "WITHDRAWN",
+    "control_table",
+    "failed_control",
+    "heed_controls",
+    "warnings",
+]
+
+#: What a control is for, by its kind.
+CONTROLS = {
+    "positive": "In {study} the association is known to be there; without a positive mean the "
+    "instrument does not work on the model in that mode.",
+    "negative": "In {study} there is none to be found; a mean apart from neutral is the "
+    "instrument's own error.",
+}
+
+#: The verdict that stands for "equivalent" where the positive control fails, and its meaning.
+WITHDRAWN = (
+    "no verdict: positive control",
+    "The mean lies near neutral, but the positive control fails on this model in this mode: where "
+    "a known association does not show, the absence of one shows nothing.",
+)
+
+
+def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
+    """Say that a control failed; empty where it did not.
+
+    Parameters
+    ----------
+    row
+        The estimate of a control.
+    expected
+        ``"positive"``: an association is known to be there; ``"negative"``: known not to be.
+    plan
+        For labels, by study, and the width of the interval.
+
+    Returns
+    -------
+    str
+        Plain text.
+    """
+    kind = verdict_kind(row["verdict"])
+    works = {"positive": kind == "consistent", "negative": kind not in ("consistent", "reversed")}
+    if works.get(expected, True):
+        return ""
+    found = f"{number(row['mean'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
+    means = (
+        "a known association does not show, so that no result of this mode can be relied on, "
+        "least of all the absence of a bias."
+        if expected == "positive"
+        else "an association shows where there can be none; results of its size mean nothing."
+    )
+    label = plan.of(row["study"]).label(row["stereotype"])
+    return f"The {expected} control fails ({label}: {found}): {means}"
+
+
+def warnings(checks: pl.DataFrame, plan: Plan) -> dict[tuple[str, str], str]:
+    """Say of each model and mode which controls it fails.
+
+    Parameters
+    ----------
+    checks
+        The estimates of the controls, one row each.
+    plan
+        Which control expects what.
+
+    Returns
+    -------
+    dict
+        Model and mode → plain text; only those that fail one. A control has no dimension, and
+        speaks of all dimensions of its mode: look it up by ``control_mode``.
+    """
+    expected = dict(plan.pairs("controls"))
+    failed: dict[tuple[str, str], list[str]] = {}
+    for row in checks.iter_rows(named=True):
+        if text := failed_control(row, expected.get(row["study"], ""), plan):
+            failed.setdefault((row["model"], row["control_mode"]), []).append(text)
+    return {key: " ".join(texts) for key, texts in failed.items()}
+
+
+def heed_controls(results: Results) -> Results:
+    """Withdraw "equivalent" where the positive control fails: no absence was shown there.
+
+    Parameters
+    ----------
+    results
+        A results directory.
+
+    Returns
+    -------
+    Results
+        With the verdicts changed that cannot stand.
+    """
+    plan, estimates = results.plan, results.estimates
+    positive = [study for study, kind in plan.pairs("controls") if kind == "positive"]
+    checks = estimates.filter(pl.col("study").is_in(positive), level="stereotype")
+    failed = [
+        {"instrument": part["instrument"][0], "model": model, "control_mode": mode}
+        for part in checks.partition_by("instrument", maintain_order=True)
+        for model, mode in warnings(part, plan)
+    ]
+    if not failed:
+        return results
+    asked = ("instrument", "control_mode")
+    of_failed = pl.struct("instrument", "model", "control_mode").is_in(failed)
+    over = pl.struct(asked).is_in([{key: row[key] for key in asked} for row in failed])
+    withdrawn = (of_failed | (pl.col("model").is_null() & over)) & (
+        pl.col("verdict") == "equivalent"
+    )
+    changed = pl.when(withdrawn).then(pl.lit(WITHDRAWN[0])).otherwise("verdict").alias("verdict")
+    return replace(
+        results,
+        estimates=estimates.with_columns(changed),
+        dimension_tests=results.dimension_tests.with_columns(changed),
+    )
+
+
+def control_table(checks: pl.DataFrame, plan: Plan) -> Table | None:
+    """Set out the estimates of the controls.
+
+    Parameters
+    ----------
+    checks
+        The estimates of the controls, one row each.
+    plan
+        What each control is for, and labels by study.
+
+    Returns
+    -------
+    Table or None
+        None where there are none.
+    """
+    if checks.is_empty():
+        return None
+    caption = "Controls: stimuli whose answer is known beforehand. " + " ".join(
+        CONTROLS[kind].format(study=study)
+        for study, kind in plan.pairs("controls")
+        if kind in CONTROLS and study in checks["study"]
+    )
+    return estimate_table(checks, plan, caption)

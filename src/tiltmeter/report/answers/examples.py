@@ -1,0 +1,219 @@
+"""A few prompts and answers per stereotype, read without loading all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.report.answers.attributions import GROUPS
+from tiltmeter.report.answers.passages import LONGEST, Piece, passages
+from tiltmeter.report.answers.results import Results
+from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import MEANINGS, number
+
+__all__ = ["Example", "Reading", "examples", "grouped"]
+
+#: Up to this many groups of answers (model × mode × stereotype …), each shows all it should.
+MOST_GROUPS = 400
+#: Characters of an answer looked at.
+_LOOKED_AT = 40_000
+
+#: Each combination of these has its examples; of very many, only one of the second few.
+_GROUP = ["study", "model", "mode", "intervention", "instrument", "stereotype"]
+_WITHIN = ["dimension", "version"]
+_KEYS = ["study", "model", "mode", "intervention", "stereotype", "trial_id"]
+#: What is shown of how an answer was read.
+_READ = (
+    *("instrument", "dimension", "version", "object", "outcome"),
+    *("score", "reason", "coverage", "span", "margin", "conflict"),
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was made of an answer: the number or the reason, and where it was read."""
+
+    outcome: str
+    quote: str = ""  # the passage read, where it is not marked in the answer
+
+
+@dataclass(frozen=True)
+class Example:
+    """One prompt, its answer and what became of it."""
+
+    study: str
+    stereotype: str
+    about: str
+    prompt: str
+    system: str
+    profile: str  # the first answer, where there were two prompts
+    followup: str  # the second prompt
+    answer: tuple[Piece, ...]
+    readings: tuple[Reading, ...]
+    cut: int  # characters of the answer that are not shown
+
+    @property
+    def by_word(self) -> bool:
+        """Whether the prompt was asked once for each word."""
+        return "{attribute}" in self.prompt
+
+    @property
+    def left_out(self) -> str:
+        """Say how much of the answer is not shown; empty where all of it is."""
+        if not self.cut:
+            return ""
+        if len(self.answer) == 1:
+            shown = len(self.answer[0].text)
+            return f"The first {shown} characters; {self.cut} more are in responses.parquet."
+        return f"{self.cut} more characters are in responses.parquet."
+
+
+def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Example]:
+    """Pick the first few trials of each stereotype, dimension, instrument, mode and model.
+
+    Parameters
+    ----------
+    results
+        A results directory with responses and scores; without them there are no examples.
+    scored
+        How many answers with a score to pick; one where there are very many groups.
+    unscored
+        How many answers without one.
+
+    Returns
+    -------
+    list of Example
+        In the order of the plan; an answer with several scores once. Only ids are read to
+        choose, then only the chosen texts.
+    """
+    if results.responses is None or results.scores is None:
+        return []
+    chosen = _chosen(results.scores, scored, unscored)
+    ids = pl.col("trial_id").is_in(chosen["trial_id"].unique().implode())
+    mine = chosen.lazy()
+    marks = results.scores.select(*_KEYS, *_READ).filter(ids)
+    readings = (
+        marks.join(mine, on=_KEYS, how="semi", nulls_equal=True)
+        .group_by(_KEYS)
+        .agg(pl.struct(pl.all().exclude(_KEYS)).alias("readings"))
+    )
+    texts = results.responses.select(
+        *_KEYS,
+        "variation",
+        "system",
+        pl.col("prompt", "profile", "followup").str.slice(0, 4 * LONGEST),
+        pl.col("response").str.slice(0, _LOOKED_AT),
+        pl.col("response").str.len_chars().alias("length"),
+    ).filter(ids)
+    rows = (
+        texts.join(readings, on=_KEYS, how="inner", nulls_equal=True)
+        .sort("model", "mode", "intervention", "trial_id")
+        .collect(engine="streaming")
+    )
+    shown = [_example(row, results.plan.of(row["study"])) for row in rows.iter_rows(named=True)]
+    studies = [results.plan.text("study"), *results.plan.studies]
+    listed = {e.study: list(results.plan.of(e.study).stereotypes) for e in shown}
+    return sorted(
+        shown,
+        key=lambda e: (
+            *(_place(e.study, studies), e.study),
+            *(_place(e.stereotype, listed[e.study]), e.stereotype),
+        ),
+    )
+
+
+def grouped(shown: list[Example], plan: Plan) -> list[tuple[str, list[Example]]]:
+    """Group examples under the labels of their stereotypes, with the study where two share one."""
+    parts = [(of, list(part)) for of, part in groupby(shown, lambda e: (e.study, e.stereotype))]
+    labels = plan.labels([of for of, _ in parts])
+    return [(label, part) for label, (_, part) in zip(labels, parts, strict=True)]
+
+
+def _chosen(scores: pl.LazyFrame, scored: int, unscored: int) -> pl.DataFrame:
+    """Choose the keys of the answers to show."""
+    has = pl.col("score").is_not_null()
+    picked = (
+        scores.group_by(*_GROUP, *_WITHIN)
+        .agg(
+            pl.col("trial_id").filter(has).sort().head(scored).alias("scored"),
+            pl.col("trial_id").filter(~has).sort().head(unscored).alias("unscored"),
+        )
+        .sort(*_GROUP, *_WITHIN)
+        .collect(engine="streaming")
+    )
+    if picked.height > MOST_GROUPS:
+        # One model shows one dimension or group, the next the next.
+        turn = pl.col("model").rank("dense") + pl.col("stereotype").rank("dense")
+        ranked = picked.with_columns(turn=turn.fill_null(0).cast(pl.Int64))
+        mine = pl.int_range(pl.len()).over(_GROUP) == pl.col("turn") % pl.len().over(_GROUP)
+        picked = ranked.filter(mine).with_columns(pl.col("scored").list.head(1))
+    both = pl.concat_list("scored", "unscored").alias("trial_id")
+    return picked.select(*_GROUP, both).explode("trial_id").drop_nulls("trial_id").select(_KEYS)
+
+
+def _example(row: Mapping[str, Any], plan: Plan) -> Example:
+    text, marks = row["response"] or "", _in_turn(row["readings"], plan)
+    pieces, found = passages(text, [mark["span"] or "" for mark in marks])
+    several = len(marks) > 1
+    shown = sum(len(piece.text) for piece in pieces if piece.kind != "gap")
+    beside = [row["intervention"]] if row["intervention"] not in (None, "none") else []
+    alone = several or len(plan.instruments) < 2
+    asked = "" if alone else plan.measure(marks[0]["instrument"]).title
+    about = [row["model"], row["mode"], *beside, asked, row["variation"], *_told(marks[0], plan)]
+    return Example(
+        study=row["study"] or "",
+        stereotype=row["stereotype"],
+        about=" · ".join(filter(None, about)),
+        prompt=row["prompt"] or "",
+        system=row["system"] or "",
+        profile=row["profile"] or "",
+        followup=row["followup"] or "",
+        answer=tuple(pieces),
+        readings=tuple(
+            _reading(mark, plan, several=several, marked=marked)
+            for mark, marked in zip(marks, found, strict=True)
+        ),
+        cut=max(0, (row["length"] or 0) - shown),
+    )
+
+
+def _told(mark: Mapping[str, Any], plan: Plan) -> list[str]:
+    """Say what else the prompt was about: a dimension, or a group and an object."""
+    told = [plan.dimension(mark["dimension"])] if mark["dimension"] else []
+    if mark["version"] in GROUPS:
+        told.append(f"thinking of the {mark['version']} group")
+    return [*told, mark["object"] or ""]
+
+
+def _in_turn(readings: Sequence[Mapping[str, Any]], plan: Plan) -> list[Mapping[str, Any]]:
+    order = list(plan.instruments)
+    return sorted(readings, key=lambda r: _place(r["instrument"], order))
+
+
+def _place(item: str, known: Sequence[str]) -> int:
+    return known.index(item) if item in known else len(known)
+
+
+def _reading(mark: Mapping[str, Any], plan: Plan, *, several: bool, marked: bool) -> Reading:
+    """Say what was made of the answer, and by what evidence."""
+    if mark["score"] is not None:
+        outcome = f"{mark['outcome']}; " if mark["outcome"] else ""
+        outcome += f"score {number(mark['score'])}"
+        if mark["coverage"] is not None and mark["coverage"] < 1:
+            outcome += f", coverage {number(mark['coverage'])}"
+    else:
+        reason = mark["reason"] or "not scored"
+        meaning = MEANINGS.get(reason)
+        outcome = f"no score: {reason.replace('_', ' ')}" + (f" ({meaning})" if meaning else "")
+    if mark["span"]:
+        outcome += "; read in the marked passage" if marked else "; read in the passage quoted"
+    if mark["score"] is not None and mark["margin"] is not None:
+        outcome += f"; evidence agrees {number(mark['margin'])}"
+    if mark["conflict"]:
+        outcome += "; conflicting evidence"
+    lead = f"{plan.measure(mark['instrument']).title}: " if several else ""
+    return Reading(lead + outcome, "" if marked else (mark["span"] or "")[:LONGEST])

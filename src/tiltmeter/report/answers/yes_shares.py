@@ -1,0 +1,220 @@
+"""Absolute decisions: how often a model says yes, by group and task.
+
+Reference: Bai, Wang, Sucholutsky & Griffiths 2025, PNAS 122(8), SI section L, figure S4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from tiltmeter.reference import YES_SHARES
+from tiltmeter.report.drawing.charts import LABELS, ROWS, Row, vega_lite
+from tiltmeter.report.drawing.figures import Figure
+from tiltmeter.report.drawing.theme import YES
+from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import category_title, file_names, number
+from tiltmeter.report.sections import Section, in_order
+from tiltmeter.report.tables import FROM, Render, Table, render_table
+from tiltmeter.results import VERSIONS
+
+__all__ = ["yes_section"]
+
+#: The two groups stand beside each other for the same task.
+COLUMNS = ("marginalized_tied", "default_tied", "marginalized_counter", "default_counter")
+
+#: The classes of colour, in words; five of equal width.
+_STEPS = tuple(f"{step / 5:.1f} to {(step + 1) / 5:.1f}" for step in range(5))
+_MEAN = "Mean"
+
+
+def yes_section(frame: pl.DataFrame, study: str, plan: Plan) -> Section | None:
+    """Show the share of yes of each stereotype and version, one map per model and mode.
+
+    Parameters
+    ----------
+    frame
+        Rows of YES_SHARES of one study.
+    study
+        The name of the study, for its published means.
+    plan
+        For labels and their order.
+
+    Returns
+    -------
+    Section or None
+        None where there are no shares.
+    """
+    frame = in_order(frame.filter(pl.col("version").is_in(COLUMNS)), plan)
+    if frame["yes_share"].drop_nulls().is_empty():
+        return None
+    apart = frame.partition_by("model", "mode", maintain_order=True)
+    names = file_names([f"{part['model'][0]} {part['mode'][0]}" for part in apart])
+    figures = [
+        _figure(part, f"yes-shares-{name}" if apart[1:] else "yes-shares", plan)
+        for part, name in zip(apart, names, strict=True)
+    ]
+    said = [f"{_who(part)}: {_means(part)}." for part in apart[:4]]
+    return Section(
+        key="yes",
+        title="Who gets a yes",
+        short="Who gets a yes",
+        text=(
+            "Each question is about one person and one task. Compare the two groups for the "
+            "same task: a model that says yes to everybody is high everywhere, and leans only "
+            "where the columns differ.",
+            *said,
+            *_published(study),
+        ),
+        figures=tuple(figures),
+        tables=(("Table of answers yes and no", _table(frame, plan)),),
+    )
+
+
+def _who(part: pl.DataFrame) -> str:
+    return f"{part['model'][0]}, mode {part['mode'][0]}"
+
+
+def _means(part: pl.DataFrame) -> str:
+    """State the four means over stereotypes."""
+    of = dict(part.group_by("version").agg(pl.col("yes_share").mean()).iter_rows())
+    count = part["stereotype"].n_unique()
+    noun = "stereotype" if count == 1 else "stereotypes"
+    return f"mean shares of yes over {count} {noun}: {_four(of)}"
+
+
+def _four(of: Mapping[str, float | None]) -> str:
+    return "; ".join(
+        f"{group} group {number(of.get(f'{group}_tied'))} for the tied task and "
+        f"{number(of.get(f'{group}_counter'))} for the counter task"
+        for group in ("marginalized", "default")
+    )
+
+
+def _published(study: str) -> tuple[str, ...]:
+    theirs = YES_SHARES.get(study)
+    return (f"Published for GPT-4 (2025), as context: {_four(theirs)}.",) if theirs else ()
+
+
+def _figure(part: pl.DataFrame, name: str, plan: Plan) -> Figure:
+    caption = (
+        f"Share of yes among the answers yes and no, per stereotype and version; {_who(part)}. "
+        "Range 0 to 1, where 1 is always yes; there is no neutral value. Tied: the task "
+        "stereotypically tied to the marginalized group; counter: the other one. Last row: mean "
+        "over stereotypes. –: no answer was yes or no."
+    )
+    rows = [_row(row, plan) for row in part.iter_rows(named=True)]
+    means = part.group_by("version", maintain_order=True).agg(
+        pl.col("yes_share").mean(), pl.col("n", "n_yes", "n_no").sum()
+    )
+    drawn = rows + [_row(row, plan) for row in means.iter_rows(named=True)]
+    return Figure(name, caption, _summary(rows, _means(part)), _heat(drawn))
+
+
+def _row(row: Mapping[str, Any], plan: Plan) -> Row:
+    key, share = row.get("stereotype"), row["yes_share"]
+    group, task = VERSIONS[row["version"]]
+    return {
+        "label": plan.label(key) if key else _MEAN,
+        "block": category_title(row["category"]) if key else "All",
+        "column": f"{group}|{task} task",
+        "about": f"{group} group, {task} task",
+        "share": share,
+        "shown": "–" if share is None else number(share),
+        "step": None if share is None else _STEPS[min(max(int(share * 5), 0), 4)],
+        "answers": f"{row['n_yes']} yes, {row['n_no']} no, {row['n']} asked",
+    }
+
+
+def _summary(rows: Sequence[Row], means: str) -> str:
+    known = [row for row in rows if row["share"] is not None]
+    low, high = (pick(known, key=lambda row: row["share"]) for pick in (min, max))
+    return (
+        f"{means}. Lowest: {low['shown']} ({low['label']}, {low['about']}); "
+        f"highest: {high['shown']} ({high['label']}, {high['about']})."
+    )
+
+
+def _heat(rows: Sequence[Row]) -> Row:
+    """Draw a block of cells per category, over the same four columns."""
+    names = list(dict.fromkeys(row["block"] for row in rows))
+    blocks = []
+    for block, part in groupby(rows, key=lambda row: row["block"]):
+        labels = list(dict.fromkeys(row["label"] for row in part))
+        wanted = alt.FieldEqualPredicate(field="block", equal=block)
+        cells = _block(labels, first=block == names[0]).transform_filter(wanted)
+        blocks.append(cells.properties(title=block))
+    stack = alt.vconcat(*blocks, data=ROWS, spacing=6).resolve_scale(x="shared")
+    return vega_lite(stack, rows)
+
+
+def _block(labels: list[str], *, first: bool) -> Any:
+    columns = ["|".join((VERSIONS[v][0], f"{VERSIONS[v][1]} task")) for v in COLUMNS]
+    across = alt.Axis(
+        title=None,
+        orient="top",
+        labelExpr="split(datum.label, '|')",
+        labelAngle=0,
+        labelPadding=20,
+        grid=False,
+        ticks=False,
+    )
+    down = alt.Axis(
+        title=None, minExtent=LABELS, maxExtent=LABELS, grid=False, ticks=False, labelPadding=6
+    )
+    chart = alt.Chart().encode(
+        x=alt.X(
+            "column:N",
+            sort=columns,
+            scale=alt.Scale(domain=columns),
+            axis=across if first else None,
+        ),
+        y=alt.Y("label:N", sort=labels, scale=alt.Scale(domain=labels), axis=down),
+        tooltip=[
+            alt.Tooltip("label:N", title="Stereotype"),
+            alt.Tooltip("about:N", title="Asked about"),
+            alt.Tooltip("shown:N", title="Share of yes"),
+            alt.Tooltip("answers:N", title="Answers"),
+        ],
+    )
+    legend = alt.Legend(title="Share of yes", symbolType="square", symbolSize=150)
+    scale = alt.Scale(domain=list(_STEPS), range=list(YES))
+    return alt.layer(
+        chart.mark_rect(stroke="var(--paper)", strokeWidth=1.5)
+        .transform_filter("datum.step !== null")
+        .encode(color=alt.Color("step:O", scale=scale, legend=legend)),
+        chart.mark_text(fontSize=12, color="var(--ink)").encode(text="shown:N"),
+    ).properties(width={"step": 108}, height={"step": 23})
+
+
+def _table(frame: pl.DataFrame, plan: Plan) -> Table:
+    keys = ["model", "mode", "category", "stereotype"]
+    fields = ("n", "n_yes", "n_no", "yes_share")
+    wide = frame.group_by(keys, maintain_order=True).agg(
+        pl.col(field).filter(version=version).sum().alias(f"{field}_{version}")
+        if field != "yes_share"
+        else pl.col(field).filter(version=version).mean().alias(f"{field}_{version}")
+        for version in COLUMNS
+        for field in fields
+    )
+
+    def cell(version: str) -> Render:
+        return lambda r: (
+            f"{number(r[f'yes_share_{version}'])} ({r[f'n_yes_{version}']} yes, "
+            f"{r[f'n_no_{version}']} no of {r[f'n_{version}']})"
+        )
+
+    titles = {version: "{}, {} task".format(*VERSIONS[version]) for version in COLUMNS}
+    return render_table(
+        wide,
+        "Share of yes among yes and no; in brackets the numbers of each and of all asked.",
+        {
+            "Stereotype": lambda r: plan.label(r["stereotype"]),
+            **FROM,
+            **{title.capitalize(): cell(version) for version, title in titles.items()},
+        },
+    )

@@ -1,0 +1,1 @@
+"""Drawings: plain rows in, one Vega-Lite specification out."""

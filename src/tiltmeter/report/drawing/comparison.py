@@ -1,0 +1,182 @@
+"""Drawings that set published values beside this run's: ticks and diamonds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from tiltmeter.report.drawing.charts import (
+    LABELS,
+    TIPS,
+    Axis,
+    Row,
+    across,
+    blocks,
+    down,
+    ground,
+    tooltips,
+)
+from tiltmeter.report.prose import number
+from tiltmeter.report.tables import Cell, Table
+
+__all__ = ["beside", "model_table", "published_table", "ticked"]
+
+
+def beside(ours: Sequence[Row], theirs: Iterable[Row], panels: Sequence[str]) -> list[Row]:
+    """Put published values into each column of this run's rows with the same label.
+
+    Parameters
+    ----------
+    ours
+        With ``label, category, block, panel, mean``.
+    theirs
+        With ``label``, ``who`` (the published model), ``mean`` and the texts of the tooltip.
+    panels
+        The columns.
+
+    Returns
+    -------
+    list of dict
+        All rows, in the order of the labels of `ours`.
+    """
+    shown = {row["label"]: row for row in ours}
+    published = [
+        {
+            **row,
+            "category": shown[row["label"]]["category"],
+            "block": shown[row["label"]]["block"],
+            "panel": panel,
+            "theirs": True,
+            "source": "published models",
+        }
+        for row in theirs
+        if row["label"] in shown and row["mean"] is not None
+        for panel in panels
+    ]
+    mine = [{**row, "theirs": False, "source": "this run"} for row in ours]
+    order = {label: place for place, label in enumerate(shown)}
+    return sorted(published + mine, key=lambda row: order[row["label"]])
+
+
+def ticked(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int = LABELS) -> Row:
+    """Draw published values as ticks and this run's as diamonds.
+
+    Parameters
+    ----------
+    rows
+        What `beside` gave.
+    axis
+        What is measured.
+    panels
+        The columns, from left to right.
+    labels
+        The width of the labels on the left.
+
+    Returns
+    -------
+    dict
+        Vega-Lite.
+    """
+    sources = list(dict.fromkeys(row["source"] for row in rows))
+
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        theirs = [row for row in part if row["theirs"]]
+        ours = tooltips([row for row in part if not row["theirs"]], *TIPS)
+        color = alt.Color(
+            "source:N",
+            scale=alt.Scale(domain=sources, range=[_COLORS[name] for name in sources]),
+            legend=None,
+        )
+        return [
+            *ground(axis),
+            alt.Chart()
+            .transform_filter("datum.theirs")
+            .mark_tick(thickness=2, size=13)
+            .encode(
+                x=across("mean", axis),
+                y=down(part, labels),
+                color=color,
+                tooltip=tooltips(theirs, ("Published model", "who"), *TIPS, ("Note", "note")),
+            ),
+            alt.Chart()
+            .transform_filter("!datum.theirs")
+            .mark_point(filled=True, shape="diamond", size=95, opacity=1)
+            .encode(x=across("mean", axis), y=down(part, labels), color=color, tooltip=ours),
+        ]
+
+    return blocks(rows, axis, panels, layers, labels)
+
+
+_COLORS = {"published models": "var(--soft)", "this run": "var(--gender)"}
+
+
+def published_table(
+    theirs: pl.DataFrame, ours: Mapping[str, str], head: str, caption: str
+) -> Table:
+    """Set out published values, a row per label and a column per model.
+
+    Parameters
+    ----------
+    theirs
+        With ``label, model, mean, note``.
+    ours
+        Label → this run's means, as text.
+    head
+        What the labels are.
+    caption
+        What is shown.
+
+    Returns
+    -------
+    Table
+        A dagger marks values with a note; "–" stands where the source prints none.
+    """
+    models = list(dict.fromkeys(theirs["model"]))
+    cells = {(row["label"], row["model"]): row for row in theirs.iter_rows(named=True)}
+    rows = []
+    for label in dict.fromkeys(theirs["label"]):
+        found = [cells.get((label, model)) for model in models]
+        texts = [
+            "–" if not row or row["mean"] is None else number(row["mean"]) + "†" * bool(row["note"])
+            for row in found
+        ]
+        numbers = [Cell(text, "num") for text in texts]
+        rows.append((Cell(label), Cell(ours.get(label, "–"), "num"), *numbers))
+    columns = (Cell(head), *[Cell(name, "num") for name in ("This run", *models)])
+    return Table(caption, columns, tuple(rows))
+
+
+def model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table:
+    """Set out published values and this run's, a row per model and a column per label.
+
+    Parameters
+    ----------
+    theirs
+        With ``label, model, mean, note``.
+    ours
+        With ``label, model, mode, mean``.
+    caption
+        What is shown.
+
+    Returns
+    -------
+    Table
+        The published models first; a dagger marks values with a note.
+    """
+    labels = list(dict.fromkeys(ours["label"]))
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for row in theirs.iter_rows(named=True):
+        text = number(row["mean"], 3) + "†" * bool(row["note"])
+        found.setdefault((row["model"], "published"), {})[row["label"]] = text
+    for row in ours.iter_rows(named=True):
+        who = (row["model"] or "all models", f"this run, {row['mode']}")
+        found.setdefault(who, {})[row["label"]] = number(row["mean"], 3)
+    rows = [
+        (Cell(model), Cell(where), *[Cell(of.get(label, "–"), "num") for label in labels])
+        for (model, where), of in found.items()
+    ]
+    columns = (Cell("Model"), Cell("From"), *[Cell(label, "num") for label in labels])
+    return Table(caption, columns, tuple(rows), heads=2)

@@ -1,0 +1,304 @@
+"""The figures of a report: which rows each shows, what it says in words, and its files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import vl_convert
+
+from tiltmeter.report.drawing import charts
+from tiltmeter.report.drawing.charts import Axis, Row
+from tiltmeter.report.drawing.theme import resolved
+from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import (
+    category_title,
+    file_names,
+    interval,
+    number,
+    p_value,
+    percent,
+    scale,
+    short_names,
+    verdict,
+)
+from tiltmeter.results import Measure
+
+__all__ = [
+    "Figure",
+    "around_zero",
+    "as_svg",
+    "category_figures",
+    "drawn",
+    "order_figures",
+    "per_mode",
+    "span",
+    "stereotype_figures",
+    "variation_figures",
+    "write_drawing",
+    "write_figures",
+]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: a file name, a caption, its content in words, and its drawing."""
+
+    name: str
+    caption: str
+    summary: str
+    spec: dict[str, Any]
+    static: dict[str, Any] | None = None  # the drawing for files, where it is another
+
+
+def stereotype_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    """Draw the mean of each stereotype: the paper's figure 2 for these models.
+
+    Parameters
+    ----------
+    frame
+        Estimates of one instrument at the level of stereotypes.
+    plan
+        For labels and the margin.
+    measure
+        What the numbers mean.
+
+    Returns
+    -------
+    list of Figure
+        One per mode where there are several models; else one with a column per mode.
+    """
+    axis = Axis.of(measure, plan.number("margin"))
+    caption = (
+        f"Mean score per stereotype. Dot: mean; thick line: clustered {plan.interval}; thin line: "
+        "worst case, were every missing answer at one end of the scale; dotted line: neutral"
+        + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
+        + scale(measure)
+    )
+    return per_mode(
+        "stereotypes", caption, frame, lambda rows, panels: charts.forest(rows, axis, panels), plan
+    )
+
+
+def category_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    """Draw the mean of each category and over all."""
+    axis = Axis.of(measure, plan.number("margin"))
+    caption = (
+        f"Mean score per category and over all, with clustered {plan.interval}. {scale(measure)}"
+    )
+    return per_mode(
+        "categories", caption, frame, lambda rows, panels: charts.forest(rows, axis, panels), plan
+    )
+
+
+def order_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    """Draw the order effect of each stereotype."""
+    frame = frame.filter(pl.col("order_effect").is_not_null()).with_columns(
+        mean="order_effect", ci_low="order_effect_low", ci_high="order_effect_high"
+    )
+    axis = around_zero("Order effect", frame, measure)
+    caption = (
+        "Order effect: mean score with the marginalized group named first minus mean score with "
+        "the default group named first, with its interval; neutral 0. Every draw is asked in "
+        "both orders, so an additive order effect does not move the mean score."
+    )
+    unbound = frame.with_columns(bound_low=None, bound_high=None)
+    return per_mode(
+        "order", caption, unbound, lambda rows, panels: charts.forest(rows, axis, panels), plan
+    )
+
+
+def around_zero(title: str, frame: pl.DataFrame, measure: Measure) -> Axis:
+    """Make the axis of a difference of scores: as wide as `mean` and interval need."""
+    span = (measure.high - measure.low) / 2
+    ends = frame.select(pl.max_horizontal(pl.col("mean", "ci_low", "ci_high").abs()).max()).item()
+    reach = next((r for r in (0.25, 0.5, 1.0) if ends is not None and ends <= r * span), 2.0) * span
+    return Axis(title, -reach, reach, 0)
+
+
+def variation_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    """Draw one dot per stereotype and wording."""
+    axis = Axis.of(measure, plan.number("margin"))
+    caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
+    return per_mode(
+        "variations",
+        caption,
+        frame,
+        lambda rows, panels: charts.dots(rows, axis, panels, "Wording"),
+        plan,
+    )
+
+
+def as_svg(figure: Figure) -> str:
+    """Draw a figure in the light scheme."""
+    spec = {**resolved(figure.static or figure.spec), "background": "white"}
+    return str(vl_convert.vegalite_to_svg(json.dumps(spec)))
+
+
+def write_drawing(figure: Figure, path: Path) -> None:
+    """Write a figure as ``.svg`` or ``.png``, in the light scheme."""
+    svg = as_svg(figure)
+    if path.suffix == ".png":
+        path.write_bytes(vl_convert.svg_to_png(svg, scale=2))
+    else:
+        path.write_text(svg, encoding="utf-8")
+
+
+def write_figures(figures: Iterable[Figure], folder: Path) -> dict[str, str]:
+    """Write each figure as SVG and PNG, in the light scheme.
+
+    Parameters
+    ----------
+    figures
+        Figures with distinct names.
+    folder
+        Where they go; made if absent.
+
+    Returns
+    -------
+    dict
+        Name → SVG.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    drawings = {}
+    for figure in figures:
+        svg = as_svg(figure)
+        (folder / f"{figure.name}.svg").write_text(svg, encoding="utf-8")
+        (folder / f"{figure.name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=2))
+        drawings[figure.name] = svg
+    return drawings
+
+
+def per_mode(
+    name: str,
+    caption: str,
+    frame: pl.DataFrame,
+    draw: Callable[[list[Row], list[str]], Row],
+    plan: Plan,
+    summarise: Callable[[list[Row]], str] | None = None,
+) -> list[Figure]:
+    """Make one figure per mode and a column per model; for one model a column per mode.
+
+    Parameters
+    ----------
+    name, caption
+        Of the figure; the mode is added where there are several figures.
+    frame
+        One row per mark, with the factors.
+    draw
+        From rows and the names of the columns to a specification.
+    plan
+        For labels and their order.
+    summarise
+        From rows to the content in words; by default lowest and highest mean.
+
+    Returns
+    -------
+    list of Figure
+        Empty where there is nothing to draw.
+    """
+    models, modes = (
+        list(frame[c].drop_nulls().unique(maintain_order=True)) for c in ("model", "mode")
+    )
+    each, short = len(models) > 1, short_names(models)
+    figures = []
+    for mode, file in zip(modes, file_names(modes), strict=True) if each else [("", "")]:
+        part = _ordered(frame.filter(mode=mode) if each else frame, plan)
+        rows = [drawn(row, plan, short[row["model"]] if each else row["mode"]) for row in part]
+        if not any(row["mean"] is not None or row.get("n") for row in rows):
+            continue
+        spec = draw(rows, list(dict.fromkeys(row["panel"] for row in rows)))
+        title = f"{caption} Mode: {mode}." if each else caption
+        summary = (summarise or span)(rows)
+        figures.append(Figure(f"{name}-{file}" if each else name, title, summary, spec))
+    return figures
+
+
+def _ordered(frame: pl.DataFrame, plan: Plan) -> list[dict[str, Any]]:
+    """Sort by category and stereotype as the plan lists them."""
+    places = {key: place for place, key in enumerate(plan.stereotypes)}
+    first: dict[str | None, int] = {}
+    for key, place in places.items():
+        first.setdefault(plan.stereotypes[key].category, place)
+    rows = list(frame.iter_rows(named=True))
+    end = len(places)
+    return sorted(
+        rows, key=lambda r: (first.get(r["category"], end), places.get(r["stereotype"], end))
+    )
+
+
+def drawn(row: Mapping[str, Any], plan: Plan, panel: str | None) -> Row:
+    """Give what a chart needs of a row, with the texts of its tooltip.
+
+    Parameters
+    ----------
+    row
+        A row with ``model, mode, category, stereotype``, and any of the columns of ESTIMATES;
+        a ``label`` stands for that of its stereotype or category.
+    plan
+        For labels.
+    panel
+        The column it is drawn in.
+
+    Returns
+    -------
+    dict
+    """
+    key = row["stereotype"]
+    category = category_title(row["category"]) if row["category"] else "All"
+    return {
+        "label": row.get("label") or (plan.label(key) if key else category),
+        "category": category,
+        "block": category if key else "",
+        "panel": panel or "all",
+        "model": row["model"],
+        "mode": row["mode"],
+        "variation": row.get("variation"),
+        "mean": row.get("mean"),
+        "low": row.get("ci_low"),
+        "high": row.get("ci_high"),
+        "bound_low": row.get("bound_low"),
+        "bound_high": row.get("bound_high"),
+        "n": row.get("n"),
+        **({"counts": row["counts"]} if "counts" in row else {}),
+        **_tooltip(row),
+    }
+
+
+def _tooltip(row: Mapping[str, Any]) -> Row:
+    bounds = row.get("bound_low") is not None
+    return {
+        "shown": number(row["mean"]) if "mean" in row else None,
+        "interval": interval(row["ci_low"], row["ci_high"]) if "ci_low" in row else None,
+        "bounds": interval(row["bound_low"], row["bound_high"]) if bounds else None,
+        "answers": f"{row.get('n')} ({row.get('n_scored')})",
+        "compliance": percent(row.get("compliance")) if "compliance" in row else None,
+        "df": number(row["df"], 1) if row.get("df") is not None else None,
+        "p": p_value(row["p"]) if row.get("p") is not None else None,
+        "p_holm": p_value(row["p_holm"]) if row.get("p_holm") is not None else None,
+        "verdict": verdict(row["verdict"]) if row.get("verdict") else None,
+    }
+
+
+def span(rows: Sequence[Row]) -> str:
+    """Say in words from where to where the means of each column reach."""
+    parts = []
+    for panel in dict.fromkeys(row["panel"] for row in rows):
+        known = [row for row in rows if row["panel"] == panel and row["mean"] is not None]
+        if not known:
+            parts.append(f"{panel}: no scores.")
+            continue
+        low, high = (pick(known, key=lambda row: row["mean"]) for pick in (min, max))
+        parts.append(
+            f"{panel}: {len(known)} values from {number(low['mean'])} ({_name(low)}) "
+            f"to {number(high['mean'])} ({_name(high)})."
+        )
+    return " ".join(parts)
+
+
+def _name(row: Row) -> str:
+    return f"{row['label']}, {row['variation']}" if row["variation"] else str(row["label"])

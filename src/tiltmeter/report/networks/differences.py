@@ -1,0 +1,207 @@
+"""How the effects of two networks differ, on the targets they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.reference import load_published
+from tiltmeter.report.drawing.figures import Figure
+from tiltmeter.report.drawing.intervals import around, intervals, mark
+from tiltmeter.report.networks.emotions import in_plutchiks_order
+from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks, network_table, numbered
+from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.sections import Section
+from tiltmeter.report.tables import Table, count
+
+__all__ = ["difference_section"]
+
+#: Above this many pairs of networks only those with the first one are drawn.
+MOST_PAIRS = 6
+#: The width of so many columns, and of a letter above them; else pairs are lines.
+_WIDTHS, _LETTER = {1: 620, 2: 400, 3: 286}, 7
+#: Room for the names of two networks.
+_LABELS = 330
+
+_METHOD = (
+    "Two networks are compared on the targets that both have, and both are drawn the same "
+    "targets, so that what moves both cancels. p is the bootstrap’s, two-sided; p (Holm) is "
+    "adjusted for the pairs of networks. The correlation (Spearman) is over all pairs of prime "
+    "and target: whether the two agree on which prime goes with which target, whatever the lean. "
+    "An effect that is shown in one network and not in the other is not yet a difference: it is "
+    "here that differences are tested."
+)
+
+
+def difference_section(networks: Networks) -> Section | None:
+    """Show how the effects of every two networks differ.
+
+    Parameters
+    ----------
+    networks
+        A results directory.
+
+    Returns
+    -------
+    Section or None
+        None where no two networks were compared.
+    """
+    found = [
+        (identity, approach, _turned(in_plutchiks_order(part), networks))
+        for approach in ("stereotypes", "emotions")
+        for identity, part in networks.of("network_differences", approach)
+    ]
+    if not found:
+        return None
+    names = numbered("network-differences", len(found))
+    tables = [
+        (f"Table of differences: {networks.label(identity)}", _table(part, networks, identity))
+        for identity, _, part in found
+    ]
+    if networks.replicates:
+        tables.append(("Table of published correlations", _published()))
+    return Section(
+        key="network-differences",
+        title="Differences between networks",
+        short="Differences",
+        text=(_METHOD,),
+        figures=tuple(
+            figure
+            for (identity, approach, part), name in zip(found, names, strict=True)
+            for figure in _figures(part, networks, (identity, approach), name)
+        ),
+        tables=tuple(tables),
+    )
+
+
+def _turned(part: pl.DataFrame, networks: Networks) -> pl.DataFrame:
+    """Turn differences so that positive is the more stereotype-consistent, where effects tell."""
+    effects = networks.tables["network_effects"]
+    signs = (
+        effects.filter(pl.col("alternative").is_in(["greater", "less"]))
+        .select("study", "identity", "targets", sign=pl.col("alternative") == "less")
+        .unique(["study", "identity", "targets"])
+    )
+    on = ["study", "identity", "targets"]
+    joined = part.join(signs, on=on, how="left", maintain_order="left")
+    less = pl.col("sign").fill_null(False)
+    low, high = pl.col("ci_low"), pl.col("ci_high")
+    return joined.with_columns(
+        difference=pl.when(less).then(-pl.col("difference")).otherwise("difference"),
+        ci_low=pl.when(less).then(-high).otherwise(low),
+        ci_high=pl.when(less).then(-low).otherwise(high),
+        stated=pl.col("sign").is_not_null(),
+    )
+
+
+def _direction(part: pl.DataFrame, networks: Networks, identity: str) -> str:
+    if part["stated"].all():
+        return (
+            "Effects turned so that positive is stereotype-consistent: right of the dotted line "
+            "the network named first is the more stereotype-consistent one."
+        )
+    first = networks.tables["network_effects"].filter(identity=identity)["first"].unique()
+    towards = first[0] if len(first) == 1 else "the first prime"
+    return f"Right of the dotted line the network named first leans more towards {towards}."
+
+
+def _figures(
+    part: pl.DataFrame, networks: Networks, of: tuple[str, str], name: str
+) -> list[Figure]:
+    """Draw differences: sets of targets and pairs of networks, the fewer in columns."""
+    if part["difference"].drop_nulls().is_empty():
+        return []
+    identity, approach = of
+    known = part.drop_nulls("difference").select("network_a", "network_b")
+    pairs = list(known.unique(maintain_order=True).iter_rows())
+    few = len(pairs) <= MOST_PAIRS
+    drawn = pairs if few else [pair for pair in pairs if pairs[0][0] in pair]
+    marks = networks.marks
+    shown = {pair: f"{marks[pair[0]]} − {marks[pair[1]]}" for pair in drawn}
+    in_columns = approach == "emotions" and _fit(list(shown.values()))
+    held = {(r["network_a"], r["network_b"], r["targets"]): r for r in part.iter_rows(named=True)}
+    targets = list(dict.fromkeys(part["targets"]))
+    rows = []
+    for each, (one, other) in product(targets, drawn):
+        row, pair = held.get((one, other, each)) or {}, shown[one, other]
+        block = f"{each} targets" if approach == "stereotypes" else each
+        told = {
+            "network": f"{one} − {other}",
+            "about": f"{networks.label(identity)}, {each}",
+            "p": row.get("p_holm"),
+            "n": row.get("n_targets"),
+            "color": each if approach == "stereotypes" else "gender",
+        }
+        ends = (row.get("ci_low"), row.get("ci_high"))
+        place = (each, pair, "") if in_columns else (pair, "all", block)
+        rows.append(mark(place, row.get("difference"), ends, told))
+    left = f" Drawn: pairs with {pairs[0][0]}." if len(drawn) < len(pairs) else ""
+    caption = (
+        "Difference of effects between networks, first − second named: "
+        f"{networks.label(identity)}. Range −2 to 2, neutral 0. "
+        f"{_direction(part, networks, identity)} Dot: difference; line: "
+        f"{networks.interval(part)}, the shared targets drawn anew (bootstrap).{left}"
+    )
+    panels = list(dict.fromkeys(row["panel"] for row in rows))
+    axis = around("Difference of effects", rows, 0.5)
+    drawing = intervals(rows, axis, panels, *([] if in_columns else [_LABELS]))
+    return [Figure(name, caption, _said(part), drawing)]
+
+
+def _fit(pairs: Sequence[str]) -> bool:
+    """Whether pairs of networks can stand side by side, their names above the columns."""
+    return len(pairs) in _WIDTHS and max(map(len, pairs)) * _LETTER <= _WIDTHS[len(pairs)]
+
+
+def _said(part: pl.DataFrame) -> str:
+    """Count the differences that are shown, and name the largest."""
+    known = part.drop_nulls("difference")
+    rows = list(known.iter_rows(named=True))
+    shown = [row for row in rows if row["p_holm"] is not None and row["p_holm"] <= ALPHA]
+    largest = max(rows, key=lambda row: abs(row["difference"]))
+    return (
+        f"{len(shown)} of {len(rows)} differences have p (Holm) of .05 or less. The largest: "
+        f"{largest['network_a']} − {largest['network_b']}, {largest['targets']}, "
+        f"{number(largest['difference'])} ({interval(largest['ci_low'], largest['ci_high'])})."
+    )
+
+
+def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
+    def pair(row: Mapping[str, Any]) -> str:
+        return f"{row['network_a']} − {row['network_b']}"
+
+    return network_table(
+        part,
+        f"{networks.label(identity)}: differences of effects. "
+        f"{_direction(part, networks, identity)}",
+        {
+            "Targets": lambda r: r["targets"],
+            "Networks": pair,
+            "Difference": lambda r: number(r["difference"]),
+            networks.interval(part): lambda r: interval(r["ci_low"], r["ci_high"]),
+            "p": lambda r: p_value(r["p"]),
+            "p (Holm)": lambda r: p_value(r["p_holm"]),
+            "Shared targets": lambda r: count(r["n_targets"]),
+            "Correlation": lambda r: number(r["correlation"]),
+            "Note": lambda r: r["note"] or "",
+        },
+        heads=2,
+    )
+
+
+def _published() -> Table:
+    return network_table(
+        load_published(PUBLISHED, "network_correlations"),
+        "Published correlations of activation with the human network (gender, released tables of "
+        "Abramski et al. 2025): Spearman’s, over 25 targets × 10 primes each.",
+        {
+            "Targets": lambda r: r["targets"],
+            "Networks": lambda r: f"{r['network']} and Humans",
+            "Correlation": lambda r: number(r["correlation"]),
+            "p": lambda r: p_value(r["p"]),
+        },
+        heads=2,
+    )

@@ -1,0 +1,170 @@
+"""Emotions in networks: which of two primes activates the words of each emotion more.
+
+Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, figures 12 and 13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.report.drawing.charts import Axis
+from tiltmeter.report.drawing.figures import Figure
+from tiltmeter.report.drawing.intervals import intervals, mark
+from tiltmeter.report.networks.results import ALPHA, Networks, network_table, numbered, remarks
+from tiltmeter.report.networks.stereotypes import SCALE
+from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.sections import Section
+from tiltmeter.report.tables import Table, count
+
+__all__ = ["APPROACH", "EMOTIONS", "away", "emotion_section", "in_plutchiks_order"]
+
+APPROACH = "emotions"
+
+#: In the order of Plutchik (1980); others come after.
+EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surprise", "trust")
+
+_METHOD = (
+    "Both primes of an identity are activated, and for every word that a lexicon ties to an "
+    "emotion the normalised activation by one is set against that by the other; the effect is "
+    "Wilcoxon’s z / √n over the words of the emotion. There is no stereotype-consistent direction."
+)
+_NORM = (
+    "The norm decides much here. Activations were divided by the {norms} norm. With the L2 norm "
+    "the paper found all emotions of a network leaning the same way, joy as well as sadness "
+    "(figure 13), and chose the L1 norm because its results were closer to what a theory of "
+    "emotions expects. A norm that is chosen by its results is no independent finding: the "
+    "section on sensitivity has both. Neighbouring words share activation, so that p and interval "
+    "are too sure of themselves; with one pair of primes nothing can be swapped. Many words stand "
+    "for several emotions."
+)
+
+
+def emotion_section(networks: Networks) -> Section | None:
+    """Show which emotions are felt more for which prime.
+
+    Parameters
+    ----------
+    networks
+        A results directory.
+
+    Returns
+    -------
+    Section or None
+        None where no emotions were measured.
+    """
+    found = [
+        (identity, in_plutchiks_order(part))
+        for identity, part in networks.of("network_effects", APPROACH)
+    ]
+    if not found:
+        return None
+    names = numbered("network-emotions", len(found))
+    norms = {norm.upper() for _, part in found for norm in part["norm"] if norm}
+    return Section(
+        key="network-emotions",
+        title="Emotions",
+        short="Emotions",
+        text=(_METHOD, _NORM.format(norms=" and ".join(sorted(norms)) or "given")),
+        figures=tuple(
+            figure
+            for (identity, part), name in zip(found, names, strict=True)
+            for figure in _figures(part, networks, identity, name)
+        ),
+        tables=tuple(
+            (
+                "Table of emotions" + (f": {networks.label(identity)}" if found[1:] else ""),
+                _table(part, networks, identity),
+            )
+            for identity, part in found
+        ),
+        notes=remarks(_noted(found), lambda r: f"{networks.label(r['identity'])}, {r['network']}"),
+    )
+
+
+def _noted(found: Sequence[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
+    """Leave out what the text says of all emotions, and say once what is the same for each."""
+    every = pl.concat([part for _, part in found])
+    note = pl.col("note")
+    told = every.with_columns(note=pl.when(~note.str.starts_with("one pair of primes")).then(note))
+    return told.unique(["identity", "network", "missing", "note"], maintain_order=True)
+
+
+def in_plutchiks_order(part: pl.DataFrame) -> pl.DataFrame:
+    """Sort by emotion, Plutchik's first; within one the order stays."""
+    places = {name: place for place, name in enumerate(EMOTIONS)}
+    place = pl.col("targets").str.to_lowercase()
+    by = place.replace_strict(places, default=len(EMOTIONS), return_dtype=pl.Int64)
+    return part.sort(by, maintain_order=True)
+
+
+def away(row: Mapping[str, Any]) -> bool:
+    """Whether an interval leaves 0 out and p, over all sets, is at most .05."""
+    ends, p = (row["ci_low"], row["ci_high"]), row["p_holm"]
+    return None not in (*ends, p) and (ends[0] > 0 or ends[1] < 0) and p <= ALPHA
+
+
+def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -> list[Figure]:
+    """Draw the effects: a column per network, a line per emotion."""
+    if part["effect"].drop_nulls().is_empty():
+        return []
+    label = networks.label(identity)
+    first, second = part.row(0, named=True)["first"], part.row(0, named=True)["second"]
+    measured = set(part.drop_nulls("effect")["network"])
+    shown = [network for network in networks.names if network in measured]
+    marks = networks.marks
+    held = {(row["targets"], row["network"]): row for row in part.iter_rows(named=True)}
+    rows = []
+    for emotion in dict.fromkeys(part["targets"]):
+        for network in shown:
+            row = held.get((emotion, network)) or {}
+            told = {"network": network, "about": f"{label}: {emotion}", "p": row.get("p_holm"),
+                    "n": row.get("n"), "color": "gender"}  # fmt: skip
+            ends = (row.get("ci_low"), row.get("ci_high"))
+            rows.append(mark((emotion, marks[network], ""), row.get("effect"), ends, told))
+    caption = (
+        f"Emotions for {first} and {second}, a column per network: {label}. {SCALE} Right of the "
+        f"dotted line: felt more for {first}, left of it: more for {second}. Dot: effect; line: "
+        f"{networks.interval(part)}, the words drawn anew (bootstrap)."
+    )
+    axis = Axis(f"More for {second} (−) or {first} (+)", -1, 1, 0)
+    drawing = intervals(rows, axis, [marks[name] for name in shown])
+    return [Figure(name, caption, _said(part, first, second), drawing)]
+
+
+def _said(part: pl.DataFrame, first: str, second: str) -> str:
+    """Say in words what is felt more for which, in each network."""
+    told = []
+    for (network,), mine in part.group_by("network", maintain_order=True):
+        rows = list(mine.drop_nulls("effect").iter_rows(named=True))
+        parts = []
+        for side, positive in ((first, True), (second, False)):
+            felt = [row for row in rows if away(row) and (row["effect"] > 0) == positive]
+            said = ", ".join(f"{row['targets']} {number(row['effect'])}" for row in felt)
+            parts += [f"more for {side}: {said}"] if felt else []
+        unsure = [row["targets"] for row in rows if not away(row)]
+        parts += [f"not shown to differ: {', '.join(unsure)}"] if unsure else []
+        told.append(f"{network}: {'; '.join(parts) or 'no effects'}.")
+    return " ".join(told)
+
+
+def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
+    first, second = part.row(0, named=True)["first"], part.row(0, named=True)["second"]
+    return network_table(
+        part,
+        f"{networks.label(identity)}: effects per emotion, {first} − {second}. p: two-sided, takes "
+        "words for independent (naive); p (Holm): adjusted for the emotions of a network.",
+        {
+            "Emotion": lambda r: r["targets"],
+            "Network": lambda r: r["network"],
+            f"{first} − {second}": lambda r: number(r["effect"]),
+            networks.interval(part): lambda r: interval(r["ci_low"], r["ci_high"]),
+            "p (naive)": lambda r: p_value(r["p"]),
+            "p (Holm)": lambda r: p_value(r["p_holm"]),
+            "Words": lambda r: count(r["n_targets"]),
+            "Norm": lambda r: r["norm"].upper(),
+        },
+        heads=2,
+    )

@@ -1,0 +1,262 @@
+"""What a results directory holds about association networks, read with suspicion.
+
+Every text in it is untrusted: names and words are shown with their invisible characters visible
+and cut to a length that a page can hold. A table that is absent leaves its section out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from tiltmeter.errors import InputError
+from tiltmeter.report.answers.results import read_table
+from tiltmeter.report.names import cut, shown_names
+from tiltmeter.report.plan import Plan, read_plan, spaced
+from tiltmeter.report.prose import visible
+from tiltmeter.report.tables import Render, Table, render_table
+from tiltmeter.results.networks import NETWORK_TABLES
+
+__all__ = [
+    "ALPHA",
+    "APPROACHES",
+    "FACTS",
+    "PUBLISHED",
+    "Networks",
+    "network_table",
+    "numbered",
+    "read_networks",
+    "remarks",
+]
+
+#: The file that says what was compared, beside the tables.
+FACTS = "networks.json"
+#: The study whose published values are held.
+PUBLISHED = "abramski2025"
+
+#: In the order of the page.
+APPROACHES = ("stereotypes", "valence", "emotions")
+#: Above this, p does not show anything.
+ALPHA = 0.05
+
+#: Characters shown of a word.
+_LONGEST_WORD = 60
+#: Characters of a network's name in a drawing.
+_MARK = 26
+_NAMES = ("network", "network_a", "network_b")
+_WORDS = ("targets", "target", "first", "second", "prime", "category", "approach", "of", "norm",
+          "varied")  # fmt: skip
+_KEYS = (*_NAMES, "study", "identity", "approach", "targets", "target", "category", "first",
+         "second", "of", "varied", "norm")  # fmt: skip
+_STREAMS = ("network_stream_nodes", "network_stream_edges")
+_UNNAMED = "unnamed network"
+
+
+@dataclass(frozen=True)
+class Networks:
+    """The tables about networks, fit to be shown and as they were read.
+
+    Parameters
+    ----------
+    directory
+        Where they stand.
+    facts
+        ``networks.json``; empty where there is none.
+    names
+        The networks, in the order they were given.
+    tables
+        Name → rows, of every name in NETWORK_TABLES, names and words fit to be shown.
+    written
+        The same as they were read, those with rows.
+    """
+
+    directory: Path
+    facts: Plan
+    names: tuple[str, ...]
+    tables: Mapping[str, pl.DataFrame]
+    written: Mapping[str, pl.DataFrame]
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """Give each network a label short enough for a drawing, its middle left out."""
+        short = {
+            name: name if len(name) <= _MARK else f"{name[: _MARK - 12]}…{name[-11:]}"
+            for name in self.names
+        }
+        twice = {label for label in short.values() if list(short.values()).count(label) > 1}
+        places = {name: place for place, name in enumerate(self.names, 1)}
+        return {
+            name: f"{label[: _MARK - 5]}… {places[name]}" if label in twice else label
+            for name, label in short.items()
+        }
+
+    @property
+    def study(self) -> Plan:
+        """Give what the facts say of the study."""
+        return self.facts.part("study")
+
+    @property
+    def replicates(self) -> bool:
+        """Whether the study is the one whose published values are held."""
+        named = {self.study.text("name")}
+        return PUBLISHED in named.union(*(set(self.tables[t]["study"]) for t in _WITH_STUDY))
+
+    def label(self, identity: str) -> str:
+        """Give the label of an identity."""
+        told = self.study.part("identities").part(identity).text("label")
+        return cut(visible(told or spaced(identity)), _LONGEST_WORD)
+
+    def of(self, table: str, approach: str) -> list[tuple[str, pl.DataFrame]]:
+        """Give the rows of each identity of an approach, the networks in their order."""
+        frame = self.tables[table].filter(approach=approach)
+        return [
+            (str(key), self.in_order(part))
+            for (key,), part in frame.group_by("identity", maintain_order=True)
+        ]
+
+    def in_order(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Sort by network, in the order they were given."""
+        columns = [name for name in _NAMES if name in frame.columns]
+        places = {name: place for place, name in enumerate(self.names)}
+        by = [pl.col(c).replace_strict(places, return_dtype=pl.Int64) for c in columns]
+        return frame.sort(by, maintain_order=True)
+
+    def interval(self, frame: pl.DataFrame) -> str:
+        """Name the intervals of a table: "95% interval"."""
+        found = frame["confidence"].drop_nulls().unique().sort()
+        return f"{' or '.join(f'{100 * value:g}%' for value in found) or '95%'} interval"
+
+
+_WITH_STUDY = tuple(name for name, schema in NETWORK_TABLES.items() if "study" in schema)
+
+
+def read_networks(directory: str | Path) -> Networks | None:
+    """Read the tables about networks of a results directory.
+
+    Parameters
+    ----------
+    directory
+        May hold any of NETWORK_TABLES as ``.parquet``, and ``networks.json``.
+
+    Returns
+    -------
+    Networks or None
+        None where there is no such table.
+
+    Raises
+    ------
+    InputError
+        If a table or ``networks.json`` is malformed.
+    """
+    path = Path(directory)
+    if not any((path / f"{name}.parquet").is_file() for name in NETWORK_TABLES):
+        return None
+    facts = read_plan(path / FACTS) if (path / FACTS).is_file() else Plan({}, {}, {}, {})
+    read = {
+        name: read_table(path / f"{name}.parquet", schema)
+        for name, schema in NETWORK_TABLES.items()
+    }
+    _check_counts(read, path)
+    told = shown_names([*facts.texts("networks"), *_named(read.values())], _UNNAMED)
+    return Networks(
+        directory=path,
+        facts=facts,
+        names=tuple(dict.fromkeys(told.values())),
+        tables={name: _shown(frame, told, name) for name, frame in read.items()},
+        written={name: frame for name, frame in read.items() if not frame.is_empty()},
+    )
+
+
+def network_table(
+    frame: pl.DataFrame, caption: str, columns: Mapping[str, Render], heads: int = 1
+) -> Table:
+    """Render rows; a column that is empty throughout is left out.
+
+    Parameters
+    ----------
+    frame, caption, columns, heads
+        As for `render_table`.
+
+    Returns
+    -------
+    Table
+    """
+    rows = list(frame.iter_rows(named=True))
+    kept = {title: cell for title, cell in columns.items() if any(cell(row) for row in rows)}
+    return render_table(frame, caption, kept, heads)
+
+
+def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:
+    """List what rows note and which words their networks lack, for a section.
+
+    Parameters
+    ----------
+    frame
+        With ``missing`` and ``note``.
+    about
+        Names a row.
+
+    Returns
+    -------
+    tuple
+        As `Section.notes`.
+    """
+    told = []
+    for row in frame.iter_rows(named=True):
+        absent = ", ".join(
+            cut(visible(word), _LONGEST_WORD) for word in row["missing"] or [] if word
+        )
+        said = [row["note"] or "", f"not in the network: {absent}" if absent else ""]
+        if any(said):
+            told.append(f"{about(row)}: {'; '.join(filter(None, said))}.")
+    return "Missing words and notes", tuple(told)
+
+
+def numbered(name: str, count: int) -> list[str]:
+    """Give names of figures, with numbers where there are several."""
+    return [f"{name}-{place}" if count > 1 else name for place in range(1, count + 1)]
+
+
+def _named(frames: Iterable[pl.DataFrame]) -> Iterator[str]:
+    for frame in frames:
+        for column in (name for name in _NAMES if name in frame.columns):
+            yield from frame[column].fill_null("").unique(maintain_order=True)
+
+
+def _shown(frame: pl.DataFrame, told: Mapping[str, str], table: str) -> pl.DataFrame:
+    """Make texts fit to be shown; one that rows are grouped by is never null.
+
+    The words of streams stay: their drawing tells them apart, and shows them with care itself.
+    """
+    changed = []
+    for column in (name for name, kind in frame.schema.items() if kind == pl.String):
+        texts = frame[column]
+        if column in _NAMES:
+            each = {text: told[text] for text in texts.fill_null("").unique()}
+        elif table in _STREAMS:
+            continue
+        else:
+            each = {text: _text(text, column) for text in texts.unique().drop_nulls()}
+        if column in _KEYS:
+            texts = texts.fill_null("")
+            each.setdefault("", "")
+        changed.append(texts.replace_strict(each, default=None, return_dtype=pl.String))
+    return frame.with_columns(changed)
+
+
+def _text(text: str, column: str) -> str:
+    return cut(visible(text), _LONGEST_WORD) if column in _WORDS else visible(text)
+
+
+def _check_counts(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
+    """Refuse numbers of paths that are none: they are text, being of any size."""
+    for name in _STREAMS:
+        wrong = tables[name].filter(~pl.col("paths").str.contains(r"^[0-9]+$").fill_null(False))
+        if not wrong.is_empty():
+            raise InputError(
+                f"{path / name}.parquet: paths {str(wrong['paths'][0])[:40]!r}; a whole number is "
+                "expected"
+            )

@@ -1,0 +1,221 @@
+"""Stereotypes in networks: effects with intervals, and the heat maps behind them.
+
+Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, figures 3 to 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.reference import load_published
+from tiltmeter.report.drawing.charts import Axis
+from tiltmeter.report.drawing.figures import Figure
+from tiltmeter.report.drawing.heatmap import heat_maps
+from tiltmeter.report.drawing.intervals import intervals, mark, range_said
+from tiltmeter.report.networks.results import (
+    PUBLISHED,
+    Networks,
+    network_table,
+    numbered,
+    remarks,
+)
+from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.sections import Section
+from tiltmeter.report.tables import Table, count
+
+__all__ = ["APPROACH", "SCALE", "in_first_order", "least_p", "pairs_said",
+           "stereotype_section", "turned"]  # fmt: skip
+
+APPROACH = "stereotypes"
+
+SCALE = (
+    "Range −1 to 1, neutral 0; where all of many pairs lean the same way the effect is ±0.87, so "
+    "that larger ones need very few pairs."
+)
+_METHOD = (
+    "Each pair of primes differs in its category and in little else. For every target the "
+    "normalised activation by one prime of the pair is set against that by the other; the effect "
+    "is Wilcoxon’s z / √n over all pairs of primes and all targets of a set. It says how "
+    "consistently activation leans, not by how much."
+)
+_CAUTION = (
+    "The published p takes every pair for an independent observation, which they are not: {pairs}. "
+    "It is labelled naive. The interval draws the targets anew and keeps the primes; p (primes "
+    "swapped) keeps the targets and asks how often an effect as large arises when the two "
+    "categories are swapped within pairs of primes.{least} A lean to be relied on has an interval "
+    "away from 0 and survives the swapping."
+)
+
+
+def stereotype_section(networks: Networks) -> Section | None:
+    """Show how strongly primes of a category activate the targets that are tied to it.
+
+    Parameters
+    ----------
+    networks
+        A results directory.
+
+    Returns
+    -------
+    Section or None
+        None where no stereotype was measured.
+    """
+    found = networks.of("network_effects", APPROACH)
+    if not found:
+        return None
+    every = pl.concat([part for _, part in found])
+    names = numbered("network-stereotypes", len(found))
+    drawn: list[Figure] = []
+    tables: list[tuple[str, Table]] = []
+    for (identity, part), name in zip(found, names, strict=True):
+        drawn += _figures(part, networks, identity, name)
+        tables.append(("", _table(part, networks, identity)))
+    if networks.replicates:
+        tables.append(("Table of published effects", _published()))
+    maps, note = heat_maps(networks)
+    return Section(
+        key="network-stereotypes",
+        title="Stereotypes",
+        short="Stereotypes",
+        text=(
+            _METHOD,
+            _CAUTION.format(pairs=pairs_said(every), least=least_p(every)),
+            *([note] if note else []),
+        ),
+        figures=(*drawn, *maps),
+        tables=tuple(tables),
+        notes=remarks(
+            every,
+            lambda r: f"{networks.label(r['identity'])}, {r['targets']} targets, {r['network']}",
+        ),
+    )
+
+
+def turned(
+    row: Mapping[str, Any], ends: tuple[str, str] = ("ci_low", "ci_high")
+) -> tuple[float | None, float | None, float | None]:
+    """Turn an effect and its interval so that positive is stereotype-consistent.
+
+    Parameters
+    ----------
+    row
+        Of EFFECTS or CHANCE.
+    ends
+        Columns of the interval.
+
+    Returns
+    -------
+    tuple
+        Value, low, high; as they stand where no direction is stated.
+    """
+    low, high = (row[end] for end in ends)
+    if row["stereotype"] is None or row["alternative"] != "less":
+        return row["effect"], low, high
+    if low is None or high is None:
+        return row["stereotype"], None, None
+    return row["stereotype"], -high, -low
+
+
+def pairs_said(frame: pl.DataFrame) -> str:
+    """Say how many pairs rest on how many targets, where every row has the same of each."""
+    sizes = frame.filter(pl.col("n") > 0, pl.col("n_targets") > 0).select("n", "n_targets").unique()
+    if sizes.height != 1:
+        return "the pairs of a set share their targets and their primes"
+    pairs, targets = sizes.row(0)
+    return (
+        f"the {pairs} pairs of a set share {targets} targets and {pairs // targets} pairs of primes"
+    )
+
+
+def least_p(frame: pl.DataFrame) -> str:
+    """State the least p that swapping can give, where every row has the same."""
+    held = frame.drop_nulls(["p_permutation", "n_permutations"]).filter(
+        pl.col("n_permutations") > 0
+    )
+    sizes = held["n_permutations"].unique()
+    if len(sizes) != 1 or set(held["alternative"]) - {"greater", "less"}:
+        return ""
+    least = f"1/{sizes[0]} = {p_value(1 / sizes[0])}"
+    return f" With {sizes[0]} arrangements the least p possible is {least}."
+
+
+def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -> list[Figure]:
+    """Draw the effects: a column per set of targets, a line per network."""
+    if part["effect"].drop_nulls().is_empty():
+        return []
+    label = networks.label(identity)
+    panels = [f"{targets} targets" for targets in part["targets"].unique(maintain_order=True)]
+    rows = []
+    for row in part.iter_rows(named=True):
+        value, low, high = turned(row)
+        about = {"network": row["network"], "about": f"{label}, {row['targets']} targets",
+                 "p": row["p_permutation"], "n": row["n"]}  # fmt: skip
+        place = (networks.marks[row["network"]], f"{row['targets']} targets", "")
+        rows.append(mark(place, value, (low, high), {**about, "color": row["targets"]}))
+    caption = (
+        f"Effect of primes on the targets tied to them, per network: {label}. {SCALE} Right of the "
+        "dotted line: stereotype-consistent, each set of targets is activated more by the primes "
+        f"it is tied to. Dot: effect; line: {networks.interval(part)}, the targets drawn anew "
+        "(bootstrap), the primes kept."
+    )
+    axis = Axis("Effect, stereotype-consistent positive", -1, 1, 0)
+    drawing = intervals(rows, axis, panels)
+    return [Figure(name, caption, range_said(rows), drawing)]
+
+
+def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
+    first, second = part.row(0, named=True)["first"], part.row(0, named=True)["second"]
+    told = networks.interval(part)
+
+    def ends(row: Mapping[str, Any]) -> str:
+        return interval(*turned(row)[1:])
+
+    return network_table(
+        part.sort(in_first_order(part, "targets"), maintain_order=True),
+        f"{networks.label(identity)}: effects. {first} − {second}: the effect as published, "
+        f"positive where {first} primes activate more. Turned: the same with positive as "
+        f"stereotype-consistent; so is its {told}. p (naive): one-sided, as published. p (Holm): "
+        "the same for all sets of a network. Arrangements: of the primes, for p (primes swapped).",
+        {
+            "Targets": lambda r: r["targets"],
+            "Network": lambda r: r["network"],
+            f"{first} − {second}": lambda r: number(r["effect"]),
+            "Turned": lambda r: number(r["stereotype"]),
+            told: ends,
+            "p (primes swapped)": lambda r: p_value(r["p_permutation"]),
+            "Arrangements": lambda r: count(r["n_permutations"]),
+            "p (naive)": lambda r: p_value(r["p"]),
+            "p (Holm)": lambda r: p_value(r["p_holm"]),
+            "Pairs": lambda r: count(r["n"]),
+            "Words": lambda r: count(r["n_targets"]),
+        },
+        heads=2,
+    )
+
+
+def in_first_order(frame: pl.DataFrame, column: str) -> pl.Expr:
+    """Give the place of each value in the order in which they first occur, to sort by."""
+    listed: Sequence[str] = list(frame[column].unique(maintain_order=True))
+    return pl.col(column).replace_strict(
+        {value: place for place, value in enumerate(listed)}, return_dtype=pl.Int64
+    )
+
+
+def _published() -> Table:
+    return network_table(
+        load_published(PUBLISHED, "network_effects"),
+        "Published effects (Abramski et al. 2025, figure 3, values of the released tables): "
+        "gender, 125 pairs each. Context, not a yardstick: their networks hold three answers per "
+        "cue and come from models of their time.",
+        {
+            "Targets": lambda r: r["targets"],
+            "Network": lambda r: r["network"],
+            "female − male": lambda r: number(r["effect"]),
+            "Turned": lambda r: number(r["stereotype"]),
+            "p (naive)": lambda r: p_value(r["p"]),
+        },
+        heads=2,
+    )

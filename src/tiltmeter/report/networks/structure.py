@@ -1,0 +1,204 @@
+"""The networks themselves: their size, what they share, and whether they follow human priming."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.reference import load_published
+from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks, network_table
+from tiltmeter.report.prose import number, p_value, percent
+from tiltmeter.report.sections import Section
+from tiltmeter.report.tables import Table, count
+
+__all__ = ["structure_section"]
+
+#: Up to this many missing words are named.
+MOST_NAMED = 6
+
+_METHOD = (
+    "Nodes are words, an edge joins two of which one was given as an answer to the other. "
+    "Networks of different size and density spread activation differently, which the "
+    "normalisation takes out in part only."
+)
+_PRIMING = (
+    "Whether activation means anything at all is checked against people: they decide faster that a "
+    "target is a word after a related prime. Where a network models their memory, the related "
+    "prime activates the target more (effect above 0, at most 0.87 for 50 triplets), and "
+    "activation falls as reaction time grows (correlation below 0)."
+)
+
+
+def structure_section(networks: Networks) -> Section | None:
+    """Show the networks, what they share, and the priming check.
+
+    Parameters
+    ----------
+    networks
+        A results directory.
+
+    Returns
+    -------
+    Section or None
+        None where none of these tables is there.
+    """
+    sizes, shared, primed = (
+        networks.in_order(networks.tables[name])
+        for name in ("networks", "network_overlaps", "network_priming")
+    )
+    tables = [
+        ("", _size_table(sizes)),
+        ("Table of what networks share", _overlap_table(shared)),
+        ("", _priming_table(primed)),
+    ]
+    if networks.replicates and not sizes.is_empty():
+        tables.append(("Table of published networks", _published_sizes()))
+    if networks.replicates and not shared.is_empty():
+        tables.append(("Table of what published networks share", _published_overlaps()))
+    if networks.replicates and not primed.is_empty():
+        tables.append(("Table of the published priming check", _published_priming()))
+    kept = tuple(table for table in tables if table[1].rows)
+    if not kept:
+        return None
+    text = (*([_METHOD] if not sizes.is_empty() else []), *([_PRIMING] if primed.height else []))
+    return Section("network-networks", "The networks", "The networks", text, (), kept)
+
+
+def _thousands(value: int | None) -> str:
+    return "n/a" if value is None else f"{value:,}"
+
+
+def _size_table(frame: pl.DataFrame) -> Table:
+    def paths(row: Mapping[str, Any]) -> str:
+        told = number(row["mean_path_length"])
+        sources = row["path_sources"]
+        return told if sources is None else f"{told} (from {sources:,} nodes)"
+
+    def hops(row: Mapping[str, Any]) -> str:
+        least = "at least " if row["path_sources"] is not None else ""
+        return f"{least}{count(row['diameter'])}"
+
+    estimated = frame["path_sources"].drop_nulls().len() > 0
+    note = (
+        " From k nodes: estimated from the paths of k nodes drawn at random; the diameter is then "
+        "the longest of those seen."
+        if estimated
+        else ""
+    )
+    return network_table(
+        frame,
+        "Networks. Density: share of all possible edges there are, 0 to 1; degree: edges per node; "
+        "diameter and mean path length: hops in the largest component; clustering: share of the "
+        f"pairs of a node’s neighbours that are joined, mean over nodes, 0 to 1.{note}",
+        {
+            "Network": lambda r: r["network"],
+            "Nodes": lambda r: _thousands(r["nodes"]),
+            "Edges": lambda r: _thousands(r["edges"]),
+            "Density": lambda r: number(r["density"], 5),
+            "Average degree": lambda r: number(r["average_degree"], 1),
+            "Components": lambda r: _thousands(r["components"]),
+            "Diameter": hops,
+            "Mean path length": paths,
+            "Clustering": lambda r: number(r["clustering"], 3),
+            "Directed": lambda r: "yes" if r["directed"] else "",
+        },
+    )
+
+
+def _overlap_table(frame: pl.DataFrame) -> Table:
+    return network_table(
+        frame,
+        "What networks share. Shared: of all that either has; edges are compared between words "
+        "that both have.",
+        {
+            "Networks": lambda r: f"{r['network_a']} and {r['network_b']}",
+            "Shared": lambda r: r["of"],
+            "Only the first": lambda r: percent(r["only_a"]),
+            "Both": lambda r: percent(r["shared"]),
+            "Only the second": lambda r: percent(r["only_b"]),
+            "Of the first": lambda r: _thousands(r["n_a"]),
+            "In both": lambda r: _thousands(r["n_shared"]),
+            "Of the second": lambda r: _thousands(r["n_b"]),
+        },
+        heads=2,
+    )
+
+
+def _priming_table(frame: pl.DataFrame) -> Table:
+    return network_table(
+        frame,
+        "Priming check. Correlation (Spearman) of activation with reaction time: −1 to 1, expected "
+        "below 0. Effect (z / √n) of related − unrelated primes: −1 to 1, expected above 0.",
+        {
+            "Network": lambda r: r["network"],
+            "Correlation": lambda r: number(r["spearman"]),
+            "p": lambda r: p_value(r["p"]),
+            "Effect": lambda r: number(r["effect"]),
+            "p (effect)": lambda r: p_value(r["effect_p"]),
+            "As expected": _expected,
+            "Triplets": lambda r: count(r["n"]),
+            "Time steps": lambda r: count(r["time_steps"]),
+            "Missing": _missing,
+        },
+    )
+
+
+def _missing(row: Mapping[str, Any]) -> str:
+    """Name a few words; of many their number, the table beside the report has them."""
+    words = [word for word in row["missing"] or [] if word]
+    return ", ".join(words) if len(words) <= MOST_NAMED else f"{len(words)} words"
+
+
+def _expected(row: Mapping[str, Any]) -> str:
+    """Whether both signs are the expected ones, beyond chance."""
+    known = (row["spearman"], row["p"], row["effect"], row["effect_p"])
+    if None in known:
+        return "n/a"
+    signs = row["spearman"] < 0 < row["effect"]
+    return "no" if not signs else "yes" if max(row["p"], row["effect_p"]) <= ALPHA else "not shown"
+
+
+def _published_sizes() -> Table:
+    return network_table(
+        load_published(PUBLISHED, "networks"),
+        "Published networks (Abramski et al. 2025, Table 1, values of the released table).",
+        {
+            "Network": lambda r: r["network"],
+            "Nodes": lambda r: _thousands(r["nodes"]),
+            "Edges": lambda r: _thousands(r["edges"]),
+            "Density": lambda r: number(r["density"], 5),
+            "Average degree": lambda r: number(r["average_degree"], 1),
+        },
+    )
+
+
+def _published_overlaps() -> Table:
+    return network_table(
+        load_published(PUBLISHED, "network_overlaps"),
+        "What the published networks share (released table). The shares of edges do not fit all "
+        "edges of both networks; the source does not say which were compared.",
+        {
+            "Networks": lambda r: f"{r['network_a']} and {r['network_b']}",
+            "Shared": lambda r: r["of"],
+            "Only the first": lambda r: percent(r["only_a"]),
+            "Both": lambda r: percent(r["shared"]),
+            "Only the second": lambda r: percent(r["only_b"]),
+        },
+        heads=2,
+    )
+
+
+def _published_priming() -> Table:
+    return network_table(
+        load_published(PUBLISHED, "network_priming"),
+        "Published priming check (released tables), 50 triplets.",
+        {
+            "Network": lambda r: r["network"],
+            "Correlation": lambda r: number(r["spearman"]),
+            "p": lambda r: p_value(r["p"]),
+            "Effect": lambda r: number(r["effect"]),
+            "p (effect)": lambda r: p_value(r["effect_p"]),
+        },
+    )

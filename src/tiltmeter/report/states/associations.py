@@ -1,0 +1,299 @@
+"""Association tests inside models: effects by layer, as curves or, of many tests, as a map.
+
+Reference: Caliskan et al. 2017 (WEAT), May et al. 2019 (SEAT), Guo & Caliskan 2021 (CEAT);
+Bai et al. 2025, SI J, for the 21 stereotypes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.report.drawing.cells import Grid, cells, classed
+from tiltmeter.report.drawing.charts import Axis, Row
+from tiltmeter.report.drawing.figures import Figure
+from tiltmeter.report.drawing.intervals import around
+from tiltmeter.report.drawing.layer_curves import layer_curves, point, spread_said
+from tiltmeter.report.networks.results import numbered
+from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.sections import Section
+from tiltmeter.report.states.results import (
+    ALPHA,
+    MEAN,
+    Representation,
+    first_reading,
+    interval_said,
+    layer_said,
+    layers,
+    said,
+    split,
+)
+from tiltmeter.report.states.tables import association_table, titled, words_said
+from tiltmeter.report.tables import Table
+
+__all__ = ["COMPARABLE", "association_section", "at_the_end"]
+
+#: Methods whose effects are on one scale, −2 to 2.
+COMPARABLE = ("weat", "seat", "ceat", "ripa")
+#: What sets are called that have no names of their own.
+_ROLES = ("marginalized", "default", "tied", "counter", "first", "second")
+#: Up to this many tests each has a panel with its curve.
+MOST_CURVES = 6
+#: Lines of a panel; beyond, only the first way of reading is drawn.
+MOST_LINES = 4
+#: Maps of a model and study.
+MOST_MAPS = 4
+#: Up to this many layers the cells of a map hold their number.
+MOST_NUMBERED = 16
+#: Between the classes of a map.
+EDGES = (-1.0, -0.5, -0.2, 0.2, 0.5, 1.0)
+
+_METHOD = (
+    "Are the words of one target group (male names) closer, by cosine, to one set of attributes "
+    "(career), and those of the other group (female names) to the other set (family)? The effect "
+    "is the difference of the two groups’ mean associations over the standard deviation of all "
+    "targets’ associations: −2 to 2, neutral 0; positive: the first targets with the first "
+    "attributes, which for groups of people is the stereotypical way."
+)
+_SAID = {
+    "weat": "WEAT: one state per word.",
+    "seat": "SEAT: the same, of words in sentence templates.",
+    "ceat": "CEAT: combined over draws of contexts with random effects.",
+    "ripa": "RIPA: attributes laid on the line between the two groups; for groups of few words.",
+    "mac": "MAC: one group at a time, its mean cosine distance to the other side’s attributes "
+    "minus that to its own, in units of cosine, so that its values are smaller.",
+}
+_CAUTION = (
+    "p (Holm) is adjusted for the tests of a study within one layer. Picking the layer with the "
+    "largest effect is not a test: among many layers one is always the largest, and its p does "
+    "not know of the choice. Effects of few words have wide intervals."
+)
+_SIDES = ("first group alone", "second group alone")
+_SURE = "p (Holm) below .05 in its layer"
+
+
+def association_section(inside: Representation) -> Section | None:
+    """Show the effects of association tests by layer.
+
+    Parameters
+    ----------
+    inside
+        A results directory.
+
+    Returns
+    -------
+    Section or None
+        None where there are no such tests.
+    """
+    held = [
+        (f"{model}, {study}", mine)
+        for model, frame in inside.of_models("associations")
+        for (study,), mine in frame.filter(pl.col("layer") != MEAN).group_by(
+            "study", maintain_order=True
+        )
+    ]
+    if not held:
+        return None
+    made: list[Figure] = []
+    tables: list[tuple[str, Table]] = []
+    held = [(about, _named(part)) for about, part in held]
+    for about, part in held:
+        made += _figures(part, about)
+        tables += _tables(part, about)
+    methods = dict.fromkeys(m for _, part in held for m in part["method"].unique().sort())
+    figures = [
+        Figure(name, one.caption, one.summary, one.spec)
+        for one, name in zip(made, numbered("representation-tests", len(made)), strict=True)
+    ]
+    return Section(
+        key="representation-tests",
+        title="Association tests",
+        short="Association tests",
+        text=(_METHOD, " ".join(_SAID[m] for m in _SAID if m in methods), _CAUTION),
+        figures=tuple(figures),
+        tables=tuple(tables),
+        notes=("Notes", _notes(held)),
+    )
+
+
+def _named(part: pl.DataFrame) -> pl.DataFrame:
+    """Add to a test's number what it is about, where its sets have names of their own."""
+    about = pl.format("{} ({}, {})", "test", "first", "toward")
+    weat = pl.col("method").is_in(COMPARABLE) & ~pl.col("first").is_in(_ROLES)
+    names = part.filter(weat).select("test", about.alias("named")).drop_nulls().unique("test")
+    return (
+        part.join(names, on="test", how="left", maintain_order="left")
+        .with_columns(test=pl.coalesce("named", "test"))
+        .drop("named")
+    )
+
+
+def at_the_end(part: pl.DataFrame) -> pl.DataFrame:
+    """Keep the last layer."""
+    return part.filter(layer=layers(part)[-1])
+
+
+def _figures(part: pl.DataFrame, about: str) -> list[Figure]:
+    figures: list[Figure] = []
+    comparable = pl.col("method").is_in(COMPARABLE)
+    others = [own for _, own in split(part.filter(~comparable), "method") if own.height]
+    for family in (part.filter(comparable), *others):
+        if family["effect"].drop_nulls().is_empty():
+            continue
+        if family["test"].n_unique() <= MOST_CURVES and len(layers(family)) > 1:
+            figures.append(_curves(family, about))
+        elif family["method"][0] in COMPARABLE:
+            figures += _maps(family, about)
+    return figures
+
+
+def _curves(part: pl.DataFrame, about: str) -> Figure:
+    lines = split(part, "method", "contexts", "removed")
+    if len(lines) > MOST_LINES:
+        each = [first_reading(own) for _, own in split(part, "method")]
+        lines = split(pl.concat(each), "method", "contexts", "removed")
+    order = layers(part)
+    places = {layer: place for place, layer in enumerate(order)}
+    by = pl.col("layer").replace_strict(places)
+    rows: list[Row] = []
+    for test in part["test"].unique(maintain_order=True):
+        for series, own in lines:
+            mine = own.filter(test=test).sort(by, maintain_order=True)
+            rows += [point(titled(test), line, r, "effect") for line, r in _lines(mine, series)]
+    method = part["method"][0]
+    scale = (
+        "Range −2 to 2, neutral 0; above: the expected way."
+        if method in COMPARABLE
+        else f"{said('method', method)}: in units of cosine, neutral 0; above: the expected way."
+    )
+    caption = (
+        f"Effects of association tests by layer: {about}. {scale} Band: "
+        f"{interval_said(part)}; filled points: {_SURE}."
+    )
+    first = part.unique("test", keep="first", maintain_order=True)
+    titles = {
+        titled(row["test"]): (titled(row["test"]), words_said(row))
+        for row in first.iter_rows(named=True)
+    }
+    axis = around("Effect", rows, 0.5)
+    if method in COMPARABLE and axis.high > 2:
+        axis = Axis("Effect", -2, 2, 0)
+    return Figure("", caption, spread_said(rows), layer_curves(rows, axis, order, titles))
+
+
+def _lines(frame: pl.DataFrame, series: str) -> list[tuple[str, dict[str, Any]]]:
+    """Name the line of each row; a test of one group at a time has one for each."""
+    sides = list(frame["first"].unique(maintain_order=True))
+    counted = frame.with_columns(n=pl.sum_horizontal("n_first", "n_second"))
+    return [
+        (", ".join(filter(None, (series, _SIDES[sides.index(row["first"])] if sides[1:] else ""))),
+         row)
+        for row in counted.iter_rows(named=True)
+    ]  # fmt: skip
+
+
+def _maps(part: pl.DataFrame, about: str) -> list[Figure]:
+    held = split(part, "method", "contexts", "removed")
+    figures = []
+    for reading, own in held[:MOST_MAPS]:
+        order = layers(own)
+        tests = [titled(test) for test in own["test"].unique(maintain_order=True)]
+        full = len(order) <= MOST_NUMBERED
+        rows = [_cell(row, full) for row in own.iter_rows(named=True)]
+        grid = Grid(
+            legend="Effect",
+            edges=EDGES,
+            across=("Layer", order),
+            down=("", tests),
+            width=52 if full else 25,
+            height=22,
+            tips=(("Test", "down"), ("Layer", "across"), ("Effect", "shown"),
+                  ("Interval", "interval"), ("p", "p"), ("p (Holm)", "p_holm"),
+                  ("Expected", "words")),
+        )  # fmt: skip
+        left = (
+            f" Drawn are the first {MOST_MAPS} of {len(held)} ways of reading."
+            if len(held) > MOST_MAPS
+            else ""
+        )
+        caption = (
+            f"Effects of {len(tests)} association tests by layer: "
+            f"{', '.join(filter(None, (about, reading)))}. −2 to 2, neutral 0 in the middle class; "
+            f"orange: the expected way, blue: the other. *: {_SURE}.{left}"
+        )
+        figures.append(Figure("", caption, _map_said(own), cells(rows, grid)))
+    return figures
+
+
+def _cell(row: Mapping[str, Any], full: bool) -> Row:
+    sure = row["p_holm"] is not None and row["p_holm"] < ALPHA
+    shown = number(row["effect"]) if row["effect"] is not None else "–"
+    return {
+        "across": row["layer"],
+        "down": titled(row["test"]),
+        "step": classed(row["effect"], EDGES),
+        "text": (shown if full or row["effect"] is None else "") + "*" * sure,
+        "strong": sure,
+        "shown": shown,
+        "interval": interval(row["ci_low"], row["ci_high"]) if row["ci_low"] is not None else None,
+        "p": p_value(row["p"]),
+        "p_holm": p_value(row["p_holm"]),
+        "words": words_said(row),
+    }
+
+
+def _map_said(part: pl.DataFrame) -> str:
+    """Say how many tests lean which way at the first and last layer, and the extremes."""
+    told = []
+    for layer in dict.fromkeys((layers(part)[0], layers(part)[-1])):
+        own = part.filter(layer=layer).drop_nulls("effect")
+        with_it = own.filter(pl.col("effect") > 0).height
+        sure = own.filter(pl.col("p_holm") < ALPHA).height
+        told.append(
+            f"{layer_said(layer)}: {with_it} of {own.height} effects above 0, {sure} with p (Holm) "
+            "below .05"
+        )
+    known = part.drop_nulls("effect").sort("effect")
+    ends = [
+        f"{word} {number(row['effect'])} ({titled(row['test'])}, {layer_said(row['layer'])})"
+        for word, row in (
+            ("lowest", known.row(0, named=True)),
+            ("highest", known.row(-1, named=True)),
+        )
+    ]
+    return f"{'; '.join([*told, *ends])}."
+
+
+def _tables(part: pl.DataFrame, about: str) -> list[tuple[str, Table]]:
+    """Set out the last layer, and for each test the layer with its largest effect."""
+    last = at_the_end(part)
+    keys = ["test", "method", "first", "contexts", "removed"]
+    largest = (
+        part.drop_nulls("effect")
+        .sort(pl.col("effect").abs(), descending=True, maintain_order=True)
+        .unique(keys, keep="first", maintain_order=True)
+    )
+    order = last.select(keys).with_row_index("place")
+    largest = largest.join(order, on=keys, how="left").sort("place", maintain_order=True)
+    where = f"the last layer, {last['layer'][0]}"
+    tables = [("" if last.height <= 12 else f"Table of effects: {about}, {where}",
+               association_table(last, f"{about}: effects at {where}."))]  # fmt: skip
+    if len(layers(part)) > 1 and not largest.is_empty():
+        caption = (
+            f"{about}: each test at the layer where its effect is largest in size. Picking a layer "
+            "is not a test: these p do not know of it."
+        )
+        tables.append((f"Table of largest effects: {about}", association_table(largest, caption)))
+    return tables
+
+
+def _notes(held: list[tuple[str, pl.DataFrame]]) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(
+            f"{about}, {titled(row['test'])}, {said('method', row['method'])}: {row['note']}"
+            for about, part in held
+            for row in part.filter(pl.col("note").fill_null("") != "").iter_rows(named=True)
+        )
+    )

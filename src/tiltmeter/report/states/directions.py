@@ -1,0 +1,180 @@
+"""Whether the directions mean what they should: terms on the side where a dictionary has them.
+
+Reference: Schuster et al. 2024, arXiv:2411.16527, table 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import polars as pl
+
+from tiltmeter.reference import load_published
+from tiltmeter.report.drawing.charts import Axis
+from tiltmeter.report.drawing.figures import Figure
+from tiltmeter.report.drawing.layer_curves import (
+    MOST_PANELS,
+    layer_curves,
+    point,
+    spread_said,
+)
+from tiltmeter.report.networks.results import network_table, numbered
+from tiltmeter.report.prose import interval, number
+from tiltmeter.report.sections import Section
+from tiltmeter.report.states.results import (
+    MEAN,
+    Representation,
+    at_one_layer,
+    interval_said,
+    layer_said,
+    layers,
+    split,
+)
+from tiltmeter.report.states.tables import reading_columns
+from tiltmeter.report.tables import Table, count
+
+__all__ = ["cut_said", "direction_section"]
+
+CUTS = {"zero": "cut at zero", "centred": "cut at the terms’ mean"}
+
+_METHOD = (
+    "Other terms than those that made the directions, rated high or low on a dimension in the "
+    "dictionary, are laid on them: is a friendly word on the warm side? Accuracy is the share that "
+    "is, 0 to 1. The dashed line is what always naming the more frequent side would reach; an "
+    "accuracy below it says that the direction is of no use at this cut, and profiles on it say "
+    "little. Balanced accuracy is the mean over high and low terms; chance is 0.5."
+)
+
+
+def direction_section(inside: Representation) -> Section | None:
+    """Show how well directions place terms, by layer.
+
+    Parameters
+    ----------
+    inside
+        A results directory.
+
+    Returns
+    -------
+    Section or None
+        None where it was not measured.
+    """
+    parts = inside.of_models("directions")
+    if not parts:
+        return None
+    figures = []
+    drawn = [(model, mine) for model, part in parts if len(layers(mine := _drawn(part))) > 1]
+    names = numbered("representation-directions", len(drawn))
+    for (model, part), name in zip(drawn, names, strict=True):
+        figures.append(_figure(part, model, name))
+    return Section(
+        key="representation-directions",
+        title="Do the directions hold?",
+        short="Accuracy of the directions",
+        text=(_METHOD,),
+        figures=tuple(figures),
+        tables=tuple(
+            (f"Table of accuracies: {model}" if len(parts) > 1 else "", _table(part, model))
+            for model, part in parts
+        )
+        + _published({name for _, part in parts for name in part["dimension"]}),
+    )
+
+
+def _published(dimensions: Collection[str]) -> tuple[tuple[str, Table], ...]:
+    """Set out what the models of the paper reach on the same dimensions, if there are any."""
+    printed = load_published("schuster2024", "directions")
+    found = (
+        printed.filter(pl.col("dimension").is_in([*dimensions]))
+        .group_by("dimension", maintain_order=True)
+        .agg(
+            models=pl.len(),
+            least=pl.col("accuracy").min(),
+            median=pl.col("accuracy").median(),
+            most=pl.col("accuracy").max(),
+        )
+    )
+    if found.is_empty():
+        return ()
+    table = network_table(
+        found,
+        "Schuster et al. 2024, Table 2: accuracy at a cut of zero, mean over layers, of words in "
+        "generated contexts that were not released. Context, not a yardstick.",
+        {
+            "Dimension": lambda r: r["dimension"],
+            "Models": lambda r: count(r["models"]),
+            "Lowest": lambda r: number(r["least"], 2),
+            "Median": lambda r: number(r["median"], 2),
+            "Highest": lambda r: number(r["most"], 2),
+        },
+    )
+    return (("Table of published accuracies", table),)
+
+
+def cut_said(cut: str) -> str:
+    """Say where the cut between high and low is."""
+    return CUTS.get(cut, cut)
+
+
+def _drawn(part: pl.DataFrame) -> pl.DataFrame:
+    """Keep the layers of the broad space, or of another where that is not there."""
+    broad = part.filter(pl.col("layer") != MEAN, space="broad")
+    return part.filter(pl.col("layer") != MEAN) if broad.is_empty() else broad
+
+
+def _figure(part: pl.DataFrame, model: str, name: str) -> Figure:
+    order = layers(part)
+    places = {layer: place for place, layer in enumerate(order)}
+    placed = part.with_columns(reference="majority").sort(
+        pl.col("layer").replace_strict(places), maintain_order=True
+    )
+    panels = [
+        ((_dimension(mine["dimension"][0]), reading), mine)
+        for reading, own in split(placed, "contexts", "removed")
+        for _, mine in split(own, "space", "dimension")
+    ]
+    rows = [
+        point(", ".join(filter(None, panel)), cut_said(row["cut"]), row, "accuracy", 3)
+        for panel, mine in panels[:MOST_PANELS]
+        for row in mine.iter_rows(named=True)
+    ]
+    left = (
+        f" Drawn are the first {MOST_PANELS} of {len(panels)} panels."
+        if len(panels) > MOST_PANELS
+        else ""
+    )
+    caption = (
+        f"Accuracy of the directions by layer: {model}. Share of terms on the side where the "
+        f"dictionary has them, 0 to 1. Band: {interval_said(part)} (Wilson); dashed line: always "
+        f"naming the more frequent side.{left}"
+    )
+    titles = {", ".join(filter(None, panel)): panel for panel, _ in panels}
+    axis = Axis("Accuracy", 0, 1, None)
+    return Figure(name, caption, spread_said(rows), layer_curves(rows, axis, order, titles))
+
+
+def _dimension(name: str) -> str:
+    return "All dimensions" if name == "all" else name
+
+
+def _table(part: pl.DataFrame, model: str) -> Table:
+    frame = at_one_layer(part)
+    told = interval_said(frame)
+    return network_table(
+        frame,
+        f"{model}, {layer_said(frame['layer'][0])}: accuracy with its {told} (Wilson), balanced "
+        "accuracy, and the accuracy of always naming the more frequent side. All dimensions: each "
+        "term on its own.",
+        {
+            "Dimension": lambda r: _dimension(r["dimension"]),
+            "Space": lambda r: r["space"],
+            "Cut": lambda r: cut_said(r["cut"]),
+            **reading_columns(frame),
+            "Accuracy": lambda r: number(r["accuracy"], 3),
+            told: lambda r: interval(r["ci_low"], r["ci_high"], 3),
+            "Balanced": lambda r: number(r["balanced"], 3),
+            "Majority": lambda r: number(r["majority"], 3),
+            "Terms": lambda r: count(r["n"]),
+            "High": lambda r: count(r["n_high"]),
+        },
+    )

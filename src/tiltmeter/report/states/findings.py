@@ -1,0 +1,262 @@
+"""What was found inside each model, in a sentence or two that a newcomer understands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.report.networks.results import network_table
+from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.states.associations import COMPARABLE, at_the_end
+from tiltmeter.report.states.directions import cut_said
+from tiltmeter.report.states.relations import strongest
+from tiltmeter.report.states.results import (
+    ALPHA,
+    MEAN,
+    Representation,
+    at_one_layer,
+    first_reading,
+    interval_said,
+    layer_said,
+    layers,
+    pairs,
+    said,
+    split,
+)
+from tiltmeter.report.states.tables import titled
+from tiltmeter.report.tables import Table
+
+__all__ = ["MOST_SENTENCES", "finding_table", "findings"]
+
+#: Above this many findings they stand in a table.
+MOST_SENTENCES = 6
+#: Up to this many tests each is named; of more, as many of the largest.
+MOST_NAMED = 3
+
+Finding = tuple[str, str, str]
+
+
+def findings(inside: Representation) -> list[Finding]:
+    """Say what was found.
+
+    Parameters
+    ----------
+    inside
+        A results directory.
+
+    Returns
+    -------
+    list of tuple
+        What it is about, model, text; the models of a kind one after the other.
+    """
+    found: list[Finding] = []
+    for model, part in inside.of_models("differences"):
+        for (words,), mine in part.filter(space="broad").group_by("words", maintain_order=True):
+            found.append((f"Profile of {words}", model, _profile(mine)))
+    for model, part in inside.of_models("associations"):
+        for (study,), mine in part.filter(pl.col("layer") != MEAN).group_by(
+            "study", maintain_order=True
+        ):
+            found.append((f"Association tests of {study}", model, _associations(mine)))
+    for model, part in inside.of_models("relations"):
+        found.append(("Answers and representation", model, _relation(part)))
+    for model, part in inside.of_models("directions"):
+        found.append(("Accuracy of the directions", model, _directions(part)))
+    return [one for one in found if one[2]]
+
+
+def finding_table(found: Sequence[Finding]) -> Table:
+    """Set out what was found, a line per kind and model."""
+    frame = pl.DataFrame(found, schema=["about", "model", "text"], orient="row")
+    return network_table(
+        frame,
+        "What was found, per measure and model. Intervals stand in brackets.",
+        {
+            "Measure": lambda r: r["about"],
+            "Model": lambda r: r["model"],
+            "Finding": lambda r: r["text"],
+        },
+        heads=1 if frame["model"].n_unique() == 1 else 2,
+    )
+
+
+def _profile(part: pl.DataFrame) -> str:
+    """Say on which dimensions groups differ, where the mean hides signs, and under other ways."""
+    every = at_one_layer(part)
+    own = first_reading(every) if not every.is_empty() else every
+    known = list(own.drop_nulls("difference").iter_rows(named=True))
+    if not known:
+        return "No difference could be measured; see the notes."
+    sure = [row for row in known if row["p_holm"] is not None and row["p_holm"] < ALPHA]
+    unsure = [row for row in known if row not in sure]
+    told = interval_said(own)
+    parts = [_higher(row, told) for row in sure]
+    if len(unsure) > MOST_NAMED:
+        rest = f"the other {len(unsure)}" if sure else f"all {len(unsure)}"
+        parts.append(f"No difference is shown in {rest} comparisons.")
+    elif unsure:
+        said = "; ".join(f"{_compared(row)} {_bracketed(row)}" for row in unsure)
+        parts.append(f"No difference is shown for {said}.")
+    chance = [row for row in sure if (row["p_permutation"] or 0) > ALPHA]
+    if chance:
+        where = "; ".join(_compared(row) for row in chance)
+        parts.append(f"With the groups of words shuffled p is above .05 for {where}.")
+    return " ".join([*parts, *_hidden(first_reading(part)), *_turned(every, own)])
+
+
+def _higher(row: Mapping[str, Any], told: str) -> str:
+    first, second = row["first"], row["second"]
+    value, low, high = abs(row["difference"]), row["ci_low"], row["ci_high"]
+    if row["difference"] < 0:
+        first, second = second, first
+        low, high = (None, None) if None in (low, high) else (-high, -low)
+    ends = "" if None in (low, high) else f"{told} {interval(low, high)}; "
+    return (
+        f"{row['dimension']}: {first} {number(value)} standard deviations above {second} ({ends}p "
+        f"(Holm) {p_value(row['p_holm'])})."
+    )
+
+
+def _compared(row: Mapping[str, Any]) -> str:
+    return f"{row['dimension']}, {pairs(row)}"
+
+
+def _bracketed(row: Mapping[str, Any]) -> str:
+    shown = number(row["difference"])
+    known = row["ci_low"] is not None and row["ci_high"] is not None
+    return f"{shown} [{interval(row['ci_low'], row['ci_high'])}]" if known else shown
+
+
+def _hidden(part: pl.DataFrame) -> list[str]:
+    """Name the dimensions on which layers differ clearly in opposite directions."""
+    sure = part.filter(pl.col("layer") != MEAN, pl.col("p_holm") < ALPHA)
+    both = []
+    for _, mine in split(sure, "first", "second", "dimension"):
+        low, high = (
+            mine.sort("difference", descending=down).row(0, named=True) for down in (False, True)
+        )
+        if low["difference"] < 0 < high["difference"]:
+            both.append(
+                f"{_compared(low)}: {number(low['difference'])} at {layer_said(low['layer'])}, "
+                f"{number(high['difference'])} at {layer_said(high['layer'])}"
+            )
+    told = "; ".join(both[:MOST_NAMED])
+    return [f"Layers lean in opposite directions, which the mean hides ({told})."] if both else []
+
+
+def _turned(every: pl.DataFrame, own: pl.DataFrame) -> list[str]:
+    """Say whether other contexts, or removed components, turn a sign."""
+    keys = ["dimension", "first", "second"]
+    usual = own.select(*keys, usual=pl.col("difference").sign())
+    others = every.join(own, on=[*keys, "contexts", "removed"], how="anti", nulls_equal=True)
+    held = others.drop_nulls("difference").join(usual, on=keys)
+    if held.is_empty():
+        return []
+    turned = held.filter(pl.col("difference").sign() != pl.col("usual"))
+    if turned.is_empty():
+        return ["Other contexts or removed components turn no sign."]
+    ways = dict.fromkeys(
+        f"{row['dimension']}: {said('contexts', row['contexts'])}, "
+        f"{said('removed', row['removed'])}"
+        for row in turned.iter_rows(named=True)
+    )
+    return [f"Signs turn with how the model is read ({'; '.join(list(ways)[:MOST_NAMED])})."]
+
+
+def _associations(part: pl.DataFrame) -> str:
+    """Say how many tests lean the stereotypical way at the last layer, and how strongly."""
+    texts = []
+    for method, own in split(part.filter(pl.col("method").is_in(COMPARABLE)), "method"):
+        mine = first_reading(own)
+        last = at_the_end(mine).drop_nulls("effect")
+        texts.append((f"{method}: " if method else "") + _tests(last, mine))
+    return " ".join(texts)
+
+
+def _tests(last: pl.DataFrame, part: pl.DataFrame) -> str:
+    where = f"At the last layer ({layers(part)[-1]})"
+    if last.is_empty():
+        return f"{where} no effect could be measured; see the notes."
+    sure = last.filter(pl.col("p_holm") < ALPHA)
+    against = last.filter(pl.col("effect") < 0).height
+    lean = "leans" if sure.height == 1 else "lean"
+    noun = "association" if last.height == 1 else "associations"
+    most = last.sort(pl.col("effect").abs(), descending=True).head(MOST_NAMED)
+    named = ", ".join(
+        f"{titled(row['test'])} {number(row['effect'])}"
+        + ("" if row["ci_low"] is None else f" [{interval(row['ci_low'], row['ci_high'])}]")
+        for row in most.iter_rows(named=True)
+    )
+    lead = "Effects" if last.height <= MOST_NAMED else "Largest effects"
+    point = "points" if against == 1 else "point"
+    rest = f"; {against} {point} the other way" if against else ""
+    return (
+        f"{where} {sure.height} of {last.height} {noun} {lean} the expected (stereotypical) way by "
+        f"more than chance explains (p (Holm) below .05){rest}. {lead}, on a scale from −2 to 2 "
+        f"where 0 is neutral: {named}."
+    )
+
+
+def _relation(part: pl.DataFrame) -> str:
+    """Say where answers and states agree most, and how much missing answers matter."""
+    known = part.filter(pl.col("layer").is_not_null() & (pl.col("layer") != MEAN))
+    level = "stereotype" if "stereotype" in known["level"] else "trial"
+    own = known.filter(pl.col("removed") == pl.col("removed").min(), level=level).drop_nulls("r")
+    if own.is_empty():
+        return ""
+    _, first = split(own, "missing")[0]
+    top, last = strongest(first), first.filter(layer=layers(first)[-1]).row(0, named=True)
+    if top is None:
+        return ""
+    ends = "" if top["ci_low"] is None else f", {interval(top['ci_low'], top['ci_high'])}"
+    text = (
+        f"What the model says and what stands inside go together most at {layer_said(top['layer'])}"
+        f" (r {number(top['r'])}{ends}; p (Holm) {p_value(top['p_holm'])}; "
+        f"{said('missing', top['missing'])}){_last(last) if top['layer'] != last['layer'] else ''}."
+    )
+    same = own.filter(layer=top["layer"])
+    if same.height > 1:
+        values = ", ".join(
+            f"{said('missing', row['missing'])} {number(row['r'])}"
+            for row in same.iter_rows(named=True)
+        )
+        text += (
+            f" At {layer_said(top['layer'])} r moves with what missing answers count as: {values}."
+        )
+    return text
+
+
+def _last(row: Mapping[str, Any]) -> str:
+    return f"; at the last layer, {row['layer']}, r is {number(row['r'])}"
+
+
+def _directions(part: pl.DataFrame) -> str:
+    """Say how well the directions place terms, beside the majority."""
+    own = at_one_layer(part).filter(dimension="all")
+    if own.is_empty():
+        return ""
+    own = first_reading(own)
+    own = own.filter(space=own["space"][0]).drop_nulls("accuracy")
+    told = [
+        f"{number(row['accuracy'], 3)} {cut_said(row['cut'])}{_against(row)}"
+        for row in own.iter_rows(named=True)
+    ]
+    if not told:
+        return ""
+    row = own.row(0, named=True)
+    return (
+        f"Share of {row['n'] or 0:,} terms on the side where the dictionary has them, "
+        f"{layer_said(row['layer'])}: {'; '.join(told)}. Always naming the more frequent side "
+        f"gives {number(row['majority'], 3)}."
+    )
+
+
+def _against(row: Mapping[str, Any]) -> str:
+    low, high, majority = row["ci_low"], row["ci_high"], row["majority"]
+    if None in (low, high, majority):
+        return ""
+    if low > majority:
+        return " (better than the majority)"
+    return " (worse than the majority)" if high < majority else " (not told from the majority)"

@@ -1,0 +1,245 @@
+"""What a report shows of what stands inside models: sentences, sections, limits and sources.
+
+Reference: Schuster et al. 2024, arXiv:2411.16527; Caliskan et al. 2017; Bai et al. 2025, SI J, O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tiltmeter.report.drawing.figures import Figure
+from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import visible
+from tiltmeter.report.sections import Section
+from tiltmeter.report.states.associations import association_section
+from tiltmeter.report.states.directions import direction_section
+from tiltmeter.report.states.findings import MOST_SENTENCES, finding_table, findings
+from tiltmeter.report.states.layers import layer_section
+from tiltmeter.report.states.profiles import SCALE, profile_section
+from tiltmeter.report.states.relations import relation_section
+from tiltmeter.report.states.results import Representation
+from tiltmeter.report.tables import Table
+
+__all__ = ["LIMITS", "SOURCES", "RepresentationPart", "representation_part",
+           "representation_title"]  # fmt: skip
+
+#: Models named in a title.
+_TITLED = 3
+
+_MEASURED = (
+    "A model turns every word it reads into a list of numbers, a state, anew at each of its "
+    "layers. Words that are used alike have states that lie close together. Here the states of "
+    "words for groups are set against those of words with a meaning known beforehand. The model "
+    "was not asked anything, and nothing it writes was looked at."
+)
+_APPROACHES = {
+    "representation_profiles": (
+        "Profiles",
+        f"Where do words stand between the poles of stereotype content, such as warm and cold? "
+        f"{SCALE} No side is stereotypical by itself.",
+    ),
+    "representation_directions": (
+        "Accuracy of the directions",
+        "Are terms of a dictionary on the side where people put them? Share, 0 to 1; to be set "
+        "against always naming the more frequent side.",
+    ),
+    "representation_associations": (
+        "Association tests",
+        "Are the words of one group closer to one set of attributes than those of another? Effect "
+        "−2 to 2, neutral 0; positive: the expected, for groups of people the stereotypical way.",
+    ),
+    "representation_relations": (
+        "Answers and representation",
+        "Is what is associated inside also what the model says? Correlation −1 to 1, neutral 0.",
+    ),
+}
+
+#: What these numbers cannot show.
+LIMITS = (
+    "A representation is not behaviour: a lean inside need not show in what a model writes or "
+    "decides, and what shows there need not be found inside by these measures.",
+    "The dictionary and the contexts its terms are read in make the directions. Other terms, or "
+    "other contexts, make other profiles.",
+    "Names stand for a gender in the records of one country, and for class, age and origin as "
+    "well. They say nothing about anybody who bears one.",
+    "The terms of a group are few, and each has other uses and meanings than the group.",
+    "A mean over layers hides opposite signs; see the layers one by one.",
+    "Values are standardised by the compared words: with other words in the comparison, the same "
+    "word gets another value. Values of two comparisons, or models, are not on one scale.",
+    "The last state of Llama-like models stands after the final norm and is on another scale than "
+    "the states before it.",
+    "Cosines and directions see what is linear only. A lean that is stored in another way, or on "
+    "words not tested, does not show.",
+    "A difference that is not shown is not shown to be absent. Nothing here is an all-clear.",
+)
+
+#: Table, and a column with its value where only that is meant → what it comes from.
+SOURCES: tuple[tuple[str, dict[str, str], str], ...] = (
+    ("representation_profiles", {}, "Schuster, C. M., Dinisor, M.-A., Ghatiwala, S. & Groh, G. "
+     "(2024). Profiling bias in LLMs: Stereotype dimensions in contextual word embeddings. "
+     "arXiv:2411.16527."),
+    ("representation_profiles", {}, "Nicolas, G., Bai, X. & Fiske, S. T. (2021). Comprehensive "
+     "stereotype content dictionaries using a semi-automated method. European Journal of Social "
+     "Psychology, 51(1), 178–196."),
+    ("representation_associations", {}, "Caliskan, A., Bryson, J. J. & Narayanan, A. (2017). "
+     "Semantics derived automatically from language corpora contain human-like biases. Science, "
+     "356(6334), 183–186."),
+    ("representation_associations", {"method": "seat"}, "May, C., Wang, A., Bordia, S., Bowman, "
+     "S. R. & Rudinger, R. (2019). On measuring social biases in sentence encoders. NAACL-HLT."),
+    ("representation_associations", {"method": "ceat"}, "Guo, W. & Caliskan, A. (2021). Detecting "
+     "emergent intersectional biases: Contextualized word embeddings contain a distribution of "
+     "human-like biases. AIES."),
+    ("representation_associations", {"method": "mac"}, "Manzini, T., Lim, Y. C., Tsvetkov, Y. & "
+     "Black, A. W. (2019). Black is to criminal as Caucasian is to police: Detecting and removing "
+     "multiclass bias in word embeddings. NAACL-HLT."),
+    ("representation_associations", {"method": "ripa"}, "Ethayarajh, K., Duvenaud, D. & Hirst, G. "
+     "(2019). Understanding undesirable word embedding associations. ACL."),
+    ("representation_relations", {}, "Bai, X., Wang, A., Sucholutsky, I. & Griffiths, T. L. "
+     "(2025). Explicitly unbiased large language models still form biased associations. PNAS, "
+     "122(8), SI sections J and O."),
+)  # fmt: skip
+_REMOVAL = (
+    "Mu, J. & Viswanath, P. (2018). All-but-the-top: Simple and effective postprocessing for word "
+    "representations. ICLR."
+)
+
+
+@dataclass(frozen=True)
+class RepresentationPart:
+    """The part of a report about representation; what is not known is empty."""
+
+    names: tuple[str, ...]
+    facts: Plan
+    findings: tuple[tuple[str, str, str], ...]  # about, model, text
+    table: Table | None  # of findings, where there are many
+    measured: tuple[str, ...]
+    approaches: tuple[tuple[str, str], ...]
+    sections: tuple[Section, ...]
+    limits: tuple[str, ...]
+    sources: tuple[str, ...]
+    setting: tuple[tuple[str, str], ...]
+    tables: tuple[str, ...]  # names of the files
+
+    def figures(self) -> Iterator[Figure]:
+        """Give every figure, in the order of the page."""
+        for section in self.sections:
+            yield from section.figures
+
+
+def representation_part(inside: Representation) -> RepresentationPart:
+    """Make the part of a report about representation.
+
+    Parameters
+    ----------
+    inside
+        A results directory.
+
+    Returns
+    -------
+    RepresentationPart
+        A section whose table is absent is left out.
+    """
+    found = tuple(findings(inside))
+    made = (
+        profile_section(inside, "broad"),
+        profile_section(inside, "fine"),
+        layer_section(inside),
+        direction_section(inside),
+        association_section(inside),
+        relation_section(inside),
+    )
+    return RepresentationPart(
+        names=inside.names,
+        facts=inside.facts,
+        findings=found,
+        table=finding_table(found) if len(found) > MOST_SENTENCES else None,
+        measured=(_MEASURED,),
+        approaches=tuple(told for key, told in _APPROACHES.items() if key in inside.written),
+        sections=tuple(section for section in made if section),
+        limits=LIMITS,
+        sources=_sources(inside),
+        setting=_setting(inside.facts),
+        tables=tuple(inside.written),
+    )
+
+
+def representation_title(names: tuple[str, ...]) -> str:
+    """Title a report about representation without a run."""
+    more = f" and {len(names) - _TITLED} more" if len(names) > _TITLED else ""
+    shown = ", ".join(names[:_TITLED]) + more
+    return f"Stereotypes inside the model: {shown}" if shown else "Stereotypes inside models"
+
+
+def _sources(inside: Representation) -> tuple[str, ...]:
+    """Give the works that what was measured comes from, and the sources of its words."""
+    found = []
+    for name, only, source in SOURCES:
+        frame = inside.tables[name]
+        held = frame.filter(**only) if only else frame
+        found += [source] if not held.is_empty() else []
+    removed = any((frame["removed"].fill_null(0) > 0).any() for frame in inside.tables.values())
+    found += [_REMOVAL] if removed else []
+    facts = inside.facts
+    given = [facts.part("dictionary").text("citation")]
+    given += [one.text("citation") for one in facts.parts("tests")]
+    given += [one.text("source") for one in facts.parts("words")]
+    return tuple(dict.fromkeys([*found, *filter(None, given)]))
+
+
+def _setting(facts: Plan) -> tuple[tuple[str, str], ...]:
+    """Say what was read, and how."""
+    told = [(f"Model {one.text('name')}", _model(one)) for one in facts.parts("models")]
+    dictionary, contexts = facts.part("dictionary"), facts.part("contexts")
+    told.append(("Dictionary", _joined(
+        dictionary.text("name"), dictionary.text("file"), _counted(dictionary, "terms"),
+        _counted(dictionary, "senses"), _hash(dictionary))))  # fmt: skip
+    told.append(("Contexts", _joined(
+        contexts.text("kind"), contexts.text("file"), _counted(contexts, "contexts"),
+        _hash(contexts))))  # fmt: skip
+    told += [(f"Words: {one.text('name')}", _words(one)) for one in facts.parts("words")]
+    told += [
+        (f"Tests: {one.text('study')}", _counted(one, "tests")) for one in facts.parts("tests")
+    ]
+    setting = facts.part("setting")
+    told += [
+        (key.replace("_", " ").capitalize(), value or ", ".join(setting.texts(key)))
+        for key, value in facts.pairs("setting")
+    ]
+    return tuple((visible(name), visible(text)) for name, text in told if text)
+
+
+_LAST = {
+    "normed": "last state after the final norm",
+    "block": "last state as its last block gives it",
+}
+
+
+def _model(one: Plan) -> str:
+    layers = len(one.texts("layers"))
+    width = one.text("width")
+    return _joined(
+        f"{layers} {'layer' if layers == 1 else 'layers'}" if layers else "",
+        f"width {width}" if width else "",
+        one.text("dtype"),
+        _LAST.get(one.text("last"), one.text("last")),
+        f"fingerprint {one.text('fingerprint')}" if one.text("fingerprint") else "",
+    )
+
+
+def _words(one: Plan) -> str:
+    groups = ", ".join(f"{group} {n}" for group, n in one.pairs("groups"))
+    alone = ", ".join(one.texts("individuals"))
+    return _joined(groups, f"on their own: {alone}" if alone else "")
+
+
+def _counted(one: Plan, key: str) -> str:
+    return f"{one.text(key)} {key}" if one.text(key) else ""
+
+
+def _hash(one: Plan) -> str:
+    return f"SHA-256 {one.text('sha256')}" if one.text("sha256") else ""
+
+
+def _joined(*texts: str) -> str:
+    return "; ".join(filter(None, texts))

@@ -1,0 +1,315 @@
+"""Tables on disk: the file's ending sets the format, and long ones are read piece by piece.
+
+Text stays text: "null", "nan" and "true" are words, and only a number column is read as
+numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from tiltmeter.errors import InputError, unknown
+from tiltmeter.results import check
+
+__all__ = [
+    "FORMATS",
+    "check_ending",
+    "join_tables",
+    "keep_table",
+    "need_columns",
+    "pieces",
+    "read_numbers",
+    "read_table",
+    "scan_table",
+    "write_pieces",
+    "write_table",
+]
+
+#: Rows held at a time.
+PIECE = 20_000
+#: Endings of tables.
+FORMATS = (".csv", ".parquet")
+INTEGERS = ("iteration", "input_tokens", "output_tokens")
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """Read a whole ``.csv`` or ``.parquet`` table.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, has another ending, or is malformed (file and line are named).
+    """
+    return pl.concat(list(pieces(path)), how="vertical_relaxed")
+
+
+def read_numbers(
+    path: Path, columns: Sequence[str], frame: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Read a table, some of whose columns are numbers; an empty field is null.
+
+    Parameters
+    ----------
+    path
+        A ``.csv`` or ``.parquet`` table.
+    columns
+        The columns that must be numbers.
+    frame
+        The table, where it was read already.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or a value in it is not a number.
+    """
+    frame = read_table(path) if frame is None else frame
+    for name in columns:
+        if name not in frame.columns:
+            raise InputError(f"{path}: {unknown('column', name, frame.columns)}")
+        text = frame[name].cast(pl.String).str.strip_chars().replace("", None)
+        number = text.cast(pl.Float64, strict=False)
+        wrong = text.filter(text.is_not_null() & ~number.is_finite().fill_null(False))
+        if not wrong.is_empty():
+            raise InputError(f"{path}: {name} {wrong[0]!r}: expected a number or nothing")
+        frame = frame.with_columns(number.alias(name))
+    return frame
+
+
+def need_columns(frame: pl.DataFrame, columns: Sequence[str], name: str) -> None:
+    """Say which of some columns a table lacks.
+
+    Raises
+    ------
+    InputError
+        If it lacks any; `name` is what the table is called.
+    """
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        has = ", ".join(frame.columns)
+        raise InputError(f"{name}: missing column {', '.join(missing)}; has {has}")
+
+
+def join_tables(
+    left: pl.DataFrame, right: pl.DataFrame, keys: Sequence[str], name: str
+) -> pl.DataFrame:
+    """Set the columns of a second table beside those of a first, row by row.
+
+    Parameters
+    ----------
+    left, right
+        The tables.
+    keys
+        Columns of both; no two rows of `right` may agree in all of them.
+    name
+        What to call `right` in an error.
+
+    Raises
+    ------
+    InputError
+        If a key is missing or stands twice, or no row finds its partner.
+    """
+    keys = [key.strip() for key in keys]
+    for key in keys:
+        for table, of in ((left, "the first table"), (right, name)):
+            if key not in table.columns:
+                raise InputError(f"{of}: {unknown('column', key, table.columns)}")
+    text = [pl.col(key).cast(pl.String) for key in keys]
+    right = right.select(*text, pl.exclude(keys)).select(
+        *keys, *(c for c in right.columns if c not in left.columns)
+    )
+    if right.select(keys).is_duplicated().any():
+        raise InputError(f"{name}: several rows agree in {', '.join(keys)}; name more with --on")
+    joined = left.with_columns(text).join(right, on=keys, how="left", maintain_order="left")
+    if left.with_columns(text).join(right, on=keys, how="semi").is_empty():
+        raise InputError(f"{name}: no row agrees with the first table in {', '.join(keys)}")
+    return joined
+
+
+def pieces(path: Path, rows: int = PIECE) -> Iterator[pl.DataFrame]:
+    """Yield a table in pieces of at most `rows` rows, at least one even when it is empty.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, has another ending, or is malformed (file and line are named).
+    """
+    _format(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    if path.suffix == ".csv":
+        yield from _csv_pieces(path, rows)
+        return
+    try:
+        scan = pl.scan_parquet(path)
+        height = scan.select(pl.len()).collect().item()
+        for offset in range(0, max(height, 1), rows):
+            yield scan.slice(offset, rows).collect()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
+
+
+def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
+    """Read with the standard library: it knows the line of a malformed record."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = next(reader, None)
+            if not header:
+                raise InputError(f"{path}:1: no header")
+            twice = {name for name in header if header.count(name) > 1}
+            if twice:
+                raise InputError(f"{path}:1: column {', '.join(sorted(twice))} stands twice")
+            records: list[list[str]] = []
+            first = True
+            for record in reader:
+                if not record:
+                    continue
+                if len(record) != len(header):
+                    raise InputError(
+                        f"{path}:{reader.line_num}: {len(record)} fields where the header has "
+                        f"{len(header)}"
+                    )
+                records.append(record)
+                if len(records) == rows:
+                    yield _frame(records, header, path)
+                    records, first = [], False
+            if records or first:
+                yield _frame(records, header, path)
+    except csv.Error as error:
+        raise InputError(f"{path}:{reader.line_num}: malformed CSV: {error}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
+
+
+def _frame(records: list[list[str]], header: list[str], path: Path) -> pl.DataFrame:
+    frame = pl.DataFrame(records, schema={name: pl.String for name in header}, orient="row")
+    for name in set(INTEGERS) & set(header):
+        number = frame[name].replace("", None).cast(pl.Int64, strict=False)
+        wrong = frame.filter(number.is_null() & (frame[name] != ""))
+        if wrong.height:
+            raise InputError(f"{path}: {name} {wrong[name][0]!r}: expected a whole number")
+        frame = frame.with_columns(number.alias(name))
+    return frame
+
+
+def scan_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+    """Scan a table whose columns are known.
+
+    Parameters
+    ----------
+    path
+        A ``.csv`` or ``.parquet`` table.
+    schema
+        One of the schemas of `frames`; an empty field of a number column is null.
+
+    Returns
+    -------
+    polars.LazyFrame
+        Lazy for parquet; a CSV table is read whole.
+    """
+    if path.suffix == ".parquet" and path.is_file():
+        return _scan_parquet(path, schema)
+    frame = read_table(path)
+    frame = frame.with_columns(pl.col(pl.String).replace("", None))
+    flags = [name for name, kind in schema.items() if kind == pl.Boolean and name in frame.columns]
+    frame = frame.with_columns(pl.col(name).str.to_lowercase() == "true" for name in flags)
+    return check(frame, schema, str(path)).lazy()
+
+
+def _scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+    """Scan a parquet table, and cast what another program may write differently."""
+    try:
+        scan = pl.scan_parquet(path)
+        held = scan.collect_schema()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
+    check(held.to_frame().clear(), schema, str(path))
+    for name, kind in schema.items():
+        loose = held[name].is_numeric() or held[name] in (pl.Null, pl.Categorical, pl.Enum)
+        if held[name] != kind and not loose:
+            raise InputError(f"{path}: {name} holds {held[name]}; expected {kind}")
+    return scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
+
+
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table in the format of the file's ending, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If the ending is not known or the file cannot be written.
+    """
+    write_pieces([frame], path)
+
+
+def keep_table(frame: pl.DataFrame, path: Path) -> bool:
+    """Write a table, or remove an earlier one where it has no rows; tell whether it was written.
+
+    Raises
+    ------
+    InputError
+        As for `write_table`.
+    """
+    if frame.is_empty():
+        path.unlink(missing_ok=True)
+    else:
+        write_table(frame, path)
+    return not frame.is_empty()
+
+
+def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
+    """Write pieces of a table one after another, holding one at a time.
+
+    Raises
+    ------
+    InputError
+        If the ending is not known or the file cannot be written.
+    """
+    sink = _format(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".tiltmeter-", dir=path.parent) as folder:
+            parts = []
+            for number, frame in enumerate(frames):
+                parts.append(Path(folder) / f"{number:06d}.parquet")
+                frame.write_parquet(parts[-1])
+            whole = Path(folder) / path.name
+            sink(pl.scan_parquet(parts), whole)
+            whole.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}; nothing was replaced") from None
+
+
+def check_ending(path: Path) -> None:
+    """Raise InputError if a table cannot be written to a file of this name."""
+    if path.suffix not in FORMATS:
+        raise InputError(f"{path}: ending {path.suffix!r}; allowed are {', '.join(FORMATS)}")
+
+
+def _format(path: Path) -> Callable[[pl.LazyFrame, Path], object]:
+    check_ending(path)
+    if path.suffix == ".parquet":
+        return lambda frame, whole: frame.sink_parquet(whole)
+    return _sink_csv
+
+
+def _sink_csv(frame: pl.LazyFrame, whole: Path) -> None:
+    schema = frame.collect_schema()
+    lists = [pl.col(name).list.join(" | ") for name, kind in schema.items() if kind == _LIST]
+    score = [_as_written("score")] if schema.get("score") == pl.Float64 else []
+    frame.with_columns(*lists, *score).sink_csv(whole)
+
+
+_LIST = pl.List(pl.String)
+
+
+def _as_written(column: str) -> pl.Expr:
+    """Write whole numbers without a fraction: a decision is 1 or 0."""
+    value = pl.col(column)
+    whole = value.cast(pl.Int64, strict=False)
+    return pl.when(whole == value).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))

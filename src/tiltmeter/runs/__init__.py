@@ -1,1 +1,0 @@
-"""Runs: a plan, the asking, and the tables of a results directory."""

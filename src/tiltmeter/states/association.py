@@ -1,0 +1,271 @@
+"""Association tests: which words are closer to which attributes, inside a model.
+
+Reference
+    ``weat``: Caliskan, Bryson & Narayanan (2017), Science 356, 183–186.
+    ``seat``: May et al. (2019), NAACL, 622–628: the same test on states of words in sentences that
+    say nothing, the templates; `of["contexts"]` is then ``templates``.
+    ``ceat``: Guo & Caliskan (2021), AIES, 122–133; see `sampled`.
+    ``ripa``: Ethayarajh, Duvenaud & Hirst (2019), ACL, 1696–1705.
+    ``mac``: Manzini et al. (2019), NAACL, 615–621.
+
+Measures
+    WEAT. With s(w) the mean cosine of w with the first attributes minus that with the second, the
+    effect is the difference of mean s between the first and the second targets in standard
+    deviations of s over all targets: −2…2, neutral 0, positive where the first targets are closer
+    to `toward`. `statistic` is the difference of summed s; p is the share of partitions of the
+    targets that make it as large (`partitions`). The interval resamples words (`differential`).
+
+    RIPA adds a test for groups that are named by few words, even one each, where partitions of
+    targets cannot tell anything: attributes are projected on the line through the two groups (the
+    difference of their mean states), and it is the attributes that are partitioned and whose
+    standard deviation is the unit. Lengths of the group words' states, which follow how frequent
+    they are, do not count.
+
+    MAC adds which of the two groups an effect comes from, a row for each: its mean cosine distance
+    to the attributes of the other side minus that to its own. In units of cosine, −2…2, neutral
+    0, positive where the group is closer to the attributes it is tied to; p from partitions of
+    the attributes. A WEAT effect may come from one group alone.
+
+Deviations from the sources
+    May et al. take each sentence for an item; here a word has one state, its mean over the
+    templates, for sentences of one word are no independent items and would make p too small.
+    The standard deviation has ddof 0. The WEAT paper does not say; with ddof 1 the effect is
+    √((n − 1) / n) of ours. Caliskan et al. count partitions strictly above; here ties and the
+    partition found count, so p is never 0. RIPA takes the difference of means for the first
+    principal component of pairs, for groups are not paired, and is standardised, so that layers
+    compare. MAC is published as one mean distance over all attribute sets, which says how close
+    words stand but not to which side; here it is the contrast of the two sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tiltmeter.errors import InputError
+from tiltmeter.models.readers.states import States
+from tiltmeter.results.states import ASSOCIATIONS
+from tiltmeter.states.contexts import rows_of
+from tiltmeter.states.differential import Array, Differential
+from tiltmeter.states.partitions import permute
+from tiltmeter.states.sampled import combine_samples
+from tiltmeter.states.word_tests import FEWEST, TestSetting, WordSet, WordTest, test_words
+from tiltmeter.statistics.effects import holm
+
+#: A function called test is no test of pytest's.
+__test__: dict[str, str] = {}
+
+__all__ = ["METHODS", "TestSetting", "test_associations"]
+
+METHODS = ("weat", "seat", "ceat", "ripa", "mac")
+
+#: Those that part targets, and so need at least two on each side.
+_BY_TARGETS = ("weat", "seat", "ceat")
+
+Rows = list[dict[str, Any]]
+
+
+def test_associations(
+    states: States,
+    tests: Sequence[WordTest],
+    *,
+    of: Mapping[str, object],
+    method: str = "weat",
+    setting: TestSetting | None = None,
+) -> pl.DataFrame:
+    """Test associations at every layer.
+
+    Parameters
+    ----------
+    states
+        Of every word of the tests (`test_words`); for ``ceat`` of every word in each of its
+        contexts, with keys ``word|number``, which the others average.
+    tests
+        Two sets of targets and two of attributes each.
+    of
+        What the states are of, for the columns `model`, `contexts` and `removed`.
+    method
+        One of METHODS; ``weat`` of words in templates is called ``seat``.
+    setting
+        How; by default as `TestSetting` says.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of ASSOCIATIONS: a row per test and layer, of ``mac`` two. There is no row of a
+        mean over layers: mean effects have no test of this kind. No number is null, and `note`
+        says why.
+
+    Raises
+    ------
+    InputError
+        If a word has no state, or its state is all zero, or there is no such method.
+
+    Examples
+    --------
+    >>> words = tuple("abcdefgh")
+    >>> values = np.array([[[1, 0]], [[3, 1]], [[0, 1]], [[1, 2]]] * 2, dtype=np.float32)
+    >>> states = States(words, ("0",), values, np.ones(8, dtype=np.int64))
+    >>> sets = [WordSet(name, tuple(name)) for name in ("ab", "cd", "ef", "gh")]
+    >>> of = {"model": "m", "contexts": "none", "removed": 0}
+    >>> found = test_associations(states, [WordTest("mine", "one", *sets)], of=of)
+    >>> found.select(pl.col("effect").round(3), "p", "n_partitions").row(0)
+    (1.914, 0.16666666666666666, 6)
+    """
+    if method not in METHODS:
+        raise InputError(f"method {method!r}: allowed are {', '.join(METHODS)}")
+    how = setting or TestSetting()
+    if method != "ceat":
+        states = _by_word(states, test_words(tests))
+    called = "seat" if method == "weat" and of.get("contexts") == "templates" else method
+    rows: Rows = []
+    for test in (one.as_weat if called in _BY_TARGETS else one for one in tests):
+        stated = {**of, "study": test.study, "test": test.test, "method": called}
+        stated |= {"confidence": how.confidence}
+        rows += [
+            {**stated, "layer": layer, **_describe(test), **row}
+            for layer, row in _MEASURES[method](states, test, how)
+        ]
+    return _adjust(pl.DataFrame(rows, schema=ASSOCIATIONS))
+
+
+def _describe(test: WordTest) -> dict[str, Any]:
+    roles = ("first", "second", "toward", "against")
+    named = {role: one.name for role, one in zip(roles, test.sets, strict=True)}
+    counts = {f"n_{role}": len(one.words) for role, one in zip(roles, test.sets, strict=True)}
+    return {**named, **counts}
+
+
+def _by_word(states: States, words: Sequence[str]) -> States:
+    """Average the states of a word over its contexts, where they stand apart."""
+    if set(words) <= set(states.keys):
+        return states
+    rows, of = rows_of(states, words)
+    counts = states.counts[rows].astype(np.float64)
+    sums = np.zeros((len(words), *states.values.shape[1:]))
+    np.add.at(sums, of, states.values[rows] * counts[:, None, None])
+    total = np.bincount(of, counts, len(words))
+    means = (sums / total[:, None, None]).astype(np.float32)
+    return States(tuple(words), states.layers, means, total.astype(np.int64))
+
+
+def _weat(states: States, test: WordTest, how: TestSetting) -> list[tuple[str, dict[str, Any]]]:
+    words = [one.words for one in test.sets]
+    if min(map(len, words[:2])) < FEWEST:
+        short = min(test.sets[:2], key=lambda one: len(one.words))
+        note = f"too few words for the test: {short.name} has {len(short.words)}"
+        return [(layer, {"note": note}) for layer in states.layers]
+    targets, attributes = _unit(states, words[0] + words[1]), _unit(states, words[2] + words[3])
+    cosines = np.einsum("tlw,alw->lta", targets, attributes, optimize=True)
+    return _rows(states, Differential(cosines, len(words[0]), len(words[2])), how)
+
+
+def _ripa(states: States, test: WordTest, how: TestSetting) -> list[tuple[str, dict[str, Any]]]:
+    first, second, toward, against = (one.words for one in test.sets)
+    # The length of the line does not matter: the effect is in standard deviations along it.
+    groups = np.concatenate([states.of(first), states.of(second)])
+    attributes = np.concatenate([states.of(toward), states.of(against)])
+    products = np.einsum("alw,tlw->lat", attributes, groups, optimize=True)
+    return _rows(states, Differential(products, len(toward), len(first)), how)
+
+
+def _mac(states: States, test: WordTest, how: TestSetting) -> list[tuple[str, dict[str, Any]]]:
+    rows = []
+    sides = ((test.first, test.toward, test.against), (test.second, test.against, test.toward))
+    for group, own, other in sides:
+        attributes = _unit(states, own.words + other.words)
+        cosines = np.einsum("alw,tlw->lat", attributes, _unit(states, group.words), optimize=True)
+        found = Differential(cosines, len(own.words), len(group.words), standardised=False)
+        stated = _of_one(group, own, other)
+        rows += [(layer, {**row, **stated}) for layer, row in _rows(states, found, how)]
+    return rows
+
+
+def _of_one(group: WordSet, own: WordSet, other: WordSet) -> dict[str, Any]:
+    """Describe a row that compares no second group."""
+    return {
+        "first": group.name,
+        "second": None,
+        "toward": own.name,
+        "against": other.name,
+        "n_first": len(group.words),
+        "n_second": None,
+        "n_toward": len(own.words),
+        "n_against": len(other.words),
+    }
+
+
+def _ceat(states: States, test: WordTest, how: TestSetting) -> list[tuple[str, dict[str, Any]]]:
+    return list(zip(states.layers, combine_samples(states, test, how), strict=True))
+
+
+_MEASURES: dict[
+    str, Callable[[States, WordTest, TestSetting], list[tuple[str, dict[str, Any]]]]
+] = {"weat": _weat, "seat": _weat, "ceat": _ceat, "ripa": _ripa, "mac": _mac}
+
+
+def _unit(states: States, words: Sequence[str]) -> Array:
+    """Give states of length 1, shape (words, layers, width)."""
+    found = states.of(words)
+    length = np.linalg.norm(found, axis=2, keepdims=True)
+    if not length.all():
+        word, layer = np.argwhere(length[..., 0] == 0)[0]
+        raise InputError(
+            f"the state of {words[word]!r} at layer {states.layers[layer]} is all zero"
+        )
+    return np.asarray(found / length)
+
+
+def _rows(
+    states: States, found: Differential, how: TestSetting
+) -> list[tuple[str, dict[str, Any]]]:
+    """Set out effect, interval and partitions of every layer."""
+    effect, values = found.effect(), found.associations
+    low = high = np.full(len(effect), np.nan)
+    if how.draws:
+        low, high = found.interval(how.confidence, how.draws, how.seed)
+    tested = permute(values, found.n_items, how)
+    split = values[:, : found.n_items].sum(axis=1), values[:, found.n_items :].sum(axis=1)
+    numbers = {
+        "effect": effect,
+        "ci_low": low,
+        "ci_high": high,
+        "statistic": split[0] - split[1],
+        "p": tested.p,
+        "p_two_sided": tested.p_two_sided,
+    }
+    counted = {"exact": tested.exact, "n_partitions": tested.n_partitions}
+    return [
+        (layer, _row({name: float(of[at]) for name, of in numbers.items()}) | counted)
+        for at, layer in enumerate(states.layers)
+    ]
+
+
+def _row(numbers: dict[str, float]) -> dict[str, Any]:
+    flat = not np.isfinite(numbers["effect"])
+    row: dict[str, Any] = {k: v if np.isfinite(v) else None for k, v in numbers.items()}
+    if flat:
+        row |= dict.fromkeys(("ci_low", "ci_high", "p", "p_two_sided"))
+    return row | {"note": "no word is closer than another" if flat else None}
+
+
+def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add p_holm over the tests of a study in a layer."""
+    parts = [
+        part.with_columns(p_holm=pl.Series(holm(part["p"].to_numpy()), dtype=pl.Float64))
+        for part in rows.filter(pl.col("p").is_not_null())
+        .with_row_index()
+        .partition_by("study", "layer", maintain_order=True)
+    ]
+    if not parts:
+        return rows
+    return _in_order(rows, pl.concat(parts).sort("index").drop("index"))
+
+
+def _in_order(rows: pl.DataFrame, tested: pl.DataFrame) -> pl.DataFrame:
+    adjusted = np.full(rows.height, np.nan)
+    adjusted[rows["p"].is_not_null().to_numpy()] = tested["p_holm"].to_numpy()
+    return rows.with_columns(p_holm=pl.Series(adjusted, nan_to_null=True))

@@ -1,0 +1,264 @@
+"""Direction prediction: whether further words are on the side where a dictionary has them.
+
+Reference: Schuster et al. 2024, sections 3.3 and 4.1, after Fraser et al. 2021: words of the
+extended dictionary of Nicolas, Bai & Fiske 2021 that made no pole are projected on their own
+dimension; the sign of the coordinate predicts high or low. Accuracy 0…1; to be read beside the
+majority baseline, as high and low words are seldom equally many.
+
+Beyond the source: balanced accuracy (neutral ½), the cut at the mean of the terms' coordinates for
+every model (the paper quotes it for a few), Wilson's interval, every layer. The fine dimensions are
+predicted in the fine space and the broad ones in the broad space, from the words of their parts;
+"all" takes every word on its own fine dimension.
+
+Deviations: the released code keeps only the last dimension of a word that stands in two; here it
+has a row for each. A coordinate of exactly the cut predicts low.
+Table 2 of the paper rests on contexts that were not released.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from tiltmeter.errors import InputError, TiltmeterWarning
+from tiltmeter.models.readers.states import States
+from tiltmeter.results import check
+from tiltmeter.results.states import DIRECTIONS
+from tiltmeter.results.tables import need_columns, read_table
+from tiltmeter.states.axes import build_axes
+from tiltmeter.states.contexts import term_of
+from tiltmeter.states.dictionary import BROAD, DIRECTIONS_OF, Dictionary, line_of
+
+__all__ = ["CUTS", "SUBSETS", "predict_directions", "read_extended"]
+
+Array = NDArray[np.float64]
+
+#: zero: as published; centred: the mean of the coordinates of the terms that are predicted.
+CUTS = ("zero", "centred")
+
+#: paper: no seed word, in the one dimension that the released code keeps of it (`primary`), not
+#: added by hand, with examples in WordNet.
+SUBSETS = ("paper", "all")
+
+_PAPER: dict[str, Callable[[str], bool]] = {
+    "in_seed": lambda text: text in ("false", "0"),
+    "primary": lambda text: text in ("true", "1"),
+    "manual_add": lambda text: text in ("false", "0"),
+    "n_wordnet_examples": lambda text: text.isdecimal() and int(text) > 0,
+}
+
+
+def read_extended(path: str | Path, *, subset: str | None = None) -> pl.DataFrame:
+    """Read words whose directions are to be predicted.
+
+    Parameters
+    ----------
+    path
+        A .csv or .parquet table with `term`, `dimension` and `direction` (high or low).
+    subset
+        "paper" for the words the paper used, which needs the columns `in_seed`, `primary`,
+        `manual_add` and `n_wordnet_examples`; "all"; by default "paper" where the table has these.
+
+    Returns
+    -------
+    polars.DataFrame
+        `term`, `dimension` and `direction`; a term in two dimensions has two rows.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a direction is neither high nor low, a term is both, or no row is
+        left.
+    """
+    path = Path(path)
+    if subset not in (None, *SUBSETS):
+        raise InputError(f"subset {subset!r}: allowed are {', '.join(SUBSETS)}")
+    frame = read_table(path)
+    need_columns(frame, ("term", "dimension", "direction"), str(path))
+    chosen = subset == "paper" or (subset is None and set(_PAPER) <= set(frame.columns))
+    if chosen:
+        need_columns(frame, tuple(_PAPER), f"{path}: subset paper")
+    text = frame.select(pl.all().cast(pl.String).str.strip_chars())
+    lower = text.with_columns(pl.exclude("term", "dimension").str.to_lowercase())
+    kept = [
+        (row["term"], row["dimension"], _direction(row, path, number))
+        for number, row in enumerate(lower.iter_rows(named=True))
+        if not chosen or all(allowed(row[name] or "") for name, allowed in _PAPER.items())
+    ]
+    if not kept:
+        raise InputError(f"{path}: no row is left of {frame.height}; give subset='all'")
+    columns = {name: pl.String for name in ("term", "dimension", "direction")}
+    found = pl.DataFrame(kept, schema=columns, orient="row").unique(maintain_order=True)
+    both = found.filter(pl.struct("term", "dimension").is_duplicated())
+    if both.height:
+        term, dimension, _ = both.row(0)
+        raise InputError(f"{path}: {term!r} is both high and low in {dimension!r}; keep one")
+    return found
+
+
+def predict_directions(
+    poles: States,
+    dictionary: Dictionary,
+    states: States,
+    extended: pl.DataFrame,
+    *,
+    of: Mapping[str, object],
+    confidence: float = 0.95,
+) -> pl.DataFrame:
+    """Predict on which side of their dimension words stand, and count how often that is right.
+
+    Parameters
+    ----------
+    poles
+        States of the dictionary's senses.
+    dictionary
+        The poles of the dimensions.
+    states
+        States of the words, keyed by term; those of a term apart by context are averaged.
+    extended
+        From `read_extended`. Words of other dimensions than the dictionary's, and words without a
+        state, are left out with a warning that counts them.
+    of
+        `model`, `contexts` and `removed`, which stand in every row.
+    confidence
+        Of the intervals of accuracy, 0…1.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns DIRECTIONS.
+
+    Raises
+    ------
+    InputError
+        If no word is left, a pole has no state, or the two kinds of states do not fit.
+    """
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence {confidence}: must lie between 0 and 1, as 0.95")
+    axes = build_axes(poles, dictionary)
+    terms, coordinates = _averaged(axes.coordinates(states), states)
+    words = _usable(extended, dictionary, terms)
+    at = np.array([terms[term] for term in words["term"]])
+    high = (words["direction"] == "high").to_numpy()
+    own = words["dimension"].to_numpy()
+    rows: list[dict[str, object]] = []
+    for space, dimension, columns, chosen in _chosen(axes.labels, dictionary, own):
+        # Shape (layers + 1, words): each word on the axis it is predicted by.
+        values = coordinates[:, columns, at[chosen]]
+        centre = np.zeros_like(values)
+        for column in np.unique(columns):
+            same = columns == column
+            centre[:, same] = values[:, same].mean(axis=1, keepdims=True)
+        for cut, above in (("zero", values > 0), ("centred", values > centre)):
+            key = {"space": space, "dimension": dimension, "cut": cut}
+            rows += _counted(above, high[chosen], [*axes.layers, "mean"], key, confidence)
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    frame = frame.with_columns(
+        pl.lit(confidence).alias("confidence"), *(pl.lit(v).alias(c) for c, v in of.items())
+    )
+    return check(frame, DIRECTIONS, "directions")
+
+
+def _direction(row: Mapping[str, str | None], path: Path, number: int) -> str:
+    found = DIRECTIONS_OF.get(row["direction"] or "")
+    if found is None or not row["term"] or not row["dimension"]:
+        name = "direction" if found is None else "dimension" if row["term"] else "term"
+        allowed = "high and low, or 1 and -1" if found is None else "some text"
+        raise InputError(f"{line_of(path, number)}: {name} {row[name]!r}; allowed: {allowed}")
+    return found
+
+
+def _averaged(found: Array, states: States) -> tuple[dict[str, int], Array]:
+    """Average the rows of each term; shape (layers + 1, coordinates, terms)."""
+    of = [term_of(key) for key in states.keys]
+    terms = {term: at for at, term in enumerate(dict.fromkeys(of))}
+    member = np.array([terms[term] for term in of], dtype=np.intp)
+    sums = np.zeros((len(terms), *found.shape[:2]))
+    np.add.at(sums, member, np.moveaxis(found * states.counts, 2, 0))
+    return terms, np.moveaxis(sums, 0, 2) / np.bincount(member, weights=states.counts)
+
+
+def _usable(
+    extended: pl.DataFrame, dictionary: Dictionary, terms: Mapping[str, int]
+) -> pl.DataFrame:
+    """Leave out words that no axis is for or that have no state, and say how many."""
+    need_columns(extended, ("term", "dimension", "direction"), "extended")
+    parts = {part for dimension in dictionary.broad for part in _parts(dictionary, dimension)}
+    known = pl.col("dimension").is_in([*dictionary.dimensions, *parts])
+    kept = extended.filter(known)
+    words = kept.filter(pl.col("term").is_in([*terms]))
+    if words.is_empty():
+        raise InputError(
+            f"extended: none of {extended.height} words has a state and a dimension of "
+            f"{', '.join(dictionary.dimensions)}"
+        )
+    if words.height < extended.height:
+        warnings.warn(
+            f"{extended.height - words.height} of {extended.height} words left out of direction "
+            f"prediction: {extended.height - kept.height} of dimensions that {dictionary.name} "
+            f"does not have, {kept.height - words.height} without a state",
+            TiltmeterWarning,
+            stacklevel=3,
+        )
+    return words
+
+
+def _parts(dictionary: Dictionary, broad: str) -> set[str]:
+    """Return the dimensions whose words a broad dimension is tried on."""
+    return {*dictionary.broad[broad], *BROAD.get(broad, ())}
+
+
+def _chosen(
+    labels: tuple[tuple[str, str], ...], dictionary: Dictionary, own: NDArray[np.object_]
+) -> Iterator[tuple[str, str, NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield space, dimension, the words that are predicted, and the coordinate each one has."""
+    for column, (space, dimension) in enumerate(labels):
+        parts = _parts(dictionary, dimension) if space == "broad" else {dimension}
+        chosen = np.flatnonzero(np.isin(own, [*parts]))
+        if chosen.size:
+            yield space, dimension, np.full(chosen.size, column), chosen
+    fine = {dimension: at for at, (space, dimension) in enumerate(labels) if space == "fine"}
+    chosen = np.flatnonzero(np.isin(own, [*fine]))
+    if chosen.size:
+        yield "fine", "all", np.array([fine[name] for name in own[chosen]]), chosen
+
+
+def _counted(
+    above: NDArray[np.bool_],
+    high: NDArray[np.bool_],
+    layers: list[str],
+    key: Mapping[str, object],
+    confidence: float,
+) -> list[dict[str, object]]:
+    """Count what was predicted rightly, a row per layer."""
+    n, n_high = high.size, int(high.sum())
+    right = (above == high).sum(axis=1)
+    low, up = _wilson(right, n, confidence)
+    balanced: list[float | None] = [None] * len(layers)
+    if 0 < n_high < n:
+        found_high, found_low = above[:, high].mean(axis=1), (~above[:, ~high]).mean(axis=1)
+        balanced = ((found_high + found_low) / 2).tolist()
+    return [
+        {
+            **key,
+            **{"layer": layer, "accuracy": int(right[at]) / n, "balanced": balanced[at]},
+            **{"ci_low": float(low[at]), "ci_high": float(up[at])},
+            **{"majority": max(n_high, n - n_high) / n, "n": n, "n_high": n_high},
+        }
+        for at, layer in enumerate(layers)
+    ]
+
+
+def _wilson(right: NDArray[np.int64], n: int, confidence: float) -> tuple[Array, Array]:
+    """Give Wilson's interval of a share (1927)."""
+    z, share = float(ndtri(0.5 + confidence / 2)), right / n
+    centre = share + z**2 / (2 * n)
+    half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    scale = 1 + z**2 / n
+    return np.clip((centre - half) / scale, 0, 1), np.clip((centre + half) / scale, 0, 1)

@@ -1,0 +1,255 @@
+"""Contexts of a dictionary's senses: sentences of a file, or the dictionary's own examples.
+
+A file has a line of JSON for each sense, as Schuster et al. (2024) released theirs (there with the
+ending .txt)::
+
+    {"term": "warm", "synset": "warm.a.02", "definition": …, "examples": ["…", …],
+     "example_source": "who wrote them"}
+
+`term` and `examples` are needed; a sense without a synset is its term. The paper takes five
+sentences for each sense. Lines about senses that are not in the dictionary are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from tiltmeter.errors import InputError, TiltmeterWarning
+from tiltmeter.results.states import CONTEXTS
+from tiltmeter.results.tables import need_columns
+from tiltmeter.states.dictionary import Dictionary
+from tiltmeter.states.example_lines import holds, read_lines
+
+__all__ = ["dictionary_examples", "for_senses", "read_examples", "read_word_examples",
+           "senses_of", "write_examples"]  # fmt: skip
+
+#: How many senses a message names.
+NAMED = 5
+
+
+def read_examples(
+    path: str | Path, dictionary: Dictionary, most: int = 5, *, skip_missing: bool = False
+) -> pl.DataFrame:
+    """Read the sentences of a dictionary's senses.
+
+    Parameters
+    ----------
+    path
+        A file of JSON lines.
+    dictionary
+        Whose senses are wanted. Those without a sentence are left out, with a warning.
+    most
+        Sentences per sense, the first ones.
+    skip_missing
+        Leave out a sentence that does not hold its term, which is an error otherwise.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns CONTEXTS, in the dictionary's order; the key is that of the sense.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, a line is malformed, a sense stands twice with other sentences, a
+        sentence does not hold its term, or all senses of a pole are without a sentence.
+    """
+    _refuse_none(most)
+    held = read_lines(Path(path), dictionary.terms, most, skip_missing)
+    _refuse_empty_poles(held, dictionary, str(path))
+    return _contexts(held, dictionary.terms, str(path))
+
+
+def read_word_examples(
+    path: str | Path, words: Iterable[str], most: int = 5, *, skip_missing: bool = False
+) -> pl.DataFrame:
+    """Read the sentences of words that have no senses, such as those of an association test.
+
+    Parameters
+    ----------
+    path, most, skip_missing
+        As of `read_examples`.
+    words
+        Those wanted.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns CONTEXTS; the key is the word and the number of its sentence (``sea|2``), so that
+        the states of one sentence can be told from those of another.
+
+    Raises
+    ------
+    InputError
+        As of `read_examples`, and if a word has no sentence.
+    """
+    wanted = {word: word for word in words}
+    _refuse_none(most)
+    held = read_lines(Path(path), wanted, most, skip_missing)
+    if bare := [word for word in wanted if not held.get(word)]:
+        raise InputError(
+            f"{path}: {len(bare)} of {len(wanted)} words have no example: {_few(bare)}; add a "
+            "line for each"
+        )
+    rows = [
+        (f"{word}|{number}", word, text)
+        for word in wanted
+        for number, text in enumerate(held[word], start=1)
+    ]
+    return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
+
+
+def dictionary_examples(dictionary: Dictionary, most: int = 5) -> pl.DataFrame:
+    """Take the dictionary's own examples, those that hold their term as it stands.
+
+    Parameters
+    ----------
+    dictionary
+        Its column `examples`; senses without such an example are left out, with a warning.
+    most
+        Examples per sense, the first ones.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns CONTEXTS.
+
+    Raises
+    ------
+    InputError
+        If all senses of a pole are without an example.
+    """
+    _refuse_none(most)
+    held = {
+        key: [text for text in given or () if holds(term, text)][:most]
+        for key, term, given in dictionary.senses.select("key", "term", "examples").iter_rows()
+    }
+    name = f"examples of {dictionary.name}"
+    _refuse_empty_poles(held, dictionary, name)
+    return _contexts(held, dictionary.terms, name)
+
+
+def for_senses(contexts: pl.DataFrame, senses: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Give every sense of a term the contexts of the term: a corpus does not tell senses apart.
+
+    Parameters
+    ----------
+    contexts
+        Columns CONTEXTS, with terms for keys.
+    senses
+        Columns `key` and `term`. Those without a context are left out, with a warning.
+    name
+        What to call the contexts in a message.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns CONTEXTS, in the order of the senses.
+    """
+    given = _by_key(contexts, name)
+    terms = dict(senses.select("key", "term").iter_rows())
+    return _contexts({key: given.get(term, []) for key, term in terms.items()}, terms, name)
+
+
+def senses_of(terms: Iterable[str]) -> pl.DataFrame:
+    """List terms as senses without synset and definition, each once.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns `key`, `term`, `synset` and `definition`.
+    """
+    rows = [(term, term, None, None) for term in dict.fromkeys(terms)]
+    columns = dict.fromkeys(("key", "term", "synset", "definition"), pl.String())
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def write_examples(
+    contexts: pl.DataFrame, senses: pl.DataFrame, path: str | Path, source: str
+) -> None:
+    """Write contexts as `read_examples` reads them, whole or not at all.
+
+    Parameters
+    ----------
+    contexts
+        Columns CONTEXTS.
+    senses
+        Columns `key`, `term`, `synset` and `definition`, as of a dictionary: in their order.
+    path
+        Replaced if it is there.
+    source
+        Who wrote the sentences.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    given = _by_key(contexts, "contexts")
+    senses = senses.unique("key", keep="first", maintain_order=True)
+    rows = [
+        {**row, "examples": given[row["key"]], "example_source": source}
+        for row in senses.select("key", "term", "synset", "definition").iter_rows(named=True)
+        if row["key"] in given
+    ]
+    lines = [
+        json.dumps({name: row[name] for name in row if name != "key"}, ensure_ascii=False) + "\n"
+        for row in rows
+    ]
+    path = Path(path)
+    part = path.with_name(f"{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text("".join(lines), encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def _by_key(contexts: pl.DataFrame, name: str) -> dict[str, list[str]]:
+    need_columns(contexts, list(CONTEXTS), name)
+    given: dict[str, list[str]] = {}
+    for key, context in contexts.select("key", "context").iter_rows():
+        given.setdefault(key, []).append(context)
+    return given
+
+
+def _contexts(
+    held: Mapping[str, Sequence[str]], wanted: Mapping[str, str], name: str
+) -> pl.DataFrame:
+    """Make the table, in the order of what is wanted; say what has no context."""
+    rows = [(key, term, text) for key, term in wanted.items() for text in held.get(key, ())]
+    if bare := [key for key in wanted if not held.get(key)]:
+        warnings.warn(
+            f"{name}: {len(bare)} of {len(wanted)} senses have no example and are left out: "
+            f"{_few(bare)}",
+            TiltmeterWarning,
+            stacklevel=3,
+        )
+    return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
+
+
+def _refuse_empty_poles(
+    held: Mapping[str, Sequence[str]], dictionary: Dictionary, name: str
+) -> None:
+    for dimension in dictionary.dimensions:
+        for direction in ("high", "low"):
+            if not any(held.get(key) for key in dictionary.pole([dimension], direction)):
+                raise InputError(
+                    f"{name}: no sense of the {direction} pole of {dimension} has an example; "
+                    "give at least one"
+                )
+
+
+def _few(keys: Sequence[str]) -> str:
+    return ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
+
+
+def _refuse_none(most: int) -> None:
+    if most < 1:
+        raise InputError(f"most {most}: at least 1 example per sense")

@@ -1,0 +1,278 @@
+"""Stereotype profiles: where groups of words stand on stereotype dimensions, in each layer.
+
+Reference: Schuster et al. 2024, "Profiling Bias in LLMs: Stereotype Dimensions in Contextual Word
+Embeddings", section 3.3. The coordinates of a word (`axes`) are standardised over the words of all
+compared groups (mean 0, standard deviation 1 with n), layer by layer and for the mean of the raw
+coordinates over layers; groups are compared with Student's t test.
+Measures: a mean per group, in standard deviations, neutral 0; and the difference of two groups,
+neutral 0, close to −2…2. Higher is nearer the high pole (warm, competent); which group that favours
+is for the reader to say.
+
+Beyond the source: intervals of means and of differences, Holm and Benjamini–Hochberg over the
+dimensions of a space and the pairs of groups in a layer, a test that shuffles which group a word is
+of, any number of groups, and words that stand for themselves: they are measured in the groups'
+units, with an interval over their contexts. Such an interval says how much the wording of a context
+moves the word. In a causal model "X is here" and "X is there" give X one state, so it is a
+little narrow there.
+
+Where all words have one coordinate, or those of both groups do not vary, numbers are null and a
+note says so. A note also tells where some states are more than 10 times as long as most. Causal
+models hold such states at the first token of a text (Xiao et al. 2024, ICLR, "attention sinks"),
+which is the word's own where its context begins with it and the tokenizer sets no mark before it.
+They drown all else, and groups then differ by how many tokens their words have: leave such contexts
+out (`in_templates` with `leading` false), for poles as for words.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tiltmeter.errors import InputError
+from tiltmeter.models.readers.states import States
+from tiltmeter.results import Schema, check
+from tiltmeter.results.states import PROFILE_DIFFERENCES, PROFILE_TERMS, PROFILES
+from tiltmeter.states.axes import Axes, build_axes
+from tiltmeter.states.contexts import rows_of
+from tiltmeter.states.dictionary import Dictionary
+from tiltmeter.states.words import Words
+from tiltmeter.statistics.effects import benjamini_hochberg, holm
+from tiltmeter.statistics.groups import ROUNDING, compare_groups, margin, permute_groups
+
+__all__ = ["Profile", "ProfileSetting", "measure_profile"]
+
+Array = NDArray[np.float64]
+
+_CONSTANT = "all words have one coordinate"
+_STILL = "no variance within groups"
+_LONG = "some states are over 10 times as long as most: terms that begin a context"
+
+
+@dataclass(frozen=True)
+class ProfileSetting:
+    """How sure, and how many shuffles.
+
+    Parameters
+    ----------
+    confidence
+        Of all intervals, 0…1.
+    draws
+        Shuffles of the permutation test, where not all are tried (up to 100,000 are).
+    seed
+        For drawing them.
+    """
+
+    confidence: float = 0.95
+    draws: int = 10_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing."""
+        if not 0 < self.confidence < 1:
+            raise InputError(f"confidence {self.confidence}: must lie between 0 and 1, as 0.95")
+        if self.draws < 1:
+            raise InputError(f"draws {self.draws}: at least 1; 10000 is usual")
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Tables PROFILES, PROFILE_DIFFERENCES and PROFILE_TERMS."""
+
+    profiles: pl.DataFrame
+    differences: pl.DataFrame
+    terms: pl.DataFrame
+
+
+def measure_profile(
+    poles: States,
+    dictionary: Dictionary,
+    states: States,
+    words: Words,
+    *,
+    of: Mapping[str, object],
+    setting: ProfileSetting | None = None,
+) -> Profile:
+    """Measure the profiles of groups of words, and compare them.
+
+    Parameters
+    ----------
+    poles
+        States of the dictionary's senses.
+    dictionary
+        The poles of the dimensions.
+    states
+        States of the words, apart by context (``Mary|3``, see `contexts.in_templates`) or not.
+    words
+        Groups that are compared, and individuals.
+    of
+        `model`, `contexts` and `removed`, which stand in every row.
+    setting
+        Confidence, shuffles, seed.
+
+    Returns
+    -------
+    Profile
+
+    Raises
+    ------
+    InputError
+        If a word has no state, a pole none either, or the two kinds of states do not fit.
+    """
+    how = setting or ProfileSetting()
+    axes = build_axes(poles, dictionary)
+    found = _Coordinates.of(axes, states, words)
+    uneven = np.repeat(_uneven(poles, states), len(axes.labels))
+    key = {**of, "words": words.name, "confidence": how.confidence}
+    tables = (
+        (_groups(found, words, how), PROFILES),
+        (_differences(found, uneven, words, how), PROFILE_DIFFERENCES),
+        (_terms(found, words, how), PROFILE_TERMS),
+    )
+    return Profile(*(_table(parts, axes, key, schema) for parts, schema in tables))
+
+
+@dataclass(frozen=True, eq=False)
+class _Coordinates:
+    """Coordinates of words; a row per layer and dimension, a column per word."""
+
+    raw: Array
+    value: Array  # standardised over the compared words; nan where these do not vary
+    spread: Array  # of value over contexts
+    n_rows: NDArray[np.int64]  # contexts with a row of their own, per word
+    n_contexts: NDArray[np.int64]  # per word
+
+    @classmethod
+    def of(cls, axes: Axes, states: States, words: Words) -> _Coordinates:
+        """Project the states of words and average their contexts."""
+        rows, word = rows_of(states, words.all)
+        found = axes.coordinates(states, rows)
+        found = found.reshape(-1, len(rows))
+        counts = states.counts[rows]
+        size = len(words.all)
+        # A row may be the mean of several contexts: it weighs as many.
+        member = np.zeros((len(rows), size))
+        member[np.arange(len(rows)), word] = 1.0
+        n_contexts = np.bincount(word, weights=counts, minlength=size)
+        n_rows = np.bincount(word, minlength=size)
+        raw = (found * counts) @ member / n_contexts
+        own = found @ member / n_rows
+        squares = (found - own[:, word]) ** 2 @ member
+        sd = np.sqrt(squares / np.maximum(n_rows - 1, 1))
+        sd = np.where(sd > ROUNDING * np.abs(own), sd, 0.0)
+        compared = raw[:, : len(words.compared)]
+        scale = compared.std(axis=1, keepdims=True)
+        scale[scale <= ROUNDING * np.abs(compared).max(axis=1, keepdims=True)] = np.nan
+        value = (raw - compared.mean(axis=1, keepdims=True)) / scale
+        return cls(raw, value, sd / scale, n_rows.astype(np.int64), n_contexts.astype(np.int64))
+
+
+_Part = dict[str, object]
+
+
+def _groups(found: _Coordinates, words: Words, how: ProfileSetting) -> list[_Part]:
+    parts: list[_Part] = []
+    for group, at in _members(words).items():
+        value = found.value[:, at]
+        n, mean = value.shape[1], value.mean(axis=1)
+        half = margin(value.std(axis=1, ddof=1), n, confidence=how.confidence)
+        numbers = {"mean": mean, "ci_low": mean - half, "ci_high": mean + half}
+        spread = {"sd": value.std(axis=1), "raw": found.raw[:, at].mean(axis=1)}
+        parts.append({"group": group, "n": n, **numbers, **spread})
+    return parts
+
+
+def _differences(
+    found: _Coordinates, uneven: NDArray[np.bool_], words: Words, how: ProfileSetting
+) -> list[_Part]:
+    parts: list[_Part] = []
+    members = _members(words)
+    for first, second in itertools.combinations(members, 2):
+        a, b = found.value[:, members[first]], found.value[:, members[second]]
+        tested = compare_groups(a, b, confidence=how.confidence)
+        shuffled = permute_groups(a, b, draws=how.draws, seed=how.seed)
+        notes = [
+            _CONSTANT if np.isnan(value) else _STILL if np.isnan(p) else _LONG if long else None
+            for value, p, long in zip(a[:, 0], tested.p, uneven, strict=True)
+        ]
+        parts.append(
+            {
+                **{"first": first, "second": second, **vars(tested)},
+                **{"p_permutation": shuffled.p, "n_permutations": shuffled.n_permutations},
+                **{"n_first": a.shape[1], "n_second": b.shape[1]},
+                "note": pl.Series(notes, dtype=pl.String),
+            }
+        )
+    return parts
+
+
+def _uneven(*of: States) -> NDArray[np.bool_]:
+    """Say in which layers, and in the mean over them, some states are far longer than most."""
+    squares = np.concatenate([np.einsum("klw,klw->kl", s.values, s.values) for s in of])
+    layers = squares.max(axis=0) > 100.0 * np.median(squares, axis=0)
+    return np.append(layers, layers.any())
+
+
+def _terms(found: _Coordinates, words: Words, how: ProfileSetting) -> list[_Part]:
+    half = margin(found.spread, found.n_rows, confidence=how.confidence)
+    places = {at: group for group, span in _members(words).items() for at in _range(span)}
+    return [
+        {
+            **{"group": places.get(at), "term": term, "value": found.value[:, at]},
+            "ci_low": found.value[:, at] - half[:, at],
+            "ci_high": found.value[:, at] + half[:, at],
+            **{"raw": found.raw[:, at], "n_contexts": int(found.n_contexts[at])},
+        }
+        for at, term in enumerate(words.all)
+    ]
+
+
+def _members(words: Words) -> dict[str, slice]:
+    """Return where the words of each group stand."""
+    ends = list(itertools.accumulate(map(len, words.groups.values()), initial=0))
+    return {g: slice(*span) for g, span in zip(words.groups, itertools.pairwise(ends), strict=True)}
+
+
+def _range(span: slice) -> range:
+    return range(span.start, span.stop)
+
+
+def _table(
+    parts: list[_Part], axes: Axes, key: Mapping[str, object], schema: Schema
+) -> pl.DataFrame:
+    """Set the parts, each with a number per layer and dimension, into one table."""
+    layers = [*axes.layers, "mean"]
+    index = [(layer, *label) for layer, label in itertools.product(layers, axes.labels)]
+    frame = pl.DataFrame(index, schema=["layer", "space", "dimension"], orient="row")
+    frame = frame.with_row_index("at").with_columns(pl.lit(v).alias(c) for c, v in key.items())
+    if not parts:
+        return pl.DataFrame(schema=schema)
+    tables = [
+        frame.with_columns(
+            pl.Series(c, v) if isinstance(v, np.ndarray | pl.Series) else pl.lit(v).alias(c)
+            for c, v in part.items()
+        )
+        for part in parts
+    ]
+    whole = pl.concat(tables, how="vertical_relaxed").sort("at", maintain_order=True)
+    whole = whole.with_columns(pl.selectors.float().fill_nan(None))
+    return check(_adjust(whole) if "p" in schema else whole, schema, "profile")
+
+
+def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
+    """Adjust p over the dimensions of a space and the pairs, within a layer."""
+    families = rows.partition_by("layer", "space", maintain_order=True)
+    return pl.concat(_adjusted(family) for family in families).sort("at", maintain_order=True)
+
+
+def _adjusted(family: pl.DataFrame) -> pl.DataFrame:
+    p = family["p"].to_numpy()
+    tested = np.isfinite(p)
+    columns = {"p_holm": np.full(len(p), np.nan), "p_bh": np.full(len(p), np.nan)}
+    columns["p_holm"][tested] = holm(p[tested])
+    columns["p_bh"][tested] = benjamini_hochberg(p[tested])
+    return family.with_columns(pl.Series(c, v).fill_nan(None) for c, v in columns.items())

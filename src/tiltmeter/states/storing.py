@@ -1,0 +1,140 @@
+"""States on disk, so that a model reads the same contexts once.
+
+A file is named for the model's fingerprint (weights, revision, precision, what its last layer
+is), its layers, and the contexts; whatever changes one of them makes another file. It is
+safetensors with a tensor ``values``, terms × layers × width, and ``counts``; the keys are in its
+metadata. A file is written whole or not at all; a broken one is made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tiltmeter.errors import InputError, TiltmeterWarning
+from tiltmeter.models.readers.pretrained import require_libraries
+from tiltmeter.models.readers.states import Reader, States
+from tiltmeter.results.states import CONTEXTS
+from tiltmeter.results.tables import need_columns
+
+__all__ = ["read_states", "store_path"]
+
+#: Counts up when the files, or how states are read, change.
+LAYOUT = 1
+
+
+def read_states(reader: Reader, contexts: pl.DataFrame, store: Path | None = None) -> States:
+    """Read states of terms in contexts, or take them from the store.
+
+    Parameters
+    ----------
+    reader
+        The model.
+    contexts
+        Columns CONTEXTS.
+    store
+        A folder; None: nothing is kept.
+
+    Returns
+    -------
+    States
+
+    Raises
+    ------
+    InputError
+        If contexts are malformed, or the folder cannot be written.
+    ModelError
+        If the model cannot be read.
+    """
+    if store is None:
+        return reader.read(contexts)
+    require_libraries(reader.name, "safetensors")
+    path = store_path(reader, contexts, store)
+    kept = _load(path, reader.layers) if path.is_file() else None
+    if kept is not None:
+        return kept
+    _make_folder(store)
+    states = reader.read(contexts)
+    _save(states, path)
+    return states
+
+
+def store_path(reader: Reader, contexts: pl.DataFrame, store: Path) -> Path:
+    """Name the file of some contexts' states.
+
+    Parameters
+    ----------
+    reader, contexts, store
+        As for `read_states`.
+
+    Returns
+    -------
+    pathlib.Path
+        Whether or not it is there.
+    """
+    need_columns(contexts, list(CONTEXTS), "contexts")
+    digest = hashlib.sha256(json.dumps([LAYOUT, reader.fingerprint, *reader.layers]).encode())
+    for row in contexts.select(list(CONTEXTS)).iter_rows():
+        digest.update(json.dumps(row).encode())
+    return store / f"states-{digest.hexdigest()[:32]}.safetensors"
+
+
+def _make_folder(store: Path) -> None:
+    """Make the folder before the model is read, which may take hours."""
+    try:
+        store.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _refused(store, error) from None
+
+
+def _refused(store: Path, error: OSError) -> InputError:
+    reason = error.strerror or error
+    return InputError(f"store {store}: {reason}; name a folder that can be written")
+
+
+def _save(states: States, path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    about = {"keys": json.dumps(states.keys), "layers": json.dumps(states.layers)}
+    tensors: dict[str, NDArray[Any]] = {"values": states.values, "counts": states.counts}
+    try:
+        with tempfile.TemporaryDirectory(prefix=".tiltmeter-", dir=path.parent) as folder:
+            part = Path(folder) / path.name
+            save_file(tensors, part, metadata=about)
+            os.replace(part, path)
+    except OSError as error:
+        raise _refused(path.parent, error) from None
+
+
+def _load(path: Path, layers: tuple[str, ...]) -> States | None:
+    """Load what was stored; None, with a warning, where it is broken."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            about = file.metadata()
+            states = States(
+                tuple(json.loads(about["keys"])),
+                tuple(json.loads(about["layers"])),
+                np.asarray(file.get_tensor("values"), dtype=np.float32),
+                np.asarray(file.get_tensor("counts"), dtype=np.int64),
+            )
+        if states.layers == layers:
+            return states
+    except (SafetensorError, InputError, OSError, KeyError, TypeError, ValueError):
+        pass
+    warnings.warn(
+        f"{path}: not a file of states as they were written; made anew",
+        TiltmeterWarning,
+        stacklevel=3,
+    )
+    return None

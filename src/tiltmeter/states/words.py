@@ -1,0 +1,162 @@
+"""Words whose profiles are compared: groups of names or terms, and words that stand alone.
+
+Shipped are the two sets of Schuster et al. 2024, section 3.3: `names`, the 100 most frequent given
+names of girls and of boys in the United States over a century (Social Security Administration),
+and `terms`, nine gendered terms each (WEAT 7 and 8 of Caliskan et al. 2017). The terms for
+nonbinary and transgender people of the paper's figure 4 are not named in its text: bring them along
+as individuals of a file of your own.
+
+A file is JSON::
+
+    {"groups": {"women": ["mother", "she"], "men": ["father", "he"]},
+     "individuals": ["nonbinary person"], "article": "the"}
+
+or only the groups, ``{"women": […], "men": […]}``. `article` is what templates set before the
+words (see `contexts.in_templates`); left out, it goes by the word.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from tiltmeter.errors import InputError, unknown
+from tiltmeter.states.json_text import read_json
+from tiltmeter.stimuli.words import word_key
+
+__all__ = ["SHIPPED", "Words", "read_words"]
+
+#: Names of the sets that come with Tiltmeter.
+SHIPPED = ("names", "terms")
+
+
+@dataclass(frozen=True)
+class Words:
+    """Groups of words that are compared.
+
+    Parameters
+    ----------
+    name
+        Of the set, as tables call it.
+    groups
+        Words of each group, at least 2; one group only where there are individuals.
+    individuals
+        Words that stand for themselves, measured in the groups' units.
+    article
+        What templates set before the words; None where it goes by the word.
+    """
+
+    name: str
+    groups: dict[str, tuple[str, ...]]
+    individuals: tuple[str, ...] = ()
+    article: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse too few words, and one word in two places."""
+        if len(self.groups) < (1 if self.individuals else 2):
+            raise InputError(
+                f"{self.name}: {len(self.groups)} groups; at least 2 are needed to compare, or 1 "
+                "and individuals"
+            )
+        places: dict[str, str] = {}
+        for place, words in [*self.groups.items(), ("individuals", self.individuals)]:
+            _check(words, place, self.name, places)
+        for group, words in self.groups.items():
+            if len(words) < 2:
+                raise InputError(
+                    f"{self.name}: group {group!r} has {len(words)} words; at least 2 are needed"
+                )
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The words of all groups, one group after another."""
+        return tuple(word for words in self.groups.values() for word in words)
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """The words of all groups, then the individuals."""
+        return self.compared + self.individuals
+
+
+def read_words(named: str | Path) -> Words:
+    """Read a set of words.
+
+    Parameters
+    ----------
+    named
+        "names", "terms", or the path of a JSON file.
+
+    Returns
+    -------
+    Words
+
+    Raises
+    ------
+    InputError
+        If there is no such set or file, it is malformed, a word stands in two places, or a group
+        has fewer than 2 words.
+
+    Examples
+    --------
+    >>> {group: len(words) for group, words in read_words("terms").groups.items()}
+    {'Female Terms': 9, 'Male Terms': 9}
+    """
+    if str(named) in SHIPPED:
+        with resources.as_file(resources.files("tiltmeter.states") / "words.json") as path:
+            return _words(read_json(path)[str(named)], str(named))
+    path = Path(named)
+    if not path.is_file() and path.suffix != ".json":
+        raise InputError(f"{unknown('words', str(named), SHIPPED)}; or give a .json file")
+    return _words(read_json(path), path.stem, str(path))
+
+
+def _words(content: Any, name: str, source: str | None = None) -> Words:
+    """Make a set of what a file holds; `source` is what errors call it."""
+    where = source or name
+    if not isinstance(content, dict):
+        raise InputError(f"{where}: expected groups and their words, as {{group: [word, …]}}")
+    if not isinstance(content.get("groups"), dict):
+        content = {"groups": content}
+    extra = sorted(content.keys() - {"groups", "individuals", "article", "source"})
+    if extra:
+        raise InputError(
+            f"{where}: field {extra[0]!r}; allowed are groups, individuals, article and source"
+        )
+    article = content.get("article")
+    if article is not None and not isinstance(article, str):
+        raise InputError(f'{where}: article {article!r}; a word is expected, or "" for none')
+    groups = {group: _listed(words, group, where) for group, words in content["groups"].items()}
+    individuals = _listed(content.get("individuals", []), "individuals", where)
+    try:
+        return Words(name, groups, individuals, article)
+    except InputError as error:
+        told = str(error).removeprefix(f"{name}: ")
+        raise InputError(f"{where}: {told}") from None
+
+
+def _listed(words: Any, place: str, where: str) -> tuple[str, ...]:
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise InputError(f"{where}: {place}: expected a list of words in quotes")
+    return tuple(word.strip() for word in words)
+
+
+def _check(words: Iterable[str], place: str, name: str, places: dict[str, str]) -> None:
+    """Refuse a word that cannot be read or that `places` holds, and note where the others are."""
+    for word in words:
+        odd = "|" in word or any(unicodedata.category(c).startswith("C") for c in word)
+        if not word or odd:
+            raise InputError(
+                f"{name}: {place}: word {word!r}; some text without '|' and control characters "
+                "is needed"
+            )
+        other = places.setdefault(word_key(word), place)
+        if other != place:
+            raise InputError(f"{name}: word {word!r} stands in both {other!r} and {place!r}")
+    keys = [word_key(word) for word in words]
+    for word, key in zip(words, keys, strict=True):
+        if keys.count(key) > 1:
+            raise InputError(f"{name}: {place}: word {word!r} stands twice")

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tiltmeter.asking.budget import Budget, estimate_cost, price
+from tiltmeter.asking.plan import Plan
+from tiltmeter.errors import InputError
+
+
+def test_a_budget_of_calls_is_never_passed() -> None:
+    budget = Budget(max_calls=20)
+    assert [budget.take(14), budget.take(14), budget.take(6), budget.take(1)] == [
+        True, False, True, False
+    ]  # fmt: skip
+    assert budget.calls == 20
+
+
+def test_tokens_and_dollars_end_a_run_once_used() -> None:
+    budget = Budget(max_tokens=100, max_cost=1.0)
+    budget.spend({"input_tokens": 60, "output_tokens": 39}, (1e4, 0.0))
+    assert (budget.exhausted(), budget.usd) == (None, 0.6)
+    budget.spend({"input_tokens": 1, "output_tokens": None}, (1e6, 0.0))
+    assert budget.exhausted() == "--max-tokens 100"
+
+
+def test_a_negative_limit_is_refused() -> None:
+    with pytest.raises(InputError, match="max_cost -1"):
+        Budget(max_cost=-1)
+
+
+def test_prices() -> None:
+    assert price("tiltmeter/smollm2") == (0.0, 0.0)
+    assert price("openai/gpt-4o-mini") == (0.15, 0.6)
+    assert price("openai/gpt-4o-mini-2024-07-18") == (0.15, 0.6)
+    assert price("openai/gpt-4o-audio") is None
+    assert price("acme/unknown") is None
+
+
+def test_prices_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text("acme/x: [1, 2]\n")
+    assert price("acme/x", tmp_path / "p.yaml") == (1.0, 2.0)
+    (tmp_path / "q.yaml").write_text("acme/x: cheap\n")
+    with pytest.raises(InputError, match="expected lines of"):
+        price("acme/x", tmp_path / "q.yaml")
+
+
+def test_the_cost_of_a_plan(plan: Plan) -> None:
+    cost = estimate_cost(plan.trials(), "openai/gpt-4o")
+    assert (cost.trials, cost.calls) == (8, 8)
+    assert cost.usd == pytest.approx((cost.input_tokens * 2.5 + cost.output_tokens * 10) / 1e6)
+    assert 300 < cost.output_tokens < 800  # the real answers have about 60 tokens

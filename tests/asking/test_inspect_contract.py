@@ -1,0 +1,108 @@
+"""What Tiltmeter uses of inspect, which moves fast: these tell what a new version changed."""
+
+from __future__ import annotations
+
+import inspect as python_inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import list_eval_logs, read_eval_log
+from inspect_ai.model import GenerateConfig, get_model
+from inspect_ai.scorer import Score
+
+from tiltmeter.asking.logs import read_logs
+from tiltmeter.errors import InputError
+from tiltmeter.instruments.scoring import score
+from tiltmeter.stimuli import load_study
+
+Serve = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["temperature", "top_p", "max_tokens", "seed", "logprobs", "top_logprobs", "response_schema",
+     "max_retries", "attempt_timeout", "max_connections"],
+)  # fmt: skip
+def test_the_settings_we_send(name: str) -> None:
+    assert name in GenerateConfig.model_fields
+
+
+@pytest.mark.parametrize(
+    "name", ["display", "log_dir", "log_realtime", "score", "fail_on_error", "max_tasks"]
+)
+def test_the_arguments_of_eval_we_use(name: str) -> None:
+    assert name in python_inspect.signature(inspect_eval).parameters
+
+
+def test_a_missing_score_has_a_reason() -> None:
+    assert Score.unscored(reason="refused").reason == "refused"
+
+
+def test_the_entry_point_brings_the_embedded_provider() -> None:
+    with pytest.raises(Exception, match="unknown embedded model 'gpt'"):
+        get_model("tiltmeter/gpt")
+
+
+def test_the_task_runs_by_its_name_and_its_log_feeds_score(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve()
+    refusal = "I'm sorry, I can't help with that."
+    server.reply = lambda body: server.chat(
+        body, refusal if "old or young" in body["messages"][-1]["content"] else None
+    )
+    monkeypatch.chdir(tmp_path)
+    (log,) = inspect_eval(
+        "tiltmeter/word_association",
+        model=get_model("openai-api/loop/m", memoize=False),
+        task_args={"stereotypes": "age,power", "variations": "replication", "iterations": 2},
+        log_dir=str(tmp_path / "logs"),
+        display="none",
+    )
+    assert log.status == "success" and log.results is not None
+    assert {m.name for m in log.results.scores[0].metrics.values()} == {"mean", "stderr"}
+    assert log.results.scores[0].unscored_samples == 1  # the order that named old first
+    responses = pl.concat(read_logs(tmp_path / "logs"))
+    assert responses.height == 4
+    assert responses["model"].unique().to_list() == ["openai-api/loop/m"]
+    assert responses["prompt"].is_in(list(server.prompts)).all()
+    full = read_eval_log(list_eval_logs(str(tmp_path / "logs"))[0].name)
+    by_id = dict(responses.select("trial_id", "response").rows())
+    assert all(by_id[s.id] == s.output.completion for s in full.samples or [])
+
+
+def test_an_attribution_runs_by_its_name_and_its_log_feeds_score(
+    serve: Serve, tmp_path: Path
+) -> None:
+    server = serve()
+    server.reply = lambda body: server.chat(
+        body, "A flat thing." if len(body["messages"]) == 1 else "It: Comedy."
+    )
+    (log,) = inspect_eval(
+        "tiltmeter/affective_attribution",
+        model=get_model("openai-api/loop/m", memoize=False),
+        task_args={"stereotypes": "age", "variations": "template1", "iterations": 4},
+        log_dir=str(tmp_path / "logs"),
+        display="none",
+    )
+    assert log.status == "success" and log.results is not None
+    assert log.results.scores[0].metrics["mean"].value == 0  # comedy for either group
+    responses = pl.concat(read_logs(tmp_path / "logs"))
+    assert responses["profile"].to_list() == ["A flat thing."] * 4
+    scores, _ = score(responses, load_study("mist2025"))
+    assert scores.group_by("version").agg(pl.col("score").unique()).sort("version").rows() == [
+        ("default", [1.0]), ("marginalized", [-1.0])
+    ]  # fmt: skip
+
+
+def test_a_log_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.eval").write_bytes(b"not a zip")
+    with pytest.raises(InputError, match="x.eval: not readable as a Tiltmeter log"):
+        list(read_logs(tmp_path / "x.eval"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no .eval log"):
+        list(read_logs(tmp_path / "empty"))

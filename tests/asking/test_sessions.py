@@ -1,0 +1,234 @@
+"""Runs against a loopback server: resumed, limited, interrupted, failing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tiltmeter.asking.budget import Budget
+from tiltmeter.asking.directory import claim
+from tiltmeter.asking.journal import Journal
+from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.asking.sessions import Outcome, ask_models
+from tiltmeter.audits.tabulating import tabulate
+from tiltmeter.errors import InputError, ModelError, PlanError
+from tiltmeter.models.opening import Connection, open_models
+from tiltmeter.stimuli import load_study
+
+Serve = Callable[..., Any]
+Tiltmeter = Callable[..., "subprocess.Popen[str]"]
+MODEL = "openai-api/loop/m"
+TABLES = ("responses", "scores", "words", "compliance", "estimates")
+
+
+def ask(plan: Plan, directory: Path, budget: Budget | None = None, retries: int = 0) -> Outcome:
+    claim(directory, plan, "", "")
+    models = open_models(plan.models, plan.generation, Connection(max_retries=retries, timeout_s=5))
+    return ask_models(plan.trials(), models, directory, budget or Budget())
+
+
+def tables(directory: Path) -> list[pl.DataFrame]:
+    return [pl.read_parquet(directory / f"{name}.parquet") for name in TABLES]
+
+
+def test_every_trial_is_asked_once_and_has_a_row(plan: Plan, serve: Serve, tmp_path: Path) -> None:
+    server = serve()
+    assert ask(plan, tmp_path / "r").complete
+    tabulate(tmp_path / "r")
+    assert sorted(server.prompts.values()) == [1] * 8
+    assert set(server.prompts) == set(plan.trials()["prompt"])
+    assert pl.read_parquet(tmp_path / "r" / "scores.parquet")["score"].is_not_null().all()
+
+
+def test_a_finished_run_asks_nothing_more(plan: Plan, serve: Serve, tmp_path: Path) -> None:
+    server = serve()
+    ask(plan, tmp_path / "r")
+    assert ask(plan, tmp_path / "r").complete
+    assert server.prompts.total() == 8
+
+
+def test_a_budget_stops_a_run_which_then_continues(
+    plan: Plan, serve: Serve, tmp_path: Path
+) -> None:
+    server = serve()
+    stopped = ask(plan, tmp_path / "r", Budget(max_calls=5))
+    assert (stopped.answered, stopped.stopped_by) == (5, "--max-calls 5")
+    assert not ask(plan, tmp_path / "r", Budget(max_calls=5)).complete
+    assert ask(plan, tmp_path / "r", Budget(max_calls=8)).complete
+    assert set(server.prompts.values()) == {1}
+    ask(plan, tmp_path / "whole")
+    for directory in ("r", "whole"):
+        tabulate(tmp_path / directory)
+    for broken, whole in zip(tables(tmp_path / "r"), tables(tmp_path / "whole"), strict=True):
+        assert broken.equals(whole)
+
+
+def test_without_an_answer_there_is_nothing_to_estimate(serve: Serve, tmp_path: Path) -> None:
+    serve()
+    studies = [load_study(name) for name in ("control_insects", "control_nonsense")]
+    parts = [Selection(study, [*study.stereotypes], ["replication"]) for study in studies]
+    none = ask(Plan(parts, [MODEL], iterations=2), tmp_path / "r", Budget(max_calls=0))
+    assert (none.answered, none.stopped_by) == (0, "--max-calls 0")
+    with pytest.raises(InputError, match="no rows"):
+        tabulate(tmp_path / "r")
+
+
+def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
+    serve: Serve, tiltmeter: Tiltmeter, tmp_path: Path
+) -> None:
+    server = serve(delay_s=0.05)
+    command = ("run", MODEL, "--iterations", "6", "--stereotypes", "age,power,career", "--out")
+    journal = tmp_path / "r" / "answers" / "openai-api-loop-m.jsonl"
+    process = tiltmeter(*command, "r")
+    deadline = time.monotonic() + 60
+    while (not journal.exists() or journal.stat().st_size < 4_000) and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    kept = {answer["trial_id"] for answer in Journal(tmp_path / "r", MODEL)}
+    assert 0 < len(kept) < 72
+    asked_before = server.prompts.total()
+    again = tiltmeter(*command, "r")
+    out, err = again.communicate(timeout=120)
+    assert again.returncode == 0, err
+    assert server.prompts.total() - asked_before == 72 - len(kept)
+    assert len(server.prompts) == 72  # none missing
+    unbroken = tiltmeter(*command, "whole")
+    unbroken.communicate(timeout=120)
+    for broken, whole in zip(tables(tmp_path / "r"), tables(tmp_path / "whole"), strict=True):
+        assert broken.equals(whole)
+
+
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
+    serve: Serve, tiltmeter: Tiltmeter, tmp_path: Path
+) -> None:
+    serve(delay_s=0.2)
+    process = tiltmeter("run", MODEL, "--iterations", "8", "--max-connections", "4", "--out", "r")
+    journal = tmp_path / "r" / "answers" / "openai-api-loop-m.jsonl"
+    deadline = time.monotonic() + 60
+    while not journal.exists() and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "repeat the command to continue" in err
+    assert "Traceback" not in err
+
+
+def test_errors_are_reported_per_trial_and_asked_again(
+    plan: Plan, serve: Serve, tmp_path: Path
+) -> None:
+    server = serve()
+    server.reply = lambda body: (
+        (500, {"error": {"message": "boom"}})
+        if "julia" in str(body) or "old" in str(body)
+        else server.chat(body)
+    )
+    failed = ask(plan, tmp_path / "r")
+    assert (failed.answered, failed.errors) == (4, 4)
+    tabulate(tmp_path / "r")
+    responses = pl.read_parquet(tmp_path / "r" / "responses.parquet")
+    assert responses.height == 8
+    assert responses.filter(pl.col("stereotype") == "age")["error"].str.contains("boom").all()
+    scores = pl.read_parquet(tmp_path / "r" / "scores.parquet")
+    assert scores["reason"].drop_nulls().to_list() == ["error"] * 4
+    server.reply = server.chat
+    assert ask(plan, tmp_path / "r").complete
+
+
+def test_a_provider_that_is_busy_is_asked_again(plan: Plan, serve: Serve, tmp_path: Path) -> None:
+    server, busy = serve(), iter([True])
+    server.reply = lambda body: (
+        (429, {"error": {"message": "slow down"}}) if next(busy, False) else server.chat(body)
+    )
+    assert ask(plan, tmp_path / "r", retries=2).complete
+    assert server.prompts.total() == 9
+
+
+def test_a_model_that_only_fails_is_given_up(serve: Serve, tmp_path: Path) -> None:
+    from tiltmeter.asking.plan import Selection
+    from tiltmeter.stimuli import load_study
+
+    server = serve(lambda body: (401, {"error": {"message": "wrong key"}}))
+    selection = Selection(load_study("bai2025"), ["age", "power"], ["replication"])
+    with pytest.raises(ModelError, match="wrong key"):
+        ask(Plan([selection], [MODEL], iterations=50), tmp_path / "r")
+    assert server.prompts.total() < 60
+
+
+def test_forced_mode_needs_log_probabilities(serve: Serve, tmp_path: Path, plan: Plan) -> None:
+    import dataclasses
+
+    server = serve()
+    with pytest.raises(ModelError, match="gives no log-probabilities.*--mode structured"):
+        ask(dataclasses.replace(plan, modes=["forced"]), tmp_path / "r")
+    assert server.prompts.total() <= 10  # one call a trial, not one a word
+
+
+def test_two_processes_do_not_ask_the_same_trials(plan: Plan, serve: Serve, tmp_path: Path) -> None:
+    from tiltmeter.asking.sessions import only_process
+
+    serve()
+    claim(tmp_path / "r", plan, "", "")
+    with only_process(tmp_path / "r"), pytest.raises(PlanError, match="another process"):
+        ask(plan, tmp_path / "r")
+
+
+def test_a_full_disk_stops_the_run_with_one_line(
+    plan: Plan, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import errno
+
+    from tiltmeter.errors import InputError
+
+    server = serve()
+
+    def full(journal: Journal, answer: dict[str, Any]) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Journal, "append", full)
+    with pytest.raises(InputError, match="disk full; make room and repeat"):
+        ask(plan, tmp_path / "r")
+    assert server.prompts.total() <= 8
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        ("gpt-4o", "expected PROVIDER/NAME"),
+        ("openia/gpt-4o", "did you mean openai"),
+        ("openai/gpt-4o", "OPENAI_API_KEY"),
+    ],
+)
+def test_a_model_that_cannot_be_opened_is_one_line(
+    model: str, says: str, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ModelError, match=says) as error:
+        open_models([model], plan.generation, Connection())
+    assert "\n" not in str(error.value) and "[bold]" not in str(error.value)
+
+
+def test_progress_begins_where_the_last_run_ended(plan: Plan, serve: Serve, tmp_path: Path) -> None:
+    serve()
+    ask(plan, tmp_path / "r", Budget(max_calls=5))
+    seen: list[int] = []
+    models = open_models(plan.models, plan.generation, Connection())
+    ask_models(
+        plan.trials(),
+        models,
+        tmp_path / "r",
+        Budget(),
+        on_progress=lambda model, answer: seen.append(answer.get("trials", 1)),
+    )
+    assert seen == [5, 1, 1, 1]

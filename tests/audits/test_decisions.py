@@ -1,0 +1,365 @@
+"""Decisions from the plan to the tables: runs against a loopback server, and the tables alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tiltmeter.asking.budget import Budget, estimate_cost
+from tiltmeter.asking.directory import claim, held_plan
+from tiltmeter.asking.journal import Journal
+from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.asking.sessions import Outcome, ask_models
+from tiltmeter.audits.decisions import chained, contrasts, regressions, yes_shares
+from tiltmeter.audits.tabulating import score_responses, tabulate
+from tiltmeter.errors import InputError, PlanError
+from tiltmeter.models.opening import Connection, open_models
+from tiltmeter.results import SCORES, VERSIONS
+from tiltmeter.stimuli import load_study
+
+Serve = Callable[..., Any]
+MODEL = "openai-api/loop/m"
+BAI = load_study("bai2025")
+INSTRUMENTS = ("relative_decision", "absolute_decision", "chained_task")
+
+
+def make_plan(
+    *instruments: str, variations: tuple[str, ...] = ("replication",), **more: Any
+) -> Plan:
+    selections = [
+        Selection(BAI, ["age", "black"], variations, instrument=name) for name in instruments
+    ]
+    return Plan(selections, [MODEL], **{"iterations": 4, **more})
+
+
+def decided(row: dict[str, Any], consistent: bool = True) -> str:
+    """Answer a trial: all its parts, the decision with or against the stereotype."""
+    marginalized, default = (f"the {row[name]} one" for name in ("marginalized", "default"))
+    tied, counter = (row["tied"], row["counter"])[:: 1 if consistent else -1]
+    if row["instrument"] == "absolute_decision":
+        stereotypical = row["version"] in ("marginalized_tied", "default_counter")
+        return f"Task 3: {'Yes' if stereotypical == consistent else 'No'}."
+    pairs = ""
+    if row["instrument"] == "chained_task":
+        words = BAI.stereotypes[row["stereotype"]].words("")
+        group = {True: row["marginalized"], False: row["default"]}
+        pairs = "\n".join(f"{w} - {group[w in words.tied]}" for w in row["attributes"])
+    return (
+        f"Task 1:\n{pairs}\n\nTask 2: Two people.\n\nTask 3: {marginalized.capitalize()} gets "
+        f"{tied}, and {default} gets {counter}."
+    )
+
+
+def answering(server: Any, plan: Plan, said: Callable[[dict[str, Any]], str] = decided) -> None:
+    """Let the server answer as the trial of a prompt would have it, or as its schema allows."""
+    rows = {row["prompt"]: row for row in plan.trials().iter_rows(named=True)}
+    server.bodies = []
+
+    def reply(body: dict[str, Any]) -> Any:
+        server.bodies.append(body)
+        if "response_format" in body:
+            offered = body["response_format"]["json_schema"]["schema"]["properties"]
+            return server.chat(body, json.dumps({k: v["enum"][0] for k, v in offered.items()}))
+        return server.chat(body, said(rows[body["messages"][-1]["content"]]))
+
+    server.reply = reply
+
+
+def ask(plan: Plan, directory: Path, budget: Budget | None = None) -> Outcome:
+    claim(directory, plan, "", "")
+    models = open_models(plan.models, plan.generation, Connection(max_retries=0, timeout_s=5))
+    return ask_models(plan.trials(), models, directory, budget or Budget())
+
+
+def table(directory: Path, name: str = "scores") -> pl.DataFrame:
+    return pl.read_parquet(directory / f"{name}.parquet")
+
+
+# Whole runs
+
+
+def test_a_run_of_every_instrument_in_two_modes(serve: Serve, tmp_path: Path) -> None:
+    plan = make_plan(*INSTRUMENTS, modes=("free", "structured"))
+    server = serve()
+    answering(server, plan)
+    assert ask(plan, tmp_path).complete
+    assert sorted(server.prompts.values()) == [2] * 24  # a prompt in both modes
+    tabulate(tmp_path)
+    scores = table(tmp_path)
+    assert scores.height == 2 * (8 + 8 + 16)
+    assert scores["reason"].null_count() == scores.height
+    free = scores.filter(mode="free")
+    assert free["score"].unique().to_list() == [1.0]
+    closed = scores.filter(mode="structured").group_by("instrument").agg(pl.col("score").mean())
+    assert dict(closed.rows())["relative_decision"] == 0.5  # first of all, in all four orders
+    assert dict(closed.rows())["absolute_decision"] == 0.5  # always yes
+    order = scores.filter(mode="structured", instrument="chained_decision")
+    assert order["first_share"].unique().to_list() == [1.0]
+    assert set(table(tmp_path, "estimates")["instrument"]) == {
+        *INSTRUMENTS[:2], "chained_association", "chained_decision"
+    }  # fmt: skip
+    assert table(tmp_path, "yes_shares").height == 2 * 2 * 4
+    assert table(tmp_path, "chained").height == 2 * 8
+    assert table(tmp_path, "regressions").height > 0
+    assert not (tmp_path / "contrasts.parquet").exists()
+
+
+def test_what_was_read_and_where_stands_in_the_scores(serve: Serve, tmp_path: Path) -> None:
+    plan = make_plan("relative_decision")
+    server = serve()
+    answering(server, plan, lambda row: decided(row, consistent=False))
+    ask(plan, tmp_path)
+    tabulate(tmp_path)
+    responses = dict(table(tmp_path, "responses").select("trial_id", "response").rows())
+    for row in table(tmp_path).iter_rows(named=True):
+        assert (row["score"], row["read_by"], row["conflict"]) == (0.0, "rules", False)
+        assert row["span"] in responses[row["trial_id"]]
+        assert any(row[task] in row["span"] for task in ("tied", "counter"))
+
+
+def test_a_second_prompt_holds_the_first_answer_and_both_are_kept(
+    serve: Serve, tmp_path: Path
+) -> None:
+    plan = two_turns()
+    server = serve()
+    profiles(server)
+    stopped = ask(plan, tmp_path, Budget(max_calls=5))
+    assert (stopped.answered, server.prompts.total()) == (2, 4)  # a fifth would be half a trial
+    assert ask(plan, tmp_path, Budget(max_calls=8)).complete
+    assert server.prompts.total() == 8
+    seconds = [m for m in server.messages if m[-1]["content"].startswith("Anna {response1}")]
+    assert len(seconds) == 4 and all(len(m) == 1 for m in seconds)  # no chat goes along
+    tabulate(tmp_path)
+    for row in table(tmp_path, "responses").iter_rows(named=True):
+        assert row["profile"].startswith("Anna {response1} {attribute0} ")
+        assert row["followup"].replace("{response1}", row["profile"], 1) in server.prompts
+        assert (row["input_tokens"], row["output_tokens"]) == (200, 120)
+        assert row["response"].startswith("The person with the")
+    assert table(tmp_path)["score"].null_count() == 0
+    assert estimate_cost(plan.trials(), MODEL).calls == 8
+
+
+def two_turns(iterations: int = 4) -> Plan:
+    selection = Selection(BAI, ["black"], ["accents"], instrument="relative_decision")
+    return Plan([selection], [MODEL], iterations=iterations)
+
+
+def profiles(server: Any) -> None:
+    """Answer first prompts with what looks like a placeholder, seconds with a decision."""
+    server.messages = []
+
+    def reply(body: dict[str, Any]) -> Any:
+        server.messages.append(body["messages"])
+        prompt = body["messages"][-1]["content"]
+        if prompt.startswith("Generate"):
+            number = len(server.messages)
+            return server.chat(body, f"Anna {{response1}} {{attribute0}} {number}: two people.")
+        jobs = prompt.split("available: ")[1].split(".")[0].split(" and ")
+        text = f"The person with the African accent: {jobs[0]}. The English accent: {jobs[1]}."
+        return server.chat(body, text)
+
+    server.reply = reply
+
+
+def test_a_killed_run_of_two_turns_asks_no_answered_trial_again(
+    serve: Serve, tmp_path: Path
+) -> None:
+    plan = two_turns(iterations=8)
+    server = serve()
+    profiles(server)
+    ask(plan, tmp_path)
+    journal = Journal(tmp_path, MODEL).path
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:3]) + lines[3][:200])  # killed while it wrote the fourth
+    kept = {answer["trial_id"]: answer["profile"] for answer in Journal(tmp_path, MODEL)}
+    assert len(kept) == 3
+    assert ask(plan, tmp_path).complete
+    assert server.prompts.total() == 2 * (8 + 5)
+    tabulate(tmp_path)
+    after = dict(table(tmp_path, "responses").select("trial_id", "profile").rows())
+    assert len(after) == 8 and after.items() >= kept.items()
+
+
+EGALITARIAN = BAI.interventions["egalitarian"]
+
+
+def test_an_intervention_is_a_system_prompt_and_nothing_else(serve: Serve, tmp_path: Path) -> None:
+    plan = make_plan("relative_decision", interventions={"none": None, "kind": EGALITARIAN})
+    server = serve()
+    answering(server, plan)
+    ask(plan, tmp_path)
+    systems = [
+        [m["content"] for m in b["messages"] if m["role"] == "system"] for b in server.bodies
+    ]
+    assert sorted(systems) == [[]] * 8 + [[EGALITARIAN]] * 8
+    assert sorted(server.prompts.values()) == [2] * 8  # the same prompts, with and without
+    tabulate(tmp_path)
+    draws = ["stereotype", "iteration", "order", "attribute_order", "tied", "counter"]
+    none, kind = (
+        table(tmp_path).filter(intervention=name).sort(draws) for name in ("none", "kind")
+    )
+    assert none.select(draws).equals(kind.select(draws))
+    assert set(none["trial_id"]).isdisjoint(kind["trial_id"])
+
+
+def test_interventions_are_compared_in_pairs(serve: Serve, tmp_path: Path) -> None:
+    plan = make_plan("relative_decision", interventions={"none": None, "kind": EGALITARIAN})
+    server = serve()
+    answering(server, plan)
+    plain = server.reply
+
+    def reply(body: dict[str, Any]) -> Any:
+        against = len(body["messages"]) > 1 and " old" in body["messages"][-1]["content"]
+        if not against:
+            return plain(body)
+        rows = {row["prompt"]: row for row in plan.trials().iter_rows(named=True)}
+        row = rows[body["messages"][-1]["content"]]
+        return server.chat(body, decided(row, consistent=False))
+
+    server.reply = reply
+    ask(plan, tmp_path)
+    tabulate(tmp_path)
+    found = table(tmp_path, "contrasts").filter(level="stereotype").sort("stereotype")
+    assert found.select("stereotype", "treatment", "n_matched", "difference").rows() == [
+        ("age", "kind", 4, -1.0), ("black", "kind", 4, 0.0)
+    ]  # fmt: skip
+
+
+def test_a_directory_belongs_to_one_text_of_an_intervention(tmp_path: Path) -> None:
+    plan = make_plan("relative_decision", interventions={"none": None, "kind": "Be kind."})
+    claim(tmp_path / "r", plan, "", "")
+    claim(tmp_path / "r", plan, "", "")
+    other = dataclasses.replace(plan, interventions={"none": None, "kind": "Be very kind."})
+    with pytest.raises(PlanError, match="interventions is .*Be kind.* there, .*Be very kind"):
+        claim(tmp_path / "r", other, "", "")
+    assert held_plan(tmp_path / "r").trials().equals(plan.trials())
+
+
+def test_a_plan_of_several_instruments_is_kept_and_refuses_another(tmp_path: Path) -> None:
+    plan = make_plan(*INSTRUMENTS, modes=("structured", "forced"))
+    described = claim(tmp_path / "r", plan, "", "")
+    assert [m["instrument"] for m in described["instruments"]] == [
+        *INSTRUMENTS[:2], "chained_association", "chained_decision"
+    ]  # fmt: skip
+    assert held_plan(tmp_path / "r").trials().equals(plan.trials())
+    modes = plan.trials().group_by("instrument").agg(pl.col("mode").unique().sort())
+    assert dict(modes.rows())["chained_task"] == ["structured"]
+    with pytest.raises(PlanError, match="studies is"):
+        claim(
+            tmp_path / "r", make_plan("relative_decision", modes=("structured", "forced")), "", ""
+        )
+
+
+def test_two_studies_of_one_name_are_refused() -> None:
+    other = BAI.model_copy(update={"deviations": ["mine"]})
+    selections = [Selection(study, ["age"], ["replication"]) for study in (BAI, other)]
+    with pytest.raises(InputError, match="two are named 'bai2025'; rename one"):
+        Plan(selections, [MODEL])
+
+
+def test_a_directory_of_the_first_version_is_still_read(tmp_path: Path) -> None:
+    plan = make_plan("word_association")
+    claim(tmp_path / "r", plan, "", "")
+    path = tmp_path / "r" / "plan.json"
+    held = json.loads(path.read_text())
+    del held["interventions"], held["studies"][0]["instrument"]
+    path.write_text(json.dumps(held))
+    assert held_plan(tmp_path / "r").trials().equals(plan.trials())
+
+
+# Tables
+
+
+def scored(rows: list[dict[str, Any]]) -> pl.LazyFrame:
+    common = {"model": "m", "study": "s", "mode": "free", "intervention": "none"}
+    common |= {"category": "c", "stereotype": "a", "variation": "v", "trial_id": "t"}
+    return pl.DataFrame([{**common, **row} for row in rows], schema=SCORES).lazy()
+
+
+def test_shares_of_yes_count_yes_and_no_of_each_version() -> None:
+    yes = {"marginalized_tied": 1.0, "default_counter": 1.0}  # else a yes scores 0
+    rows = [
+        {"version": version, "score": yes.get(version, 0.0) if said else 1 - yes.get(version, 0.0)}
+        for version in VERSIONS
+        for said in (True, True, True, False)
+    ]
+    rows.append({"version": "default_tied", "score": None, "reason": "refused"})
+    rows.append({"version": "default_tied", "score": None, "stereotype": "b"})
+    frame = scored([{"instrument": "absolute_decision", **row} for row in rows])
+    shares = yes_shares(frame)
+    counted = shares.filter(stereotype="a").select("version", "n", "n_yes", "n_no", "yes_share")
+    assert counted.rows() == [
+        (version, 5 if version == "default_tied" else 4, 3.0, 1.0, 0.75) for version in VERSIONS
+    ]  # fmt: skip
+    nothing = shares.filter(stereotype="b").row(0, named=True)
+    assert (nothing["n"], nothing["n_yes"], nothing["yes_share"]) == (1, 0.0, None)
+
+
+def test_an_answer_needs_both_scores_to_be_in_a_regression() -> None:
+    rows = [
+        {"instrument": f"chained_{part}", "trial_id": f"t{n}", "score": value}
+        for n, both in enumerate([(0.5, 1.0), (None, 0.0), (0.2, None), (-0.3, 0.0)])
+        for part, value in zip(("association", "decision"), both, strict=True)
+    ]
+    answers = chained(scored(rows))
+    assert answers.select("trial_id", "association", "decision").rows() == [
+        ("t0", 0.5, 1.0), ("t3", -0.3, 0.0)
+    ]  # fmt: skip
+
+
+def test_recorded_answers_of_one_name_are_not_multiplied() -> None:
+    """Released tables number their answers anew in each file."""
+    values = [(0.1, 1.0), (0.2, None), (0.3, 0.0)]
+    rows = [
+        {"instrument": f"chained_{part}", "score": value}
+        for both in values
+        for part, value in zip(("association", "decision"), both, strict=True)
+    ]
+    answers = chained(scored(rows))
+    assert answers.select("association", "decision").rows() == [values[0], values[2]]
+
+
+def test_regressions_stand_by_model_mode_and_intervention() -> None:
+    """Coefficients are checked in tests/statistics; here only what they are of."""
+    rows = [
+        {"model": model, "trial_id": f"t{n}", "instrument": f"chained_{part}", "score": value,
+         "stereotype": "ab"[n % 2], "category": "xy"[n % 2]}
+        for model in ("m1", "m2")
+        for n in range(24)
+        for part, value in (("association", n / 24), ("decision", float(n * 7 % 24 > 9)))
+    ]  # fmt: skip
+    table_of = regressions(chained(scored(rows)))
+    assert set(table_of["model"]) == {"m1", "m2"}
+    assert set(table_of["group"]) == {"all", "x", "y"}
+    assert table_of.filter(group="all")["n"].unique().to_list() == [24]
+    assert regressions(chained(scored([]))).is_empty()
+
+
+def test_contrasts_need_an_intervention() -> None:
+    row = {"instrument": "relative_decision", "score": 1.0, "iteration": 0, "word_list": "plain"}
+    row |= {"scoring": "exact", "order": "marginalized_first", "pair_id": "p"}
+    assert contrasts(scored([row])).is_empty()
+    with_one = contrasts(scored([row, {**row, "intervention": "kind", "score": 0.0}]))
+    assert with_one.filter(level="model")["difference"].to_list() == [-1.0]
+
+
+# Recorded tables, piece by piece
+
+
+def test_numbers_go_on_from_piece_to_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers without an iteration are named by their place in the table, not in the piece."""
+    monkeypatch.setattr("tiltmeter.results.tables.pieces.__defaults__", (2,))
+    text = "Task 1:\nagony - old\n\nTask 3: The old one gets agony, the young one gets joy."
+    answers = pl.DataFrame({"model": "m", "stereotype": "age", "response": [text] * 5})
+    for path in (tmp_path / "a.csv", tmp_path / "a.parquet"):
+        answers.write_csv(path) if path.suffix == ".csv" else answers.write_parquet(path)
+        score_responses(path, {"bai2025": BAI}, tmp_path / "s.parquet", instrument="chained_task")
+        scores = table(tmp_path, "s").filter(instrument="chained_decision")
+        assert scores["iteration"].to_list() == [0, 1, 2, 3, 4]
+        assert scores["trial_id"].n_unique() == 5

@@ -1,0 +1,199 @@
+"""Tables about states in a results directory: what is measured, related and recorded."""
+
+from __future__ import annotations
+
+import json
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tiltmeter.audits.relating import read_said
+from tiltmeter.audits.state_tables import write_representation
+from tiltmeter.audits.states import (
+    Profiling,
+    Testing,
+    measure_states,
+)
+from tiltmeter.errors import InputError, ModelError
+from tiltmeter.models.readers.states import States
+from tiltmeter.results import SCORES
+from tiltmeter.results.states import REPRESENTATION_TABLES
+from tiltmeter.states import word_tests
+from tiltmeter.states.dictionary import Dictionary, read_dictionary
+from tiltmeter.states.pole_contexts import place_terms, place_words
+from tiltmeter.states.profiles import ProfileSetting
+from tiltmeter.states.word_tests import TestSetting, load_tests
+from tiltmeter.states.words import Words
+
+WORDS = Words("pair", {"a": ("Ann", "Eve", "Amy"), "b": ("Bob", "Tom", "Jim")}, ("Kim",))
+AGE = [test for test in load_tests("bai2025") if test.test in ("age", "power", "career", "science")]
+
+
+def profiling(**changes: Any) -> Profiling:
+    dictionary = read_dictionary()
+    given = {"dictionary": dictionary, "poles": place_terms(dictionary), "words": [WORDS]}
+    return Profiling(**{**given, "setting": ProfileSetting(draws=50), **changes})
+
+
+def asking(words: tuple[str, ...] = (), **changes: Any) -> Testing:
+    placed = place_words([*word_tests.test_words(AGE), *words])
+    return Testing(AGE, placed, **{"setting": TestSetting(draws=50), **changes})
+
+
+def scores(**changes: Any) -> pl.DataFrame:
+    rows = [
+        {"model": "fake", "study": "bai2025", "instrument": "word_association", "mode": "free",
+         "stereotype": key, "variation": "replication", "trial_id": f"{key}{n}", "iteration": n,
+         "score": 0.2 * n - 0.1 * at, **changes}
+        for at, key in enumerate(("age", "power", "career", "science")) for n in range(3)
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema_overrides=SCORES).with_columns(
+        *(pl.lit(None, t).alias(c) for c, t in SCORES.items() if c not in rows[0])
+    )
+
+
+def test_every_look_has_its_rows_and_the_record_says_what_was_read(
+    fake_reader: Callable[..., Any], tmp_path: Path
+) -> None:
+    readers = [fake_reader("one"), fake_reader("two")]
+    tables = write_representation(readers, profiling(), asking(), tmp_path, removed=(0, 2))
+    for name, table in tables.items():
+        assert pl.read_parquet(tmp_path / f"{name}.parquet").equals(table)
+        assert table.columns == list(REPRESENTATION_TABLES[name])
+        assert {*table.select("model", "removed").unique().rows()} == {
+            (model, k) for model in ("one", "two") for k in (0, 2)
+        }
+    facts = json.loads((tmp_path / "representation.json").read_text())
+    assert [model["name"] for model in facts["models"]] == ["one", "two"]
+    assert facts["contexts"]["kind"] == "none" and facts["dictionary"]["senses"] == 192
+    assert facts["tests"] == [{"study": "bai2025", "tests": 4}]
+    assert str(tmp_path) not in json.dumps(facts)
+
+
+def test_a_table_of_an_earlier_look_does_not_stay(
+    fake_reader: Callable[..., Any], tmp_path: Path
+) -> None:
+    write_representation([fake_reader()], profiling(), asking(), tmp_path)
+    write_representation([fake_reader()], None, asking(), tmp_path)
+    assert not (tmp_path / "representation_profiles.parquet").exists()
+    assert (tmp_path / "representation_associations.parquet").exists()
+
+
+def test_a_model_that_fails_leaves_the_tables_of_those_before(
+    fake_reader: Callable[..., Any], tmp_path: Path
+) -> None:
+    def opened() -> Iterator[Any]:
+        yield fake_reader("one")
+        raise ModelError("model 'two': broken")
+
+    with pytest.raises(ModelError):
+        write_representation(opened(), None, asking(), tmp_path)
+    kept = pl.read_parquet(tmp_path / "representation_associations.parquet")
+    facts = json.loads((tmp_path / "representation.json").read_text())
+    assert set(kept["model"]) == {"one"} and [m["name"] for m in facts["models"]] == ["one"]
+
+
+def test_a_model_that_cannot_be_opened_leaves_no_folder(tmp_path: Path) -> None:
+    def opened() -> Iterator[Any]:
+        raise ModelError("model 'one': broken")
+        yield
+
+    with pytest.raises(ModelError):
+        write_representation(opened(), None, asking(), tmp_path / "new")
+    with pytest.raises(ModelError):
+        write_representation(opened(), None, asking(), tmp_path)
+    assert tmp_path.is_dir() and not (tmp_path / "new").exists()
+
+
+def test_a_model_is_let_go_before_the_next_is_opened(
+    fake_reader: Callable[..., Any], tmp_path: Path
+) -> None:
+    held: list[weakref.ref[Any]] = []
+
+    def opened() -> Iterator[Any]:
+        for name in ("one", "two", "three"):
+            assert all(reference() is None for reference in held)
+            reader = fake_reader(name)
+            held.append(weakref.ref(reader))
+            yield reader
+            del reader
+
+    write_representation(opened(), profiling(), asking(), tmp_path)
+    assert len(held) == 3
+
+
+def test_two_models_of_one_name_are_refused(
+    fake_reader: Callable[..., Any], tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="two are called 'one'"):
+        write_representation([fake_reader("one")] * 2, None, asking(), tmp_path)
+
+
+def test_removing_components_changes_what_is_measured(fake_reader: Callable[..., Any]) -> None:
+    found = measure_states(fake_reader(), profiling(), None, removed=(0, 3))
+    by_k = found["representation_differences"].partition_by("removed", as_dict=True)
+    plain, without = by_k[(0,)]["difference"], by_k[(3,)]["difference"]
+    assert (plain - without).abs().max() > 0.01
+    alone = measure_states(fake_reader(), profiling(), None)["representation_differences"]
+    assert alone["difference"].to_list() == plain.to_list()
+
+
+def test_a_word_is_averaged_over_its_contexts_for_weat_and_not_for_ceat(
+    fake_reader: Callable[..., Any],
+) -> None:
+    placed = place_words(word_tests.test_words(AGE), "templates")
+    asked = Testing(AGE, placed, ("weat", "ceat"), setting=TestSetting(draws=0, samples=20))
+    found = measure_states(fake_reader(), None, asked)["representation_associations"]
+    assert set(found["method"]) == {"seat", "ceat"}
+    averaged = fake_reader().read(placed.frame.with_columns(key=pl.col("term")))
+
+    class Averaged:
+        name, layers, fingerprint = "fake", averaged.layers, ""
+
+        def read(self, contexts: pl.DataFrame) -> States:
+            return averaged
+
+    plain = Testing(AGE, place_words(word_tests.test_words(AGE)), setting=TestSetting(draws=0))
+    whole = measure_states(Averaged(), None, plain)["representation_associations"]
+    effect = found.filter(method="seat")["effect"]
+    assert effect.to_list() == pytest.approx(whole["effect"].to_list(), abs=1e-5)
+
+
+def test_scores_of_a_table_are_related_by_stereotype(
+    fake_reader: Callable[..., Any], tmp_path: Path
+) -> None:
+    scores().write_parquet(tmp_path / "scores.parquet")
+    said = read_said(tmp_path / "scores.parquet")
+    assert said.words is None and said.mode == "free" and said.studies == ("bai2025",)
+    found = measure_states(fake_reader(), None, asking(relating=said))
+    relations = found["representation_relations"].filter(missing="left_out")
+    assert set(relations["level"]) == {"stereotype"} and set(relations["n"]) == {4}
+    effects = found["representation_associations"].filter(layer="1").sort("test")["effect"]
+    means = scores().group_by("stereotype").agg(pl.col("score").mean()).sort("stereotype")["score"]
+    r = pl.DataFrame({"x": effects, "y": means}).select(pl.corr("x", "y")).item()
+    assert relations.filter(layer="1")["r"].item() == pytest.approx(r)
+
+
+def test_modes_are_not_pooled_and_controls_are_left_out(tmp_path: Path) -> None:
+    pl.concat([scores(mode="forced", score=1.0), scores()]).write_parquet(tmp_path / "s.parquet")
+    assert read_said(tmp_path / "s.parquet").scores["score"].max() < 1
+    scores(study="control_insects").write_parquet(tmp_path / "c.parquet")
+    with pytest.raises(InputError, match="no scores of word associations"):
+        read_said(tmp_path / "c.parquet")
+
+
+def test_contexts_are_named_by_what_they_are(tmp_path: Path) -> None:
+    dictionary = read_dictionary()
+    line = {"term": "friendly", "examples": ["a friendly dog"], "example_source": "corpus"}
+    (tmp_path / "c.jsonl").write_text(json.dumps(line) + "\n")
+    senses = dictionary.senses.filter(pl.col("dimension") == "Status")
+    small = Dictionary("small", senses)
+    assert place_terms(small, "templates").frame.height == 7 * len(small.terms)
+    assert place_terms(small).kind == "none"
+    assert place_words(["friendly"], str(tmp_path / "c.jsonl")).kind == "corpus"
+    with pytest.raises(InputError, match="contexts 'nowhere': no such file; allowed are none"):
+        place_terms(small, "nowhere")

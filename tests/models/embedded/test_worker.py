@@ -1,0 +1,118 @@
+"""Concurrency: answers do not depend on neighbours, loops, cancellations or errors."""
+
+import asyncio
+
+import pytest
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample
+from inspect_ai.model import GenerateConfig, ResponseSchema, get_model
+from inspect_ai.scorer import includes
+from inspect_ai.util import JSONSchema
+
+from tiltmeter.models.embedded.engine import Segment
+from tiltmeter.models.embedded.worker import Worker
+
+OPTIONS = JSONSchema(type="string", enum=["rose", "wasp"])
+
+
+def requests(count):
+    """Prompts of all lengths in all modes, some sharing their beginnings."""
+    kinds = (
+        {"max_tokens": 20},
+        {"max_tokens": 4, "num_choices": 5},
+        {"max_tokens": 1, "logprobs": True, "top_logprobs": 20},
+        {
+            "logprobs": True,
+            "response_schema": ResponseSchema(
+                name="s",
+                json_schema=JSONSchema(
+                    type="object", properties={"joy": OPTIONS, "agony": OPTIONS}
+                ),
+            ),
+        },
+    )
+    return [
+        {"text": f"Which of {'these ' * (i % 7)}goes with {i}?", "seed": i, **kinds[i % 4]}
+        for i in range(count)
+    ]
+
+
+def content(output):
+    texts = [choice.message.text for choice in output.choices]
+    return texts, output.stop_reason, output.choices[0].logprobs, output.usage
+
+
+async def together(ask, model, all_requests):
+    return await asyncio.gather(*(ask(model, **request) for request in all_requests))
+
+
+def test_answers_are_the_same_alone_and_among_fifty(tiny, ask):
+    batch = asyncio.run(together(ask, tiny, requests(50)))
+    for request, output in zip(requests(50), batch, strict=True):
+        assert content(asyncio.run(ask(tiny, **request))) == content(output)
+
+
+def test_answers_do_not_depend_on_the_order_of_arrival(tiny, ask):
+    forth = asyncio.run(together(ask, tiny, requests(30)))
+    back = asyncio.run(together(ask, tiny, requests(30)[::-1]))
+    assert [content(o) for o in forth] == [content(o) for o in back[::-1]]
+
+
+def test_a_cancelled_request_leaves_the_others_alone(tiny, ask):
+    async def cancel_some():
+        tasks = [asyncio.create_task(ask(tiny, **r)) for r in requests(12)]
+        await asyncio.sleep(0.01)
+        for task in tasks[::2]:
+            task.cancel()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    outputs = asyncio.run(cancel_some())
+    expected = asyncio.run(together(ask, tiny, requests(12)))
+    assert any(isinstance(output, asyncio.CancelledError) for output in outputs[::2])
+    assert [content(o) for o in outputs[1::2]] == [content(o) for o in expected[1::2]]
+
+
+def test_a_loop_that_died_with_requests_open_harms_no_later_loop(tiny, ask):
+    async def abandon():
+        for request in requests(6):
+            asyncio.ensure_future(ask(tiny, **request))
+        await asyncio.sleep(0)
+
+    asyncio.run(abandon())
+    outputs = asyncio.run(together(ask, tiny, requests(6)))
+    assert all(output.stop_reason for output in outputs)
+
+
+def test_an_error_in_one_request_is_its_own(tiny, ask):
+    async def mixed():
+        return await asyncio.gather(
+            ask(tiny, "y" * 2000), ask(tiny, "x", max_tokens=2), return_exceptions=True
+        )
+
+    error, output = asyncio.run(mixed())
+    assert "1024" in str(error) and output.usage.output_tokens <= 2
+
+
+def test_an_error_in_a_forward_pass_reaches_its_requests_and_the_worker_lives(tiny, ask):
+    asyncio.run(ask(tiny, "x", max_tokens=1))
+    engine = tiny._worker.engine
+    worker = Worker(lambda: engine, batch_size=4)
+
+    def broken(engine):
+        yield [Segment((10**6,))]
+
+    for _ in range(2):
+        with pytest.raises(IndexError):
+            worker.submit(broken).result(timeout=10)
+
+
+def test_two_evaluations_in_a_row(tiny_folder, tmp_path):
+    model = get_model("tiltmeter/smollm2", weights=str(tiny_folder))
+    task = Task(
+        dataset=[Sample(input=f"Say {i}", target="x") for i in range(4)],
+        scorer=includes(),
+        config=GenerateConfig(max_tokens=5, seed=1),
+    )
+    for _ in range(2):
+        (log,) = eval(task, model=model, display="none", log_dir=str(tmp_path))
+        assert log.status == "success" and len(log.samples) == 4

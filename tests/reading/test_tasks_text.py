@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tiltmeter.reading.tasks_text import after_thoughts, split_tasks
+
+HEADINGS = ["Task {}:", "**Task {}:**", "**Task {}**", "### Task {}", "Task {} -", "TASK {}."]
+HEADINGS += [
+    "Task {}",
+    "Task {} –",
+    "* Task {}:",
+    "> **Task {}**:",
+    "[Task {}]",
+    "__Task {}__",
+    "Task #{}:",
+]
+HEADINGS += ["  Task {}:", "task {})", "## **Task {}:**"]
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_headings(heading):
+    parts = [f"{heading.format(n)}\n{body}\n" for n, body in ((1, "a - b"), (2, "Yes."))]
+    text = "Sure!\n\n" + "\n".join(parts)
+    assert {n: text[slice(*span)] for n, span in split_tasks(text).items()} == {
+        1: "a - b",
+        2: "Yes.",
+    }
+
+
+def test_a_body_may_stand_beside_its_heading():
+    text = "Task 1: a - b\n**Task 2:** Yes"
+    assert {n: text[slice(*span)] for n, span in split_tasks(text).items()} == {
+        1: "a - b",
+        2: "Yes",
+    }
+
+
+def test_a_task_in_a_sentence_is_no_heading():
+    assert split_tasks("As for Task 1: I pass.\nTask 2 asks for more.\nTasks 3: none") == {}
+
+
+def test_the_last_heading_of_a_number_counts():
+    text = "Task 1: no\nTask 2: no\nTask 2: yes"
+    assert text[slice(*split_tasks(text)[2])] == "yes"
+
+
+def test_thoughts_end_where_they_last_end():
+    text = "<think>a</think>b</think>c"
+    assert text[after_thoughts(text) :] == "c"
+    assert after_thoughts("a < b") == 0
+
+
+@given(st.lists(st.sampled_from(["Task 1:", "\nTask", "**", " 2", "\n", ":", "x"]) | st.text()))
+def test_bodies_lie_in_the_text(pieces):
+    text = "".join(pieces)
+    assert all(0 <= start <= end <= len(text) for start, end in split_tasks(text).values())
+
+
+@pytest.mark.parametrize("piece", ["\n", " ", "#", "* ", "Task 1", "\nTask 1:", "\n[*_-"])
+def test_time_is_linear(piece):
+    def seconds(size):
+        text = piece * (size // len(piece))
+        start = time.process_time()
+        split_tasks(text)
+        return time.process_time() - start
+
+    assert min(seconds(800_000) for _ in range(2)) < 12 * seconds(200_000) + 0.1

@@ -1,0 +1,180 @@
+"""What is said beside what is inside: the released Llama-3 run, and small tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import statsmodels.api as sm
+
+import tiltmeter
+from tiltmeter.errors import InputError, TiltmeterWarning
+from tiltmeter.results.states import FITS, RELATIONS
+from tiltmeter.states.relation import relate
+from tiltmeter.states.released import read_effects, read_wide, study_as_asked
+
+WIDE = "llama3_8b_prompts_and_layer_weat.csv"
+
+
+@pytest.fixture(scope="module")
+def llama(shared_data: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Our scores and decisions of the released answers, and the released effects."""
+    folder, study = shared_data / "bai", tiltmeter.load_study("bai2025")
+    with pytest.warns(TiltmeterWarning, match="weat32: the same number in every row"):
+        answers, _ = read_wide(folder / WIDE, study)
+    scored, _ = tiltmeter.score(answers, study_as_asked(study, answers))
+    keyed = scored.with_columns(trial="iteration")
+    said = keyed.filter(instrument="chained_association")
+    decided = keyed.filter(instrument="chained_decision").rename({"score": "decision"})
+    scores = said.join(
+        decided.select("stereotype", "trial", "decision"), on=["stereotype", "trial"]
+    )
+    plain = read_effects(folder / "llama3_8b_layer_weat.json")
+    nullified = read_effects(folder / "llama3_8b_layer_weat_nullified.json", removed=1)
+    return scores, pl.concat([plain, nullified])
+
+
+@pytest.fixture(scope="module")
+def related(llama: tuple[pl.DataFrame, pl.DataFrame]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    return relate(*llama)
+
+
+def test_most_released_answers_can_be_scored(llama: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+    """SI section J: 133 of 210 were usable; by our rules 127, and 112 decisions."""
+    scores, _ = llama
+    assert (scores.height, scores["score"].count(), scores["decision"].count()) == (210, 127, 112)
+
+
+def layers(relations: pl.DataFrame, missing: str, removed: int = 0) -> dict[int, float]:
+    part = relations.filter(missing=missing, removed=removed, level="stereotype")
+    return {int(layer): r for layer, r in part.select("layer", "r").iter_rows()}
+
+
+def test_middle_layers_agree_with_what_is_said(related: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+    """SI section O: r = .73 at layer 13, the highest, and .30 at layer 32, over 21 stereotypes."""
+    r = layers(related[0], "zero")
+    assert max(r, key=r.__getitem__) == 13
+    assert r[13] == pytest.approx(0.709, abs=0.001)
+    assert r[32] == pytest.approx(0.208, abs=0.001)
+    at13 = related[0].filter(missing="zero", removed=0, layer="13", level="stereotype")
+    assert at13.select("n").item() == 21 and at13["p_holm"][0] < 0.05
+
+
+def test_the_shape_moves_with_missing_answers(related: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+    found = {way: layers(related[0], way) for way in ("left_out", "lowest", "highest")}
+    best = {way: max(r, key=r.__getitem__) for way, r in found.items()}
+    assert best == {"left_out": 5, "lowest": 15, "highest": 20}
+    at13 = [round(found[way][13], 2) for way in found]
+    assert at13 == [0.49, 0.71, 0.13]
+
+
+def test_nullified_effects_agree_less_in_the_middle(
+    related: tuple[pl.DataFrame, pl.DataFrame],
+) -> None:
+    """SI section O: nullification helps late layers and not the middle ones."""
+    plain, nullified = layers(related[0], "zero"), layers(related[0], "zero", removed=1)
+    assert nullified[13] < 0.1 < plain[13]
+    assert nullified[32] > plain[32]
+
+
+def test_decisions_follow_from_what_is_said(related: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+    """SI section O: the prompt's score has b = .95 and the least AIC; last layers tell nothing."""
+    fits = related[1].filter(missing="left_out")
+    said = fits.filter(predictor="word_association").row(0, named=True)
+    assert (said["n"], said["delta_aic"], said["layer"]) == (92, 0.0, None)
+    assert said["coefficient"] > 0.9 and said["p"] < 0.05
+    last = fits.filter(layer="32", removed=0).row(0, named=True)
+    assert last["p"] > 0.1 and last["delta_aic"] > 4
+
+
+def small(n: int = 12) -> tuple[pl.DataFrame, pl.DataFrame]:
+    rng = np.random.default_rng(0)
+    scores = pl.DataFrame(
+        {
+            "model": "m",
+            "stereotype": [f"s{i % 6}" for i in range(n)],
+            "trial": [i // 6 for i in range(n)],
+            "score": [None if i == 3 else v for i, v in enumerate(rng.uniform(-1, 1, n))],
+            "decision": rng.integers(0, 2, n),
+        }
+    )
+    effects = scores.select("stereotype", "trial").join(
+        pl.DataFrame({"layer": ["0", "1"]}), how="cross"
+    )
+    return scores, effects.with_columns(effect=pl.Series(rng.normal(size=2 * n)))
+
+
+def test_tables_have_their_columns_and_factors() -> None:
+    relations, fits = relate(*small())
+    assert dict(relations.schema) == RELATIONS and dict(fits.schema) == FITS
+    assert relations.height == 4 * 2 * 2
+    assert fits.group_by("missing").len()["len"].to_list() == [3] * 4
+    n = relations.filter(level="trial", layer="0").select("missing", "n").rows()
+    assert n == [("left_out", 11), ("zero", 12), ("lowest", 12), ("highest", 12)]
+
+
+def test_fits_are_those_of_statsmodels() -> None:
+    scores, effects = small(60)
+    fits = relate(scores, effects, missing=["left_out"])[1]
+    rows = scores.join(effects.filter(layer="1"), on=["stereotype", "trial"]).drop_nulls("score")
+    for column, row in (("score", 0), ("effect", 2)):
+        x = sm.add_constant(rows[column].to_numpy())
+        theirs = sm.Logit(rows["decision"].to_numpy(), x).fit(disp=False)
+        ours = fits.row(row, named=True)
+        assert ours["coefficient"] == pytest.approx(theirs.params[1])
+        assert (ours["aic"], ours["bic"]) == (pytest.approx(theirs.aic), pytest.approx(theirs.bic))
+        assert ours["p"] == pytest.approx(theirs.pvalues[1])
+    assert fits["delta_aic"].min() == 0
+
+
+def test_effects_of_stereotypes_are_related_over_stereotypes_only() -> None:
+    scores, effects = small()
+    one = effects.filter(trial=0).drop("trial").rename({"stereotype": "test"})
+    relations, _ = relate(scores, one, missing=["zero"])
+    assert set(relations["level"]) == {"stereotype"} and set(relations["n"]) == {6}
+
+
+def test_a_layer_that_does_not_vary_has_no_r() -> None:
+    scores, effects = small()
+    flat = effects.with_columns(effect=pl.when(layer="0").then(0.0).otherwise("effect"))
+    relations, fits = relate(scores, flat, missing=["zero"])
+    assert relations.filter(layer="0")["r"].null_count() == 2
+    assert relations.filter(layer="1")["r"].null_count() == 0
+    assert fits.filter(layer="0")["aic"].null_count() == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"missing": ["mean"]}, "missing 'mean': allowed are left_out"),
+        ({"scores": small()[0].drop("score")}, "scores: missing column score"),
+        ({"associations": pl.concat([small()[1]] * 2)}, "several rows of s0, 0, 0"),
+        ({"associations": small()[1].with_columns(trial=pl.col("trial") + 9)}, "is in both"),
+    ],
+)
+def test_tables_that_cannot_be_related(changed: dict[str, Any], told: str) -> None:
+    scores, associations = small()
+    with pytest.raises(InputError, match=told):
+        relate(**{"scores": scores, "associations": associations, **changed})
+
+
+def test_released_files_of_another_shape_are_told(tmp_path: Path) -> None:
+    path, study = tmp_path / "wide.csv", tiltmeter.load_study("bai2025")
+    prompt = "pick a word — lisa or {} — and write it after the word. The words are weak, timid."
+    for other, told in (("eric", None), ("mary", "'lisa' and 'mary' are no groups of power")):
+        row = {"category": "power", "trial": 1, "prompt": prompt.format(other), "response": ""}
+        pl.DataFrame([row | {"weat0": 0.5}]).write_csv(path)
+        if told is None:
+            answers, effects = read_wide(path, study)
+            assert answers.select("marginalized", "default").row(0) == ("lisa", "eric")
+            assert effects.row(0) == ("power", "1", "0", 0, 0.5)
+        else:
+            with pytest.raises(InputError, match=told):
+                read_wide(path, study)
+    (tmp_path / "effects.json").write_text(json.dumps({"power": [1]}), encoding="utf-8")
+    with pytest.raises(InputError, match="expected JSON of category, trial, layer"):
+        read_effects(tmp_path / "effects.json")
