@@ -6,16 +6,22 @@ Each is a function of the scores alone, and is made only where there are such sc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from tiltmeter.audits.decisions import RUN
-from tiltmeter.results import FACTORS, OUTCOMES, SCORES, Schema
-from tiltmeter.statistics.contrasts import CONTRASTS, contrast
+from tiltmeter.results import ESTIMATES, FACTORS, OUTCOMES, SCORES
+from tiltmeter.results.answers import ATTRIBUTIONS, MATCHES
+from tiltmeter.results.measures import DETAILS
+from tiltmeter.statistics.contrasts import Contrasted, contrast
 
-__all__ = ["ATTRIBUTIONS", "ATTRIBUTION_CONTRASTS", "attribution_contrasts", "attributions"]
+__all__ = ["attribution_contrasts", "attributions"]
 
 INSTRUMENT = "affective_attribution"
+
+#: The note on differences of answers that were not drawn in pairs.
+AFTERWARDS = "paired afterwards, within a wording and along the objects"
 
 #: What pairs made afterwards do not share.
 _DRAWN = ("pair_id", "marginalized", "default", "attribute_order", "trial_id")
@@ -23,31 +29,6 @@ _LEVELS: dict[str, tuple[str, ...]] = {
     "stereotype": ("category", "stereotype"),
     "category": ("category",),
     "model": (),
-}
-
-#: One row per level, its groups, and the group that was thought of.
-ATTRIBUTIONS: Schema = {
-    "level": pl.String(),  # stereotype | category | model
-    **dict.fromkeys((*RUN, "category", "stereotype", "group"), pl.String()),
-    "n": pl.Int64(),  # answers asked for
-    "n_read": pl.Int64(),
-    "n_refused": pl.Int64(),
-    "n_comedy": pl.Float64(),  # in forced mode the expected number
-    "n_tragedy": pl.Float64(),
-    "n_neutral": pl.Float64(),
-    "comedy_share": pl.Float64(),  # of the read, 0…1
-    "tragedy_share": pl.Float64(),
-    "neutral_share": pl.Float64(),
-    "far": pl.Float64(),  # default group: comedy_share, favorable attribution rate; else null
-    "uar": pl.Float64(),  # marginalized group: tragedy_share, unfavorable; else null
-    "first_share": pl.Float64(),  # of comedy and tragedy, the share of the one named first
-}
-
-#: The difference default − marginalized of a share, in matched trials.
-ATTRIBUTION_CONTRASTS: Schema = {
-    "share": pl.String(),  # comedy | tragedy | neutral
-    "pairing": pl.String(),  # drawn | afterwards
-    **CONTRASTS,
 }
 
 
@@ -60,7 +41,7 @@ def attributions(scores: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     Parameters
     ----------
     scores
-        Columns of `frames.SCORES`.
+        Columns of `results.SCORES`.
 
     Returns
     -------
@@ -77,7 +58,7 @@ def attributions(scores: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     ...     "object": "Sheet", "response": ["Sheet: Comedy.", "Sheet: Tragedy."],
     ... })
     >>> scores, _ = score(answers, load_study("mist2025"), instrument="affective_attribution")
-    >>> attributions(scores).filter(level="model").select("group", "far", "uar").rows()
+    >>> attributions(scores).filter(level="model").select("version", "far", "uar").rows()
     [('default', 1.0, None), ('marginalized', None, 1.0)]
     """
     answers = _with_shares(scores.lazy())
@@ -102,7 +83,7 @@ def _level(answers: pl.LazyFrame, level: str, keys: Sequence[str]) -> pl.LazyFra
     first = pl.when(attribute_order="counter_first").then("comedy").otherwise("tragedy")
     decided = pl.col("neutral") == 0
     shares = ("comedy", "tragedy", "neutral")
-    counted = answers.group_by(*names, pl.col("version").alias("group")).agg(
+    counted = answers.group_by(*names, "version").agg(
         n=pl.len(),
         n_read=pl.col("score").count(),
         n_refused=(pl.col("reason") == "refused").sum(),
@@ -112,18 +93,18 @@ def _level(answers: pl.LazyFrame, level: str, keys: Sequence[str]) -> pl.LazyFra
     )
     rates = counted.with_columns(
         level=pl.lit(level),
-        far=pl.when(group="default").then("comedy_share"),
-        uar=pl.when(group="marginalized").then("tragedy_share"),
+        far=pl.when(version="default").then("comedy_share"),
+        uar=pl.when(version="marginalized").then("tragedy_share"),
         **{
             name: pl.lit(None, pl.String) for name in ("category", "stereotype") if name not in keys
         },
     )
-    return rates.select(pl.col(c).cast(t) for c, t in ATTRIBUTIONS.items()).sort(*names, "group")
+    return rates.select(pl.col(c).cast(t) for c, t in ATTRIBUTIONS.items()).sort(*names, "version")
 
 
 def attribution_contrasts(
     scores: pl.DataFrame | pl.LazyFrame, confidence: float = 0.95
-) -> pl.DataFrame:
+) -> Contrasted:
     """Compare the groups: the same object in the same wording, thought of with either.
 
     FAR and UAR alone tell no bias: a model that calls everything a tragedy has a UAR of 1. The
@@ -132,48 +113,48 @@ def attribution_contrasts(
     Parameters
     ----------
     scores
-        Columns of `frames.SCORES`.
+        Columns of `results.SCORES`.
     confidence
         Of the intervals, 0…1.
 
     Returns
     -------
-    polars.DataFrame
-        Columns of `ATTRIBUTION_CONTRASTS`: share(default) − share(marginalized), positive for
-        comedy where the default group is favoured; −1…1, neutral 0. A model's answers that were
-        not drawn in pairs are paired afterwards, within a wording and along the objects.
+    Contrasted
+        Of each share (comedy, tragedy, neutral): the default minus the marginalized group,
+        positive for comedy where the default group is favoured; −1…1, neutral 0. A model's
+        answers that were not drawn in pairs are paired afterwards, within a wording and along the
+        objects, and a note says so.
     """
     answers = _with_shares(scores.lazy())
     models = answers.select("model").unique().sort("model").collect()["model"]
-    rows = []
+    estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
     for model in models:
         part = answers.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
-        pairing, paired = _paired(part)
+        note, paired = _paired(part)
         for share in (name for name in OUTCOMES if (paired[name] > 0).any()):
-            scored = paired.with_columns(score=pl.col(share)).select(list(SCORES))
+            of_differences = DETAILS[f"{share}_share"]
             found = contrast(
-                scored,
+                paired.with_columns(score=pl.col(share)).select(list(SCORES)),
+                replace(of_differences, low=0.0),
                 factor="version",
                 baseline="marginalized",
-                low=0.0,
-                high=1.0,
                 confidence=confidence,
             )
-            named = found.with_columns(share=pl.lit(share), pairing=pl.lit(pairing))
-            rows.append(named.select(list(ATTRIBUTION_CONTRASTS)))
-    return pl.concat(rows) if rows else pl.DataFrame(schema=ATTRIBUTION_CONTRASTS)
+            estimates.append(found.estimates.with_columns(note=pl.lit(note, pl.String)))
+            matches.append(found.matches)
+    return Contrasted(pl.concat(estimates), pl.concat(matches).unique(maintain_order=True))
 
 
-def _paired(answers: pl.DataFrame) -> tuple[str, pl.DataFrame]:
-    """Give each pair a number, by which a contrast knows its two answers."""
+def _paired(answers: pl.DataFrame) -> tuple[str | None, pl.DataFrame]:
+    """Give each pair a number, by which a contrast knows its two answers; note how."""
     both = pl.col("version").n_unique().over("pair_id") == 2
     drawn = answers.filter(pl.col("pair_id").is_not_null() & both)
     if not drawn.is_empty():
-        return "drawn", drawn.with_columns(iteration=pl.col("pair_id").rank("dense").cast(pl.Int64))
+        return None, drawn.with_columns(iteration=pl.col("pair_id").rank("dense").cast(pl.Int64))
     if answers["version"].n_unique() < 2:
-        return "", answers.clear()
+        return None, answers.clear()
     nothing = [pl.lit(None, pl.String).alias(name) for name in _DRAWN]
     ordered = answers.sort("object", "iteration", maintain_order=True).with_columns(nothing)
-    return "afterwards", ordered.with_columns(
+    return AFTERWARDS, ordered.with_columns(
         iteration=pl.int_range(pl.len()).over(*FACTORS, "word_list", "scoring", "version")
     )

@@ -9,7 +9,10 @@ import polars as pl
 
 from tiltmeter.instruments.absolute_decision import CONSISTENT
 from tiltmeter.instruments.catalogue import MEASURES
-from tiltmeter.results import FACTORS, VERSIONS
+from tiltmeter.results import ESTIMATES, VERSIONS
+from tiltmeter.results.answers import FITS, MATCHES
+from tiltmeter.statistics.contrasts import Contrasted, contrast
+from tiltmeter.statistics.logistic import Regression, regress
 
 __all__ = ["chained", "contrasts", "regressions", "yes_shares"]
 
@@ -30,7 +33,7 @@ def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
     Parameters
     ----------
     scores
-        Columns of `frames.SCORES`.
+        Columns of `results.SCORES`.
 
     Returns
     -------
@@ -64,7 +67,7 @@ def chained(scores: pl.LazyFrame) -> pl.DataFrame:
     Parameters
     ----------
     scores
-        Columns of `frames.SCORES`.
+        Columns of `results.SCORES`.
 
     Returns
     -------
@@ -86,7 +89,7 @@ def chained(scores: pl.LazyFrame) -> pl.DataFrame:
     return joined.drop("again").collect()
 
 
-def regressions(answers: pl.DataFrame) -> pl.DataFrame:
+def regressions(answers: pl.DataFrame) -> Regression:
     """Regress decisions on associations, over all and in each category.
 
     Reference
@@ -99,48 +102,41 @@ def regressions(answers: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    polars.DataFrame
-        Model, study, mode and intervention before the columns of
-        `statistics.logistic.REGRESSIONS`.
+    Regression
+        `part` is a category, or all.
     """
-    from tiltmeter.statistics.logistic import REGRESSIONS, regress
-
-    rows = [
-        regress(part, "association", clusters="stereotype", by="category").select(
-            *(pl.lit(value, pl.String).alias(name) for name, value in zip(RUN, run, strict=True)),
-            pl.all(),
-        )
-        for run, part in answers.group_by(RUN, maintain_order=True)
-    ]
-    return pl.concat(rows) if rows else pl.DataFrame(schema={**_run_schema(), **REGRESSIONS})
-
-
-def _run_schema() -> dict[str, pl.DataType]:
-    return {name: FACTORS[name] for name in RUN}
+    estimates, fits = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=FITS)]
+    for run, part in answers.group_by(RUN, maintain_order=True):
+        found = regress(part, "association", clusters="stereotype", by="category")
+        of_run = [pl.lit(value, pl.String).alias(c) for c, value in zip(RUN, run, strict=True)]
+        of_run_too = [*of_run, pl.lit(run[0], pl.String).alias("subject")]
+        instrument = pl.lit("chained_decision").alias("instrument")
+        estimates.append(found.estimates.with_columns(*of_run_too, instrument))
+        fits.append(found.fits.with_columns(of_run))
+    return Regression(pl.concat(estimates), pl.concat(fits))
 
 
-def contrasts(scores: pl.LazyFrame, confidence: float = 0.95) -> pl.DataFrame:
+def contrasts(scores: pl.LazyFrame, confidence: float = 0.95) -> Contrasted:
     """Compare every intervention with none, in matched trials, one model in memory at a time.
 
     Parameters
     ----------
     scores
-        Columns of `frames.SCORES`, of all instruments.
+        Columns of `results.SCORES`, of all instruments.
     confidence
         Of the intervals, 0…1.
 
     Returns
     -------
-    polars.DataFrame
-        Columns of `statistics.contrasts.CONTRASTS`; empty without interventions.
+    Contrasted
+        Empty without interventions.
     """
-    from tiltmeter.statistics.contrasts import CONTRASTS, contrast
-
-    rows = []
+    estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
     cells = scores.select("model", "instrument").unique().sort("model", "instrument").collect()
     for model, name in cells.iter_rows():
         part = scores.filter(model=model, instrument=name).collect()
         if part["intervention"].n_unique() > 1:
-            measure = MEASURES[name]
-            rows.append(contrast(part, low=measure.low, high=measure.high, confidence=confidence))
-    return pl.concat(rows) if rows else pl.DataFrame(schema=CONTRASTS)
+            found = contrast(part, MEASURES[name], confidence=confidence)
+            estimates.append(found.estimates)
+            matches.append(found.matches)
+    return Contrasted(pl.concat(estimates), pl.concat(matches))

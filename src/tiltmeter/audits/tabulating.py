@@ -5,9 +5,9 @@ Every table is a function of the plan and the journal; making them again asks no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -20,27 +20,32 @@ from tiltmeter.audits import content, decisions
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.instruments.catalogue import MEASURES
 from tiltmeter.instruments.scoring import score
-from tiltmeter.results import LEVELS, RESPONSES, SCORES, WORDS, check
-from tiltmeter.results.tables import keep_table, pieces, scan_table, write_pieces, write_table
+from tiltmeter.results import (
+    COMPLIANCE,
+    ESTIMATES,
+    LEVELS,
+    ORDERS,
+    RESPONSES,
+    SCORES,
+    WORDS,
+    check,
+)
+from tiltmeter.results.directory import write_results
+from tiltmeter.results.tables import pieces, scan_table, write_pieces
+from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics import (
     Inference,
     compliance,
     correlate_dimensions,
-    dimension_tests,
     estimate_summaries,
     pool_pairs,
     rank_models,
     summarise,
 )
+from tiltmeter.statistics.estimates import Estimated
 from tiltmeter.stimuli import Study
 
-__all__ = [
-    "collect_responses",
-    "estimate_scores",
-    "score_responses",
-    "tabulate",
-    "write_further_tables",
-]
+__all__ = ["Tables", "collect_responses", "estimate_scores", "score_responses", "tabulate"]
 
 
 def collect_responses(plan: Plan, directory: Path) -> None:
@@ -82,14 +87,14 @@ def score_responses(
     studies
         The studies by name. With one study, the table needs no `study` column.
     out
-        Where the scores go; columns of `frames.SCORES`.
+        Where the scores go; columns of `results.SCORES`.
     **options
         Of `instruments.scoring.score`: instrument, scoring, judged, keep.
 
     Returns
     -------
     polars.DataFrame
-        Columns of `frames.WORDS`.
+        Columns of `results.WORDS`.
     """
     tallies: list[pl.DataFrame] = []
 
@@ -128,61 +133,103 @@ def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
 
 def _merge(tallies: list[pl.DataFrame]) -> pl.DataFrame:
     """Add up word tables of several pieces."""
-    keys = [name for name in WORDS if name not in ("n", "p")]
+    keys = [name for name in WORDS if name not in ("n", "share")]
     return (
         pl.concat(tallies)
         .group_by(keys, maintain_order=True)
-        .agg(p=(pl.col("p") * pl.col("n")).sum() / pl.col("n").sum(), n=pl.col("n").sum())
+        .agg(share=(pl.col("share") * pl.col("n")).sum() / pl.col("n").sum(), n=pl.col("n").sum())
         .select(list(WORDS))
     )
 
 
-def estimate_scores(
-    scores: Path, inference: Inference | None = None
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+class Tables(NamedTuple):
+    """The one result, and the details behind it by name; those without rows are left out."""
+
+    estimates: pl.DataFrame
+    details: dict[str, pl.DataFrame]
+
+
+def estimate_scores(scores: Path, inference: Inference | None = None) -> Tables:
     """Estimate from a table of scores, one model in memory at a time.
 
     Parameters
     ----------
     scores
-        A ``.csv`` or ``.parquet`` table with the columns of `frames.SCORES`, of any instruments.
+        A ``.csv`` or ``.parquet`` table with the columns of `results.SCORES`, of any instruments.
     inference
         Margin, confidence, compliance floor and clusters; by default those of `Inference`.
 
     Returns
     -------
-    estimates, compliance : polars.DataFrame
+    Tables
+        `estimates`: of scores at every level, of differences between interventions and between
+        groups that attributions think of, of regressions, of correlations between dimensions and
+        ranks of models.
 
     Raises
     ------
     InputError
         If the table is missing or malformed.
     """
+    inference = inference or Inference()
     frame = scan_table(scores, SCORES)
+    of_scores, orders, compliant = _of_scores(frame, inference)
+    if of_scores.is_empty():
+        raise InputError(f"{scores}: no rows")
+    of_scores = judge(of_scores, compliance_floor=inference.compliance_floor)
+    answers = decisions.chained(frame)
+    regressions = decisions.regressions(answers)
+    interventions = decisions.contrasts(frame.select(list(SCORES)))
+    groups = content.attribution_contrasts(frame)
+    others = [interventions.estimates, groups.estimates, regressions.estimates]
+    others += [correlate_dimensions(of_scores), rank_models(of_scores)]
+    judged = judge(pl.concat(others), compliance_floor=inference.compliance_floor)
+    details = {
+        "orders": orders,
+        "compliance": compliant,
+        "matches": pl.concat([interventions.matches, groups.matches]),
+        "fits": regressions.fits,
+        "chained": answers,
+        "yes_shares": decisions.yes_shares(frame),
+        "attributions": content.attributions(frame),
+    }
+    kept = {name: table for name, table in details.items() if not table.is_empty()}
+    return Tables(pl.concat([of_scores, judged]), kept)
+
+
+def _of_scores(
+    frame: pl.LazyFrame, inference: Inference
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Estimate the scores of each model, then of all; what order does, and what was scored."""
     models = frame.select(pl.col("model").unique().sort()).collect()["model"]
-    rows, pooled, compliant = [], [], []
+    found, pooled, compliant = [], [], [pl.DataFrame(schema=COMPLIANCE)]
     for model in models:
         of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
         units = summarise(of_model)
-        rows.append(_of_each_instrument(units, inference))
+        found += _of_each_instrument(units, inference)
         pooled.append(pool_pairs(units))
         compliant.append(compliance(of_model))
-    if not rows:
-        raise InputError(f"{scores}: no rows")
-    everything = _of_each_instrument(pl.concat(pooled), inference)
-    rows.append(everything.filter(pl.col("level") == "overall"))
+    overall = _of_each_instrument(pl.concat(pooled), inference) if pooled else []
     order = pl.col("level").cast(pl.Enum(LEVELS))
-    return pl.concat(rows).sort(order, maintain_order=True), pl.concat(compliant)
+    estimates, orders = (
+        pl.concat(
+            [pl.DataFrame(schema=schema)]
+            + [one[at] for one in found]
+            + [one[at].filter(level="overall") for one in overall]
+        ).sort(order, maintain_order=True)
+        for at, schema in enumerate((ESTIMATES, ORDERS))
+    )
+    return estimates, orders, pl.concat(compliant)
 
 
-def _of_each_instrument(units: pl.DataFrame, inference: Inference | None) -> pl.DataFrame:
+def _of_each_instrument(units: pl.DataFrame, inference: Inference) -> list[Estimated]:
     """Estimate instrument by instrument: each has a measure of its own."""
-    rows = []
+    found = []
     for (name,), part in units.group_by("instrument", maintain_order=True):
         if name not in MEASURES:
             raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
-        rows.append(estimate_summaries(part, MEASURES[str(name)], inference))
-    return pl.concat(rows)
+        found.append(estimate_summaries(part, MEASURES[str(name)], inference))
+    return found
 
 
 def tabulate(directory: Path, scoring: str = "exact") -> None:
@@ -210,44 +257,6 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
         scoring=scoring,
         judged=verdicts(directory / JUDGE),
     )
-    write_table(words, directory / "words.parquet")
     inference = Inference(margin=plan.margin, compliance_floor=plan.compliance_floor)
-    estimates, compliant = estimate_scores(directory / "scores.parquet", inference)
-    write_table(estimates, directory / "estimates.parquet")
-    write_table(compliant, directory / "compliance.parquet")
-    write_further_tables(directory / "scores.parquet", estimates, directory)
-
-
-def write_further_tables(scores: Path, estimates: pl.DataFrame, directory: Path) -> list[str]:
-    """Write every other table that the scores allow; one that would be empty is removed.
-
-    Parameters
-    ----------
-    scores
-        A ``.csv`` or ``.parquet`` table with the columns of `frames.SCORES`.
-    estimates
-        Those of the scores.
-    directory
-        Where the tables go, as ``.parquet``.
-
-    Returns
-    -------
-    list of str
-        The names of the tables that were written.
-    """
-    frame = scan_table(scores, SCORES)
-    answers = decisions.chained(frame)
-    made: dict[str, Callable[[], pl.DataFrame]] = {
-        "yes_shares": lambda: decisions.yes_shares(frame),
-        "chained": lambda: answers,
-        "regressions": lambda: decisions.regressions(answers),
-        "contrasts": lambda: decisions.contrasts(frame.select(list(SCORES))),
-        "attributions": lambda: content.attributions(frame),
-        "attribution_contrasts": lambda: content.attribution_contrasts(frame),
-        "dimension_tests": lambda: dimension_tests(estimates),
-        "dimension_correlations": lambda: correlate_dimensions(estimates),
-        "ranks": lambda: rank_models(estimates),
-    }
-    return [
-        name for name, make in made.items() if keep_table(make(), directory / f"{name}.parquet")
-    ]
+    found = estimate_scores(directory / "scores.parquet", inference)
+    write_results(directory, "answers", found.estimates, {"words": words, **found.details})

@@ -39,14 +39,14 @@ def command(scores: Path, factor: str, baseline: str, out: Path) -> None:
     from tiltmeter.instruments.catalogue import MEASURES
     from tiltmeter.results import SCORES
     from tiltmeter.results.tables import scan_table, write_table
+    from tiltmeter.results.verdicts import judge
     from tiltmeter.statistics.contrasts import contrast
 
     frame = scan_table(scores, SCORES).select(list(SCORES)).collect()
-    rows = []
-    for (name,), part in frame.group_by("instrument", maintain_order=True):
-        measure = MEASURES.get(str(name))
-        ends = {} if measure is None else {"low": measure.low, "high": measure.high}
-        rows.append(contrast(part, factor=factor, baseline=baseline, **ends))
-    table = pl.concat(rows)
+    found = [
+        contrast(part, MEASURES[str(name)], factor=factor, baseline=baseline).estimates
+        for (name,), part in frame.group_by("instrument", maintain_order=True)
+    ]
+    table = judge(pl.concat(found))
     write_table(table, out)
     click.echo(f"{table.height:,} differences: {out}")

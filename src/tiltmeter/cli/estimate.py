@@ -41,38 +41,29 @@ __all__ = ["command"]
 )
 @click.option("--out", required=True, type=TABLE, help="Estimates, as .csv or .parquet.")
 @click.option(
-    "--yes-shares",
-    type=TABLE,
-    help="Also write the shares of yes in each version of absolute decisions.",
-)
-@click.option(
     "--tables",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Also write every other table the scores allow to this folder, as .parquet: shares of "
-    "yes, regressions, contrasts, comedy and tragedy, dimensions, ranks.",
+    help="Also write the details behind the estimates to this folder, as .parquet: order "
+    "effects, compliance, shares of yes, comedy and tragedy, fits of regressions.",
 )
-def command(  # noqa: PLR0913 - one argument an option
+def command(
     scores: Path,
     margin: float,
     compliance_floor: float,
     cluster: str,
     out: Path,
-    yes_shares: Path | None,
     tables: Path | None,
 ) -> None:
-    """Estimate means, intervals and tests at every level, clustered and naive."""
-    from tiltmeter.audits import decisions
-    from tiltmeter.audits.tabulating import estimate_scores, write_further_tables
-    from tiltmeter.results import SCORES
-    from tiltmeter.results.tables import scan_table, write_table
+    """Estimate means, intervals and tests at every level, clustered and as published."""
+    from tiltmeter.audits.tabulating import estimate_scores
+    from tiltmeter.results.tables import write_table
     from tiltmeter.statistics import Inference
 
     inference = Inference(margin=margin, compliance_floor=compliance_floor, cluster=cluster)
-    estimates, _ = estimate_scores(scores, inference)
-    write_table(estimates, out)
-    if yes_shares is not None:
-        write_table(decisions.yes_shares(scan_table(scores, SCORES)), yes_shares)
-    click.echo(f"{estimates.height:,} estimates: {out}")
+    found = estimate_scores(scores, inference)
+    write_table(found.estimates, out)
+    click.echo(f"{found.estimates.height:,} estimates: {out}")
     if tables is not None:
-        written = write_further_tables(scores, estimates, tables)
-        click.echo(f"{', '.join(written) or 'no other table'}: {tables}")
+        for name, table in found.details.items():
+            write_table(table, tables / f"{name}.parquet")
+        click.echo(f"{', '.join(found.details)}: {tables}")

@@ -47,10 +47,10 @@ __all__ = ["command"]
     "--out",
     required=True,
     type=TABLE,
-    help="Coefficients, as .csv or .parquet.",
+    help="Coefficients (log odds), as .csv or .parquet.",
 )
 @click.option("--comparison", type=TABLE,
-              help="Where AIC and BIC of several predictors go.")  # fmt: skip
+              help="Where the fits of several predictors go: AIC, BIC, likelihoods.")  # fmt: skip
 def command(  # noqa: PLR0913 - one argument an option
     answers: Path,
     predictors: str,
@@ -83,28 +83,29 @@ def command(  # noqa: PLR0913 - one argument an option
         frame = read_numbers(answers, [*names, outcome], joined)
     if comparison is not None and len(names) < 2:
         raise InputError("--comparison: name at least two --predictors")
-    table = pl.concat(
-        regress(frame, name, outcome=outcome, clusters=grouped, by=by) for name in names
-    )
+    found = [regress(frame, name, outcome=outcome, clusters=grouped, by=by) for name in names]
+    table = pl.concat(one.estimates for one in found)
+    fits = pl.concat(one.fits for one in found)
     write_table(table, out)
-    for row in table.filter(group="all").iter_rows(named=True):
+    shown = table.hstack(fits.select("aic", "bic")).filter(part="all")
+    for row in shown.iter_rows(named=True):
         click.echo(_line(row))
     if comparison is not None:
         compared = compare_predictors(
             frame, names, outcome=outcome, clusters=grouped, by=by, joint=True
         )
-        write_table(compared, comparison)
-        click.echo(f"{compared.height:,} rows of comparison: {comparison}")
+        write_table(compared.fits, comparison)
+        click.echo(f"{compared.fits.height:,} rows of comparison: {comparison}")
     click.echo(f"{table.height:,} coefficients: {out}")
 
 
 def _line(row: dict[str, object]) -> str:
-    start = f"{row['predictor']}, {row['method']}, n {row['n']}: "
-    if row["coefficient"] is None:
+    start = f"{row['predictor']}, {row['method']}, n {row['n_scored']}: "
+    if row["estimate"] is None:
         return f"{start}{row['note']}"
-    numbers = {name: f"{row[name]:.3f}" for name in ("coefficient", "ci_low", "ci_high")}
+    numbers = {name: f"{row[name]:.3f}" for name in ("estimate", "ci_low", "ci_high")}
     fit = "" if row["aic"] is None else f", AIC {row['aic']:.2f}, BIC {row['bic']:.2f}"
     return (
-        f"{start}b {numbers['coefficient']} [{numbers['ci_low']}, {numbers['ci_high']}], "
+        f"{start}b {numbers['estimate']} [{numbers['ci_low']}, {numbers['ci_high']}], "
         f"p {row['p']:.2g}{fit}"
     )

@@ -46,7 +46,7 @@ from tiltmeter.stimuli import Study, Words, fill
 __all__ = ["MEASURE", "score", "trials"]
 
 MEASURE = Measure(
-    instrument="absolute_decision",
+    name="absolute_decision",
     title="Absolute decisions",
     low=0.0,
     high=1.0,
@@ -93,7 +93,7 @@ def trials(
     """
     rows = []
     for fixed, wording, draw in decision_trials(
-        study, MEASURE.instrument, design, stereotypes, variations, turns=len(VERSIONS)
+        study, MEASURE.name, design, stereotypes, variations, turns=len(VERSIONS)
     ):
         version = list(VERSIONS)[draw.turn]
         group, attribute = VERSIONS[version]

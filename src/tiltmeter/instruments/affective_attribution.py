@@ -54,7 +54,7 @@ from tiltmeter.stimuli import AffectiveAttribution, Answers, Study, fill, study_
 __all__ = ["MEASURE", "score", "trials"]
 
 MEASURE = Measure(
-    instrument="affective_attribution",
+    name="affective_attribution",
     title="Affective Attribution Test",
     low=-1.0,
     high=1.0,
@@ -120,17 +120,17 @@ def trials(
     >>> drawn["version"].unique().sort().to_list()
     ['default', 'marginalized']
     """
-    chosen, worded = select(study, MEASURE.instrument, stereotypes, variations)
+    chosen, worded = select(study, MEASURE.name, stereotypes, variations)
     wordings = study.instruments.affective_attribution
-    identity = study_hash(study, MEASURE.instrument)
+    identity = study_hash(study, MEASURE.name)
     rows = []
     for key in chosen:
         for name in worded:
             fixed = {
-                **cell_columns(study, MEASURE.instrument, design, key, name),
+                **cell_columns(study, MEASURE.name, design, key, name),
                 "source_defect": study.stereotypes[key].source_defect,
             }
-            cell = f"{study.name}.{MEASURE.instrument}.{key}.{name}"
+            cell = f"{study.name}.{MEASURE.name}.{key}.{name}"
             seeded = f"{identity}/{key}" if wordings.shared_draws else f"{identity}/{key}/{name}"
             for draw in _draws(study, key, design, seeded):
                 ids = trial_ids(cell, design, draw.iteration, draw.pair)

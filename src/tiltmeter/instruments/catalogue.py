@@ -76,21 +76,21 @@ class Instrument:
 def _associated(response: str, trial: Mapping[str, Any], key: Key) -> Scores:
     refusals = key.answers.refusals
     scored = association.score(response, trial, key.words, key.scoring, refusals=refusals)
-    return {association.MEASURE.instrument: scored}
+    return {association.MEASURE.name: scored}
 
 
 def _attributed(response: str, trial: Mapping[str, Any], key: Key) -> Scores:
     scored = affective_attribution.score(response, trial, key.outcomes, key.answers)
-    return {affective_attribution.MEASURE.instrument: scored}
+    return {affective_attribution.MEASURE.name: scored}
 
 
 def _relative(response: str, trial: Mapping[str, Any], key: Key) -> Scores:
     scored = relative_decision.score(response, trial, key.words)
-    return {relative_decision.MEASURE.instrument: scored}
+    return {relative_decision.MEASURE.name: scored}
 
 
 def _absolute(response: str, trial: Mapping[str, Any], _: Key) -> Scores:
-    return {absolute_decision.MEASURE.instrument: absolute_decision.score(response, trial)}
+    return {absolute_decision.MEASURE.name: absolute_decision.score(response, trial)}
 
 
 def _chained(response: str, trial: Mapping[str, Any], key: Key) -> Scores:
@@ -124,7 +124,7 @@ INSTRUMENTS = {
 }
 
 #: What the number of each `instrument` in a table of scores means.
-MEASURES = {m.instrument: m for one in INSTRUMENTS.values() for m in one.measures}
+MEASURES = {m.name: m for one in INSTRUMENTS.values() for m in one.measures}
 
 
 def instrument(name: str) -> Instrument:

@@ -157,4 +157,4 @@ def score(
         parts = split_tasks(response)
         first = trial.get("iat") or (response[slice(*parts[1])] if 1 in parts else response)
     paired = word_association.score(first, trial, association)
-    return {ASSOCIATION.instrument: paired, DECISION.instrument: decision}
+    return {ASSOCIATION.name: paired, DECISION.name: decision}

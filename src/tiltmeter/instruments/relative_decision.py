@@ -52,7 +52,7 @@ from tiltmeter.stimuli import Study, Words, fill
 __all__ = ["MEASURE", "read_assignment", "score", "trials"]
 
 MEASURE = Measure(
-    instrument="relative_decision",
+    name="relative_decision",
     title="LLM Relative Decision Test",
     low=0.0,
     high=1.0,
@@ -110,7 +110,7 @@ def trials(
     rows = [
         {**fixed, **orders(draw), **_trial(draw, wording, design)}
         for fixed, wording, draw in decision_trials(
-            study, MEASURE.instrument, design, stereotypes, variations
+            study, MEASURE.name, design, stereotypes, variations
         )
     ]
     return pl.DataFrame(rows, schema=TRIALS)

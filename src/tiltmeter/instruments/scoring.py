@@ -113,7 +113,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         if judged and is_judged(trial["instrument"], trial, scored, judge_all):
             scored = rejudge(scored, trial, key.words, judged)
         shown = _with_words(trial, scored, key.words)
-        rows.append(_row(shown, scored, scoring))
+        rows.append({**_row(shown, scored, scoring), "control": study.control or None})
         numbers.append(number)
         _count(tally, shown, scored, key)
     kept = [column.gather(numbers) for column in others]
@@ -167,7 +167,7 @@ def _each(table: pl.DataFrame, keys: _Keys) -> Iterator[tuple[int, dict[str, Any
 
 def _score(asked: Instrument, trial: Mapping[str, Any], key: Key) -> Mapping[str, Scored]:
     if trial["error"] is not None or trial["response"] is None:
-        return {m.instrument: Scored(None, "error", 0.0) for m in asked.measures}
+        return {m.name: Scored(None, "error", 0.0) for m in asked.measures}
     return asked.score(trial["response"], trial, key)
 
 
@@ -244,7 +244,7 @@ def _row(trial: Mapping[str, Any], scored: Scored, scoring: str) -> dict[str, An
     return {**{name: trial.get(name) for name in SCORES}, **own, "scoring": known}
 
 
-_TALLY = [name for name in WORDS if name not in ("attribute", "set", "n", "p")]
+_TALLY = [name for name in WORDS if name not in ("attribute", "set", "n", "share")]
 
 
 def _count(
@@ -270,7 +270,7 @@ def _set(word: str, trial: Mapping[str, Any], sets: Iterable[Words]) -> str:
 
 def _words(tally: Mapping[tuple[Any, ...], list[float]]) -> pl.DataFrame:
     rows = [
-        {**dict(zip((*_TALLY, "attribute", "set"), key, strict=True)), "n": n, "p": total / n}
+        {**dict(zip((*_TALLY, "attribute", "set"), key, strict=True)), "n": n, "share": total / n}
         for key, (n, total) in tally.items()
     ]
     return pl.DataFrame(rows, schema=WORDS)

@@ -46,7 +46,7 @@ from tiltmeter.stimuli import Study, Variation, WordAssociation, Words, fill, st
 __all__ = ["MEASURE", "Scored", "choices", "equation1", "score", "trials"]
 
 MEASURE = Measure(
-    instrument="word_association",
+    name="word_association",
     title="LLM Word Association Test",
     low=-1.0,
     high=1.0,
@@ -113,14 +113,14 @@ def trials(
     >>> drawn["order"].sort().to_list()
     ['default_first', 'marginalized_first']
     """
-    chosen, worded = select(study, MEASURE.instrument, stereotypes, variations)
+    chosen, worded = select(study, MEASURE.name, stereotypes, variations)
     wordings = study.instruments.word_association
-    identity = study_hash(study, MEASURE.instrument)
+    identity = study_hash(study, MEASURE.name)
     rows: list[dict[str, Any]] = []
     for key, dimension, name in _cells(study, chosen, worded):
-        cell = ".".join(filter(None, (study.name, MEASURE.instrument, key, dimension, name)))
+        cell = ".".join(filter(None, (study.name, MEASURE.name, key, dimension, name)))
         fixed = {
-            **cell_columns(study, MEASURE.instrument, design, key, name),
+            **cell_columns(study, MEASURE.name, design, key, name),
             "dimension": dimension,
             "source_defect": study.stereotypes[key].defect(name),
         }

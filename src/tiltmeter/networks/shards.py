@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiltmeter.errors import InputError
-from tiltmeter.results.answers import Schema
+from tiltmeter.results.columns import Schema
 
 __all__ = ["answers"]
 

@@ -1,10 +1,10 @@
-"""The columns of every table that passes from one room to another, and one check."""
+"""The tables that pass from one room to another: their columns, files and verdicts."""
 
 from tiltmeter.results.answers import (
-    ESTIMATES,
+    COMPLIANCE,
     FACTORS,
-    LATER,
     LEVELS,
+    ORDERS,
     OUTCOMES,
     REASONS,
     RESPONSES,
@@ -12,17 +12,20 @@ from tiltmeter.results.answers import (
     TRIALS,
     VERSIONS,
     WORDS,
-    Measure,
-    Schema,
-    check,
 )
+from tiltmeter.results.columns import COLUMNS, LATER, Schema, check, columns
+from tiltmeter.results.estimates import ESTIMATES, as_estimates, beside
+from tiltmeter.results.measures import Measure
 
 __all__ = [
+    "COLUMNS",
+    "COMPLIANCE",
     "ESTIMATES",
     "FACTORS",
     "LATER",
     "LEVELS",
     "Measure",
+    "ORDERS",
     "OUTCOMES",
     "REASONS",
     "RESPONSES",
@@ -31,5 +34,8 @@ __all__ = [
     "TRIALS",
     "VERSIONS",
     "WORDS",
+    "as_estimates",
+    "beside",
     "check",
+    "columns",
 ]

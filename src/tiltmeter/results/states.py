@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tiltmeter.results.answers import Schema
+from tiltmeter.results.columns import Schema
 
 __all__ = [
     "ASSOCIATIONS",

@@ -1,20 +1,23 @@
-"""The verdicts an estimate can have, and the one rule that gives them."""
+"""The verdicts an estimate can have, and the one rule that gives them, controls included."""
 
 from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["VERDICTS", "verdict"]
+__all__ = ["VERDICTS", "judge", "verdict_kind"]
 
 NOTHING = "no verdict: nothing scored"
 COMPLIANCE = "no verdict: compliance"
 ONE_CLUSTER = "no verdict: one cluster"
+POSITIVE_CONTROL = "no verdict: positive control"
 CONSISTENT = "consistent"
 CONSISTENT_WITHIN = "consistent, within margin"
 REVERSED = "reversed"
 REVERSED_WITHIN = "reversed, within margin"
 EQUIVALENT = "equivalent"
 INCONCLUSIVE = "inconclusive"
+LOWER = "lower"
+HIGHER = "higher"
 
 #: Each verdict in a sentence, for the reader of a report.
 VERDICTS = {
@@ -33,27 +36,81 @@ VERDICTS = {
     COMPLIANCE: "Too few responses could be scored for a verdict.",
     ONE_CLUSTER: "All scores come from one cluster, so nothing tells how far they carry.",
     NOTHING: "No response could be scored.",
+    POSITIVE_CONTROL: "The mean lies near neutral, but the positive control fails on this model "
+    "in this mode: where a known association does not show, the absence of one shows nothing.",
+    LOWER: "The candidate's value is lower than the baseline's (Holm-adjusted).",
+    HIGHER: "The candidate's value is higher than the baseline's (Holm-adjusted).",
 }
 
+#: Why a verdict was given, in terms of the columns of `results.ESTIMATES`.
+BECAUSE = {
+    CONSISTENT: "p_holm < 1 − confidence, on the side of `direction`",
+    CONSISTENT_WITHIN: "p_holm and tost_p_holm < 1 − confidence",
+    REVERSED: "p_holm < 1 − confidence, against `direction`",
+    REVERSED_WITHIN: "p_holm and tost_p_holm < 1 − confidence",
+    EQUIVALENT: "tost_p_holm < 1 − confidence",
+    INCONCLUSIVE: "p_holm ≥ 1 − confidence",
+    COMPLIANCE: "compliance below the floor",
+    ONE_CLUSTER: "n_clusters below 2",
+    NOTHING: "n_scored is 0",
+    POSITIVE_CONTROL: "tost_p_holm < 1 − confidence, but the positive control is not consistent",
+    LOWER: "p_holm < 1 − confidence",
+    HIGHER: "p_holm < 1 − confidence",
+}
 
-def verdict(alpha: float, compliance_floor: float) -> pl.Expr:
-    """Return the verdict on a row of estimates.
+#: The method whose rows are judged.
+JUDGED = "clustered"
+
+#: What a control speaks for: it has no dimension, and speaks for all of its mode.
+_SPEAKS_FOR = ("instrument", "mode", "intervention", "word_list", "scoring")
+
+
+def judge(estimates: pl.DataFrame, *, compliance_floor: float = 0.8) -> pl.DataFrame:
+    """Give every estimate its verdict.
 
     Parameters
     ----------
-    alpha
-        Level of the tests, 1 − confidence.
+    estimates
+        Columns of `results.ESTIMATES`; those of the controls among them. Judged are rows of method
+        ``clustered``: of scores, which have a margin of equivalence, and of comparisons.
     compliance_floor
         Least share of scored responses that allows a verdict, 0…1.
 
     Returns
     -------
-    polars.Expr
-        One of `VERDICTS`, over columns of `frames.ESTIMATES`.
+    polars.DataFrame
+        The same rows with `verdict`, one of `VERDICTS`, and `because`; both null in rows that
+        are not judged. "equivalent" is withdrawn where the positive control of the same model,
+        instrument and mode is not consistent; of all models together, where any model's is not.
     """
-    lean = pl.col("p_holm") < alpha
-    above = pl.col("mean") > pl.col("neutral")
-    within = pl.col("tost_p_holm") < alpha
+    judged = pl.col("method") == JUDGED
+    score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
+    change = judged & pl.col("factor").is_not_null()
+    given = estimates.with_columns(
+        verdict=pl.when(score)
+        .then(_score_verdict(compliance_floor))
+        .when(change)
+        .then(_change_verdict())
+    )
+    given = given.with_columns(verdict=_heed_controls(given))
+    return given.with_columns(
+        because=pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
+    )
+
+
+def verdict_kind(verdict: pl.Expr) -> pl.Expr:
+    """Give what a verdict says before its reason or restriction: "no verdict: compliance"."""
+    return verdict.str.splitn(":", 2).struct[0].str.splitn(",", 2).struct[0]
+
+
+def _lean() -> pl.Expr:
+    return pl.col("p_holm") < 1 - pl.col("confidence")
+
+
+def _score_verdict(compliance_floor: float) -> pl.Expr:
+    within = pl.col("tost_p_holm") < 1 - pl.col("confidence")
+    above = pl.col("estimate") > pl.col("neutral")
+    consistent = above == (pl.col("direction") != "below").fill_null(True)
     return (
         pl.when(pl.col("n_scored") == 0)
         .then(pl.lit(NOTHING))
@@ -61,15 +118,48 @@ def verdict(alpha: float, compliance_floor: float) -> pl.Expr:
         .then(pl.lit(COMPLIANCE))
         .when(pl.col("p").is_null())
         .then(pl.lit(ONE_CLUSTER))
-        .when(lean & above & within)
+        .when(_lean() & consistent & within)
         .then(pl.lit(CONSISTENT_WITHIN))
-        .when(lean & above)
+        .when(_lean() & consistent)
         .then(pl.lit(CONSISTENT))
-        .when(lean & within)
+        .when(_lean() & within)
         .then(pl.lit(REVERSED_WITHIN))
-        .when(lean)
+        .when(_lean())
         .then(pl.lit(REVERSED))
         .when(within)
         .then(pl.lit(EQUIVALENT))
         .otherwise(pl.lit(INCONCLUSIVE))
+    )
+
+
+def _change_verdict() -> pl.Expr:
+    return (
+        pl.when(pl.col("n_scored") == 0)
+        .then(pl.lit(NOTHING))
+        .when(pl.col("p").is_null())
+        .then(pl.lit(ONE_CLUSTER))
+        .when(_lean() & (pl.col("estimate") < 0))
+        .then(pl.lit(LOWER))
+        .when(_lean())
+        .then(pl.lit(HIGHER))
+        .otherwise(pl.lit(INCONCLUSIVE))
+    )
+
+
+def _heed_controls(given: pl.DataFrame) -> pl.Expr:
+    """Withdraw "equivalent" where a known association does not show."""
+    control = (pl.col("control") == "positive") & (pl.col("level") == "stereotype")
+    shown = verdict_kind(pl.col("verdict")) == CONSISTENT
+    failed = given.filter(control & pl.col("verdict").is_not_null() & ~shown)
+    if failed.is_empty():
+        return pl.col("verdict")
+    of_model, of_any = (
+        pl.struct(keys).is_in(failed.select(pl.struct(keys)).to_series().implode())
+        for keys in (["model", *_SPEAKS_FOR], [*_SPEAKS_FOR])
+    )
+    withdrawn = of_model | (pl.col("model").is_null() & of_any)
+    return (
+        pl.when(withdrawn & (pl.col("verdict") == EQUIVALENT))
+        .then(pl.lit(POSITIVE_CONTROL))
+        .otherwise("verdict")
     )

@@ -1,14 +1,9 @@
 """Estimates from scores: means, tests, contrasts, regressions, agreement, compliance."""
 
-from tiltmeter.results.verdicts import VERDICTS
 from tiltmeter.statistics.agreement import agreement
 from tiltmeter.statistics.clustered import ClusteredMean, clustered_mean
 from tiltmeter.statistics.contrasts import contrast
-from tiltmeter.statistics.dimensions import (
-    correlate_dimensions,
-    dimension_tests,
-    rank_models,
-)
+from tiltmeter.statistics.dimensions import correlate_dimensions, rank_models
 from tiltmeter.statistics.effects import cohen_d, tost
 from tiltmeter.statistics.estimates import Inference, estimate, estimate_summaries
 from tiltmeter.statistics.logistic import regress
@@ -16,7 +11,6 @@ from tiltmeter.statistics.predictors import compare_predictors
 from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
 
 __all__ = [
-    "VERDICTS",
     "ClusteredMean",
     "Inference",
     "agreement",
@@ -26,7 +20,6 @@ __all__ = [
     "compliance",
     "contrast",
     "correlate_dimensions",
-    "dimension_tests",
     "estimate",
     "estimate_summaries",
     "pool_pairs",

@@ -6,9 +6,10 @@ Measures
     `Measure` and stand in every row.
 
 Inference
-    Intervals and tests are clustered (`clusters`, `clustered`); the papers' t test stands
-    beside them as `naive`. Holm and Benjamini–Hochberg adjust within a model, study,
-    instrument, mode, word list, scoring and level. `VERDICTS` says what follows.
+    Intervals and tests are clustered (`clusters`, `clustered`): method ``clustered``. The papers'
+    t test is a row of its own, method ``published``. Holm and Benjamini–Hochberg adjust within a
+    model, study, instrument, mode, word list, scoring and level. `results.verdicts` says what
+    follows.
 
 Order effect
     The mean, over mirrored pairs scored in both orders, of the difference between the orders,
@@ -19,20 +20,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import ESTIMATES, LEVELS, REASONS, Measure
-from tiltmeter.results.verdicts import verdict
+from tiltmeter.results import LEVELS, ORDERS, Measure, Schema, as_estimates, check, columns
+from tiltmeter.results.measures import DETAILS
+from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.clustered import ClusteredMean, mean_of_clusters
 from tiltmeter.statistics.clusters import assign_clusters
 from tiltmeter.statistics.effects import benjamini_hochberg, cohen_d, holm, naive_t, tost
 from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
 
-__all__ = ["Inference", "estimate", "estimate_summaries"]
+__all__ = ["Estimated", "Inference", "estimate", "estimate_summaries"]
 
 _MODEL = ("model", *NEVER_POOLED)
 
@@ -91,7 +93,7 @@ def estimate(
     Parameters
     ----------
     scores
-        Columns of `frames.SCORES`, of one instrument and any number of models, studies, modes,
+        Columns of `results.SCORES`, of one instrument and any number of models, studies, modes,
         word lists and scorings; only models are ever pooled.
     measure
         What the instrument's number means.
@@ -108,8 +110,8 @@ def estimate(
     Returns
     -------
     polars.DataFrame
-        Columns of `frames.ESTIMATES`, a row per level and group; level ``overall`` only where
-        there are two models or more. No number is null, never nan; `verdict` says why.
+        Columns of `results.ESTIMATES`, a row per level, group and method; level ``overall`` only
+        where there are two models or more. No number is null, never nan; `because` says why.
 
     Raises
     ------
@@ -126,12 +128,20 @@ def estimate(
     0
     """
     inference = Inference(margin, confidence, compliance_floor, cluster)
-    return estimate_summaries(summarise(scores), measure, inference)
+    found = estimate_summaries(summarise(scores), measure, inference)
+    return judge(found.estimates, compliance_floor=compliance_floor)
+
+
+class Estimated(NamedTuple):
+    """Estimates before the verdict, and the effects of order beside them."""
+
+    estimates: pl.DataFrame
+    orders: pl.DataFrame
 
 
 def estimate_summaries(
     units: pl.DataFrame, measure: Measure, inference: Inference | None = None
-) -> pl.DataFrame:
+) -> Estimated:
     """Estimate from summaries, so that scores of many models need not be in memory at once.
 
     Parameters
@@ -145,8 +155,9 @@ def estimate_summaries(
 
     Returns
     -------
-    polars.DataFrame
-        As `estimate`.
+    Estimated
+        Columns of `results.ESTIMATES`, to be judged by `results.verdicts.judge` together with
+        those of the controls; and columns of `results.ORDERS`.
 
     Raises
     ------
@@ -160,24 +171,64 @@ def estimate_summaries(
         _level(several if level == "overall" else units, level, measure, inference)
         for level in LEVELS
     ]
-    rows = (
-        _adjust(pl.concat(levels, how="diagonal"))
-        .with_columns(
-            range_low=pl.lit(measure.low, pl.Float64),
-            range_high=pl.lit(measure.high, pl.Float64),
-            neutral=pl.lit(measure.neutral, pl.Float64),
-        )
-        .with_columns(verdict=verdict(1 - inference.confidence, inference.compliance_floor))
+    rows = _adjust(pl.concat(levels, how="diagonal"))
+    orders = rows.select(
+        *(pl.col(c) for c in ORDERS if c not in ("ci_low", "ci_high")),
+        ci_low="order_effect_low",
+        ci_high="order_effect_high",
     )
-    return rows.select(pl.col(c).cast(t) for c, t in ESTIMATES.items())
+    return Estimated(_as_estimates(rows, measure), check(orders, ORDERS, "orders"))
+
+
+def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Set out each estimate by method, one row under the other."""
+    keys = ["level", *_KEYS["cell"]]
+    named = rows.with_row_index("row").with_columns(
+        pl.col("model").alias("subject"),
+        measure=pl.lit(measure.name),
+        estimate="mean",
+        adjusted_over=pl.format(
+            "{} estimates of a model, study, instrument, mode, intervention, dimension, word list "
+            "and scoring",
+            "level",
+        ),
+    )
+    stated = ["row", "subject", "measure", *keys, "n", "n_scored", "compliance", "sd", "estimate"]
+    clustered = named.select(
+        *stated,
+        *("test", "se", "df", "p", "p_holm", "p_bh", "adjusted_over", "confidence", "ci_low"),
+        *("ci_high", "n_clusters", "clustered_by", "conditional_on", "bound_low", "bound_high"),
+        *("tost_margin", "tost_p", "tost_p_holm"),
+        method=pl.lit("clustered"),
+        statistic="t",
+        effect_size="cohen_d",
+    )
+    published = named.select(
+        *stated,
+        method=pl.lit("published"),
+        test=pl.when(pl.col("naive_p").is_not_null()).then(pl.lit("t")),
+        se="naive_se",
+        df="naive_df",
+        statistic="naive_t",
+        p="naive_p",
+        effect_size="cohen_d",
+    )
+    logits = named.drop_nulls("logit").select(
+        "row", "subject", *keys, "n", "n_scored", "compliance",
+        measure=pl.lit("logit"), method=pl.lit("descriptive"), estimate="logit",
+    )  # fmt: skip
+    whole = pl.concat([clustered, published, logits], how="diagonal").sort(
+        "row", maintain_order=True
+    )
+    return as_estimates(whole.drop("row"), {measure.name: measure, **DETAILS})
 
 
 def _fits(units: pl.DataFrame, measure: Measure) -> None:
-    others = set(units["instrument"].unique()) - {measure.instrument}
+    others = set(units["instrument"].unique()) - {measure.name}
     if others:
         raise InputError(
             f"scores: instrument {', '.join(sorted(map(str, others)))}; the measure is "
-            f"{measure.instrument}; estimate each instrument by itself"
+            f"{measure.name}; estimate each instrument by itself"
         )
     slack = _ROUNDING * (measure.high - measure.low)
     for column, beyond in (
@@ -188,7 +239,7 @@ def _fits(units: pl.DataFrame, measure: Measure) -> None:
         if not outside.is_empty():
             raise InputError(
                 f"scores: score {outside[column][0]} of {outside['model'][0]} on "
-                f"{outside['stereotype'][0]} lies outside the range of {measure.instrument}, "
+                f"{outside['stereotype'][0]} lies outside the range of {measure.name}, "
                 f"{measure.low} to {measure.high}"
             )
 
@@ -213,7 +264,7 @@ def _level(units: pl.DataFrame, level: str, measure: Measure, inference: Inferen
     clusters = _cluster_sums(units, level, keys, inference)
     groups = described.join(clusters, on=keys, how="left", nulls_equal=True).sort(keys)
     tests = [_tests(row, measure, inference) for row in groups.iter_rows(named=True)]
-    inferred = pl.DataFrame(tests, schema={c: ESTIMATES[c] for c in _TESTED})
+    inferred = pl.DataFrame(tests, schema=_TESTED)
     return groups.select(pl.lit(level).alias("level"), pl.exclude("sums")).hstack(inferred)
 
 
@@ -227,10 +278,8 @@ def _describe(units: pl.DataFrame, keys: tuple[str, ...], measure: Measure) -> p
     rounding = _ROUNDING * (measure.high - measure.low)
     missing = n - scored.sum()
     return units.group_by(keys).agg(
-        pl.col("n", "n_scored", *(f"n_{reason}" for reason in REASONS)).sum(),
+        pl.col("n", "n_scored").sum(),
         (scored.sum() / n).alias("compliance"),
-        _share("one_sided").alias("one_sided_share"),
-        _share("coverage").alias("coverage"),
         _share("first_share").alias("first_share"),
         _share("logit").alias("logit"),
         mean.alias("mean"),
@@ -263,11 +312,15 @@ def _cluster_sums(
     return clusters.sort("cluster").group_by(stated, maintain_order=True).agg(sums)
 
 
-_TESTED = (
-    *("se", "df", "t", "p", "test", "confidence", "ci_low", "ci_high", "n_clusters"),
-    *("naive_se", "naive_t", "naive_df", "naive_p", "cohen_d", "tost_margin", "tost_p"),
-    *("order_effect", "order_effect_low", "order_effect_high", "n_pairs"),
-)
+_TESTED: Schema = {
+    **columns("se", "df"),
+    "t": pl.Float64(),
+    **columns("p", "test", "confidence", "ci_low", "ci_high", "n_clusters"),
+    **dict.fromkeys(("naive_se", "naive_t", "naive_df", "naive_p", "cohen_d"), pl.Float64()),
+    **columns("tost_margin", "tost_p", "order_effect"),
+    **dict.fromkeys(("order_effect_low", "order_effect_high"), pl.Float64()),
+    **columns("n_pairs"),
+}
 
 
 def _tests(

@@ -25,8 +25,8 @@ Deviations from the source
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -34,11 +34,13 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc, expit, ndtr, ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import Schema
+from tiltmeter.results import ESTIMATES, Schema, as_estimates, columns
+from tiltmeter.results.answers import FITS
+from tiltmeter.results.measures import DETAILS
 from tiltmeter.statistics.logit import Array
 from tiltmeter.statistics.samples import Fit, Sample, fit, samples
 
-__all__ = ["CURVES", "METHODS", "REGRESSIONS", "curve", "regress"]
+__all__ = ["CURVES", "METHODS", "Regression", "curve", "regress"]
 
 #: The paper's, and those that need clusters.
 METHODS = ("published", "clustered", "mixed")
@@ -46,51 +48,31 @@ METHODS = ("published", "clustered", "mixed")
 #: Log odds whose odds are no longer a number.
 _LARGEST = 700.0
 
-#: One row per predictor, method and group.
-REGRESSIONS: Schema = {
-    "predictor": pl.String(),
-    "outcome": pl.String(),
-    "method": pl.String(),  # published | clustered | mixed
-    "group": pl.String(),  # "all", or a value of `by`
-    "n": pl.Int64(),  # complete rows
-    "n_missing": pl.Int64(),  # rows without predictor or outcome
-    "n_ones": pl.Int64(),  # of the complete rows
-    "clustered_by": pl.String(),  # null without clusters
-    "n_clusters": pl.Int64(),
-    "intercept": pl.Float64(),  # log odds at a predictor of 0
-    "intercept_se": pl.Float64(),
-    "coefficient": pl.Float64(),  # log odds for one unit of the predictor; neutral 0
-    "se": pl.Float64(),
-    "covariance": pl.Float64(),  # of intercept and coefficient
-    "statistic": pl.Float64(),  # z; clustered: t
-    "df": pl.Float64(),  # clustered: Satterthwaite, of the coefficient; else null (normal)
-    "p": pl.Float64(),
-    "confidence": pl.Float64(),  # of the interval
-    "ci_low": pl.Float64(),
-    "ci_high": pl.Float64(),
-    "odds_ratio": pl.Float64(),  # for one unit of the predictor; neutral 1
-    "cluster_sd": pl.Float64(),  # mixed: sd of the clusters' intercepts, log odds
-    "log_likelihood": pl.Float64(),
-    "ll_null": pl.Float64(),  # of the same model without the predictor
-    "pseudo_r2": pl.Float64(),  # McFadden, 1 − log_likelihood / ll_null
-    "llr_p": pl.Float64(),  # of the likelihood ratio, 1 df; clustered: null, there is none
-    "aic": pl.Float64(),  # clustered: null
-    "bic": pl.Float64(),  # clustered: null; the sample size is n
-    "converged": pl.Boolean(),  # null where nothing was fitted
-    "note": pl.String(),  # why there is no number; else null
-}
-
 #: One row per group, predictor, method and value of the predictor.
 CURVES: Schema = {
-    "group": pl.String(),
-    "predictor": pl.String(),
-    "method": pl.String(),
+    **columns("part", "predictor", "method"),
     "x": pl.Float64(),  # value of the predictor
     "probability": pl.Float64(),  # of a decision of 1; mixed: in a typical cluster
-    "ci_low": pl.Float64(),  # pointwise
-    "ci_high": pl.Float64(),
-    "confidence": pl.Float64(),
+    **columns("ci_low", "ci_high", "confidence"),  # pointwise
 }
+
+
+class Regression(NamedTuple):
+    """Coefficients, and the fits behind them, row by row."""
+
+    estimates: pl.DataFrame
+    fits: pl.DataFrame
+
+    @staticmethod
+    def of(rows: Iterable[Mapping[str, Any]]) -> Regression:
+        """Part rows of both."""
+        listed = list(rows)
+        parts = [
+            [{c: row[c] for c in row if c in schema} for row in listed]
+            for schema in (ESTIMATES, FITS)
+        ]
+        named = [{"measure": "log_odds", **row} for row in parts[0]]
+        return Regression(as_estimates(named, DETAILS), pl.DataFrame(parts[1], schema=FITS))
 
 
 def regress(
@@ -101,8 +83,8 @@ def regress(
     clusters: str | None = None,
     by: str | None = None,
     confidence: float = 0.95,
-) -> pl.DataFrame:
-    """Regress a binary outcome on a predictor, a row for each group and method.
+) -> Regression:
+    """Regress a binary outcome on a predictor, a row for each part and method.
 
     Parameters
     ----------
@@ -116,14 +98,16 @@ def regress(
         Column that tells which rows are not independent, as the stereotype. Without it there is
         only the method ``published``.
     by
-        Column of groups, each fitted on its own beside ``"all"``.
+        Column whose values part the rows, each part fitted on its own beside ``"all"``.
     confidence
         Of the intervals, 0…1.
 
     Returns
     -------
-    polars.DataFrame
-        Columns of `REGRESSIONS`. No number is null, never nan; `note` says why.
+    Regression
+        `estimates`, columns of `results.ESTIMATES`: the change in log odds for one unit of the
+        predictor; and `fits`, columns of `results.FITS`, in the same order. No number is null,
+        never nan; `note` says why.
 
     Raises
     ------
@@ -138,7 +122,8 @@ def regress(
     ...     "score": [-1.0, -0.5, -0.5, 0, 0, 0.5, 0.5, 0.5, 1, 1],
     ...     "decision": [0, 0, 1, 0, 1, 0, 1, 1, 1, 1],
     ... })
-    >>> regress(frame, "score").select("n", pl.col("coefficient", "se", "p").round(3)).row(0)
+    >>> found = regress(frame, "score").estimates
+    >>> found.select("n", pl.col("estimate", "se", "p").round(3)).row(0)
     (10, 1.994, 1.366, 0.144)
     """
     if not 0 < confidence < 1:
@@ -149,24 +134,23 @@ def regress(
             stated: dict[str, Any] = {
                 "predictor": predictor,
                 "outcome": outcome,
+                "formula": f"1 + {predictor}",
                 "method": method,
             }
-            stated |= {
-                "clustered_by": clusters,
-                "n_clusters": sample.n_clusters if clusters else None,
-            }
+            if clusters:
+                stated |= {"clustered_by": clusters, "n_clusters": sample.n_clusters}
             stated |= {"confidence": confidence, **sample.counts()}
             rows.append(stated | _regression(sample, method, confidence))
-    return pl.DataFrame(rows, schema=REGRESSIONS)
+    return Regression.of(rows)
 
 
-def curve(regressions: pl.DataFrame, xs: ArrayLike) -> pl.DataFrame:
+def curve(estimates: pl.DataFrame, fits: pl.DataFrame, xs: ArrayLike) -> pl.DataFrame:
     """Return the fitted probability over values of the predictor, with a pointwise band.
 
     Parameters
     ----------
-    regressions
-        From `regress`; rows without a fit are left out.
+    estimates, fits
+        From `regress`, row by row; those without a fit are left out.
     xs
         Values of the predictor, shape (points,), in its unit.
 
@@ -183,17 +167,16 @@ def curve(regressions: pl.DataFrame, xs: ArrayLike) -> pl.DataFrame:
 
     Examples
     --------
-    >>> fits = pl.DataFrame(
-    ...     [{"group": "all", "predictor": "score", "method": "published", "intercept": 0.0,
-    ...       "intercept_se": 0.1, "coefficient": 1.0, "se": 0.2, "covariance": 0.0,
-    ...       "confidence": 0.95}], schema=REGRESSIONS)
-    >>> curve(fits, [0, 1]).select(pl.col("x", "probability", "ci_low").round(3)).rows()
-    [(0.0, 0.5, 0.451), (1.0, 0.731, 0.637)]
+    >>> frame = pl.DataFrame({"score": [0.0, 1] * 8, "decision": [0, 1, 1, 1] * 4})
+    >>> found = regress(frame, "score")
+    >>> curve(*found, [0, 1]).select(pl.col("x", "probability", "ci_low").round(3)).rows()
+    []
     """
     x = np.asarray(xs, dtype=np.float64)
     if x.ndim != 1 or not np.isfinite(x).all():
         raise InputError("xs: values of the predictor, finite and in one dimension")
-    fitted = regressions.filter(pl.col("se").is_not_null())
+    drawn = estimates.select("part", "predictor", "method", "estimate", "se", "df", "confidence")
+    fitted = drawn.hstack(fits.select("intercept", "intercept_se", "covariance")).drop_nulls("se")
     parts = [_curve(row, x) for row in fitted.iter_rows(named=True)]
     return pl.concat([pl.DataFrame(schema=CURVES), *parts])
 
@@ -209,7 +192,7 @@ def _regression(sample: Sample, method: str, confidence: float) -> dict[str, Any
     return {
         "intercept": found.coefficients[0],
         "intercept_se": found.se[0],
-        "coefficient": coefficient,
+        "estimate": coefficient,
         "se": se,
         "covariance": found.covariance[0, 1],
         "statistic": statistic,
@@ -255,10 +238,10 @@ def _two_sided(statistic: float, df: float | None) -> float:
 
 
 def _curve(row: Mapping[str, Any], x: Array) -> pl.DataFrame:
-    eta = row["intercept"] + row["coefficient"] * x
+    eta = row["intercept"] + row["estimate"] * x
     variance = row["intercept_se"] ** 2 + 2.0 * x * row["covariance"] + (x * row["se"]) ** 2
     half = _quantile(row["confidence"], row["df"]) * np.sqrt(np.maximum(variance, 0.0))
-    stated = {c: row[c] for c in ("group", "predictor", "method", "confidence")}
+    stated = {c: row[c] for c in ("part", "predictor", "method", "confidence")}
     points = {"x": x, "probability": expit(eta)}
     band = {"ci_low": expit(eta - half), "ci_high": expit(eta + half)}
     return (

@@ -1,4 +1,4 @@
-"""Which trials are the same draw, asked under a baseline and under a treatment.
+"""Which trials are the same draw, asked under a baseline and under a candidate.
 
 Identifiers of trials and mirrored pairs differ between the values of a factor, so a trial is
 known by the number of its draw (`iteration`) and by the other factors. A draw fixes group words
@@ -17,29 +17,29 @@ from tiltmeter.results import FACTORS
 __all__ = ["match"]
 
 #: What a trial is known by.
-_TRIAL = (*FACTORS, "word_list", "scoring", "iteration", "order", "version")
+_TRIAL = (*FACTORS, "control", "word_list", "scoring", "iteration", "order", "version")
 
 #: What its draw fixes.
 _DRAWN = ("marginalized", "default", "tied", "counter", "attribute_order")
 
 
 def match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
-    """Match every trial with itself under the treatments.
+    """Match every trial with itself under the candidates.
 
     Parameters
     ----------
     scores
-        Columns of `frames.SCORES` and the factor.
+        Columns of `results.SCORES` and the factor.
     factor
-        Column that tells baseline and treatments apart.
+        Column that tells baseline and candidates apart.
     baseline
-        Its value to compare with; the others are the treatments.
+        Its value to compare with; the others are the candidates.
 
     Returns
     -------
     polars.DataFrame
-        A row per trial and `treatment`: what the trial is known by, its words and `pair_id`; the
-        score under the baseline `b` and under the treatment `t`, null where there is none;
+        A row per trial and `candidate`: what the trial is known by, its words and `pair_id`; the
+        score under the baseline `b` and under the candidate `t`, null where there is none;
         whether it was asked, `asked_b`, `asked_t` and `both`. The factor itself is null.
 
     Raises
@@ -58,10 +58,10 @@ def match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
     answer = [*keys, *_DRAWN, "score", "pair_id"]
     ours = scores.filter(pl.col(factor) == baseline).select(*answer, asked_b=True)
     theirs = scores.filter(pl.col(factor) != baseline)
-    treatments = theirs.select(pl.col(factor).alias("treatment")).unique()
-    pairs = ours.join(treatments, how="cross").join(
-        theirs.select(*answer, pl.col(factor).alias("treatment"), asked_t=True),
-        on=[*keys, "treatment"],
+    candidates = theirs.select(pl.col(factor).alias("candidate")).unique()
+    pairs = ours.join(candidates, how="cross").join(
+        theirs.select(*answer, pl.col(factor).alias("candidate"), asked_t=True),
+        on=[*keys, "candidate"],
         how="full",
         coalesce=True,
         nulls_equal=True,
@@ -97,6 +97,6 @@ def _check_draws(pairs: pl.DataFrame, factor: str, baseline: str) -> None:
         raise InputError(
             f"scores: iteration {row['iteration']} of {row['stereotype']} drew "
             f"{row['marginalized']}, {row['default']} under {factor} {baseline!r} and "
-            f"{row['marginalized_t']}, {row['default_t']} under {row['treatment']!r}; "
+            f"{row['marginalized_t']}, {row['default_t']} under {row['candidate']!r}; "
             "only runs of one plan, with one seed, can be matched"
         )

@@ -23,35 +23,10 @@ import polars as pl
 from scipy.special import ndtr
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import Schema
+from tiltmeter.statistics.logistic import Regression
 from tiltmeter.statistics.samples import Sample, fit, samples
 
-__all__ = ["COMPARISONS", "compare_predictors"]
-
-#: One row per model and predictor in it; the joint model has several, which share its fit.
-COMPARISONS: Schema = {
-    "terms": pl.String(),  # the model: "1", "1 + a", "1 + a + b"
-    "predictor": pl.String(),  # null in the model of the intercept alone
-    "outcome": pl.String(),
-    "method": pl.String(),  # published | mixed
-    "group": pl.String(),
-    "n": pl.Int64(),  # rows complete in every predictor: the same for every model
-    "n_missing": pl.Int64(),
-    "n_ones": pl.Int64(),
-    "n_parameters": pl.Int64(),
-    "coefficient": pl.Float64(),
-    "se": pl.Float64(),
-    "p": pl.Float64(),  # z
-    "coefficient_per_sd": pl.Float64(),  # log odds for one sd of the predictor
-    "log_likelihood": pl.Float64(),
-    "pseudo_r2": pl.Float64(),
-    "aic": pl.Float64(),
-    "bic": pl.Float64(),
-    "delta_aic": pl.Float64(),  # from the least of the group and method
-    "delta_bic": pl.Float64(),
-    "akaike_weight": pl.Float64(),  # over the models of the group and method
-    "note": pl.String(),
-}
+__all__ = ["compare_predictors"]
 
 
 def compare_predictors(
@@ -62,7 +37,7 @@ def compare_predictors(
     clusters: str | None = None,
     by: str | None = None,
     joint: bool = False,
-) -> pl.DataFrame:
+) -> Regression:
     """Compare how well predictors account for a binary outcome, on the same rows.
 
     Parameters
@@ -76,15 +51,16 @@ def compare_predictors(
     clusters
         Column of clusters; the models are then also compared with a random intercept (``mixed``).
     by
-        Column of groups, each compared on its own beside ``"all"``.
+        Column whose values part the rows, each part compared on its own beside ``"all"``.
     joint
         Add the model of all predictors together.
 
     Returns
     -------
-    polars.DataFrame
-        Columns of `COMPARISONS`: a row for the intercept alone, one per predictor and, if asked
-        for, one per predictor of the joint model.
+    Regression
+        `estimates` and `fits`: a row for the intercept alone, one per predictor and, if asked
+        for, one per predictor of the joint model, which share its fit. `n_scored` is the same for
+        every model of a part.
 
     Raises
     ------
@@ -99,8 +75,8 @@ def compare_predictors(
     ...     "noise": [1, 2, 3, 2, 1, 1, 3, 2, 2, 1],
     ...     "decision": [0, 0, 1, 0, 1, 0, 1, 1, 1, 1],
     ... })
-    >>> compared = compare_predictors(frame, ["score", "noise"])
-    >>> compared.select("terms", pl.col("aic", "akaike_weight").round(2)).rows()
+    >>> compared = compare_predictors(frame, ["score", "noise"]).fits
+    >>> compared.select("formula", pl.col("aic", "akaike_weight").round(2)).rows()
     [('1', 15.46, 0.31), ('1 + score', 14.58, 0.48), ('1 + noise', 16.33, 0.2)]
     """
     if not predictors or len(set(predictors)) < len(predictors):
@@ -108,7 +84,7 @@ def compare_predictors(
     models: list[tuple[int, ...]] = [(), *((i,) for i in range(len(predictors)))]
     if joint and len(predictors) > 1:
         models.append(tuple(range(len(predictors))))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for sample in samples(frame, predictors, outcome, clusters, by):
         for method in ("published", "mixed") if clusters else ("published",):
             stated = {"outcome": outcome, "method": method, **sample.counts()}
@@ -116,7 +92,8 @@ def compare_predictors(
                 row for chosen in models for row in _model(sample, predictors, chosen, method)
             ]
             rows += [stated | row for row in compared]
-    return _weigh(pl.DataFrame(rows, schema=COMPARISONS))
+    found = Regression.of(rows)
+    return Regression(found.estimates, _weigh(found.fits))
 
 
 def _model(
@@ -126,7 +103,7 @@ def _model(
     named = [predictors[i] for i in chosen]
     x = sample.x[:, list(chosen)]
     found = fit(sample, x, method)
-    stated: dict[str, Any] = {"terms": " + ".join(["1", *named]), "note": found.note}
+    stated: dict[str, Any] = {"formula": " + ".join(["1", *named]), "note": found.note}
     if found.note is not None:
         return [stated | {"predictor": name} for name in named] or [stated]
     stated |= {"log_likelihood": found.log_likelihood, "n_parameters": found.n_parameters}
@@ -138,7 +115,7 @@ def _model(
         stated
         | {
             "predictor": name,
-            "coefficient": found.coefficients[i],
+            "estimate": found.coefficients[i],
             "se": found.se[i],
             "p": 2.0 * float(ndtr(-abs(z[i]))),
             "coefficient_per_sd": found.coefficients[i] * x[:, i - 1].std(ddof=1),
@@ -149,11 +126,11 @@ def _model(
 
 def _weigh(rows: pl.DataFrame) -> pl.DataFrame:
     """Add what compares the models of one group and method."""
-    among = ["group", "method"]
+    among = ["part", "method"]
     deltas = [(pl.col(c) - pl.col(c).min().over(among)).alias(f"delta_{c}") for c in ("aic", "bic")]
     weight = (-0.5 * pl.col("delta_aic")).exp()
-    first = pl.int_range(pl.len()).over([*among, "terms"]) == 0
-    null = pl.col("log_likelihood").filter(terms="1").first().over(among)
+    first = pl.int_range(pl.len()).over([*among, "formula"]) == 0
+    null = pl.col("log_likelihood").filter(formula="1").first().over(among)
     return rows.with_columns(*deltas).with_columns(
         pseudo_r2=1.0 - pl.col("log_likelihood") / null,
         akaike_weight=weight / weight.filter(first).sum().over(among),

@@ -56,13 +56,13 @@ class Sample:
         return int(self.member.max(initial=-1)) + 1
 
     def counts(self) -> dict[str, Any]:
-        """Return `group`, `n`, `n_missing` and `n_ones`."""
-        n_ones = int(self.y.sum())
+        """Return `part`, `n`, `n_scored`, `n_missing` and `n_ones`."""
         return {
-            "group": self.group,
-            "n": len(self.y),
+            "part": self.group,
+            "n": len(self.y) + self.n_missing,
+            "n_scored": len(self.y),
             "n_missing": self.n_missing,
-            "n_ones": n_ones,
+            "n_ones": int(self.y.sum()),
         }
 
 

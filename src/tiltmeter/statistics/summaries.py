@@ -10,19 +10,23 @@ from __future__ import annotations
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import FACTORS, REASONS, SCORES, check
+from tiltmeter.results import COMPLIANCE, FACTORS, REASONS, SCORES, check
 
 __all__ = ["NEVER_POOLED", "compliance", "summarise"]
 
 #: Factors that no level pools over.
 NEVER_POOLED = (
     *("study", "instrument", "mode", "intervention", "dimension", "word_list", "scoring"),
+    "control",
 )
 
 #: A number about a response beside its score, averaged over the scored responses that have it.
-_BESIDE = ("one_sided", "coverage", "first_share", "logit")
+_BESIDE = ("first_share", "logit")
 
 _SCORED = pl.col("score").is_not_null()
+
+#: What tells summaries apart, beside group words and pair.
+_TOLD_APART = (*FACTORS, "control", "word_list", "scoring")
 
 
 def summarise(scores: pl.DataFrame) -> pl.DataFrame:
@@ -31,7 +35,7 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     scores
-        Columns of `frames.SCORES`; all the scores of a model at once.
+        Columns of `results.SCORES`; all the scores of a model at once.
 
     Returns
     -------
@@ -39,7 +43,7 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
         The factors, `word_list`, `scoring` and group words; `pair_id`; `unit`, which also tells
         apart responses without a pair; `n`, `n_scored`, ``n_<reason>``; the `lowest`, `highest`
         and `mean` score and `m2`, the sum of squared deviations from the mean; sums and counts
-        of `one_sided`, `coverage`, `first_share` and `logit`; and of the order difference, the
+        of `first_share` and `logit`; and of the order difference, the
         mean score with the marginalized group first minus that with the default group first,
         of pairs scored in both orders: their number `order_n` and its sum `order_sum`.
 
@@ -52,7 +56,7 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     frame = _valid(check(scores, SCORES, "scores")).with_row_index("row")
     alone = pl.format("{} response {}", pl.col("model").fill_null(""), "row")
     frame = frame.with_columns(unit=pl.coalesce("pair_id", alone)).sort("unit", "order", "score")
-    keys = [*FACTORS, "word_list", "scoring", "marginalized", "default", "pair_id", "unit"]
+    keys = [*_TOLD_APART, "marginalized", "default", "pair_id", "unit"]
     units = frame.group_by(keys, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),
         *_counts(),
@@ -86,7 +90,7 @@ def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
     scored = pl.struct(cells).filter(pl.col("n_scored") > 0)
     alone = scored.n_unique().over(NEVER_POOLED) < 2
     kept = units.filter(alone)
-    keys = [*FACTORS, "word_list", "scoring", "marginalized", "default"]
+    keys = [*_TOLD_APART, "marginalized", "default"]
     n, mean = pl.col("n_scored"), pl.col("mean")
     centre = (n * mean).sum() / n.sum()
     sums = [c for c in units.columns if c.startswith("n_") or c.endswith(("_n", "_sum"))]
@@ -112,23 +116,28 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
     Parameters
     ----------
     scores
-        Columns of `frames.SCORES`.
+        Columns of `results.SCORES`.
 
     Returns
     -------
     polars.DataFrame
-        One row per model, study, instrument, mode, category, stereotype, variation, word list,
-        scoring, group pair, order and version: `n`, `n_scored` and ``n_<reason>``, which add up
-        to `n`.
+        Columns of `results.COMPLIANCE`, a row per wording, group pair, order and version;
+        `n_scored` and ``n_<reason>`` add up to `n`.
 
     Raises
     ------
     InputError
         If a column is missing, a score is not finite, or a missing score has no reason.
     """
-    keys = [*FACTORS, "word_list", "scoring", "marginalized", "default", "order", "version"]
+    keys = [c for c in COMPLIANCE if c in SCORES and c != "coverage"]
     frame = _valid(check(scores, SCORES, "scores"))
-    return frame.group_by(keys).agg(pl.len().cast(pl.Int64).alias("n"), *_counts()).sort(keys)
+    counted = frame.group_by(keys).agg(
+        pl.len().cast(pl.Int64).alias("n"),
+        *_counts(),
+        one_sided_share=pl.col("one_sided").filter(_SCORED).cast(pl.Float64).mean(),
+        coverage=pl.col("coverage").filter(_SCORED).mean(),
+    )
+    return check(counted, COMPLIANCE, "compliance").sort(keys)
 
 
 def _counts() -> list[pl.Expr]:

@@ -177,7 +177,7 @@ def _sections(
     measure: Measure,
 ) -> tuple[Section, ...]:
     """Make the sections of a part, in the order of the page, of what `results` narrowed holds."""
-    each, instrument = by_level["stereotype"], measure.instrument
+    each, instrument = by_level["stereotype"], measure.name
     attributes = instrument == ATTRIBUTION
     named, other = results.attributions, results.attribution_contrasts
     made = (

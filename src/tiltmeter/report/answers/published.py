@@ -126,11 +126,11 @@ def published_section(
     Section or None
         None where nothing was published on what was asked here.
     """
-    source = _SOURCES.get((study, measure.instrument))
+    source = _SOURCES.get((study, measure.name))
     if source is None:
         return None
     try:
-        theirs = load_published(study, measure.instrument).filter(table=source.table)
+        theirs = load_published(study, measure.name).filter(table=source.table)
     except InputError:
         return None
     if "comedy_share" in theirs.columns:

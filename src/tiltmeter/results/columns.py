@@ -1,0 +1,344 @@
+"""Every column of every table: its type and its one meaning.
+
+A table is a list of columns from here, so that a name means the same wherever it stands.
+``docs/columns.md`` is made from this module (`codebook`), and a test holds every written table
+to it. A null is a missing number; a column beside it says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import polars as pl
+
+from tiltmeter.errors import InputError
+
+__all__ = ["COLUMNS", "LATER", "Column", "Schema", "check", "columns"]
+
+Schema = dict[str, pl.DataType]
+
+
+class Column(NamedTuple):
+    """The type of a column, and what it means."""
+
+    kind: pl.DataType
+    meaning: str
+
+
+def _of(kind: pl.DataType, **meanings: str) -> dict[str, Column]:
+    return {name: Column(kind, meaning) for name, meaning in meanings.items()}
+
+
+#: Columns that a table from elsewhere may lack; they are null then.
+LATER = ("dimension", "object", "outcome", "control")
+
+COLUMNS: dict[str, Column] = {
+    **_of(
+        pl.String(),
+        # who was measured
+        family="line of measures: answers, networks or states",
+        subject="who was measured: a model, a network, people; null: all models together",
+        model="the model, as inspect names it; null where the subject is none, or several",
+        # what was measured
+        study="the study that the stimuli come from",
+        instrument="the instrument, or the part of one, that gave the number",
+        measure="what the number means: a key of the measures",
+        level="what the row is about: cell (stereotype and wording), stereotype, category, model "
+        "or overall; of networks and states: what its finest key is",
+        # factors
+        mode="response mode: free, structured or forced",
+        intervention="name of the system prompt; none without one",
+        category="category of the stereotype; null where the row pools over categories",
+        stereotype="one contrast of the study: two groups and two sets of attributes",
+        dimension="dimension of stereotype content, such as competence; null where the stereotype "
+        "has attributes of its own",
+        variation="wording of the instrument",
+        word_list="how attributes are listed in the prompt: plain or as_released",
+        scoring="how answers are scored: exact or published",
+        control="kind of control the study is: positive (an association is known to be there) or "
+        "negative (known to be absent); null: none",
+        # trials
+        trial_id="the trial: a prompt with its words, orders and seed",
+        pair_id="the mirrored pair: one draw in both group orders, or of both groups",
+        order="marginalized_first or default_first; null where one group is named",
+        marginalized="the word drawn for the marginalized group",
+        default="the word drawn for the default group",
+        tied="decisions: the task drawn from the attributes tied to the marginalized group",
+        counter="decisions: the task drawn from the counter attributes",
+        attribute_order="decisions and attributions: tied_first or counter_first",
+        version="who is asked about: group and attribute of an absolute decision, or the group an "
+        "attribution thinks of",
+        object="affective attribution: the neutral object described",
+        labels="forced mode: labels of the first and second option",
+        system="the system prompt",
+        prompt="the prompt",
+        followup="the second prompt; with {response1} it stands alone",
+        schema="structured mode: JSON schema of the answer",
+        opening="forced mode: how the answer is opened where a provider can",
+        source_defect="a defect of the source that is kept verbatim",
+        # answers
+        response="what the model answered",
+        profile="the first answer, where there was a second prompt",
+        stop_reason="why the answer ended: stop, max_tokens, content_filter, error",
+        error="the provider's error, where there is no answer",
+        reason="why there is no score: refused, neither, both, unparsed, truncated, low_coverage "
+        "or error",
+        outcome="affective attribution: comedy, tragedy or neutral",
+        read_by="decisions: who read the answer, rules or judge",
+        span="the passage of the answer in which it was read",
+        attribute="an attribute word or task",
+        set="the set of the attribute: tied, counter or extra",
+        # comparisons
+        factor="the column in which baseline and candidate differ",
+        baseline="the value that is compared with",
+        candidate="the value that is compared",
+        # networks
+        identity="identity of a study of networks: two categories of primes",
+        targets="set of target words; null: of no set",
+        prime="the word that is activated first; null: all primes of the identity",
+        first="what positive numbers favour: the first category, group or set of targets",
+        second="what negative numbers favour",
+        varied="what of the setting differs from the default: nothing, time_steps, norm, weights "
+        "or retention",
+        norm="by which activations are divided: l1, l2 or none",
+        network="the network",
+        network_a="the first of two networks",
+        network_b="the second of two networks",
+        of="what is shared: nodes, or edges between nodes of both",
+        target="a target word; of a stream the last word",
+        source="first word of a stream",
+        word="a word on a shortest path",
+        tone="valence of the word: positive, neutral, negative or unknown",
+        paths="shortest paths through the word or edge; a whole number of any size",
+        src="one end of an edge",
+        tgt="the other end of an edge",
+        # states
+        contexts="in which contexts the words of the poles or tests were read: generated, "
+        "dictionary, corpus, templates or none",
+        words="name of the set of groups of words",
+        group="a group of words; null: a word on its own",
+        layer="number of the layer, 0 below the first block; mean: over all layers; null: what the "
+        "model says",
+        space="broad (warmth, competence) or fine (the dictionary's own dimensions)",
+        cut="where the two directions part: zero, or centred (the mean of the coordinates)",
+        toward="attributes that the first targets are said to be tied to",
+        against="attributes that the second targets are said to be tied to",
+        missing_as="what an answer without a score counts as: left_out, zero, lowest or highest",
+        key="rows of one key are averaged: a term, a sense, or a term in one of its contexts",
+        term="a term as it stands in its context",
+        context="the text a term stands in",
+        # regressions
+        predictor="what the outcome is regressed on",
+        part="value of the column by which rows were split; all: every row",
+        formula="the model: 1, 1 + a, 1 + a + b",
+        label="labels given by hand",
+        # inference
+        method="how interval and p came about: clustered, published, permutation, bootstrap, "
+        "rewired, mixed, …",
+        test="the test behind p: t, unanimous (exact bound where clusters do not vary), …",
+        alternative="two-sided, greater or less",
+        adjusted_over="the family of tests that p_holm and p_bh are adjusted over",
+        clustered_by="what observations of one cluster share",
+        conditional_on="what the interval does not vary: one wording, …",
+        direction="side of neutral that is stereotype-consistent: above, below; null: neither",
+        verdict="what may be said of the estimate",
+        because="why: the rule that gave the verdict",
+        note="why there is no number, or what to know of it",
+    ),
+    **_of(
+        pl.Int64(),
+        iteration="number of the draw within its cell",
+        seed="of the sampling, for providers on one's own machine",
+        input_tokens="tokens of the prompt, as the provider counts",
+        output_tokens="tokens of the answer",
+        n="observations asked for, or that there are",
+        n_scored="observations with a number, which the estimate rests on",
+        n_refused="answers without a score because the model declined",
+        n_neither="answers without a score because nothing was decided",
+        n_both="answers without a score because both ways were decided",
+        n_unparsed="answers that could not be read",
+        n_truncated="answers cut off before they could be read",
+        n_low_coverage="answers that paired too few of the words",
+        n_error="trials without an answer but an error",
+        n_pairs="mirrored pairs scored in both orders",
+        n_clusters="clusters behind the standard error",
+        n_resamples="permutations, bootstrap samples or rewired networks behind p or interval",
+        n_targets="target words",
+        n_first="words of the first group or set of targets",
+        n_second="words of the second",
+        n_toward="words of the attributes `toward`",
+        n_against="words of the attributes `against`",
+        n_contexts="contexts of a word",
+        n_unasked_baseline="trials asked under the candidate only",
+        n_unasked_candidate="trials asked under the baseline only",
+        n_lost_baseline="matched trials scored under the candidate only",
+        n_lost_candidate="matched trials scored under the baseline only",
+        n_lost_both="matched trials scored under neither",
+        n_read="answers that could be read",
+        n_missing="rows left out for want of a predictor or the outcome",
+        n_ones="rows whose outcome is 1",
+        n_parameters="parameters of the model",
+        removed="leading components taken out of the states",
+        time_steps="steps of spreading activation",
+        nodes="words of the network",
+        edges="associations of the network",
+        components="connected components",
+        diameter="longest shortest path of the largest component, in hops",
+        path_sources="nodes whose paths were measured; null: all",
+        n_a="nodes or edges of the first network",
+        n_b="nodes or edges of the second",
+        n_shared="nodes or edges of both",
+        hop="hops from the first word of the stream",
+        both_1="label and reading are both 1",
+        both_0="label and reading are both 0",
+        only_label_1="label 1, reading 0",
+        only_label_0="label 0, reading 1",
+    ),
+    **_of(
+        pl.Float64(),
+        # scores
+        score="the number of a response, on its measure's scale",
+        coverage="words paired / words asked, 0 to 1",
+        first_share="share given to the group, or outcome, named first; neutral ½",
+        logit="forced mode: difference of the log odds, tied − counter",
+        margin="decisions: how far the evidence in the answer agrees, 0 to 1",
+        share="mean probability, or share, of the marginalized group for the word; neutral ½",
+        # estimates
+        estimate="the value of the measure",
+        baseline_estimate="the value under the baseline, over matched observations",
+        candidate_estimate="the value under the candidate, over matched observations",
+        range_low="low end of the measure's scale; null: none",
+        range_high="high end of the measure's scale; null: none",
+        neutral="the value without bias",
+        sd="standard deviation of the observations",
+        se="standard error of the estimate",
+        df="degrees of freedom of the test",
+        statistic="t, z, χ² or what else the test refers to a distribution",
+        p="of the test, unadjusted",
+        p_holm="p adjusted over `adjusted_over` (Holm 1979)",
+        p_bh="p adjusted over `adjusted_over` (Benjamini & Hochberg 1995)",
+        confidence="of the interval, 0 to 1",
+        ci_low="low end of the interval",
+        ci_high="high end of the interval",
+        effect_size="the distance from neutral in standard deviations: Cohen's d, d_z or w",
+        compliance="share of the responses that could be scored, 0 to 1",
+        bound_low="worst case: every missing score at the low end",
+        bound_high="worst case: every missing score at the high end",
+        tost_margin="largest distance from neutral that counts as none, in the measure's unit",
+        tost_p="of the equivalence test (TOST), unadjusted",
+        tost_p_holm="the same, adjusted over `adjusted_over`",
+        placebo_mean="mean of the same measure where there is nothing to find",
+        placebo_low="low end of what the placebo gives, at `confidence`",
+        placebo_high="high end of what the placebo gives, at `confidence`",
+        # order and compliance
+        order_effect="mean score with the marginalized group first − with the default group first",
+        one_sided_share="share of the scored responses in which one group got no word",
+        # outcomes
+        n_comedy="descriptions called comedy; in forced mode the expected number",
+        n_tragedy="descriptions called tragedy",
+        n_neutral="descriptions called neither",
+        comedy_share="of the read, 0 to 1",
+        tragedy_share="of the read, 0 to 1",
+        neutral_share="of the read, 0 to 1",
+        far="favorable attribution rate: comedy after the default group, 0 to 1",
+        uar="unfavorable attribution rate: tragedy after the marginalized group, 0 to 1",
+        n_yes="answers of yes; in forced mode the expected number",
+        n_no="answers of no",
+        yes_share="of yes and no, 0 to 1",
+        published_share="the same as the authors' notebook smooths it",
+        association="association score of a chained answer, −1 to 1",
+        decision="decision of a chained answer, 1 or 0",
+        # networks
+        density="edges / possible edges",
+        average_degree="mean number of edges of a node",
+        mean_path_length="over pairs of the largest component, in hops",
+        clustering="mean local clustering, unweighted",
+        only_a="share of the first network's that the second has not",
+        shared="share of all that both have (Jaccard)",
+        only_b="share of the second network's that the first has not",
+        activation="activation of the target after the prime, unnormalised",
+        normalised="the same, divided by the norm of all nodes",
+        valence="0 (negative) to 1 (positive)",
+        weight="of an edge",
+        retention="share of its activation a word keeps at each step",
+        # states
+        coordinate="of a word on the dimension, in standard deviations of the compared words",
+        raw="the same before standardisation",
+        # regressions
+        intercept="log odds at a predictor of 0",
+        intercept_se="its standard error",
+        covariance="of intercept and coefficient",
+        odds_ratio="for one unit of the predictor; neutral 1",
+        cluster_sd="standard deviation of the clusters' intercepts, in log odds",
+        coefficient_per_sd="log odds for one standard deviation of the predictor",
+        log_likelihood="of the model",
+        ll_null="of the model without the predictor",
+        pseudo_r2="McFadden: 1 − log_likelihood / ll_null",
+        llr_p="of the likelihood ratio test, 1 degree of freedom",
+        aic="Akaike's criterion; lower is better",
+        bic="Bayes' criterion; lower is better",
+        delta_aic="difference from the lowest AIC of the same rows",
+        delta_bic="difference from the lowest BIC of the same rows",
+        akaike_weight="over the models of the same rows",
+        read_share="share of the labelled rows that were read",
+        agreement="share of the read rows that agree with the label",
+        kappa="Cohen's kappa",
+    ),
+    **_of(
+        pl.Boolean(),
+        one_sided="one group got no word; null where there is no score",
+        conflict="decisions: some evidence in the answer points the other way",
+        directed="whether edges lead one way only",
+        weighted="whether edges have weights",
+        turned="whether the sign differs from the default setting's",
+        shown="false where the drawing leaves it out",
+        converged="whether the fit converged; null: nothing was fitted",
+    ),
+    **_of(
+        pl.List(pl.String()),
+        attributes="the attribute words in the order presented",
+        options="forced mode: the option counted as 1, and the other",
+        absent="primes and targets that are not in the network",
+    ),
+}
+
+
+def columns(*names: str) -> Schema:
+    """Give the schema of a table by the names of its columns."""
+    return {name: COLUMNS[name].kind for name in names}
+
+
+def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> pl.DataFrame:
+    """Select and cast the columns of `schema`, or say which is missing or wrong.
+
+    Parameters
+    ----------
+    frame
+        Any frame with the columns of `schema`; those of `LATER` may be missing.
+    schema
+        The columns of a table.
+    name
+        What to call the frame in an error.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of `schema`, in its order and types.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or its values do not fit the type.
+    """
+    later = [name for name in LATER if name in schema and name not in frame.columns]
+    frame = frame.with_columns(pl.lit(None, schema[name]).alias(name) for name in later)
+    missing = [column for column in schema if column not in frame.columns]
+    if missing:
+        raise InputError(
+            f"{name}: missing column {', '.join(missing)}; has {', '.join(frame.columns)}"
+        )
+    try:
+        return frame.select(pl.col(c).cast(t) for c, t in schema.items())
+    except pl.exceptions.InvalidOperationError as error:
+        raise InputError(f"{name}: {str(error).splitlines()[0]}") from None

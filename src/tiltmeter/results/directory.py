@@ -1,0 +1,116 @@
+"""The tables of a results directory: each stands there once, as ``<name>.parquet``.
+
+``estimates.parquet`` is the one result of every family; the other tables are the details behind
+it. ``responses.parquet`` and ``scores.parquet`` hold the answers themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from tiltmeter.errors import InputError
+from tiltmeter.results import answers
+from tiltmeter.results.columns import Schema, check
+from tiltmeter.results.estimates import ESTIMATES
+from tiltmeter.results.tables import keep_table, write_table
+
+__all__ = ["TABLES", "Table", "read_detail", "read_estimates", "write_results"]
+
+
+class Table(NamedTuple):
+    """A table that is written, by the name of its file."""
+
+    family: str
+    schema: Schema
+    meaning: str
+
+
+_A, _N, _S = "answers", "networks", "states"
+
+#: Every table of a results directory.
+TABLES: dict[str, Table] = {
+    "estimates": Table("", ESTIMATES, "a row per subject, measure, level, factors and method"),
+    "responses": Table(_A, answers.RESPONSES, "a row per model and trial: prompt and answer"),
+    "scores": Table(_A, answers.SCORES, "a row per response and number it has"),
+    "words": Table(_A, answers.WORDS, "a row per attribute word and pair of group words"),
+    "compliance": Table(_A, answers.COMPLIANCE, "a row per wording, group pair, order, version"),
+    "orders": Table(_A, answers.ORDERS, "a row per level: what the order of the groups does"),
+    "matches": Table(_A, answers.MATCHES, "a row per level and comparison: matched trials"),
+    "fits": Table(_A, answers.FITS, "a row per regression: the fit behind a coefficient"),
+    "chained": Table(_A, answers.CHAINED, "a row per chained answer with both scores"),
+    "yes_shares": Table(_A, answers.YES_SHARES, "a row per stereotype and version"),
+    "attributions": Table(_A, answers.ATTRIBUTIONS, "a row per level and group thought of"),
+}
+
+
+def write_results(
+    directory: Path, family: str, estimates: pl.DataFrame, details: Mapping[str, pl.DataFrame]
+) -> None:
+    """Write the tables of one family; those of the others stay as they are.
+
+    Parameters
+    ----------
+    directory
+        A results directory.
+    family
+        Whose tables: ``"answers"``, ``"networks"`` or ``"states"``.
+    estimates
+        Columns of `ESTIMATES`; they take the place of the family's earlier ones.
+    details
+        Name in `TABLES` → table. One of the family that is absent or empty is removed.
+
+    Raises
+    ------
+    InputError
+        If a table cannot be written.
+    """
+    path = directory / "estimates.parquet"
+    others = pl.DataFrame(schema=ESTIMATES)
+    if path.is_file():
+        others = read_estimates(directory).filter(pl.col("family") != family)
+    write_table(pl.concat([estimates, others]), path)
+    for name, table in TABLES.items():
+        if table.family == family and name not in ("responses", "scores"):
+            frame = check(details.get(name, pl.DataFrame(schema=table.schema)), table.schema, name)
+            keep_table(frame, directory / f"{name}.parquet")
+
+
+def read_estimates(directory: Path) -> pl.DataFrame:
+    """Read the one result of a directory.
+
+    Raises
+    ------
+    InputError
+        If there is none, or it is malformed, as a table of an earlier version is.
+    """
+    return _read(directory / "estimates.parquet", ESTIMATES)
+
+
+def read_detail(directory: Path, name: str) -> pl.DataFrame:
+    """Read a detail table; one that is absent is empty.
+
+    Raises
+    ------
+    InputError
+        If it is malformed.
+    """
+    path = directory / f"{name}.parquet"
+    schema = TABLES[name].schema
+    return _read(path, schema) if path.is_file() else pl.DataFrame(schema=schema)
+
+
+def _read(path: Path, schema: Schema) -> pl.DataFrame:
+    """Read a small table; what is no finite number is null."""
+    if not path.is_file():
+        raise InputError(f"{path}: not found; give a directory that a run has written")
+    try:
+        frame = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
+    numbers = pl.selectors.float()
+    finite = pl.when(numbers.is_finite()).then(numbers).name.keep()
+    return check(frame, schema, str(path)).with_columns(finite)

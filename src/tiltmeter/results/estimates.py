@@ -1,0 +1,139 @@
+"""The one result: a row per subject, measure, level, factors and method.
+
+Every family ends in this table; whatever comes after reads it and knows no family. The same
+estimate stands in several rows where several methods judge it: ``clustered`` (the interval and
+test to use), ``published`` (the test of the paper), ``permutation``, ``bootstrap``, ``rewired``
+and others. A comparison is a row whose `factor`, `baseline` and `candidate` are filled: its
+estimate is candidate − baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.errors import InputError
+from tiltmeter.results.columns import Schema, columns
+from tiltmeter.results.measures import Measure
+
+__all__ = ["ESTIMATES", "KEYS", "SCALE", "as_estimates", "beside"]
+
+#: What tells estimates apart; with `method` and `alternative`, what tells rows apart.
+KEYS: Schema = columns(
+    *("family", "subject", "model", "study", "instrument", "measure", "level"),
+    *("factor", "baseline", "candidate"),
+    *("mode", "intervention", "word_list", "scoring", "control"),
+    *("category", "stereotype", "dimension", "variation"),
+    *("identity", "targets", "prime", "varied", "retention", "time_steps", "norm", "weighted"),
+    *("contexts", "removed", "words", "layer", "space", "group", "cut"),
+    *("first", "second", "toward", "against"),
+    *("predictor", "outcome", "formula", "part", "missing_as"),
+)
+
+#: The measure's scale.
+SCALE: Schema = columns("range_low", "range_high", "neutral", "direction")
+
+ESTIMATES: Schema = {
+    **KEYS,
+    **columns(
+        *("estimate", "baseline_estimate", "candidate_estimate"),
+        *("method", "test", "alternative", "sd", "se", "df", "statistic"),
+        *("p", "p_holm", "p_bh", "adjusted_over", "confidence", "ci_low", "ci_high"),
+        *("effect_size", "n", "n_scored", "compliance", "n_clusters", "clustered_by"),
+        *("conditional_on", "n_resamples", "bound_low", "bound_high"),
+        *("tost_margin", "tost_p", "tost_p_holm"),
+        *("placebo_mean", "placebo_low", "placebo_high"),
+    ),
+    **SCALE,
+    **columns("verdict", "because", "note"),
+}
+
+
+def as_estimates(
+    rows: pl.DataFrame | Iterable[Mapping[str, Any]],
+    measures: Mapping[str, Measure],
+    family: str = "answers",
+) -> pl.DataFrame:
+    """Make rows of the one result.
+
+    Parameters
+    ----------
+    rows
+        Some of the columns of `ESTIMATES`, `measure` among them; the others are null. A nan is
+        null, too.
+    measures
+        Name of a measure → its scale, which fills `SCALE` where `rows` do not.
+    family
+        The line of measures that the rows are of.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `ESTIMATES`.
+
+    Raises
+    ------
+    InputError
+        If `rows` have a column that is none of `ESTIMATES`, or a measure is not in `measures`.
+    """
+    if not isinstance(rows, pl.DataFrame):
+        listed = [dict(row) for row in rows]
+        names = dict.fromkeys(name for row in listed for name in row)
+        _refuse(names)
+        rows = pl.DataFrame(listed, schema={name: ESTIMATES[name] for name in names})
+    _refuse(rows.columns)
+    lacking = [name for name in ESTIMATES if name not in rows.columns]
+    whole = rows.with_columns(pl.lit(None, ESTIMATES[name]).alias(name) for name in lacking)
+    whole = whole.select(pl.col(c).cast(t) for c, t in ESTIMATES.items())
+    whole = whole.with_columns(pl.selectors.float().fill_nan(None), family=pl.lit(family))
+    return _on_scale(whole, measures)
+
+
+def _refuse(names: Iterable[str]) -> None:
+    wrong = [name for name in names if name not in ESTIMATES]
+    if wrong:
+        raise InputError(f"estimates: no column {', '.join(wrong)}; see docs/columns.md")
+
+
+def _on_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFrame:
+    used = rows["measure"].unique().to_list()
+    unknown = [name for name in used if name not in measures]
+    if unknown:
+        raise InputError(f"estimates: measure {unknown[0]!r}; known: {', '.join(measures)}")
+    scales = pl.DataFrame(
+        [{"measure": name, **measures[name].scale()} for name in used],
+        schema={"measure": pl.String(), **SCALE},
+    )
+    joined = rows.join(scales, on="measure", how="left", maintain_order="left", suffix="_of")
+    filled = (pl.coalesce(name, f"{name}_of").alias(name) for name in SCALE)
+    return joined.with_columns(filled).select(list(ESTIMATES))
+
+
+def beside(
+    estimates: pl.DataFrame, method: str, others: Mapping[str, Sequence[str]]
+) -> pl.DataFrame:
+    """Set what other methods say beside the rows of one.
+
+    Parameters
+    ----------
+    estimates
+        Columns of `ESTIMATES`.
+    method
+        The method whose rows are given.
+    others
+        Other methods → their columns to add, as ``{column}_{method}``.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per estimate.
+    """
+    rows = estimates.filter(method=method)
+    for other, added in others.items():
+        theirs = estimates.filter(method=other).select(
+            *KEYS, *(pl.col(name).alias(f"{name}_{other}") for name in added)
+        )
+        rows = rows.join(theirs, on=list(KEYS), how="left", nulls_equal=True, maintain_order="left")
+    return rows
