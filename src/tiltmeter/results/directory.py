@@ -6,19 +6,29 @@ it. ``responses.parquet`` and ``scores.parquet`` hold the answers themselves.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, unknown
 from tiltmeter.results import answers
 from tiltmeter.results.columns import Schema, check
 from tiltmeter.results.estimates import ESTIMATES
 from tiltmeter.results.tables import keep_table, write_table
 
-__all__ = ["TABLES", "Table", "read_detail", "read_estimates", "write_results"]
+__all__ = [
+    "TABLES",
+    "Results",
+    "Table",
+    "read_detail",
+    "read_estimates",
+    "read_results",
+    "write_results",
+]
 
 
 class Table(NamedTuple):
@@ -45,6 +55,73 @@ TABLES: dict[str, Table] = {
     "yes_shares": Table(_A, answers.YES_SHARES, "a row per stereotype and version"),
     "attributions": Table(_A, answers.ATTRIBUTIONS, "a row per level and group thought of"),
 }
+
+
+@dataclass(frozen=True, repr=False)
+class Results:
+    """A results directory: its plan, the one result and the details behind it.
+
+    Parameters
+    ----------
+    directory
+        Where it lies.
+    plan
+        Content of ``plan.json``; empty where nothing was asked.
+    estimates
+        Columns of `ESTIMATES`.
+    """
+
+    directory: Path
+    plan: Mapping[str, Any]
+    estimates: pl.DataFrame
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Read a table of the directory by its name in `TABLES`; an absent one is empty.
+
+        Raises
+        ------
+        InputError
+            If there is no table of that name, or it is malformed.
+        """
+        if name not in TABLES:
+            raise InputError(unknown("table", name, TABLES))
+        return self.estimates if name == "estimates" else read_detail(self.directory, name)
+
+    def __repr__(self) -> str:
+        """Name the directory and say what is in it."""
+        subjects = self.estimates["subject"].drop_nulls().unique(maintain_order=True).to_list()
+        shown = ", ".join(subjects[:3]) + (", …" if len(subjects) > 3 else "")
+        return f"Results({str(self.directory)!r}: {self.estimates.height:,} estimates of {shown})"
+
+
+def read_results(directory: str | Path) -> Results:
+    """Read a results directory.
+
+    Parameters
+    ----------
+    directory
+        What `audit` or ``tiltmeter audit`` has written.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    InputError
+        If there is no table of estimates, or a file is malformed.
+
+    Examples
+    --------
+    >>> read_results("results/tiltmeter-smollm2-quick").estimates  # doctest: +SKIP
+    """
+    path = Path(directory)
+    plan = path / "plan.json"
+    try:
+        content = json.loads(plan.read_text(encoding="utf-8")) if plan.is_file() else {}
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{plan}: not JSON: {error}") from None
+    return Results(path, content, read_estimates(path))
 
 
 def write_results(

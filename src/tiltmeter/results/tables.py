@@ -18,6 +18,7 @@ from tiltmeter.results import check
 
 __all__ = [
     "FORMATS",
+    "as_frame",
     "check_ending",
     "join_tables",
     "keep_table",
@@ -46,6 +47,44 @@ def read_table(path: Path) -> pl.DataFrame:
         If the file is missing, has another ending, or is malformed (file and line are named).
     """
     return pl.concat(list(pieces(path)), how="vertical_relaxed")
+
+
+def as_frame(table: object, name: str) -> pl.DataFrame:
+    """Take what a user has for a table.
+
+    Parameters
+    ----------
+    table
+        A polars frame, eager or lazy; a pandas frame; or the path of a ``.csv`` or ``.parquet``
+        table.
+    name
+        What to call it in an error.
+
+    Returns
+    -------
+    polars.DataFrame
+        A missing value of pandas is null.
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or the file cannot be read.
+    """
+    if isinstance(table, pl.DataFrame):
+        return table
+    if isinstance(table, pl.LazyFrame):
+        return table.collect()
+    if isinstance(table, str | Path):
+        return read_table(Path(table))
+    columns = getattr(table, "columns", None)
+    if columns is None or not hasattr(table, "to_dict"):
+        raise InputError(
+            f"{name}: a {type(table).__name__}; give a polars or pandas frame, or the path of a "
+            ".csv or .parquet table"
+        )
+    values: dict[str, list[object]] = table.to_dict(orient="list")
+    known = {str(c): [None if v is None or v != v else v for v in values[c]] for c in values}
+    return pl.DataFrame(known, strict=False)
 
 
 def read_numbers(
