@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from tiltmeter.audits import content as written
-from tiltmeter.report import results, write_report
+from tiltmeter.report import write_report
+from tiltmeter.report.answers import results
 from tiltmeter.report.answers.examples import examples
 
 HOSTILE = "</script><script>document.title='pwned'</script>{{7*7}}\u202e"
