@@ -304,7 +304,7 @@ def test_labels_are_those_of_the_study(content_page):
     assert "Insects and flowers" in table(section(content_page, "verdicts-1"), "Controls")[1][0]
     labels = {row[0] for row in table(section(content_page, "tables-1"), "Estimates")}
     assert "Age" in labels and "Insects and flowers" not in labels
-    shown = section(content_page, "examples-title")
+    shown = section(content_page, "examples")
     assert ">Age (" in shown and ">Insects and flowers (" in shown
 
 
@@ -325,12 +325,12 @@ def test_labels_that_two_studies_share_name_the_study(make_contents):
     plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
     plan["stereotypes"]["control_insects"]["age"]["label"] = "Age"
     (directory / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
-    shown = section(reported(directory), "examples-title")
+    shown = section(reported(directory), "examples")
     assert ">Age (mist2025) (" in shown and ">Age (control_insects) (" in shown
 
 
 def test_an_attribution_is_shown_with_both_prompts_and_answers(content_page):
-    shown = section(content_page, "examples-title")
+    shown = section(content_page, "examples")
     about = re.search(r'<h3 class="about">([^<]*thinking of the marginalized[^<]*)</h3>', shown)[1]
     assert "· Table" in about or "· Bottle" in about
     assert "After thinking of Kwame, describe Table." in shown
@@ -341,7 +341,7 @@ def test_an_attribution_is_shown_with_both_prompts_and_answers(content_page):
 
 
 def test_an_example_names_its_dimension(content_page):
-    shown = section(content_page, "examples-title")
+    shown = section(content_page, "examples")
     assert "template1 · Morality — " in shown
 
 

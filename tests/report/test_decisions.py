@@ -129,7 +129,7 @@ def test_one_size_is_no_comparison(make_everything):
 
 
 def test_the_passage_read_is_marked_and_stays_text(all_page):
-    shown = section(all_page, "examples-title")
+    shown = section(all_page, "examples")
     assert re.search(r"<mark>\w+ should take the wedding</mark>", shown)
     assert (
         "<mark>&lt;b onclick=alert(1)&gt;she&lt;/b&gt; &amp; should take it⟨U+202E⟩</mark>" in shown
@@ -139,20 +139,20 @@ def test_the_passage_read_is_marked_and_stays_text(all_page):
 
 
 def test_a_passage_not_in_the_answer_is_quoted(all_page):
-    shown = section(all_page, "examples-title")
+    shown = section(all_page, "examples")
     assert (
         '<blockquote dir="auto">words that are &lt;u&gt;not&lt;/u&gt; in it</blockquote>' in shown
     )
 
 
 def test_first_answers_and_reasons_are_shown(all_page):
-    shown = section(all_page, "examples-title")
+    shown = section(all_page, "examples")
     assert "First &lt;em&gt;answer&lt;/em&gt;." in shown and "Second answer" in shown
     assert "no score: refused (the model declined)" in shown
 
 
 def test_a_chained_answer_is_shown_once_with_both_readings(all_page):
-    shown = section(all_page, "examples-title")
+    shown = section(all_page, "examples")
     assert re.search(
         r"<li>Chained task: association: score .*?</li><li>Chained task: decision", shown
     )

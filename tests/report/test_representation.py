@@ -11,11 +11,12 @@ from altair.utils.schemapi import debug_mode
 from tiltmeter.errors import InputError
 from tiltmeter.report import write_report
 from tiltmeter.report.drawing.cells import classed
+from tiltmeter.report.names import first_few
 from tiltmeter.report.states.associations import association_section
 from tiltmeter.report.states.directions import direction_section
 from tiltmeter.report.states.findings import findings
 from tiltmeter.report.states.layers import layer_section
-from tiltmeter.report.states.part import representation_part, representation_title
+from tiltmeter.report.states.part import state_part
 from tiltmeter.report.states.profiles import profile_section
 from tiltmeter.report.states.relations import relation_section
 from tiltmeter.report.states.results import layers, read_representation
@@ -35,14 +36,19 @@ def page(inside_results):
 
 
 @pytest.fixture(scope="module")
-def read(inside, tmp_path_factory):
+def two(inside, tmp_path_factory):
     """Two models of seven layers, read in two ways; nothing is drawn."""
-    return read_representation(inside.write(tmp_path_factory.mktemp("two"), ("MiniLM", "Llama")))
+    return inside.write(tmp_path_factory.mktemp("two"), ("MiniLM", "Llama"))
 
 
 @pytest.fixture(scope="module")
-def part(read):
-    return representation_part(read)
+def read(two):
+    return read_representation(two)
+
+
+@pytest.fixture(scope="module")
+def part(two):
+    return state_part(two)
 
 
 @pytest.fixture
@@ -95,11 +101,11 @@ def test_what_was_read_is_stated(page):
 
 
 def test_only_the_works_that_were_used_are_cited(part, made):
-    cited = " ".join(part.sources)
+    cited = " ".join(one.citation for one in part.sources)
     for work in ("2411.16527", "Nicolas", "Caliskan", "Mu, J.", "SI sections J and O"):
         assert work in cited
     assert "May, C." not in cited and "Guo, W." not in cited
-    assert "Mu, J." not in " ".join(representation_part(read_representation(made)).sources)
+    assert not any("Mu, J." in one.citation for one in state_part(made).sources)
 
 
 def test_tables_and_figures_lie_beside_the_report(inside_results):
@@ -173,15 +179,15 @@ def test_accuracy_is_set_against_the_majority(read, made):
     assert "(not told from the majority)" in said(made, "Accuracy of the directions")
 
 
-def test_nothing_is_called_free_of_bias(part):
-    told = " ".join(text for *_, text in part.findings) + " ".join(part.limits)
+def test_nothing_is_called_free_of_bias(read, part):
+    told = " ".join(text for *_, text in findings(read)) + " ".join(part.limits)
     assert "unbiased" not in told and "no bias" not in told
     assert "not behaviour" in told and "final norm" in told and "opposite signs" in told
 
 
 def test_many_findings_stand_in_a_table(part, made):
-    assert len(part.table.rows) == len(part.findings) == 11
-    assert representation_part(read_representation(made)).table is None
+    assert (part.findings, len(part.table.rows)) == ((), 11)
+    assert state_part(made).table is None
 
 
 def test_a_profile_shows_the_mean_over_layers_with_intervals(read):
@@ -327,7 +333,7 @@ def test_decisions_are_predicted_from_answers_and_from_states(read):
 def test_a_table_that_another_leans_on_may_be_absent(made, name):
     (made / f"representation_{name}.parquet").unlink()
     (made / "representation.json").unlink()
-    part = representation_part(read_representation(made))
+    part = state_part(made)
     assert len(part.sections) >= 4 and part.setting == () and part.names == ("MiniLM",)
 
 
@@ -340,7 +346,7 @@ def test_a_malformed_table_is_named(made, name):
 
 def test_malformed_facts_are_named_and_odd_ones_left_out(made):
     (made / "representation.json").write_text(json.dumps({"models": [3], "words": "x"}))
-    assert representation_part(read_representation(made)).setting == ()
+    assert state_part(made).setting == ()
     (made / "representation.json").write_text("[]")
     with pytest.raises(InputError, match=r"representation\.json: a JSON object is expected"):
         read_representation(made)
@@ -351,8 +357,8 @@ def test_tables_without_any_number_are_no_error(made):
         path = made / f"{name}.parquet"
         empty = [pl.lit(None, kind).alias(c) for c, kind in schema.items() if kind == pl.Float64()]
         pl.read_parquet(path).with_columns(empty).write_parquet(path)
-    part = representation_part(read_representation(made))
-    assert part.findings[0][2] == "No difference could be measured; see the notes."
+    part = state_part(made)
+    assert part.findings[0].text == "No difference could be measured; see the notes."
 
 
 def test_representation_beside_a_run_and_networks_is_one_more_part(make_results, inside):
@@ -363,7 +369,7 @@ def test_representation_beside_a_run_and_networks_is_one_more_part(make_results,
     page = write_report(directory).read_text(encoding="utf-8")
     assert '<a href="#representation">Representation</a>' in page
     assert page.index('id="stereotypes-1"') < page.index('id="representation"')
-    assert "Representation; Profile of names." in page
+    assert "Representation; Profile of names, MiniLM." in page
     assert '<h3 id="representation-layers" class="section">' in page
 
 
@@ -381,9 +387,10 @@ def test_representation_and_networks_share_a_page(made):
         directed=pl.lit(False),
     ).write_parquet(made / "networks.parquet")  # fmt: skip
     page = write_report(made).read_text(encoding="utf-8")
-    assert page.index('id="representation-layers"') < page.index('<h2 id="networks"')
+    assert page.index('<h2 id="networks"') < page.index('id="representation-layers"')
     assert '<h3 id="network-networks" class="section">' in page
 
 
-def test_of_many_models_the_first_are_in_the_title():
-    assert representation_title(tuple("abcde")).endswith(": a, b, c and 2 more")
+def test_of_many_models_the_first_are_in_the_title(part):
+    assert part.headline == "Stereotypes inside the model: MiniLM, Llama"
+    assert first_few("abcde") == "a, b, c and 2 more"

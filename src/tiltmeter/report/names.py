@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tiltmeter.report.prose import visible
 
-__all__ = ["cut", "shown_names"]
+__all__ = ["cut", "first_few", "shown_names"]
 
 #: Characters shown of a name.
 LONGEST = 48
@@ -41,3 +41,9 @@ def shown_names(names: Iterable[str], unnamed: str, longest: int = LONGEST) -> d
 def cut(text: str, longest: int) -> str:
     """Cut a text to so many characters, the last an ellipsis."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """List the first few names, and say how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,17 +1,23 @@
-"""A section of the report: a heading, sentences, figures and tables."""
+"""A report is a tree of parts; a part has sections, a section sentences, figures and tables."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from tiltmeter.report.drawing.figures import Figure
+from tiltmeter.report.passages import Exchange, Quote
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.tables import Table
+from tiltmeter.report.tables import Render, Table, render_table
 
-__all__ = ["Section", "in_order"]
+__all__ = ["Finding", "Part", "Passage", "Section", "Source", "Term", "in_order", "made_with",
+           "told"]  # fmt: skip
+
+#: Above this many findings they stand in a table.
+MOST_SENTENCES = 6
 
 
 @dataclass(frozen=True)
@@ -25,12 +31,159 @@ class Section:
     figures: tuple[Figure, ...] = ()
     tables: tuple[tuple[str, Table], ...] = ()
     notes: tuple[str, tuple[str, ...]] = ("", ())  # what they are, and each
+    examples: tuple[tuple[str, tuple[Exchange, ...]], ...] = ()  # summary, and what unfolds
 
-    def numbered(self, place: int) -> Section:
-        """End the names of the figures in a number, to tell parts apart."""
-        return replace(
-            self, figures=tuple(replace(f, name=f"{f.name}-{place}") for f in self.figures)
-        )
+    def numbered(self, place: int, *, figures: bool) -> Section:
+        """End the key in a number, and the names of the figures, to tell parts apart."""
+        drawn = tuple(replace(f, name=f"{f.name}-{place}") for f in self.figures)
+        return replace(self, key=f"{self.key}-{place}", figures=drawn if figures else self.figures)
+
+
+class Term(NamedTuple):
+    """A term and its explanation; the style is a class of the style sheet."""
+
+    name: str
+    text: str
+    style: str = ""
+
+
+class Finding(NamedTuple):
+    """A sentence on a subject, after a warning where there is one."""
+
+    subject: str
+    text: str
+    warning: str = ""
+
+
+class Source(NamedTuple):
+    """A work to cite."""
+
+    citation: str
+    bibtex: str = ""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Text under a heading: paragraphs, terms, a quotation, and points."""
+
+    title: str
+    text: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
+    quote: Quote | None = None
+    points: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A branch of the report: a family of measures, or one measure of it.
+
+    Parameters
+    ----------
+    key, title
+        Of its heading.
+    headline
+        The title of a report that begins with this part.
+    plan
+        The file that states version and date.
+    names
+        Who was measured.
+    facts
+        The same and more for the head of the page.
+    measured
+        What was measured: how, and each measure with its scale and source.
+    note
+        A line below its heading.
+    findings, table
+        What was found, warnings first; a table where there are many.
+    sections
+        In the order of the page; of a part with branches, they follow these.
+    limits
+        What the numbers cannot show.
+    notes
+        Notes and defects, each kind under its heading.
+    sources
+        What to cite.
+    setting
+        What it takes to reproduce it.
+    files
+        The files beside the report, and what is in them.
+    frames
+        Name → table to write beside the report.
+    parts
+        Its branches.
+    """
+
+    key: str
+    title: str
+    headline: str = ""
+    plan: Plan = field(default_factory=lambda: Plan({}, {}, {}, {}))
+    names: tuple[str, ...] = ()
+    facts: tuple[Term, ...] = ()
+    measured: tuple[Passage, ...] = ()
+    note: str = ""
+    findings: tuple[Finding, ...] = ()
+    table: Table | None = None
+    sections: tuple[Section, ...] = ()
+    limits: tuple[str, ...] = ()
+    notes: tuple[Passage, ...] = ()
+    sources: tuple[Source, ...] = ()
+    setting: tuple[Term, ...] = ()
+    files: tuple[Term, ...] = ()
+    frames: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()
+
+    def leaves(self) -> Iterator[Part]:
+        """Give the parts without branches."""
+        if not self.parts:
+            yield self
+        for part in self.parts:
+            yield from part.leaves()
+
+    def figures(self) -> Iterator[Figure]:
+        """Give every figure, in the order of the page."""
+        for part in self.parts:
+            yield from part.figures()
+        for section in self.sections:
+            yield from section.figures
+
+
+def told(
+    found: Sequence[tuple[str, str, str]], heads: tuple[str, str], caption: str, nothing: str
+) -> dict[str, Any]:
+    """Give findings as a part has them: as sentences, or in a table where there are many.
+
+    Parameters
+    ----------
+    found
+        What each is about, who was measured, and the sentence.
+    heads
+        The titles of the first two in a table.
+    caption
+        Of the table.
+    nothing
+        What is said where there are none.
+
+    Returns
+    -------
+    dict
+        ``findings`` and ``table`` of a `Part`.
+    """
+    if len(found) <= MOST_SENTENCES:
+        said = tuple(Finding(f"{about}, {who}", text) for about, who, text in found)
+        return {"findings": said or (Finding("", nothing),), "table": None}
+    frame = pl.DataFrame(found, schema=["about", "who", "text"], orient="row")
+    columns: dict[str, Render] = {
+        heads[0]: lambda r: r["about"],
+        heads[1]: lambda r: r["who"],
+        "Finding": lambda r: r["text"],
+    }
+    return {"findings": (), "table": render_table(frame, caption, columns, heads=2)}
+
+
+def made_with(plan: Plan) -> tuple[Term, ...]:
+    """Give the version that made the results, and when."""
+    keys = {"Tiltmeter": "tiltmeter", "Created": "created"}
+    return tuple(Term(name, plan.text(key), "code") for name, key in keys.items() if plan.text(key))
 
 
 def in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:

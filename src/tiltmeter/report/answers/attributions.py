@@ -21,9 +21,7 @@ from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import FROM, Render, Table, count, render_table
 from tiltmeter.results import Measure
 
-__all__ = ["INSTRUMENT", "attribution_section"]
-
-INSTRUMENT = "affective_attribution"
+__all__ = ["GROUPS", "attribution_section"]
 
 #: The two groups of a stereotype stand one under the other.
 GROUPS = ("marginalized", "default")

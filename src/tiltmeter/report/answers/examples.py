@@ -10,12 +10,13 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.answers.attributions import GROUPS
-from tiltmeter.report.answers.passages import LONGEST, Piece, passages
 from tiltmeter.report.answers.results import Results
+from tiltmeter.report.passages import LONGEST, Exchange, Piece, Quote, passages
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, number
+from tiltmeter.report.sections import Section
 
-__all__ = ["Example", "Reading", "examples", "grouped"]
+__all__ = ["Example", "example_section", "examples"]
 
 #: Up to this many groups of answers (model × mode × stereotype …), each shows all it should.
 MOST_GROUPS = 400
@@ -32,13 +33,7 @@ _READ = (
     *("score", "reason", "coverage", "span", "margin", "conflict"),
 )
 
-
-@dataclass(frozen=True)
-class Reading:
-    """What was made of an answer: the number or the reason, and where it was read."""
-
-    outcome: str
-    quote: str = ""  # the passage read, where it is not marked in the answer
+_MARKED = " The passage in which a decision was read is marked."
 
 
 @dataclass(frozen=True)
@@ -48,28 +43,14 @@ class Example:
     study: str
     stereotype: str
     about: str
-    prompt: str
-    system: str
-    profile: str  # the first answer, where there were two prompts
-    followup: str  # the second prompt
-    answer: tuple[Piece, ...]
-    readings: tuple[Reading, ...]
-    cut: int  # characters of the answer that are not shown
+    shown: Exchange
+    by_word: bool  # whether the prompt was asked once for each word
 
-    @property
-    def by_word(self) -> bool:
-        """Whether the prompt was asked once for each word."""
-        return "{attribute}" in self.prompt
-
-    @property
-    def left_out(self) -> str:
-        """Say how much of the answer is not shown; empty where all of it is."""
-        if not self.cut:
-            return ""
-        if len(self.answer) == 1:
-            shown = len(self.answer[0].text)
-            return f"The first {shown} characters; {self.cut} more are in responses.parquet."
-        return f"{self.cut} more characters are in responses.parquet."
+    def prompt(self, plan: Plan) -> Quote:
+        """Quote the prompt, under the label of its stereotype."""
+        (label,) = plan.labels([(self.study, self.stereotype)])
+        asked = next(quote for quote in self.shown.quotes if quote.label.startswith("Prompt"))
+        return Quote(f"One of the prompts ({label}; {self.about})", asked.pieces)
 
 
 def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Example]:
@@ -126,11 +107,45 @@ def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Examp
     )
 
 
-def grouped(shown: list[Example], plan: Plan) -> list[tuple[str, list[Example]]]:
-    """Group examples under the labels of their stereotypes, with the study where two share one."""
-    parts = [(of, list(part)) for of, part in groupby(shown, lambda e: (e.study, e.stereotype))]
+def example_section(
+    picked: Sequence[Example], plan: Plan, *, dimensions: bool, decides: bool
+) -> Section | None:
+    """Show examples under the labels of their stereotypes.
+
+    Parameters
+    ----------
+    picked
+        What `examples` gave.
+    plan
+        For labels; the study is named where two share one.
+    dimensions, decides
+        Whether dimensions are told apart, and decisions read, in these results.
+
+    Returns
+    -------
+    Section or None
+        None where there are none.
+    """
+    if not picked:
+        return None
+    parts = [(of, list(part)) for of, part in groupby(picked, lambda e: (e.study, e.stereotype))]
     labels = plan.labels([of for of, _ in parts])
-    return [(label, part) for label, (_, part) in zip(labels, parts, strict=True)]
+    return Section(
+        key="examples",
+        title="Prompts and answers",
+        short="Prompts and answers",
+        text=(
+            f"A few answers per stereotype, {'dimension, ' * dimensions}model and mode, as the "
+            "model gave them: the first with a score and the first without one, by trial id. "
+            "Control characters are shown by their signs or numbers."
+            f"{_MARKED * decides} The words are stimuli of the study, not statements of its "
+            "authors or of this tool.",
+        ),
+        examples=tuple(
+            (f"{label} ({len(part)})", tuple(one.shown for one in part))
+            for label, (_, part) in zip(labels, parts, strict=True)
+        ),
+    )
 
 
 def _chosen(scores: pl.LazyFrame, scored: int, unscored: int) -> pl.DataFrame:
@@ -163,22 +178,52 @@ def _example(row: Mapping[str, Any], plan: Plan) -> Example:
     beside = [row["intervention"]] if row["intervention"] not in (None, "none") else []
     alone = several or len(plan.instruments) < 2
     asked = "" if alone else plan.measure(marks[0]["instrument"]).title
-    about = [row["model"], row["mode"], *beside, asked, row["variation"], *_told(marks[0], plan)]
-    return Example(
-        study=row["study"] or "",
-        stereotype=row["stereotype"],
-        about=" · ".join(filter(None, about)),
-        prompt=row["prompt"] or "",
-        system=row["system"] or "",
-        profile=row["profile"] or "",
-        followup=row["followup"] or "",
-        answer=tuple(pieces),
-        readings=tuple(
-            _reading(mark, plan, several=several, marked=marked)
-            for mark, marked in zip(marks, found, strict=True)
+    told = [row["model"], row["mode"], *beside, asked, row["variation"], *_told(marks[0], plan)]
+    about = " · ".join(filter(None, told))
+    outcomes = [
+        _outcome(mark, plan, several=several, marked=marked)
+        for mark, marked in zip(marks, found, strict=True)
+    ]
+    unmarked = [mark["span"] or "" for mark, marked in zip(marks, found, strict=True) if not marked]
+    by_word = "{attribute}" in (row["prompt"] or "")
+    exchange = Exchange(
+        about=about if several else f"{about} — {outcomes[0]}",
+        quotes=(
+            *_asked(row, by_word=by_word),
+            Quote(_answered(row, by_word=by_word), tuple(pieces)),
+            *(Quote.whole("Passage read", s[:LONGEST], excerpt=True) for s in unmarked if s),
         ),
-        cut=max(0, (row["length"] or 0) - shown),
+        readings=tuple(outcomes) if several else (),
+        note=_left_out(max(0, (row["length"] or 0) - shown), pieces),
     )
+    return Example(row["study"] or "", row["stereotype"], about, exchange, by_word)
+
+
+def _asked(row: Mapping[str, Any], *, by_word: bool) -> list[Quote]:
+    """Quote what came before the answer that was read."""
+    labels = {"system": "System prompt", "prompt": "Prompt, asked for each word"
+              if by_word else "Prompt", "profile": "First answer",
+              "followup": "Second prompt"}  # fmt: skip
+    return [
+        Quote.whole(label, row[key] or "")
+        for key, label in labels.items()
+        if row[key] or key == "prompt"
+    ]
+
+
+def _answered(row: Mapping[str, Any], *, by_word: bool) -> str:
+    if by_word:
+        return "Log-probabilities read: marginalized, default"
+    return "Second answer" if row["profile"] else "Answer"
+
+
+def _left_out(cut: int, pieces: Sequence[Piece]) -> str:
+    """Say how much of the answer is not shown; empty where all of it is."""
+    if not cut:
+        return ""
+    if len(pieces) == 1:
+        return f"The first {len(pieces[0].text)} characters; {cut} more are in responses.parquet."
+    return f"{cut} more characters are in responses.parquet."
 
 
 def _told(mark: Mapping[str, Any], plan: Plan) -> list[str]:
@@ -198,7 +243,7 @@ def _place(item: str, known: Sequence[str]) -> int:
     return known.index(item) if item in known else len(known)
 
 
-def _reading(mark: Mapping[str, Any], plan: Plan, *, several: bool, marked: bool) -> Reading:
+def _outcome(mark: Mapping[str, Any], plan: Plan, *, several: bool, marked: bool) -> str:
     """Say what was made of the answer, and by what evidence."""
     if mark["score"] is not None:
         outcome = f"{mark['outcome']}; " if mark["outcome"] else ""
@@ -216,4 +261,4 @@ def _reading(mark: Mapping[str, Any], plan: Plan, *, several: bool, marked: bool
     if mark["conflict"]:
         outcome += "; conflicting evidence"
     lead = f"{plan.measure(mark['instrument']).title}: " if several else ""
-    return Reading(lead + outcome, "" if marked else (mark["span"] or "")[:LONGEST])
+    return lead + outcome

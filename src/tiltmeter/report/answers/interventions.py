@@ -11,7 +11,7 @@ from tiltmeter.report.drawing import charts
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, p_value
-from tiltmeter.report.sections import Section, in_order
+from tiltmeter.report.sections import Finding, Section, in_order
 from tiltmeter.report.tables import FROM, Table, render_table
 from tiltmeter.results import Measure
 
@@ -63,7 +63,7 @@ def intervention_section(frame: pl.DataFrame, plan: Plan, measure: Measure) -> S
     )
 
 
-def changes(frame: pl.DataFrame, plan: Plan) -> tuple[tuple[str, str], ...]:
+def changes(frame: pl.DataFrame, plan: Plan) -> tuple[Finding, ...]:
     """Say what each system prompt changes over all stereotypes, for a few models and modes.
 
     Parameters
@@ -75,14 +75,13 @@ def changes(frame: pl.DataFrame, plan: Plan) -> tuple[tuple[str, str], ...]:
 
     Returns
     -------
-    tuple of tuple of str
-        Who, and the sentence.
+    tuple of Finding
     """
     rows = in_order(_treated(frame).filter(level="model"), plan)
     if rows.height > MOST_SAID:
         return ()
     return tuple(
-        (f"{row['model']}, mode {row['asked']}", change(row, plan))
+        Finding(f"{row['model']}, mode {row['asked']}", change(row, plan))
         for row in rows.iter_rows(named=True)
     )
 

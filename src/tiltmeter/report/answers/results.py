@@ -105,6 +105,14 @@ TABLES: Mapping[str, Schema] = {
     "attribution_contrasts": ATTRIBUTION_CONTRASTS,
 }
 
+#: The instrument of tables about one alone, which they do not name.
+_OF_ONE = {
+    "yes_shares": "absolute_decision",
+    "regressions": "chained_decision",
+    "attributions": "affective_attribution",
+    "attribution_contrasts": "affective_attribution",
+}
+
 
 @dataclass(frozen=True)
 class Results:
@@ -133,7 +141,8 @@ class Results:
         narrowed: dict[str, Any] = {
             name: _of(getattr(self, name), keys) for name in ("compliance", *TABLES)
         }
-        return replace(self, **narrowed)
+        others = [name for name, of in _OF_ONE.items() if of != instrument]
+        return replace(self, **narrowed | {name: narrowed[name].clear() for name in others})
 
 
 def _of(frame: pl.DataFrame, keys: Mapping[str, str]) -> pl.DataFrame:

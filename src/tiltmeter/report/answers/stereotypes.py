@@ -1,16 +1,78 @@
-"""Sections on each stereotype: its mean, the order of the groups, the wordings."""
+"""Sections on the estimates: verdicts, each stereotype, order, wordings, and all in full."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import polars as pl
 
 from tiltmeter.report import tables
+from tiltmeter.report.answers.controls import control_table
 from tiltmeter.report.drawing import figures
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.sections import Section
 from tiltmeter.results import Measure
 
-__all__ = ["order_section", "stereotype_section", "wording_section"]
+__all__ = ["estimate_section", "order_section", "stereotype_section", "verdict_section",
+           "wording_section"]  # fmt: skip
+
+_READING = (
+    "p (Holm) is adjusted for the number of stereotypes. p (TOST) belongs to the equivalence test, "
+    "adjusted likewise.{exact} d is Cohen’s d against neutral. Worst case: every missing answer at "
+    "either end of the scale; “–” where none is missing."
+)
+_EXACT = " Where all clusters agree exactly, p is an exact bound and there is no t."
+
+
+def verdict_section(
+    by_level: Mapping[str, pl.DataFrame], checks: pl.DataFrame, plan: Plan, measure: Measure
+) -> Section:
+    """Show the verdict per category and over all, and the controls.
+
+    Parameters
+    ----------
+    by_level
+        Estimates of one study and instrument, by their level.
+    checks
+        The estimates of the controls, one row each.
+    plan
+        For labels and the margin.
+    measure
+        What the numbers mean.
+
+    Returns
+    -------
+    Section
+    """
+    groups, whole, over = (by_level[level] for level in ("category", "model", "overall"))
+    several = whole["model"].drop_nulls().n_unique() > 1
+    shown = pl.concat([groups, whole, *([over] if several else [])])
+    verdicts = tables.category_table(shown, plan, "Verdict per category and over all stereotypes.")
+    controls = control_table(checks, plan)
+    return Section(
+        key="verdicts",
+        title="Verdicts per category",
+        short="Verdicts",
+        figures=tuple(figures.category_figures(pl.concat([groups, whole]), plan, measure)),
+        tables=(("", verdicts), *([("", controls)] if controls else [])),
+    )
+
+
+def estimate_section(each: pl.DataFrame, plan: Plan) -> Section:
+    """Set out the estimates per stereotype in full, and the papers' t test for contrast."""
+    clustered = tables.estimate_table(
+        each, plan, "Estimates per stereotype; intervals and p values are clustered."
+    )
+    naive = tables.naive_table(
+        each, plan, "The papers’ t test, which takes every answer for independent (naive)."
+    )
+    return Section(
+        key="tables",
+        title="All estimates",
+        short="All estimates",
+        text=(_READING.format(exact=_EXACT if "unanimous" in each["test"] else ""),),
+        tables=(("", clustered), ("For contrast: the naive t test of the papers", naive)),
+    )
 
 
 def stereotype_section(each: pl.DataFrame, plan: Plan, measure: Measure, sides: str) -> Section:

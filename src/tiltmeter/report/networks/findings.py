@@ -9,15 +9,11 @@ import polars as pl
 
 from tiltmeter.report.networks.chance import beyond_chance
 from tiltmeter.report.networks.emotions import away, in_plutchiks_order
-from tiltmeter.report.networks.results import ALPHA, Networks, network_table
+from tiltmeter.report.networks.results import ALPHA, Networks
 from tiltmeter.report.networks.stereotypes import turned
 from tiltmeter.report.prose import interval, number, p_value
-from tiltmeter.report.tables import Table
 
-__all__ = ["MOST_SENTENCES", "finding_table", "findings"]
-
-#: Above this many findings they stand in a table.
-MOST_SENTENCES = 6
+__all__ = ["findings"]
 
 
 def findings(networks: Networks) -> list[tuple[str, str, str]]:
@@ -45,21 +41,6 @@ def findings(networks: Networks) -> list[tuple[str, str, str]]:
                 said = [say(mine, told), beyond_chance(networks, identity, approach, str(network))]
                 found.append((label, str(network), " ".join(filter(None, said))))
     return found
-
-
-def finding_table(found: Sequence[tuple[str, str, str]]) -> Table:
-    """Set out what was found, a line per identity and network."""
-    frame = pl.DataFrame(found, schema=["identity", "network", "text"], orient="row")
-    return network_table(
-        frame,
-        "What was found, per identity and network. Effects have their interval in brackets.",
-        {
-            "Identity": lambda r: r["identity"],
-            "Network": lambda r: r["network"],
-            "Finding": lambda r: r["text"],
-        },
-        heads=2,
-    )
 
 
 def _bracketed(value: float, ends: tuple[float | None, float | None]) -> str:

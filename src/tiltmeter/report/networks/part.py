@@ -5,30 +5,23 @@ Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from pathlib import Path
 
-from tiltmeter.report.drawing.figures import Figure
+from tiltmeter.report.names import first_few
 from tiltmeter.report.networks.chance import chance_section
 from tiltmeter.report.networks.differences import difference_section
 from tiltmeter.report.networks.emotions import emotion_section
-from tiltmeter.report.networks.findings import MOST_SENTENCES, finding_table, findings
-from tiltmeter.report.networks.results import Networks
+from tiltmeter.report.networks.findings import findings
+from tiltmeter.report.networks.results import Networks, read_networks
 from tiltmeter.report.networks.sensitivity import sensitivity_section
 from tiltmeter.report.networks.stereotypes import SCALE, stereotype_section
 from tiltmeter.report.networks.streams import stream_section
 from tiltmeter.report.networks.structure import structure_section
 from tiltmeter.report.networks.valence import SCALE as SLOPE
 from tiltmeter.report.networks.valence import valence_section
-from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import visible
-from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table
+from tiltmeter.report.sections import Part, Passage, Source, Term, made_with, told
 
-__all__ = ["LIMITS", "NetworkPart", "network_part", "network_title"]
-
-#: Networks named in a title.
-_TITLED = 3
+__all__ = ["LIMITS", "network_part"]
 
 _MEASURED = (
     "A network of free associations has a word at each node; two words are joined where one was "
@@ -38,13 +31,13 @@ _MEASURED = (
     "people’s and of models’ answers are measured alike. Nobody was asked about a group."
 )
 _APPROACHES = {
-    "stereotypes": (
+    "stereotypes": Term(
         "Stereotypes",
         "Do primes of a category (woman) activate the words tied to it (gentle) more than primes "
         f"of the other do? {SCALE} Positive: stereotype-consistent.",
     ),
-    "valence": ("Valence", f"Are the words that a prime activates pleasant? {SLOPE}"),
-    "emotions": (
+    "valence": Term("Valence", f"Are the words that a prime activates pleasant? {SLOPE}"),
+    "emotions": Term(
         "Emotions",
         "Which of two primes activates the words of an emotion more? The same measure as of "
         "stereotypes; positive: more for the prime named first. No direction is stereotypical.",
@@ -73,42 +66,22 @@ LIMITS = (
 )
 
 
-@dataclass(frozen=True)
-class NetworkPart:
-    """The part of a report about networks; what is not known is empty."""
-
-    names: tuple[str, ...]
-    facts: Plan
-    study: Plan
-    findings: tuple[tuple[str, str, str], ...]  # identity, network, text
-    table: Table | None  # of findings, where there are many
-    measured: tuple[str, ...]
-    approaches: tuple[tuple[str, str], ...]
-    sections: tuple[Section, ...]
-    limits: tuple[str, ...]
-    setting: tuple[tuple[str, str], ...]
-    tables: tuple[str, ...]  # names of the files
-
-    def figures(self) -> Iterator[Figure]:
-        """Give every figure, in the order of the page."""
-        for section in self.sections:
-            yield from section.figures
-
-
-def network_part(networks: Networks) -> NetworkPart:
+def network_part(directory: Path) -> Part | None:
     """Make the part of a report about networks.
 
     Parameters
     ----------
-    networks
-        A results directory.
+    directory
+        A results directory; a section whose table is absent is left out.
 
     Returns
     -------
-    NetworkPart
-        A section whose table is absent is left out.
+    Part or None
+        None where there is no table about networks.
     """
-    found = tuple(findings(networks))
+    networks = read_networks(directory)
+    if networks is None:
+        return None
     made = (
         structure_section(networks),
         stereotype_section(networks),
@@ -124,29 +97,40 @@ def network_part(networks: Networks) -> NetworkPart:
         for name in ("network_effects", "network_coefficients")
         for approach in networks.tables[name]["approach"]
     }
-    return NetworkPart(
+    study, title = networks.study, "Implicit bias in association networks"
+    approaches = tuple(term for key, term in _APPROACHES.items() if key in seen)
+    named = study.text("title") or study.text("name")
+    facts = (("Networks", ", ".join(networks.names)), ("Study", named))
+    return Part(
+        key="networks",
+        title="Association networks",
+        headline=f"{title}: {first_few(networks.names)}" if networks.names else title,
+        plan=networks.facts,
         names=networks.names,
-        facts=networks.facts,
-        study=networks.study,
-        findings=found,
-        table=finding_table(found) if len(found) > MOST_SENTENCES else None,
-        measured=(_MEASURED,),
-        approaches=tuple(told for key, told in _APPROACHES.items() if key in seen),
+        facts=tuple(Term(name, text) for name, text in facts if text),
+        measured=(Passage("Association networks", (_MEASURED,), approaches),),
+        **told(
+            findings(networks),
+            ("Identity", "Network"),
+            "What was found, per identity and network. Effects have their interval in brackets.",
+            "There are no effects in these results.",
+        ),
         sections=tuple(section for section in made if section),
         limits=LIMITS,
-        setting=_setting(networks.facts),
-        tables=tuple(networks.written),
+        notes=(Passage("Where this differs from the study", points=study.texts("notes")),),
+        sources=(Source(study.text("citation"), study.text("bibtex")),)
+        * bool(study.text("citation")),
+        setting=_setting(networks),
+        files=(
+            Term(
+                "networks.json, network*.parquet", "what was compared, and the tables as measured"
+            ),
+        ),
+        frames=networks.written,
     )
 
 
-def network_title(names: tuple[str, ...]) -> str:
-    """Title a report about networks alone."""
-    more = f" and {len(names) - _TITLED} more" if len(names) > _TITLED else ""
-    shown = ", ".join(names[:_TITLED]) + more
-    told = "Implicit bias in association networks"
-    return f"{told}: {shown}" if shown else told
-
-
+_FILES = "what was compared, and the tables as measured"
 _DEFAULTS = {
     "time_steps": "twice the diameter of each network",
     "norm": "as the study says of each identity",
@@ -154,12 +138,23 @@ _DEFAULTS = {
 _SAID = {"True": "yes", "False": "no"}
 
 
-def _setting(facts: Plan) -> tuple[tuple[str, str], ...]:
-    """Give the setting of the spreading, and what stands where nothing was set."""
-    return tuple(
-        (
-            visible(key.replace("_", " ")).capitalize(),
-            visible(_SAID.get(value, value) or _DEFAULTS.get(key, "not set")),
+def _setting(networks: Networks) -> tuple[Term, ...]:
+    """Give files and the setting of the spreading, and what stands where nothing was set."""
+    facts, study = networks.facts, networks.study.text("name")
+    held = [
+        Term(
+            one.text("of") or "File",
+            f"{one.text('file') or 'not named'}, SHA-256 {one.text('sha256') or 'not known'}",
+            "code",
+        )
+        for one in facts.parts("files")
+    ]
+    held += [Term("Study", study, "code")] if study else []
+    held += [
+        Term(
+            key.replace("_", " ").capitalize(),
+            _SAID.get(value, value) or _DEFAULTS.get(key, "not set"),
         )
         for key, value in facts.pairs("setting")
-    )
+    ]
+    return (*held, *made_with(facts))

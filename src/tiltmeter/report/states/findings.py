@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.networks.results import network_table
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.states.associations import COMPARABLE, at_the_end
 from tiltmeter.report.states.directions import cut_said
@@ -26,12 +25,9 @@ from tiltmeter.report.states.results import (
     split,
 )
 from tiltmeter.report.states.tables import titled
-from tiltmeter.report.tables import Table
 
-__all__ = ["MOST_SENTENCES", "finding_table", "findings"]
+__all__ = ["findings"]
 
-#: Above this many findings they stand in a table.
-MOST_SENTENCES = 6
 #: Up to this many tests each is named; of more, as many of the largest.
 MOST_NAMED = 3
 
@@ -65,21 +61,6 @@ def findings(inside: Representation) -> list[Finding]:
     for model, part in inside.of_models("directions"):
         found.append(("Accuracy of the directions", model, _directions(part)))
     return [one for one in found if one[2]]
-
-
-def finding_table(found: Sequence[Finding]) -> Table:
-    """Set out what was found, a line per kind and model."""
-    frame = pl.DataFrame(found, schema=["about", "model", "text"], orient="row")
-    return network_table(
-        frame,
-        "What was found, per measure and model. Intervals stand in brackets.",
-        {
-            "Measure": lambda r: r["about"],
-            "Model": lambda r: r["model"],
-            "Finding": lambda r: r["text"],
-        },
-        heads=1 if frame["model"].n_unique() == 1 else 2,
-    )
 
 
 def _profile(part: pl.DataFrame) -> str:

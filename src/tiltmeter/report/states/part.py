@@ -5,27 +5,20 @@ Reference: Schuster et al. 2024, arXiv:2411.16527; Caliskan et al. 2017; Bai et 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from pathlib import Path
 
-from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import visible
-from tiltmeter.report.sections import Section
+from tiltmeter.report.names import first_few
+from tiltmeter.report.plan import Plan, spaced
+from tiltmeter.report.sections import Part, Passage, Source, Term, made_with, told
 from tiltmeter.report.states.associations import association_section
 from tiltmeter.report.states.directions import direction_section
-from tiltmeter.report.states.findings import MOST_SENTENCES, finding_table, findings
+from tiltmeter.report.states.findings import findings
 from tiltmeter.report.states.layers import layer_section
 from tiltmeter.report.states.profiles import SCALE, profile_section
 from tiltmeter.report.states.relations import relation_section
-from tiltmeter.report.states.results import Representation
-from tiltmeter.report.tables import Table
+from tiltmeter.report.states.results import Representation, read_representation
 
-__all__ = ["LIMITS", "SOURCES", "RepresentationPart", "representation_part",
-           "representation_title"]  # fmt: skip
-
-#: Models named in a title.
-_TITLED = 3
+__all__ = ["LIMITS", "SOURCES", "state_part"]
 
 _MEASURED = (
     "A model turns every word it reads into a list of numbers, a state, anew at each of its "
@@ -34,22 +27,22 @@ _MEASURED = (
     "was not asked anything, and nothing it writes was looked at."
 )
 _APPROACHES = {
-    "representation_profiles": (
+    "representation_profiles": Term(
         "Profiles",
         f"Where do words stand between the poles of stereotype content, such as warm and cold? "
         f"{SCALE} No side is stereotypical by itself.",
     ),
-    "representation_directions": (
+    "representation_directions": Term(
         "Accuracy of the directions",
         "Are terms of a dictionary on the side where people put them? Share, 0 to 1; to be set "
         "against always naming the more frequent side.",
     ),
-    "representation_associations": (
+    "representation_associations": Term(
         "Association tests",
         "Are the words of one group closer to one set of attributes than those of another? Effect "
         "−2 to 2, neutral 0; positive: the expected, for groups of people the stereotypical way.",
     ),
-    "representation_relations": (
+    "representation_relations": Term(
         "Answers and representation",
         "Is what is associated inside also what the model says? Correlation −1 to 1, neutral 0.",
     ),
@@ -105,42 +98,22 @@ _REMOVAL = (
 )
 
 
-@dataclass(frozen=True)
-class RepresentationPart:
-    """The part of a report about representation; what is not known is empty."""
-
-    names: tuple[str, ...]
-    facts: Plan
-    findings: tuple[tuple[str, str, str], ...]  # about, model, text
-    table: Table | None  # of findings, where there are many
-    measured: tuple[str, ...]
-    approaches: tuple[tuple[str, str], ...]
-    sections: tuple[Section, ...]
-    limits: tuple[str, ...]
-    sources: tuple[str, ...]
-    setting: tuple[tuple[str, str], ...]
-    tables: tuple[str, ...]  # names of the files
-
-    def figures(self) -> Iterator[Figure]:
-        """Give every figure, in the order of the page."""
-        for section in self.sections:
-            yield from section.figures
-
-
-def representation_part(inside: Representation) -> RepresentationPart:
+def state_part(directory: Path) -> Part | None:
     """Make the part of a report about representation.
 
     Parameters
     ----------
-    inside
-        A results directory.
+    directory
+        A results directory; a section whose table is absent is left out.
 
     Returns
     -------
-    RepresentationPart
-        A section whose table is absent is left out.
+    Part or None
+        None where there is no table about representation.
     """
-    found = tuple(findings(inside))
+    inside = read_representation(directory)
+    if inside is None:
+        return None
     made = (
         profile_section(inside, "broad"),
         profile_section(inside, "fine"),
@@ -149,26 +122,34 @@ def representation_part(inside: Representation) -> RepresentationPart:
         association_section(inside),
         relation_section(inside),
     )
-    return RepresentationPart(
+    title = "Stereotypes inside the model"
+    approaches = tuple(term for key, term in _APPROACHES.items() if key in inside.written)
+    return Part(
+        key="representation",
+        title="Representation",
+        headline=f"{title}: {first_few(inside.names)}" if inside.names else title,
+        plan=inside.facts,
         names=inside.names,
-        facts=inside.facts,
-        findings=found,
-        table=finding_table(found) if len(found) > MOST_SENTENCES else None,
-        measured=(_MEASURED,),
-        approaches=tuple(told for key, told in _APPROACHES.items() if key in inside.written),
+        facts=(Term("Models read inside", ", ".join(inside.names)),) * bool(inside.names),
+        measured=(Passage("Representation", (_MEASURED,), approaches),),
+        **told(
+            findings(inside),
+            ("Measure", "Model"),
+            "What was found, per measure and model. Intervals stand in brackets.",
+            "Nothing was compared in these results.",
+        ),
         sections=tuple(section for section in made if section),
         limits=LIMITS,
-        sources=_sources(inside),
+        sources=tuple(map(Source, _sources(inside))),
         setting=_setting(inside.facts),
-        tables=tuple(inside.written),
+        files=(
+            Term(
+                "representation.json, representation_*.parquet",
+                "what was read, and the tables as measured",
+            ),
+        ),
+        frames=inside.written,
     )
-
-
-def representation_title(names: tuple[str, ...]) -> str:
-    """Title a report about representation without a run."""
-    more = f" and {len(names) - _TITLED} more" if len(names) > _TITLED else ""
-    shown = ", ".join(names[:_TITLED]) + more
-    return f"Stereotypes inside the model: {shown}" if shown else "Stereotypes inside models"
 
 
 def _sources(inside: Representation) -> tuple[str, ...]:
@@ -187,26 +168,26 @@ def _sources(inside: Representation) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*found, *filter(None, given)]))
 
 
-def _setting(facts: Plan) -> tuple[tuple[str, str], ...]:
+def _setting(facts: Plan) -> tuple[Term, ...]:
     """Say what was read, and how."""
-    told = [(f"Model {one.text('name')}", _model(one)) for one in facts.parts("models")]
+    held = [(f"Model {one.text('name')}", _model(one)) for one in facts.parts("models")]
     dictionary, contexts = facts.part("dictionary"), facts.part("contexts")
-    told.append(("Dictionary", _joined(
+    held.append(("Dictionary", _joined(
         dictionary.text("name"), dictionary.text("file"), _counted(dictionary, "terms"),
         _counted(dictionary, "senses"), _hash(dictionary))))  # fmt: skip
-    told.append(("Contexts", _joined(
+    held.append(("Contexts", _joined(
         contexts.text("kind"), contexts.text("file"), _counted(contexts, "contexts"),
         _hash(contexts))))  # fmt: skip
-    told += [(f"Words: {one.text('name')}", _words(one)) for one in facts.parts("words")]
-    told += [
+    held += [(f"Words: {one.text('name')}", _words(one)) for one in facts.parts("words")]
+    held += [
         (f"Tests: {one.text('study')}", _counted(one, "tests")) for one in facts.parts("tests")
     ]
     setting = facts.part("setting")
-    told += [
-        (key.replace("_", " ").capitalize(), value or ", ".join(setting.texts(key)))
+    held += [
+        (spaced(key), value or ", ".join(setting.texts(key)))
         for key, value in facts.pairs("setting")
     ]
-    return tuple((visible(name), visible(text)) for name, text in told if text)
+    return (*(Term(name, text) for name, text in held if text), *made_with(facts))
 
 
 _LAST = {

@@ -1,11 +1,11 @@
-"""An answer in pieces: what is shown, what is marked, what is left out."""
+"""Texts from outside: prompts and answers in pieces, marked and cut."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["LONGEST", "Piece", "passages"]
+__all__ = ["LONGEST", "Exchange", "Piece", "Quote", "passages"]
 
 #: Characters of an answer shown at a stretch; the rest stays in responses.parquet.
 LONGEST = 1500
@@ -19,6 +19,30 @@ class Piece:
 
     kind: str
     text: str
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A text under a label; an excerpt stands apart from the text it was taken from."""
+
+    label: str
+    pieces: tuple[Piece, ...]
+    excerpt: bool = False
+
+    @classmethod
+    def whole(cls, label: str, text: str, *, excerpt: bool = False) -> Quote:
+        """Quote a text in one piece; without any piece where it is empty."""
+        return cls(label, (Piece("text", text),) if text else (), excerpt)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What a model was asked, what it answered, and what was made of it."""
+
+    about: str
+    quotes: tuple[Quote, ...]
+    readings: tuple[str, ...] = ()
+    note: str = ""
 
 
 def passages(text: str, spans: Sequence[str]) -> tuple[list[Piece], list[bool]]:

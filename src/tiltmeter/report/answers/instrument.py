@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.report import tables
-from tiltmeter.report.answers.attributions import INSTRUMENT as ATTRIBUTION
 from tiltmeter.report.answers.attributions import attribution_section
 from tiltmeter.report.answers.chained import chained_section
 from tiltmeter.report.answers.compliance import compliance_section
 from tiltmeter.report.answers.content import content_section
-from tiltmeter.report.answers.controls import control_table, warnings
+from tiltmeter.report.answers.controls import warnings
 from tiltmeter.report.answers.interventions import changes, intervention_section
 from tiltmeter.report.answers.published import published_section
 from tiltmeter.report.answers.results import Results
-from tiltmeter.report.answers.stereotypes import order_section, stereotype_section, wording_section
+from tiltmeter.report.answers.stereotypes import (
+    estimate_section,
+    order_section,
+    stereotype_section,
+    verdict_section,
+    wording_section,
+)
 from tiltmeter.report.answers.words import word_section
 from tiltmeter.report.answers.yes_shares import yes_section
-from tiltmeter.report.drawing import figures
-from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import CONTROL, answer, scale
-from tiltmeter.report.sections import Section, in_order
+from tiltmeter.report.sections import Finding, Section, in_order
 from tiltmeter.report.tables import Table
 from tiltmeter.results import LEVELS, Measure
 
-__all__ = ["Part", "brief", "make_parts"]
+__all__ = ["Asked", "all_asked", "brief"]
 
 #: Above this many models and modes the summary is a table.
 MOST_ANSWERS = 4
@@ -43,42 +46,28 @@ _SIDES = {
 
 
 @dataclass(frozen=True)
-class Part:
-    """One study and instrument; a section without data is left out."""
+class Asked:
+    """What there is to show of one study and instrument; a section without data is left out."""
 
     name: str
     instrument: str
     measure: Measure
-    scale: str
     method: str
     dimensions: tuple[str, ...]  # of stereotype content
+    attributes: bool  # whether the model named the mood of its own descriptions
     briefs: tuple[dict[str, Any], ...]  # a row per model and mode for `brief`
-    answers: tuple[tuple[str, str, str], ...]  # who, warning, text; empty for many
-    changes: tuple[tuple[str, str], ...]
-    categories: tuple[list[Figure], Table]
-    controls: Table | None
+    answers: tuple[Finding, ...]  # empty for many
+    changes: tuple[Finding, ...]
     sections: tuple[Section, ...]
-    estimates: tuple[Table, Table]  # clustered, naive
 
     @property
     def decides(self) -> bool:
         """Whether the model was asked to decide about people."""
         return "decision" in self.instrument
 
-    @property
-    def attributes(self) -> bool:
-        """Whether the model named the mood of its own descriptions."""
-        return self.instrument == ATTRIBUTION
 
-    def figures(self) -> Iterator[Figure]:
-        """Give every figure, in the order of the page."""
-        yield from self.categories[0]
-        for section in self.sections:
-            yield from section.figures
-
-
-def make_parts(results: Results) -> list[Part]:
-    """Make a part of each study and instrument; controls go with the instrument they check.
+def all_asked(results: Results) -> list[Asked]:
+    """Show each study and instrument; controls go with the instrument they check.
 
     Parameters
     ----------
@@ -87,9 +76,9 @@ def make_parts(results: Results) -> list[Part]:
 
     Returns
     -------
-    list of Part
-        In the order of the plan's instruments, then of the estimates. With several, figure
-        names end in their number.
+    list of Asked
+        In the order of the plan's instruments, then of the estimates. Keys of sections end in
+        their number; with several, names of figures too.
     """
     plan, estimates = results.plan, results.estimates
     rows = estimates.select("study", "instrument").unique(maintain_order=True).rows()
@@ -98,17 +87,20 @@ def make_parts(results: Results) -> list[Part]:
     pairs = [(s, i) for s, i in rows if i and s not in plan.controls()]
     pairs = pairs or [(s, i) for s, i in rows if i]
     studies = len({study for study, _ in pairs})
-    parts = [_part(results, study, instrument, studies > 1) for study, instrument in pairs]
-    return [_numbered(part, place) for place, part in enumerate(parts, 1)] if parts[1:] else parts
+    each = [_asked(results, study, instrument, studies > 1) for study, instrument in pairs]
+    return [
+        replace(one, sections=tuple(s.numbered(place, figures=len(each) > 1) for s in one.sections))
+        for place, one in enumerate(each, 1)
+    ]
 
 
-def brief(parts: Sequence[Part], plan: Plan) -> Table | None:
+def brief(parts: Sequence[Asked], plan: Plan) -> Table | None:
     """Set out all parts in one table, where there are several or one of many rows.
 
     Parameters
     ----------
     parts
-        What `make_parts` made.
+        What `all_asked` gave.
     plan
         For the width of intervals.
 
@@ -122,11 +114,11 @@ def brief(parts: Sequence[Part], plan: Plan) -> Table | None:
         return None
     caption = "How many stereotypes got which verdict, and the mean over all of them."
     if not parts[1:]:
-        caption += f" {parts[0].scale}"
+        caption += f" {scale(parts[0].measure)}"
     return tables.brief_table(rows, plan, caption)
 
 
-def _part(results: Results, study: str, instrument: str, several_studies: bool) -> Part:
+def _asked(results: Results, study: str, instrument: str, several_studies: bool) -> Asked:
     plan, measure = results.plan.of(study), _measure(results, instrument)
     mine = results.of(study, instrument)
     frame = results.estimates.filter(instrument=instrument)
@@ -136,36 +128,21 @@ def _part(results: Results, study: str, instrument: str, several_studies: bool) 
     checks = frame.filter(control & (pl.col("level") == "stereotype"))
     own = frame.filter(~control, study=study)
     by_level = {level: in_order(own.filter(level=level), plan) for level in LEVELS}
-    each, groups, whole = (by_level[level] for level in ("stereotype", "category", "model"))
-    several = own["model"].drop_nulls().n_unique() > 1
-    verdicts = pl.concat([groups, whole, *([by_level["overall"]] if several else [])])
+    each, whole = by_level["stereotype"], by_level["model"]
     name = f"{measure.title} ({study})" if several_studies else measure.title
-    return Part(
+    return Asked(
         name=name,
         instrument=instrument,
         measure=measure,
-        scale=scale(measure),
         method=plan.methods.get(instrument, ""),
         dimensions=tuple(
             plan.dimension(key)
             for key in each["dimension"].drop_nulls().unique(maintain_order=True)
         ),
+        attributes=not mine.attributions.is_empty(),
         **_in_brief(name, plan, measure, each, whole, warnings(checks, plan)),
         changes=changes(mine.contrasts, plan),
-        categories=(
-            figures.category_figures(pl.concat([groups, whole]), plan, measure),
-            tables.category_table(verdicts, plan, "Verdict per category and over all stereotypes."),
-        ),
-        controls=control_table(checks, plan),
-        sections=_sections(mine, study, by_level, plan, measure),
-        estimates=(
-            tables.estimate_table(
-                each, plan, "Estimates per stereotype; intervals and p values are clustered."
-            ),
-            tables.naive_table(
-                each, plan, "The papers’ t test, which takes every answer for independent (naive)."
-            ),
-        ),
+        sections=_sections(mine, study, by_level, checks, plan, measure),
     )
 
 
@@ -173,30 +150,30 @@ def _sections(
     results: Results,
     study: str,
     by_level: Mapping[str, pl.DataFrame],
+    checks: pl.DataFrame,
     plan: Plan,
     measure: Measure,
 ) -> tuple[Section, ...]:
-    """Make the sections of a part, in the order of the page, of what `results` narrowed holds."""
-    each, instrument = by_level["stereotype"], measure.name
-    attributes = instrument == ATTRIBUTION
-    named, other = results.attributions, results.attribution_contrasts
+    """Make the sections in the order of the page, of what `results` narrowed holds."""
+    each, named = by_level["stereotype"], results.attributions
+    attributes = not named.is_empty()
     made = (
+        verdict_section(by_level, checks, plan, measure),
         content_section(
             each, results.dimension_tests, results.dimension_correlations, results.ranks, plan,
             measure,
         ),
-        attribution_section(named, other, plan, measure) if attributes else None,
+        attribution_section(named, results.attribution_contrasts, plan, measure),
         stereotype_section(each, plan, measure, _SIDES[attributes]),
-        yes_section(results.yes_shares, study, plan) if instrument == "absolute_decision" else None,
-        chained_section(results.regressions, results.chained, study, plan)
-        if instrument == "chained_decision"
-        else None,
+        yes_section(results.yes_shares, study, plan),
+        chained_section(results.regressions, results.chained, study, plan),
         intervention_section(results.contrasts, plan, measure),
         compliance_section(results.compliance, plan),
         None if attributes else order_section(each, plan, measure),
         wording_section(by_level["cell"], plan, measure),
         word_section(results.words, plan),
         published_section(study, each, by_level["model"], named, plan, measure),
+        estimate_section(each, plan),
     )  # fmt: skip
     return tuple(section for section in made if section)
 
@@ -244,20 +221,11 @@ def _in_brief(
         for (model, mode), part in found.items()
     )
     answers = tuple(
-        (
+        Finding(
             f"{model}, mode {mode}",
-            warned[model, mode],
             answer(plan, measure, totals.get((model, mode)), part),
+            warned[model, mode],
         )
         for (model, mode), part in found.items()
     )
     return {"briefs": briefs, "answers": answers if len(found) <= MOST_ANSWERS else ()}
-
-
-def _numbered(part: Part, place: int) -> Part:
-    drawn = [replace(figure, name=f"{figure.name}-{place}") for figure in part.categories[0]]
-    return replace(
-        part,
-        categories=(drawn, part.categories[1]),
-        sections=tuple(section.numbered(place) for section in part.sections),
-    )
