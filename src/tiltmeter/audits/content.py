@@ -79,7 +79,7 @@ def _with_shares(scores: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _level(answers: pl.LazyFrame, level: str, keys: Sequence[str]) -> pl.LazyFrame:
-    names = [*RUN, *keys]
+    names = [*RUN, "instrument", *keys]
     first = pl.when(attribute_order="counter_first").then("comedy").otherwise("tragedy")
     decided = pl.col("neutral") == 0
     shares = ("comedy", "tragedy", "neutral")

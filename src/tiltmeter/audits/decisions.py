@@ -9,8 +9,8 @@ import polars as pl
 
 from tiltmeter.instruments.absolute_decision import CONSISTENT
 from tiltmeter.instruments.catalogue import MEASURES
-from tiltmeter.results import ESTIMATES, VERSIONS
-from tiltmeter.results.answers import FITS, MATCHES
+from tiltmeter.results import ESTIMATES, VERSIONS, check
+from tiltmeter.results.answers import FITS, MATCHES, YES_SHARES
 from tiltmeter.statistics.contrasts import Contrasted, contrast
 from tiltmeter.statistics.logistic import Regression, regress
 
@@ -47,7 +47,7 @@ def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
     counted = (
         scores.filter(pl.col("instrument") == "absolute_decision")
         .with_columns(yes=yes)
-        .group_by(*_CELL, "version")
+        .group_by(*_CELL, "instrument", "version")
         .agg(
             n=pl.len().cast(pl.Int64),
             n_yes=pl.col("yes").sum(),
@@ -57,7 +57,8 @@ def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
     )
     share = pl.when(pl.col("total") > 0).then(pl.col("n_yes") / pl.col("total"))
     smooth = (pl.col("n_yes") + EPSILON) / (pl.col("total") + 2 * EPSILON)
-    shown = counted.with_columns(yes_share=share, published_share=smooth).drop("total").collect()
+    shown = counted.with_columns(yes_share=share, published_share=smooth).collect()
+    shown = check(shown, YES_SHARES, "yes_shares")
     return shown.sort(*_CELL, pl.col("version").cast(pl.Enum(list(VERSIONS)), strict=False))
 
 
@@ -112,7 +113,7 @@ def regressions(answers: pl.DataFrame) -> Regression:
         of_run_too = [*of_run, pl.lit(run[0], pl.String).alias("subject")]
         instrument = pl.lit("chained_decision").alias("instrument")
         estimates.append(found.estimates.with_columns(*of_run_too, instrument))
-        fits.append(found.fits.with_columns(of_run))
+        fits.append(found.fits.with_columns(*of_run, instrument))
     return Regression(pl.concat(estimates), pl.concat(fits))
 
 

@@ -93,9 +93,9 @@ def brief_table(rows: Sequence[Mapping[str, Any]], plan: Plan, caption: str) -> 
     body = []
     for row in rows:
         kinds = [verdict_kind(code) for code in row["verdicts"]]
-        total = row["total"] or dict.fromkeys(("mean", "ci_low", "ci_high", "compliance"))
+        total = row["total"] or dict.fromkeys(("estimate", "ci_low", "ci_high", "compliance"))
         texts = [str(kinds.count(kind)) for kind in SIGNS]
-        texts += [f"{row['neutral']:g}", number(total["mean"])]
+        texts += [f"{row['neutral']:g}", number(total["estimate"])]
         texts += [interval(total["ci_low"], total["ci_high"]), percent(total["compliance"])]
         named = tuple(Cell(row[head.lower()] or "") for head in heads)
         body.append((*named, *[Cell(text, "num") for text in texts]))
@@ -112,7 +112,7 @@ def category_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
             "Category": lambda r: category_title(r["category"]) if r["category"] else "All",
             **FROM,
             "Verdict": lambda r: verdict(r["verdict"]),
-            "Mean": lambda r: number(r["mean"]),
+            "Mean": lambda r: number(r["estimate"]),
             plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
             "Worst case": _worst,
             "Compliance": lambda r: percent(r["compliance"]),
@@ -130,13 +130,13 @@ def estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
             "Stereotype": lambda r: plan.of(r["study"]).label(r["stereotype"]),
             **FROM,
             "Verdict": lambda r: verdict(r["verdict"]),
-            "Mean": lambda r: number(r["mean"]),
+            "Mean": lambda r: number(r["estimate"]),
             plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
             "df": lambda r: number(r["df"], 1),
             "p": lambda r: p_value(r["p"]),
             "p (Holm)": lambda r: p_value(r["p_holm"]),
             "p (TOST)": lambda r: p_value(r["tost_p_holm"]),
-            "d": lambda r: number(r["cohen_d"]),
+            "d": lambda r: number(r["effect_size"]),
             "Worst case": _worst,
             "Scored / n": lambda r: f"{r['n_scored']} / {r['n']}",
             "Compliance": lambda r: percent(r["compliance"]),
@@ -152,14 +152,14 @@ def naive_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
         {
             "Stereotype": lambda r: plan.label(r["stereotype"]),
             **FROM,
-            "Mean": lambda r: number(r["mean"]),
+            "Mean": lambda r: number(r["estimate"]),
             "SE (clustered)": lambda r: number(r["se"], 3),
             "Clusters": lambda r: count(r["n_clusters"]),
             "p (clustered)": lambda r: p_value(r["p"]),
-            "SE (naive)": lambda r: number(r["naive_se"], 3),
-            "t (naive)": lambda r: number(r["naive_t"]),
-            "df (naive)": lambda r: number(r["naive_df"], 0),
-            "p (naive)": lambda r: p_value(r["naive_p"]),
+            "SE (naive)": lambda r: number(r["se_published"], 3),
+            "t (naive)": lambda r: number(r["statistic_published"]),
+            "df (naive)": lambda r: number(r["df_published"], 0),
+            "p (naive)": lambda r: p_value(r["p_published"]),
         },
     )
 
@@ -173,7 +173,7 @@ def order_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
             "Stereotype": lambda r: plan.label(r["stereotype"]) if r["stereotype"] else "All",
             **FROM,
             "Order effect": lambda r: number(r["order_effect"]),
-            plan.interval: lambda r: interval(r["order_effect_low"], r["order_effect_high"]),
+            plan.interval: lambda r: interval(r["order_low"], r["order_high"]),
             "First-named share": lambda r: number(r["first_share"]),
         },
     )

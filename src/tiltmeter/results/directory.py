@@ -27,6 +27,7 @@ __all__ = [
     "read_detail",
     "read_estimates",
     "read_results",
+    "read_small",
     "write_results",
 ]
 
@@ -175,8 +176,11 @@ def read_detail(directory: Path, name: str) -> pl.DataFrame:
     InputError
         If it is malformed.
     """
-    path = directory / f"{name}.parquet"
-    schema = TABLES[name].schema
+    return read_small(directory / f"{name}.parquet", TABLES[name].schema)
+
+
+def read_small(path: Path, schema: Schema) -> pl.DataFrame:
+    """Read a small table; an absent one is empty."""
     return _read(path, schema) if path.is_file() else pl.DataFrame(schema=schema)
 
 

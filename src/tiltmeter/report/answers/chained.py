@@ -52,7 +52,7 @@ def chained_section(
     Parameters
     ----------
     regressions
-        Rows of REGRESSIONS of one study with model and mode.
+        Coefficients with the fits behind them, of one study.
     chained
         The answers scored on both parts, for the points; None for curves alone.
     study
@@ -66,8 +66,8 @@ def chained_section(
         None where nothing was regressed.
     """
     # "all" stands first; the categories follow as the plan lists them.
-    rows = in_order(regressions.with_columns(category="group"), plan)
-    whole = pl.col("group") == "all"
+    rows = in_order(regressions.with_columns(category="part"), plan)
+    whole = pl.col("part") == "all"
     rows = pl.concat([rows.filter(whole), rows.filter(~whole)])
     if rows.is_empty():
         return None
@@ -98,7 +98,7 @@ def chained_section(
 
 def _said(part: pl.DataFrame, plan: Plan) -> str:
     """Say in a sentence what the coefficients over all prompts mean."""
-    found = {row["method"]: row for row in part.filter(group="all").iter_rows(named=True)}
+    found = {row["method"]: row for row in part.filter(part="all").iter_rows(named=True)}
     main = next((found[m] for m in METHODS if m in found and _fitted(found[m])), None)
     if main is None:
         notes = [row["note"] for row in found.values() if row["note"]]
@@ -106,38 +106,38 @@ def _said(part: pl.DataFrame, plan: Plan) -> str:
     low, high = main["ci_low"], main["ci_high"]
     text = (
         "where the association score is higher by 1, the odds of a stereotype-consistent decision "
-        f"are {times(main['coefficient'])} times as high ({main['method']}; {plan.interval} "
-        f"{times(low)} to {times(high)}; {count(main['n'])} prompts)"
+        f"are {times(main['estimate'])} times as high ({main['method']}; {plan.interval} "
+        f"{times(low)} to {times(high)}; {count(main['n_scored'])} prompts)"
     )
     if low is not None and high is not None and low <= 0 <= high:
         text += ", which may be chance: the interval holds 1"
     mixed = found.get("mixed")
     if mixed and _fitted(mixed):
         text += (
-            f". Within a stereotype (mixed): {times(mixed['coefficient'])} times "
+            f". Within a stereotype (mixed): {times(mixed['estimate'])} times "
             f"({times(mixed['ci_low'])} to {times(mixed['ci_high'])})"
         )
     return f"{text}."
 
 
 def _fitted(row: Mapping[str, Any]) -> bool:
-    return row["coefficient"] is not None and row["se"] is not None
+    return row["estimate"] is not None and row["se"] is not None
 
 
 def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     columns: dict[str, Render] = {
-        "Group": lambda r: group_title(r["group"]),
+        "Group": lambda r: group_title(r["part"]),
         "Method": lambda r: r["method"],
         **FROM,
-        "Coefficient": lambda r: number(r["coefficient"]),
+        "Coefficient": lambda r: number(r["estimate"]),
         plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
         "p": lambda r: p_value(r["p"]),
-        "Odds ratio": lambda r: times(r["coefficient"]),
+        "Odds ratio": lambda r: times(r["estimate"]),
         "AIC": lambda r: number(r["aic"], 1),
         "BIC": lambda r: number(r["bic"], 1),
         "Log-likelihood": lambda r: number(r["log_likelihood"], 1),
         "Pseudo R²": lambda r: number(r["pseudo_r2"], 3),
-        "Prompts (consistent)": lambda r: f"{count(r['n'])} ({count(r['n_ones'])})",
+        "Prompts (consistent)": lambda r: f"{count(r['n_scored'])} ({count(r['n_ones'])})",
         "Stereotypes": lambda r: count(r["n_clusters"]),
     }
     if frame["note"].drop_nulls().len():

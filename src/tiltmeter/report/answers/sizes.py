@@ -88,7 +88,7 @@ def _panels(results: Results, sizes: Mapping[str, float]) -> list[Panel]:
     for name in chosen:
         measure = plan.measure(name)
         frame = _sized(own.filter(level="model", instrument=name), sizes)
-        means = frame.select("model", "mode", "size", "mean", low="ci_low", high="ci_high")
+        means = frame.select("model", "mode", "size", mean="estimate", low="ci_low", high="ci_high")
         ends = (measure.low, measure.high, measure.neutral)
         panels.append(Panel(measure.title, scale(measure), *ends, means.drop_nulls("mean")))
     if not chosen:

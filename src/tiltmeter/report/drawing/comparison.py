@@ -157,7 +157,7 @@ def model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table
     theirs
         With ``label, model, mean, note``.
     ours
-        With ``label, model, mode, mean``.
+        With ``label, model, mode, estimate``.
     caption
         What is shown.
 
@@ -173,7 +173,7 @@ def model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table
         found.setdefault((row["model"], "published"), {})[row["label"]] = text
     for row in ours.iter_rows(named=True):
         who = (row["model"] or "all models", f"this run, {row['mode']}")
-        found.setdefault(who, {})[row["label"]] = number(row["mean"], 3)
+        found.setdefault(who, {})[row["label"]] = number(row["estimate"], 3)
     rows = [
         (Cell(model), Cell(where), *[Cell(of.get(label, "–"), "num") for label in labels])
         for (model, where), of in found.items()

@@ -13,11 +13,11 @@ from pathlib import Path
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.report.answers.results import read_table
 from tiltmeter.report.names import cut, shown_names
 from tiltmeter.report.plan import Plan, read_plan, spaced
 from tiltmeter.report.prose import visible
 from tiltmeter.report.tables import Render, Table, render_table
+from tiltmeter.results.directory import read_small as read_table
 from tiltmeter.results.networks import NETWORK_TABLES
 
 __all__ = [

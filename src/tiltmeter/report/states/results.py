@@ -13,10 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.answers.results import read_table
 from tiltmeter.report.names import cut, shown_names
 from tiltmeter.report.plan import Plan, read_plan
 from tiltmeter.report.prose import visible
+from tiltmeter.results.directory import read_small as read_table
 from tiltmeter.results.states import REPRESENTATION_TABLES
 
 __all__ = [
