@@ -101,7 +101,7 @@ def _asked(frame: pl.DataFrame) -> pl.DataFrame:
         pl.col("n", "n_scored", *_COUNTS).sum()
     )
     share = 1 - pl.col("n_scored") / pl.col("n")
-    return total.filter(pl.col("n") > 0).with_columns(mean=share)
+    return total.filter(pl.col("n") > 0).with_columns(estimate=share)
 
 
 def _group_figures(asked: pl.DataFrame, plan: Plan) -> list[Figure]:
