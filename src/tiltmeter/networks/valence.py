@@ -28,7 +28,7 @@ from tiltmeter.networks.network import Network
 from tiltmeter.networks.setting import Setting
 from tiltmeter.networks.spreading import activate
 from tiltmeter.results.networks import COEFFICIENTS
-from tiltmeter.statistics.fractional import equal_slopes, fit_shares
+from tiltmeter.statistics.logit import equal_slopes, fit_shares
 from tiltmeter.stimuli.network_study import Valence
 
 __all__ = ["coefficients"]

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
 
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
@@ -41,7 +42,7 @@ from tiltmeter.states.axes import Axes, build_axes
 from tiltmeter.states.contexts import rows_of
 from tiltmeter.states.dictionary import Dictionary
 from tiltmeter.states.words import Words
-from tiltmeter.statistics.effects import benjamini_hochberg, holm
+from tiltmeter.statistics.effects import holm
 from tiltmeter.statistics.groups import ROUNDING, compare_groups, margin, permute_groups
 
 __all__ = ["Profile", "ProfileSetting", "measure_profile"]
@@ -274,5 +275,5 @@ def _adjusted(family: pl.DataFrame) -> pl.DataFrame:
     tested = np.isfinite(p)
     columns = {"p_holm": np.full(len(p), np.nan), "p_bh": np.full(len(p), np.nan)}
     columns["p_holm"][tested] = holm(p[tested])
-    columns["p_bh"][tested] = benjamini_hochberg(p[tested])
+    columns["p_bh"][tested] = false_discovery_control(p[tested])
     return family.with_columns(pl.Series(c, v).fill_nan(None) for c, v in columns.items())

@@ -24,14 +24,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy.stats import false_discovery_control
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import LEVELS, ORDERS, Measure, Schema, as_estimates, check, columns
 from tiltmeter.results.measures import DETAILS
 from tiltmeter.results.verdicts import judge
-from tiltmeter.statistics.clustered import ClusteredMean, mean_of_clusters
-from tiltmeter.statistics.clusters import assign_clusters
-from tiltmeter.statistics.effects import benjamini_hochberg, cohen_d, holm, naive_t, tost
+from tiltmeter.statistics.clustered import ClusteredMean, assign_clusters, mean_of_clusters
+from tiltmeter.statistics.effects import cohen_d, holm, naive_t, tost
 from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
 
 __all__ = ["Estimated", "Inference", "estimate", "estimate_summaries"]
@@ -53,7 +53,7 @@ _ROUNDING = 1e-12
 
 _ADJUSTED = (
     ("p", holm, "p_holm"),
-    ("p", benjamini_hochberg, "p_bh"),
+    ("p", false_discovery_control, "p_bh"),
     ("tost_p", holm, "tost_p_holm"),
 )
 
