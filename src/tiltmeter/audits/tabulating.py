@@ -11,8 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.asking.directory import held_plan
-from tiltmeter.asking.journal import Journal
+from tiltmeter.asking.directory import load_plan
 from tiltmeter.asking.judge import JUDGE, verdicts
 from tiltmeter.asking.plan import Plan
 from tiltmeter.asking.studies import by_study
@@ -21,6 +20,7 @@ from tiltmeter.errors import InputError, unknown
 from tiltmeter.instruments.catalogue import MEASURES
 from tiltmeter.instruments.scoring import score
 from tiltmeter.results import LEVELS, RESPONSES, SCORES, WORDS, check
+from tiltmeter.results.records import Journal
 from tiltmeter.results.tables import keep_table, pieces, scan_table, write_pieces, write_table
 from tiltmeter.statistics import (
     Inference,
@@ -200,7 +200,7 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
     PlanError
         If the directory holds no plan, or one of its study files was changed.
     """
-    plan = held_plan(directory)
+    plan = load_plan(directory)
     studies = {s.study.name: s.study for s in plan.selections}
     collect_responses(plan, directory)
     words = score_responses(
