@@ -14,7 +14,7 @@ _PUBLIC = {
     "INSTRUMENTS": "tiltmeter.instruments.catalogue",
     "Inference": "tiltmeter.statistics",
     "Lexicons": "tiltmeter.networks.bias",
-    "Loading": "tiltmeter.models.readers.loading",
+    "Loading": "tiltmeter.models.readers.pretrained",
     "MEASURES": "tiltmeter.instruments.catalogue",
     "Measure": "tiltmeter.results",
     "Network": "tiltmeter.networks",

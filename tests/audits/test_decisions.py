@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from tiltmeter.asking.budget import Budget, estimate_cost
-from tiltmeter.asking.directory import claim, held_plan
-from tiltmeter.asking.journal import Journal
+from tiltmeter.asking.claim import claim
+from tiltmeter.asking.directory import load_plan
 from tiltmeter.asking.plan import Plan, Selection
 from tiltmeter.asking.sessions import Outcome, ask_models
 from tiltmeter.audits.decisions import chained, contrasts, regressions, yes_shares
@@ -21,6 +21,7 @@ from tiltmeter.audits.tabulating import score_responses, tabulate
 from tiltmeter.errors import InputError, PlanError
 from tiltmeter.models.opening import Connection, open_models
 from tiltmeter.results import SCORES, VERSIONS
+from tiltmeter.results.records import Journal
 from tiltmeter.stimuli import load_study
 
 Serve = Callable[..., Any]
@@ -238,7 +239,7 @@ def test_a_directory_belongs_to_one_text_of_an_intervention(tmp_path: Path) -> N
     other = dataclasses.replace(plan, interventions={"none": None, "kind": "Be very kind."})
     with pytest.raises(PlanError, match="interventions is .*Be kind.* there, .*Be very kind"):
         claim(tmp_path / "r", other, "", "")
-    assert held_plan(tmp_path / "r").trials().equals(plan.trials())
+    assert load_plan(tmp_path / "r").trials().equals(plan.trials())
 
 
 def test_a_plan_of_several_instruments_is_kept_and_refuses_another(tmp_path: Path) -> None:
@@ -247,7 +248,7 @@ def test_a_plan_of_several_instruments_is_kept_and_refuses_another(tmp_path: Pat
     assert [m["instrument"] for m in described["instruments"]] == [
         *INSTRUMENTS[:2], "chained_association", "chained_decision"
     ]  # fmt: skip
-    assert held_plan(tmp_path / "r").trials().equals(plan.trials())
+    assert load_plan(tmp_path / "r").trials().equals(plan.trials())
     modes = plan.trials().group_by("instrument").agg(pl.col("mode").unique().sort())
     assert dict(modes.rows())["chained_task"] == ["structured"]
     with pytest.raises(PlanError, match="studies is"):
@@ -263,14 +264,17 @@ def test_two_studies_of_one_name_are_refused() -> None:
         Plan(selections, [MODEL])
 
 
-def test_a_directory_of_the_first_version_is_still_read(tmp_path: Path) -> None:
+def test_a_directory_of_another_layout_is_refused_and_left_alone(tmp_path: Path) -> None:
     plan = make_plan("word_association")
-    claim(tmp_path / "r", plan, "", "")
+    claim(tmp_path / "r", plan)
     path = tmp_path / "r" / "plan.json"
-    held = json.loads(path.read_text())
-    del held["interventions"], held["studies"][0]["instrument"]
-    path.write_text(json.dumps(held))
-    assert held_plan(tmp_path / "r").trials().equals(plan.trials())
+    kept = json.loads(path.read_text())
+    del kept["format"]
+    path.write_text(json.dumps(kept))
+    for read in (lambda: claim(tmp_path / "r", plan), lambda: load_plan(tmp_path / "r")):
+        with pytest.raises(PlanError, match="measure again in another directory, or read it with"):
+            read()
+    assert json.loads(path.read_text()) == kept
 
 
 # Tables

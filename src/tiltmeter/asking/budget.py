@@ -18,20 +18,10 @@ import polars as pl
 import yaml
 
 from tiltmeter.errors import InputError
+from tiltmeter.models.providers import find_provider
 
 __all__ = ["Budget", "Cost", "estimate_cost", "price"]
 
-#: Providers that run on one's own machine.
-LOCAL = (
-    "tiltmeter",
-    "hf",
-    "vllm",
-    "sglang",
-    "ollama",
-    "llama-cpp-python",
-    "transformer_lens",
-    "mockllm",
-)
 CHARACTERS_PER_TOKEN = 4.0
 #: Chat format and, in JSON or line format, what stands between two words.
 TOKENS_PER_PROMPT = 10
@@ -54,6 +44,19 @@ class Cost:
     output_tokens: int
     usd: float | None
     """None where the model's price is not known."""
+
+    @classmethod
+    def of(
+        cls,
+        model: str,
+        asked: tuple[int, int],
+        tokens: tuple[int, int],
+        prices: Path | None = None,
+    ) -> Cost:
+        """Price an estimate: trials and calls, tokens in and out; see `price`."""
+        rates = price(model, prices)
+        usd = None if rates is None else (tokens[0] * rates[0] + tokens[1] * rates[1]) / 1e6
+        return cls(model, *asked, *tokens, usd)
 
 
 @dataclass
@@ -114,7 +117,7 @@ def price(model: str, prices: Path | None = None) -> tuple[float, float] | None:
     tuple of float, or None
         ``(0, 0)`` for models on one's own machine; None where the price is not known.
     """
-    if model.split("/")[0] in LOCAL:
+    if find_provider(model).local:
         return 0.0, 0.0
     table = _prices(prices)
     matches = [name for name in table if model == name or model.startswith(f"{name}-20")]

@@ -6,11 +6,12 @@ import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tiltmeter import __version__
+from tiltmeter.asking.claim import Claimant
 from tiltmeter.errors import InputError
 from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
 from tiltmeter.instruments.design import Design
@@ -59,7 +60,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Claimant):
     """Which models are asked what."""
 
     selections: Sequence[Selection]
@@ -139,14 +140,18 @@ class Plan:
             "generation": asdict(self.generation),
         }
 
-    def describe(self, command: str, created: str) -> dict[str, Any]:
-        """Everything a reader of the results needs to know, for ``plan.json``."""
+    def file(self, out: Path) -> Path:
+        """Return where a results directory keeps the plan."""
+        return out / "plan.json"
+
+    def attachments(self) -> dict[str, str]:
+        """Return the study files, which `load_study` reads back with the same content."""
+        return {f"studies/{s.study.name}.yaml": _study_text(s.study) for s in self.selections}
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a reader of the results needs to know, beside the identity."""
         main = self.selections[0].study
         return {
-            "tiltmeter": __version__,
-            "created": created,
-            "command": command,
-            **self.identity(),
             "study": main.name,
             "study_title": main.title,
             "study_hash": study_hash(main),
@@ -166,6 +171,14 @@ class Plan:
             ),
             "controls": {s.study.name: s.study.control for s in self.selections if s.study.control},
         }
+
+
+def _study_text(study: Study) -> str:
+    import yaml
+
+    content = study.model_dump(exclude_none=True)
+    text: str = yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
+    return text
 
 
 def _source(study: Study) -> dict[str, str]:

@@ -28,21 +28,13 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import JSONSchema, collect
 
 from tiltmeter.errors import ModelError
+from tiltmeter.models.providers import find_provider
 from tiltmeter.reading.options import option_logprobs
 
 __all__ = ["Answer", "ask", "describe_error", "encodable", "samples", "trials_task"]
 
 #: Trial and answer, as they enter the responses.
 Answer = dict[str, Any]
-
-#: Providers on one's own machine, whose answers a seed fixes; others ignore or refuse one.
-SEEDED = ("tiltmeter", "hf", "vllm", "sglang", "ollama")
-
-#: Providers that continue an opened answer and give the log-probability of a whole option.
-EXACT = ("tiltmeter",)
-
-#: The most top log-probabilities that providers give.
-TOP_LOGPROBS = 20
 
 
 def samples(trials: pl.DataFrame) -> list[Sample]:
@@ -171,7 +163,7 @@ async def _before(
 
 
 def _seed(trial: Mapping[str, Any], model: Model) -> int | None:
-    return trial["seed"] if str(model).split("/")[0] in SEEDED else None
+    return trial["seed"] if find_provider(str(model)).seeded else None
 
 
 def encodable(text: str) -> str:
@@ -191,13 +183,14 @@ async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     """Ask attribute by attribute and record the log-probabilities of the two options."""
     model = get_model()
     options = trial["options"]
-    exact = str(model).split("/")[0] in EXACT
+    provider = find_provider(str(model))
+    exact = provider.exact
     seeded = GenerateConfig(seed=_seed(trial, model))
     choice = {"structured_outputs": {"choice": _after_space(options)}}
     config = seeded.merge(
         GenerateConfig(
             logprobs=True,
-            top_logprobs=TOP_LOGPROBS,
+            top_logprobs=provider.top_logprobs or None,
             max_tokens=None if exact else 1,
             extra_body=choice if exact else None,
         )
@@ -207,7 +200,7 @@ async def _forced(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     async def one(word: str) -> ModelOutput:
         asked = {**trial, "prompt": trial["prompt"].replace("{attribute}", word)}
         messages = list(conversation) if described else _opening_messages(asked)
-        if exact and trial["opening"]:
+        if provider.opened and trial["opening"]:
             opening = trial["opening"].replace("{attribute}", word)
             messages.append(ChatMessageAssistant(content=opening))
         return await model.generate(messages, config=config)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from tiltmeter.asking.directory import held_plan
+from tiltmeter.asking.directory import load_plan
 from tiltmeter.asking.plan import Plan
 from tiltmeter.errors import InputError
 from tiltmeter.results import SCORES
@@ -98,7 +98,7 @@ def read_said(path: Path) -> Relating:
     )
     joined = chosen.join(decisions, on=["model", "trial_id", "variation"], how="left")
     scores = joined.select("model", _stereotype(), _trial(), "score", "decision")
-    words = _words(held_plan(path)) if path.is_dir() else None
+    words = _words(load_plan(path)) if path.is_dir() else None
     return Relating(scores.unique(["model", "stereotype", "trial"], keep="first"), words, str(mode))
 
 

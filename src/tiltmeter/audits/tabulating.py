@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from tiltmeter.asking.directory import held_plan
-from tiltmeter.asking.journal import Journal
+from tiltmeter.asking.directory import load_plan
 from tiltmeter.asking.judge import JUDGE, verdicts
 from tiltmeter.asking.plan import Plan
 from tiltmeter.asking.studies import by_study
@@ -31,6 +30,7 @@ from tiltmeter.results import (
     check,
 )
 from tiltmeter.results.directory import write_results
+from tiltmeter.results.records import Journal
 from tiltmeter.results.tables import pieces, scan_table, write_pieces
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics import (
@@ -247,7 +247,7 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
     PlanError
         If the directory holds no plan, or one of its study files was changed.
     """
-    plan = held_plan(directory)
+    plan = load_plan(directory)
     studies = {s.study.name: s.study for s in plan.selections}
     collect_responses(plan, directory)
     words = score_responses(

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.cli.options import (
-    EMBEDDED,
     asking_options,
     build_plan,
     plan_options,
     select_study,
 )
 from tiltmeter.cli.run import carry_out, default_out
+from tiltmeter.models.providers import find_provider
 
 if TYPE_CHECKING:
     from tiltmeter.asking.plan import Plan, Selection
@@ -135,7 +135,7 @@ def _has(study: Study, instrument: str, options: dict[str, Any]) -> bool:
 
 
 def _embedded(models: Iterable[str]) -> bool:
-    return all(model.startswith(EMBEDDED) for model in models)
+    return all(find_provider(model).embedded for model in models)
 
 
 def _brief(part: Selection, plan: Plan, options: dict[str, Any]) -> Selection:

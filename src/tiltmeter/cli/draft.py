@@ -223,12 +223,12 @@ def _ask(name: str, prompts: Sequence[str], out: Path, options: dict[str, Any]) 
     import polars as pl
 
     from tiltmeter.asking.budget import Budget
-    from tiltmeter.asking.journal import Journal
     from tiltmeter.asking.sessions import ask_models
     from tiltmeter.cli.progress import progress_bar
     from tiltmeter.errors import ModelError
     from tiltmeter.models.opening import Generation, open_models
     from tiltmeter.results import TRIALS
+    from tiltmeter.results.records import Journal
 
     generation = Generation(options["temperature"], 1.0, options["answer_tokens"])
     models = open_models([name], generation, build_connection(options))

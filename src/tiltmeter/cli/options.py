@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from tiltmeter.models.providers import find_provider
+
 if TYPE_CHECKING:
     from tiltmeter.asking.budget import Budget
     from tiltmeter.asking.plan import Plan, Selection
@@ -43,8 +45,6 @@ class _Table(click.Path):
 
 
 TABLE = _Table(path_type=Path)
-
-EMBEDDED = "tiltmeter/"
 
 #: The longest text of the embedded model in modes that only choose: it rambles.
 DESCRIPTION_TOKENS = 48
@@ -186,7 +186,7 @@ def _answer_tokens(options: dict[str, Any], models: tuple[str, ...]) -> int:
     if options["answer_tokens"] is not None:
         return int(options["answer_tokens"])
     modes = tuple(options["modes"]) or _default_modes(models)
-    embedded = all(model.startswith(EMBEDDED) for model in models)
+    embedded = all(find_provider(model).embedded for model in models)
     return DESCRIPTION_TOKENS if embedded and "free" not in modes else 1024
 
 
@@ -242,7 +242,7 @@ def _interventions(selections: list[Selection], named: tuple[str, ...]) -> dict[
 
 
 def _default_modes(models: tuple[str, ...]) -> tuple[str, ...]:
-    embedded = [model.startswith(EMBEDDED) for model in models]
+    embedded = [find_provider(model).embedded for model in models]
     if all(embedded):
         return ("structured", "forced")
     return ("structured",) if any(embedded) else ("free",)

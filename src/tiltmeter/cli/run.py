@@ -55,10 +55,11 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     from datetime import UTC, datetime
 
     from tiltmeter.asking.budget import estimate_cost
-    from tiltmeter.asking.directory import claim, read_sizes, record_sizes
+    from tiltmeter.asking.claim import claim
+    from tiltmeter.asking.directory import read_sizes, record_sizes
     from tiltmeter.asking.sessions import ask_models
     from tiltmeter.audits.tabulating import tabulate
-    from tiltmeter.cli.progress import progress_bar, say_cost
+    from tiltmeter.cli.progress import progress_bar, say_cost, say_unfinished
     from tiltmeter.models.opening import open_models
 
     budget, connection = build_budget(options, plan), build_connection(options)
@@ -75,12 +76,12 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
         outcome = ask_models(
             trials, models, directory, budget, on_progress=advance, prices=options["prices"]
         )
-    if outcome.stopped_by == "interrupted":
-        click.echo(_so_far(outcome, "stopped"), err=True)
-        sys.exit(130)
-    if not outcome.complete:
-        why = f"stopped at {outcome.stopped_by}" if outcome.stopped_by else "not complete"
-        click.echo(_so_far(outcome, why), err=True)
+    if outcome.stopped_by == "interrupted" or not outcome.complete:
+        failed = f", {outcome.errors} failed" if outcome.errors else ""
+        answered = f"{outcome.answered:,} of {outcome.trials:,} trials answered{failed}"
+        code = say_unfinished(outcome.stopped_by, outcome.last_error, answered)
+        if outcome.stopped_by == "interrupted":
+            sys.exit(code)
     if not outcome.answered and not outcome.errors:
         sys.exit(1)
     if grader is not None and outcome.complete:
@@ -101,7 +102,7 @@ def _judge(
 
     collect_responses(plan, directory)
     studies = {s.study.name: s.study for s in plan.selections}
-    said = ask_judge(
+    judged = ask_judge(
         pieces(directory / "responses.parquet"),
         studies,
         grader,
@@ -109,13 +110,4 @@ def _judge(
         budget,
         prices=prices,
     )
-    click.echo(f"judge {grader[0]}: {said.answered:,} of {said.trials:,} open decisions")
-
-
-def _so_far(outcome: Outcome, why: str) -> str:
-    failed = f", {outcome.errors} failed" if outcome.errors else ""
-    failed += f" ({outcome.last_error})" if outcome.last_error else ""
-    return (
-        f"tiltmeter: {why}: {outcome.answered:,} of {outcome.trials:,} trials answered{failed}; "
-        "repeat the command to continue, nothing is asked twice"
-    )
+    click.echo(f"judge {grader[0]}: {judged.answered:,} of {judged.trials:,} open decisions")

@@ -24,7 +24,7 @@ from pathlib import Path
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.models.readers.locating import locate
+from tiltmeter.models.readers.terms import locate
 from tiltmeter.results.states import CONTEXTS
 from tiltmeter.states.corpus_files import texts
 

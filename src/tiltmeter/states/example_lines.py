@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tiltmeter.errors import InputError
-from tiltmeter.models.readers.locating import locate
+from tiltmeter.models.readers.terms import locate
 
 __all__ = ["holds", "read_lines"]
 

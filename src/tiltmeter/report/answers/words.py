@@ -127,7 +127,8 @@ def strongest(words: pl.DataFrame, plan: Plan, most: int = 3) -> pl.DataFrame:
         marginalized and to the default group, with their shares.
     """
     group = ["model", "mode", "plain_mode", "category", "stereotype", "dimension"]
-    mean = _mean(words.drop_nulls("share"), [*group, "attribute"]).sort(*group, "share", "attribute")
+    mean = _mean(words.drop_nulls("share"), [*group, "attribute"])
+    mean = mean.sort(*group, "share", "attribute")
     text = pl.format("{} ({})", "attribute", pl.col("share").map_elements(number, pl.String))
     return (
         mean.with_columns(text=text)
