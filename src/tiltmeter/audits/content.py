@@ -10,12 +10,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from tiltmeter.audits.decisions import RUN
+from tiltmeter.instruments.catalogue import with_table
 from tiltmeter.results import FACTORS, OUTCOMES, SCORES, Schema
 from tiltmeter.statistics.contrasts import CONTRASTS, contrast
 
 __all__ = ["ATTRIBUTIONS", "ATTRIBUTION_CONTRASTS", "attribution_contrasts", "attributions"]
-
-INSTRUMENT = "affective_attribution"
 
 #: What pairs made afterwards do not share.
 _DRAWN = ("pair_id", "marginalized", "default", "attribute_order", "trial_id")
@@ -86,7 +85,8 @@ def attributions(scores: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
 
 def _with_shares(scores: pl.LazyFrame) -> pl.LazyFrame:
     """Add what an answer counts for as comedy, tragedy and neutral; null where it was not read."""
-    ours = scores.filter(pl.col("instrument") == INSTRUMENT)
+    named = [one.name for one in with_table("attributions")]
+    ours = scores.filter(pl.col("instrument").is_in(named))
     valence = pl.when(pl.col("version") == "default").then("score").otherwise(-pl.col("score"))
     read = pl.col("score").is_not_null()
     neutral = pl.when(read).then((pl.col("outcome") == "neutral").fill_null(False).cast(pl.Float64))
