@@ -16,7 +16,7 @@ from tiltmeter.instruments.instrument import Instrument
 from tiltmeter.results import Measure
 from tiltmeter.stimuli import Study
 
-__all__ = ["INSTRUMENTS", "MEASURES", "instrument", "offers", "register", "select", "with_table"]
+__all__ = ["INSTRUMENTS", "MEASURES", "check_parts", "instrument", "offers", "register", "select", "with_table"]
 
 INSTRUMENTS: dict[str, Instrument] = {}
 
@@ -72,13 +72,24 @@ def select(
     StudyError
         If the study has a part for an instrument that there is not, or lacks what is named.
     """
+    check_parts(study)
+    return instrument(name).select(study, stereotypes, variations)
+
+
+def check_parts(study: Study) -> None:
+    """Check the parts of a study for instruments that Tiltmeter does not ship.
+
+    Raises
+    ------
+    StudyError
+        If there is no such instrument, or it cannot use the part.
+    """
     for part, raw in study.instruments.raw().items():
         if part not in INSTRUMENTS:
             source = getattr(raw, "source", f"study {study.name}")
-            raise StudyError(
-                f"{source}: instruments.{part}: {unknown('instrument', part, INSTRUMENTS)}"
-            )
-    return instrument(name).select(study, stereotypes, variations)
+            known = unknown("instrument", part, INSTRUMENTS)
+            raise StudyError(f"{source}: instruments.{part}: {known}")
+        INSTRUMENTS[part].wordings(study)
 
 
 def with_table(table: str) -> list[Instrument]:

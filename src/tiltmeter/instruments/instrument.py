@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -54,7 +55,7 @@ class Key:
     """Those the instrument draws from."""
     scoring: str = "exact"
 
-    @property
+    @cached_property
     def association(self) -> Words:
         """The words of the stereotype's word association."""
         return self.study.words(self.stereotype)
