@@ -13,7 +13,7 @@ import pytest
 
 from tiltmeter.asking.plan import Plan
 from tiltmeter.cli.audit import command as audit
-from tiltmeter.cli.audit import sized_plan
+from tiltmeter.cli.options import build_plan
 from tiltmeter.stimuli import load_study
 
 Run = Callable[..., tuple[int, str, str]]
@@ -26,7 +26,7 @@ def planned(model: str, *arguments: str) -> Plan:
     with audit.make_context("audit", [model, *arguments]) as context:
         assert isinstance(context, click.Context)
         options = dict(context.params)
-    return sized_plan(options.pop("size"), options.pop("models"), options)
+    return build_plan(options.pop("models"), options, options.pop("size"))
 
 
 def asked(plan: Plan) -> set[tuple[str, str]]:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.instruments.absolute_decision import score, trials
+from tiltmeter.instruments.absolute_decision import INSTRUMENT
 from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.scored import Scored
+from tiltmeter.instruments.instrument import Key, Scored
 from tiltmeter.results import VERSIONS
 from tiltmeter.stimuli import load_study
 
@@ -23,7 +23,11 @@ STEREOTYPICAL = ("marginalized_tied", "default_counter")
 
 
 def drawn(design: Design, *stereotypes: str) -> pl.DataFrame:
-    return trials(BAI, design, stereotypes=stereotypes or None)
+    return INSTRUMENT.trials(BAI, design, stereotypes=stereotypes or None)
+
+
+def score(text: str, trial: dict[str, Any]) -> Scored:
+    return INSTRUMENT.score(text, trial, Key(BAI, "age", AGE))["absolute_decision"]
 
 
 def read(text: str, version: str = "marginalized_tied", mode: str = "free", **more: Any) -> Scored:

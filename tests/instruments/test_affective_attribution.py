@@ -12,18 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiltmeter.errors import StudyError
-from tiltmeter.instruments.affective_attribution import score, trials
+from tiltmeter.instruments.affective_attribution import INSTRUMENT
 from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.scored import Scored
-from tiltmeter.stimuli import load_study
+from tiltmeter.instruments.instrument import Key, Scored
+from tiltmeter.stimuli import Study, load_study
 
 MIST, BAI, GERMAN = load_study("mist2025"), load_study("bai2025"), load_study("herkunft_de")
-WORDINGS = MIST.instruments.affective_attribution
+trials = INSTRUMENT.trials
+
+
+def score(text: str, trial: dict[str, Any], study: Study = MIST) -> Scored:
+    key = Key(study, "", study.words(next(iter(study.stereotypes))))
+    return INSTRUMENT.score(text, trial, key)["affective_attribution"]
 
 
 def read(text: str, version: str, mode: str = "free", **more: Any) -> Scored:
     trial = {"mode": mode, "version": version, "object": "Sheet", **more}
-    return score(text, trial, WORDINGS, MIST.answers)
+    return score(text, trial)
 
 
 def test_the_paper_asked_1500_and_so_do_we() -> None:
@@ -84,11 +89,10 @@ def test_outcomes_are_named_in_the_language_of_the_study() -> None:
     assert sorted(json.loads(row["schema"])["properties"]["choice"]["enum"]) == [
         "Komödie", "Tragödie"
     ]  # fmt: skip
-    wordings = GERMAN.instruments.affective_attribution
-    said = score(json.dumps({"choice": "Tragödie"}), row, wordings, GERMAN.answers)
+    said = score(json.dumps({"choice": "Tragödie"}), row, GERMAN)
     assert said.outcome == "tragedy"
     free = {**row, "mode": "free"}
-    assert score(f"{row['object']}: Komödie.", free, wordings, GERMAN.answers).outcome == "comedy"
+    assert score(f"{row['object']}: Komödie.", free, GERMAN).outcome == "comedy"
 
 
 @pytest.mark.parametrize(
@@ -126,8 +130,7 @@ def test_forced_mode_reads_the_probability_of_comedy() -> None:
 def test_calling_everything_the_same_is_no_bias(outcome: str) -> None:
     drawn = trials(MIST, Design(iterations=4))
     values = [
-        score(f"{row['object']}: {outcome}", row, WORDINGS, MIST.answers).score
-        for row in drawn.iter_rows(named=True)
+        score(f"{row['object']}: {outcome}", row).score for row in drawn.iter_rows(named=True)
     ]
     assert None not in values and sum(v for v in values if v is not None) == 0
 
@@ -155,6 +158,6 @@ def test_german_answers_are_read_with_the_phrases_of_the_study(
     text: str, outcome: str | None
 ) -> None:
     trial = {"mode": "free", "version": "default", "object": "Tisch"}
-    scored = score(text, trial, GERMAN.instruments.affective_attribution, GERMAN.answers)
+    scored = score(text, trial, GERMAN)
     assert scored.outcome == outcome
     assert scored.reason == (None if outcome else "refused")

@@ -14,15 +14,20 @@ from hypothesis import strategies as st
 
 from tiltmeter.errors import StudyError
 from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.relative_decision import score, trials
-from tiltmeter.stimuli import Study, load_study, parse_study
+from tiltmeter.instruments.instrument import Key, Scored
+from tiltmeter.instruments.relative_decision import INSTRUMENT
+from tiltmeter.stimuli import Study, Words, load_study, parse_study
 
 BAI = load_study("bai2025")
 AGE = BAI.stereotypes["age"].decision_words("relative_decision", "replication")
 
 
 def drawn(design: Design, study: Study = BAI, **selection: list[str]) -> pl.DataFrame:
-    return trials(study, design, **selection)
+    return INSTRUMENT.trials(study, design, **selection)
+
+
+def score(text: str, trial: dict[str, Any], words: Words) -> Scored:
+    return INSTRUMENT.score(text, trial, Key(BAI, "age", words))["relative_decision"]
 
 
 def trial(**columns: Any) -> dict[str, Any]:
@@ -154,7 +159,7 @@ def test_stereotypes_without_decisions_are_left_out_while_others_have_them() -> 
 
 def test_a_study_without_decisions_says_what_it_has() -> None:
     owls = parse_study(f"name: owls\nstereotypes:\n{PETS[PETS.index('  owls:') :]}", "owls.yaml")
-    with pytest.raises(StudyError, match="has no instrument.*it has word_association"):
+    with pytest.raises(StudyError, match="has no instrument.*tiltmeter list owls"):
         drawn(Design(iterations=2), owls)
 
 

@@ -9,12 +9,17 @@ from hypothesis import strategies as st
 
 from tiltmeter.errors import InputError, StudyError
 from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.word_association import equation1, score, trials
+from tiltmeter.instruments.instrument import Key, Scored
+from tiltmeter.instruments.word_association import INSTRUMENT, equation1, trials
 from tiltmeter.stimuli import Study, Words, load_study, parse_study
 
 BAI = load_study("bai2025")
 CAREER = BAI.stereotypes["career"].words("replication")
 TRIAL = {"mode": "free", "marginalized": "julia", "default": "ben", "order": "default_first"}
+
+
+def score(text: str, trial: dict[str, str], words: Words, scoring: str = "exact") -> Scored:
+    return INSTRUMENT.score(text, trial, Key(BAI, "career", words, scoring))["word_association"]
 
 
 def answer(words: Words, to_marginalized: int, counter_to_default: int) -> str:

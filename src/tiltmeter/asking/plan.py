@@ -16,7 +16,8 @@ from tiltmeter.errors import InputError
 from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
 from tiltmeter.instruments.design import Design
 from tiltmeter.models.opening import Generation
-from tiltmeter.stimuli import SHARED, Study, study_hash
+from tiltmeter.modes import MODES
+from tiltmeter.stimuli import Study, study_hash
 
 __all__ = ["Plan", "Selection"]
 
@@ -65,7 +66,7 @@ class Plan(Claimant):
 
     selections: Sequence[Selection]
     models: Sequence[str]
-    modes: Sequence[str] = ("free",)
+    modes: Sequence[str] = tuple(MODES)[:1]
     iterations: int = 50
     order: str = "mirrored"
     word_list: str = "plain"
@@ -208,7 +209,8 @@ def _stereotypes(selections: Sequence[Selection]) -> dict[str, Any]:
         of_study = described.setdefault(selection.study.name, {})
         for key in selection.stereotypes:
             one = of_study.setdefault(key, _stereotype(selection.study, key))
-            defects = {_defect(selection, key, v) for v in selection.variations}
+            defect = INSTRUMENTS[selection.instrument].defect
+            defects = {defect(selection.study, key, v) for v in selection.variations}
             one["defects"] = sorted({*one["defects"], *(d for d in defects if d)})
     return described
 
@@ -229,12 +231,3 @@ def _stereotype(study: Study, key: str) -> dict[str, Any]:
         },
         "defects": [],
     }
-
-
-def _defect(selection: Selection, key: str, variation: str) -> str | None:
-    """Return the defect of the source that a wording keeps, if any."""
-    stereotype = selection.study.stereotypes[key]
-    if selection.instrument in SHARED:
-        return stereotype.defect(variation)
-    decision = stereotype.decision(selection.instrument, variation)
-    return decision.source_defect if decision is not None else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 from tiltmeter.instruments.absolute_decision import CONSISTENT
-from tiltmeter.instruments.catalogue import MEASURES
+from tiltmeter.instruments.catalogue import MEASURES, with_table
 from tiltmeter.results import ESTIMATES, VERSIONS, check
 from tiltmeter.results.answers import FITS, MATCHES, YES_SHARES
 from tiltmeter.statistics.contrasts import Contrasted, contrast
@@ -45,7 +45,7 @@ def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
     consistent = pl.col("version").is_in(CONSISTENT)
     yes = pl.when(consistent).then("score").otherwise(1 - pl.col("score"))
     counted = (
-        scores.filter(pl.col("instrument") == "absolute_decision")
+        scores.filter(pl.col("instrument").is_in([one.name for one in with_table("yes_shares")]))
         .with_columns(yes=yes)
         .group_by(*_CELL, "instrument", "version")
         .agg(
@@ -77,12 +77,13 @@ def chained(scores: pl.LazyFrame) -> pl.DataFrame:
     """
     named = [*_CELL, "variation", "trial_id"]
     keys = [*named, "again"]  # recorded answers may share a name: they stand in one order
+    measures = zip(*(one.measures for one in with_table("chained")), strict=True)
     parts = {
-        column: scores.filter(pl.col("instrument") == f"chained_{column}")
+        column: scores.filter(pl.col("instrument").is_in([m.instrument for m in of]))
         .with_columns(again=pl.int_range(pl.len()).over(named))
         .select(*keys, pl.col("score").alias(column))
         .drop_nulls(column)
-        for column in ("association", "decision")
+        for column, of in zip(("association", "decision"), measures, strict=True)
     }
     joined = parts["association"].join(
         parts["decision"], on=keys, how="inner", nulls_equal=True, maintain_order="left"

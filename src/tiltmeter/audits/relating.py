@@ -10,6 +10,8 @@ import polars as pl
 from tiltmeter.asking.directory import load_plan
 from tiltmeter.asking.plan import Plan
 from tiltmeter.errors import InputError
+from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.modes import MODES
 from tiltmeter.results import SCORES
 from tiltmeter.results.tables import scan_table
 from tiltmeter.states.trial_effects import TRIAL_WORDS
@@ -17,13 +19,8 @@ from tiltmeter.stimuli import word_key
 
 __all__ = ["Relating", "read_said"]
 
-#: Instruments whose scores are associations, and the one whose scores are decisions.
-_ASSOCIATIONS = ("word_association", "chained_association")
-_DECISION = "chained_decision"
 #: Controls are no stereotypes: what they show is known beforehand.
 _CONTROL = "control_"
-#: Which mode is taken where scores have several: they are never pooled.
-_MODES = ("free", "structured", "forced")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +80,16 @@ def read_said(path: Path) -> Relating:
         If a directory holds no plan.
     """
     table = path / "scores.parquet" if path.is_dir() else path
+    associations, decided = _measures()
     frame = scan_table(table, SCORES).filter(pl.col("intervention").fill_null("none") == "none")
     controls = pl.col("study").str.starts_with(_CONTROL)
-    found = frame.filter(pl.col("instrument").is_in(_ASSOCIATIONS), ~controls).collect()
+    found = frame.filter(pl.col("instrument").is_in(associations), ~controls).collect()
     if found.is_empty():
         raise InputError(f"{table}: no scores of word associations; ask for some first")
-    mode = next((mode for mode in _MODES if mode in found["mode"]), None)
+    mode = next((mode for mode in MODES if mode in found["mode"]), None)  # never pooled
     chosen = found.filter(pl.col("mode").eq_missing(pl.lit(mode)))
     decisions = (
-        frame.filter(pl.col("instrument") == _DECISION)
+        frame.filter(pl.col("instrument").is_in(decided))
         .select("model", "trial_id", "variation", decision="score")
         .collect()
         .unique(["model", "trial_id", "variation"], keep="first")
@@ -100,6 +98,15 @@ def read_said(path: Path) -> Relating:
     scores = joined.select("model", _stereotype(), _trial(), "score", "decision")
     words = _words(load_plan(path)) if path.is_dir() else None
     return Relating(scores.unique(["model", "stereotype", "trial"], keep="first"), words, str(mode))
+
+
+def _measures() -> tuple[list[str], list[str]]:
+    """Name the measures that pair words, and those of decisions in the same answers."""
+    pairing = [(one.paired, one.measures) for one in INSTRUMENTS.values() if one.paired]
+    return (
+        [paired.name for paired, _ in pairing],
+        [m.name for paired, measures in pairing for m in measures if m != paired],
+    )
 
 
 def _stereotype() -> pl.Expr:
