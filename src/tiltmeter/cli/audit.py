@@ -10,7 +10,7 @@ import click
 
 from tiltmeter.audits import SIZES
 from tiltmeter.cli.options import asking_options, build_plan, plan_options
-from tiltmeter.cli.run import carry_out, default_out
+from tiltmeter.cli.run import carry_out
 
 if TYPE_CHECKING:
     from tiltmeter.asking.plan import Plan
@@ -44,10 +44,11 @@ def command(
     ollama/…, or tiltmeter/smollm2 for the embedded one, which needs no key and no network. The
     same command again continues an audit that was stopped; nothing is asked twice.
     """
+    from tiltmeter.audits.auditing import default_directory
     from tiltmeter.report import write_report
 
     plan = build_plan(models, options, size)
-    directory = out or default_out(plan, size)
+    directory = out or default_directory(plan.models, size)
     outcome = carry_out(plan, directory, options)
     if profile and outcome.complete:
         _read_states(plan, directory)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -26,14 +27,22 @@ from tiltmeter.instruments.recorded import (
     stereotype_keys,
 )
 from tiltmeter.results import SCORES, WORDS
-from tiltmeter.stimuli import Study, Words, word_key
+from tiltmeter.results.tables import as_frame
+from tiltmeter.stimuli import Study, Words, load_study, word_key
 
-__all__ = ["open_decisions", "score"]
+__all__ = ["Scores", "open_decisions", "score"]
+
+
+class Scores(NamedTuple):
+    """Scores of responses, and which words carry the association."""
+
+    scores: pl.DataFrame
+    words: pl.DataFrame
 
 
 def score(  # noqa: PLR0913 - what a recorded table may leave open
-    responses: pl.DataFrame,
-    study: Study,
+    responses: object,
+    study: str | Path | Study,
     *,
     instrument: str = "word_association",
     scoring: str = "exact",
@@ -41,18 +50,18 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     judge_all: bool = False,
     model: str | None = None,
     keep: bool = False,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> Scores:
     r"""Score responses.
 
     Parameters
     ----------
     responses
-        At least `model` (or `llm`), `stereotype`, `variation` and `response`; `iteration`,
-        `marginalized`, `default` and every other column of `frames.RESPONSES` where known.
+        A polars or pandas frame, or the path of a table. At least `model` (or `llm`),
+        `stereotype`, `variation` and `response`; `iteration`, `marginalized`, `default` and every other column of `results.RESPONSES` where known.
         No `variation` is needed where all wordings show the same words, as decisions and MIST do;
         recorded decisions may stand in `profile` and `decision`.
     study
-        The stimuli the answers were given to.
+        The stimuli the answers were given to: a study, a shipped name, or the path of its file.
     instrument
         Of responses without a column `instrument`.
     scoring
@@ -69,10 +78,9 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
 
     Returns
     -------
-    scores : polars.DataFrame
-        Columns of `frames.SCORES`, a row per response and number it has, in the order given.
-    words : polars.DataFrame
-        Columns of `frames.WORDS`.
+    Scores
+        `scores`: columns of `results.SCORES`, a row per response and number it has, in the order
+        given. `words`: columns of `results.WORDS`.
 
     Raises
     ------
@@ -84,19 +92,19 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     Examples
     --------
     >>> import polars as pl
-    >>> from tiltmeter.stimuli import load_study
     >>> answers = pl.DataFrame({
     ...     "model": "m", "stereotype": "power", "variation": "replication", "iteration": 0,
     ...     "response": "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - eric\n"
     ...                 "strong - eric\ncommand - eric\nconfident - eric\ndominant - eric",
     ... })
-    >>> scores, _ = score(answers, load_study("bai2025"))
+    >>> scores, _ = score(answers, "bai2025")
     >>> scores["score"].round(2).to_list()
     [0.8]
     """
     known = dict.fromkeys(name for one in INSTRUMENTS.values() for name in one.scorings)
     if scoring not in known:
         raise InputError(f"scoring {scoring!r}: allowed are {', '.join(known)}")
+    responses, study = as_frame(responses, "responses"), load_study(study)
     keys = _Keys(study, scoring)
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
@@ -113,7 +121,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         numbers.append(number)
         _count(tally, shown, scored, key)
     kept = [column.gather(numbers) for column in others]
-    return pl.DataFrame(rows, schema=SCORES).hstack(kept), _words(tally)
+    return Scores(pl.DataFrame(rows, schema=SCORES).hstack(kept), _words(tally))
 
 
 def open_decisions(
@@ -135,7 +143,7 @@ def open_decisions(
     Returns
     -------
     polars.DataFrame
-        Columns of `frames.TRIALS`; a trial for each distinct open answer.
+        Columns of `results.TRIALS`; a trial for each distinct open answer.
     """
     keys = _Keys(study)
     table = named(responses, instrument, study)

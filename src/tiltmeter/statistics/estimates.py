@@ -34,7 +34,7 @@ from tiltmeter.statistics.clustered import ClusteredMean, assign_clusters, mean_
 from tiltmeter.statistics.effects import cohen_d, holm, naive_t, tost
 from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
 
-__all__ = ["Estimated", "Inference", "estimate", "estimate_summaries"]
+__all__ = ["Estimated", "Inference", "estimate_measure", "estimate_summaries"]
 
 _MODEL = ("model", *NEVER_POOLED)
 
@@ -79,7 +79,7 @@ class Inference:
             raise InputError(f"cluster {self.cluster!r}: allowed are default, stereotype")
 
 
-def estimate(
+def estimate_measure(
     scores: pl.DataFrame,
     measure: Measure,
     *,
@@ -124,7 +124,7 @@ def estimate(
     >>> import polars as pl
     >>> from tiltmeter.results import SCORES, Measure
     >>> empty = pl.DataFrame(schema=SCORES)
-    >>> estimate(empty, Measure("word_association", "", -1, 1, 0, "", "")).height
+    >>> estimate_measure(empty, Measure("word_association", "", -1, 1, 0, "", "")).height
     0
     """
     inference = Inference(margin, confidence, compliance_floor, cluster)
