@@ -109,7 +109,6 @@ def test_a_whole_audit_of_one_stereotype(run: Run, serve: Callable[..., Any]) ->
     ]  # fmt: skip
     before = server.prompts.total()
     assert run(*of)[0] == 0 and server.prompts.total() == before
-    assert Path("r/tables/attributions.csv").exists()
 
 
 def test_an_instrument_a_study_lacks_is_named(run: Run) -> None:
