@@ -107,8 +107,11 @@ def test_a_run_of_every_instrument_in_two_modes(serve: Serve, tmp_path: Path) ->
     }  # fmt: skip
     assert table(tmp_path, "yes_shares").height == 2 * 2 * 4
     assert table(tmp_path, "chained").height == 2 * 8
-    assert table(tmp_path, "regressions").height > 0
-    assert not (tmp_path / "contrasts.parquet").exists()
+    assert table(tmp_path, "fits").height > 0
+    coefficients = table(tmp_path, "estimates").filter(measure="log_odds")
+    assert coefficients.height == table(tmp_path, "fits").height
+    assert table(tmp_path, "estimates")["factor"].drop_nulls().is_empty()
+    assert not (tmp_path / "matches.parquet").exists()
 
 
 def test_what_was_read_and_where_stands_in_the_scores(serve: Serve, tmp_path: Path) -> None:
@@ -226,10 +229,14 @@ def test_interventions_are_compared_in_pairs(serve: Serve, tmp_path: Path) -> No
     server.reply = reply
     ask(plan, tmp_path)
     tabulate(tmp_path)
-    found = table(tmp_path, "contrasts").filter(level="stereotype").sort("stereotype")
-    assert found.select("stereotype", "treatment", "n_matched", "difference").rows() == [
+    found = table(tmp_path, "estimates").filter(
+        level="stereotype", factor="intervention", measure="relative_decision", method="clustered"
+    ).sort("stereotype")  # fmt: skip
+    assert found.select("stereotype", "candidate", "n_scored", "estimate").rows() == [
         ("age", "kind", 4, -1.0), ("black", "kind", 4, 0.0)
     ]  # fmt: skip
+    matches = table(tmp_path, "matches").filter(level="stereotype")
+    assert matches.select("baseline", "n", "n_scored").unique().rows() == [("none", 4, 4)]
 
 
 def test_a_directory_belongs_to_one_text_of_an_intervention(tmp_path: Path) -> None:
@@ -245,7 +252,7 @@ def test_a_directory_belongs_to_one_text_of_an_intervention(tmp_path: Path) -> N
 def test_a_plan_of_several_instruments_is_kept_and_refuses_another(tmp_path: Path) -> None:
     plan = make_plan(*INSTRUMENTS, modes=("structured", "forced"))
     described = claim(tmp_path / "r", plan, "", "")
-    assert [m["instrument"] for m in described["instruments"]] == [
+    assert [m["name"] for m in described["instruments"]] == [
         *INSTRUMENTS[:2], "chained_association", "chained_decision"
     ]  # fmt: skip
     assert load_plan(tmp_path / "r").trials().equals(plan.trials())
@@ -338,19 +345,25 @@ def test_regressions_stand_by_model_mode_and_intervention() -> None:
         for n in range(24)
         for part, value in (("association", n / 24), ("decision", float(n * 7 % 24 > 9)))
     ]  # fmt: skip
-    table_of = regressions(chained(scored(rows)))
-    assert set(table_of["model"]) == {"m1", "m2"}
-    assert set(table_of["group"]) == {"all", "x", "y"}
-    assert table_of.filter(group="all")["n"].unique().to_list() == [24]
-    assert regressions(chained(scored([]))).is_empty()
+    found = regressions(chained(scored(rows)))
+    for table_of in found:
+        assert set(table_of["model"]) == {"m1", "m2"}
+        assert set(table_of["instrument"]) == {"chained_decision"}
+        assert set(table_of["part"]) == {"all", "x", "y"}
+    whole = found.estimates.filter(part="all")
+    assert whole["n_scored"].unique().to_list() == [24]
+    assert whole["subject"].to_list() == whole["model"].to_list()
+    assert all(table_of.is_empty() for table_of in regressions(chained(scored([]))))
 
 
 def test_contrasts_need_an_intervention() -> None:
     row = {"instrument": "relative_decision", "score": 1.0, "iteration": 0, "word_list": "plain"}
     row |= {"scoring": "exact", "order": "marginalized_first", "pair_id": "p"}
-    assert contrasts(scored([row])).is_empty()
+    assert all(table_of.is_empty() for table_of in contrasts(scored([row])))
     with_one = contrasts(scored([row, {**row, "intervention": "kind", "score": 0.0}]))
-    assert with_one.filter(level="model")["difference"].to_list() == [-1.0]
+    differences = with_one.estimates.filter(level="model", measure="relative_decision")
+    assert differences["estimate"].to_list() == [-1.0, -1.0]
+    assert differences["method"].to_list() == ["clustered", "published"]
 
 
 # Recorded tables, piece by piece

@@ -139,7 +139,7 @@ def test_unanimous_interval_misses_less_often_than_it_may(clusters):
 
 
 def clustering(scores, measure, level, **options):
-    rows = estimate(scores, measure, **options).filter(level=level)
+    rows = estimate(scores, measure, **options).filter(level=level, method="clustered")
     return rows.select("clustered_by", "n_clusters", "conditional_on").rows()
 
 
