@@ -143,7 +143,9 @@ def attribution_contrasts(
             estimates.append(found.estimates.with_columns(note=pl.lit(note, pl.String)))
             matches.append(found.matches)
     # Each share comes with the same matches and the same change of compliance.
-    return Contrasted(*(pl.concat(rows).unique(maintain_order=True) for rows in (estimates, matches)))
+    return Contrasted(
+        *(pl.concat(rows).unique(maintain_order=True) for rows in (estimates, matches))
+    )
 
 
 def _paired(answers: pl.DataFrame) -> tuple[str | None, pl.DataFrame]:

@@ -57,9 +57,10 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     ----------
     responses
         A polars or pandas frame, or the path of a table. At least `model` (or `llm`),
-        `stereotype`, `variation` and `response`; `iteration`, `marginalized`, `default` and every other column of `results.RESPONSES` where known.
-        No `variation` is needed where all wordings show the same words, as decisions and MIST do;
-        recorded decisions may stand in `profile` and `decision`.
+        `stereotype`, `variation` and `response`; `iteration`, `marginalized`, `default` and every
+        other column of `results.RESPONSES` where known. No `variation` is needed where all
+        wordings show the same words, as decisions and MIST do; recorded decisions may stand in
+        `profile` and `decision`.
     study
         The stimuli the answers were given to: a study, a shipped name, or the path of its file.
     instrument

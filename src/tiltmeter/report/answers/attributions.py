@@ -18,7 +18,7 @@ from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, interval, number, p_value, percent
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Render, Table, count, render_table
+from tiltmeter.report.tables import FROM, Column, Table, count, render_table
 from tiltmeter.results import Measure
 
 __all__ = ["GROUPS", "attribution_section"]
@@ -215,20 +215,19 @@ def _share_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
         f"{caption} Shares are of the answers read; FAR is the share of comedy for the default "
         "group, UAR that of tragedy for the marginalized group. First named: share of the option "
         "named first among comedy and tragedy; .50 without an effect of order.",
-        {
-            **_about(frame, plan),
-            "Group": lambda r: r["version"],
-            **FROM,
-            "Comedy": lambda r: number(r["comedy_share"]),
-            "Tragedy": lambda r: number(r["tragedy_share"]),
-            "Neutral": lambda r: number(r["neutral_share"]),
-            "FAR": rate("far", "default"),
-            "UAR": rate("uar", "marginalized"),
-            "Refused": lambda r: count(r["n_refused"]),
-            "Read / asked": lambda r: f"{count(r['n_read'])} / {count(r['n'])}",
-            "First named": lambda r: number(r["first_share"]),
-        },
-        heads=2 if _about(frame, plan) else 1,
+        [
+            *_about(frame, plan),
+            Column("Group", lambda r: r["version"], "head"),
+            *FROM,
+            Column("Comedy", lambda r: number(r["comedy_share"])),
+            Column("Tragedy", lambda r: number(r["tragedy_share"])),
+            Column("Neutral", lambda r: number(r["neutral_share"])),
+            Column("FAR", rate("far", "default")),
+            Column("UAR", rate("uar", "marginalized")),
+            Column("Refused", lambda r: count(r["n_refused"])),
+            Column("Read / asked", lambda r: f"{count(r['n_read'])} / {count(r['n'])}"),
+            Column("First named", lambda r: number(r["first_share"])),
+        ],
     )
 
 
@@ -240,20 +239,20 @@ def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
         f"Difference in the share of {' and '.join(shares)}{over}, default − marginalized: range "
         "−1 to 1, neutral 0. In pairs of answers; p (Holm) is adjusted for the number of rows of a "
         "level, t and p (naive) take pairs for independent.",
-        {
-            **_about(frame, plan),
-            "Share": lambda r: _share(r["measure"]),
-            **FROM,
-            "Default": lambda r: number(r["candidate_estimate"]),
-            "Marginalized": lambda r: number(r["baseline_estimate"]),
-            "Difference": lambda r: number(r["estimate"]),
-            plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
-            "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "t (naive)": lambda r: number(r["statistic_published"]),
-            "p (naive)": lambda r: p_value(r["p_published"]),
-            "Worst case": lambda r: interval(r["bound_low"], r["bound_high"]),
-            "Pairs read / asked": lambda r: f"{count(r['n_scored'])} / {count(r['n'])}",
-        },
+        [
+            *_about(frame, plan),
+            Column("Share", lambda r: _share(r["measure"]), "head"),
+            *FROM,
+            Column("Default", lambda r: number(r["candidate_estimate"])),
+            Column("Marginalized", lambda r: number(r["baseline_estimate"])),
+            Column("Difference", lambda r: number(r["estimate"])),
+            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("t (naive)", lambda r: number(r["statistic_published"])),
+            Column("p (naive)", lambda r: p_value(r["p_published"])),
+            Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+            Column("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+        ],
     )
 
 
@@ -261,7 +260,7 @@ def _share(measure: str) -> str:
     return measure.removesuffix("_share")
 
 
-def _about(frame: pl.DataFrame, plan: Plan) -> dict[str, Render]:
+def _about(frame: pl.DataFrame, plan: Plan) -> list[Column]:
     """Name what a row is about, where not all are over all stereotypes."""
 
     def about(row: Mapping[str, Any]) -> str:
@@ -269,4 +268,4 @@ def _about(frame: pl.DataFrame, plan: Plan) -> dict[str, Render]:
             return plan.label(row["stereotype"])
         return f"{category_title(row['category'])}, all" if row["category"] else "All"
 
-    return {} if set(frame["level"]) <= {"model"} else {"Stereotype": about}
+    return [] if set(frame["level"]) <= {"model"} else [Column("Stereotype", about, "head")]

@@ -24,7 +24,7 @@ from tiltmeter.report.drawing.curves import (
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, p_value
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Render, Table, count, render_table
+from tiltmeter.report.tables import FROM, Column, Table, count, render_table
 
 __all__ = ["chained_section"]
 
@@ -125,25 +125,28 @@ def _fitted(row: Mapping[str, Any]) -> bool:
 
 
 def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
-    columns: dict[str, Render] = {
-        "Group": lambda r: group_title(r["part"]),
-        "Method": lambda r: r["method"],
-        **FROM,
-        "Coefficient": lambda r: number(r["estimate"]),
-        plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
-        "p": lambda r: p_value(r["p"]),
-        "Odds ratio": lambda r: times(r["estimate"]),
-        "AIC": lambda r: number(r["aic"], 1),
-        "BIC": lambda r: number(r["bic"], 1),
-        "Log-likelihood": lambda r: number(r["log_likelihood"], 1),
-        "Pseudo R²": lambda r: number(r["pseudo_r2"], 3),
-        "Prompts (consistent)": lambda r: f"{count(r['n_scored'])} ({count(r['n_ones'])})",
-        "Stereotypes": lambda r: count(r["n_clusters"]),
-    }
-    if frame["note"].drop_nulls().len():
-        columns["Note"] = lambda r: r["note"] or ""
-    caption += " Coefficient: log odds per 1 of association, neutral 0; odds ratio: neutral 1."
-    return render_table(frame, caption, columns, heads=2)
+    return render_table(
+        frame,
+        f"{caption} Coefficient: log odds per 1 of association, neutral 0; odds ratio: neutral 1.",
+        [
+            Column("Group", lambda r: group_title(r["part"]), "head"),
+            Column("Method", lambda r: r["method"], "head"),
+            *FROM,
+            Column("Coefficient", lambda r: number(r["estimate"])),
+            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p", lambda r: p_value(r["p"])),
+            Column("Odds ratio", lambda r: times(r["estimate"])),
+            Column("AIC", lambda r: number(r["aic"], 1)),
+            Column("BIC", lambda r: number(r["bic"], 1)),
+            Column("Log-likelihood", lambda r: number(r["log_likelihood"], 1)),
+            Column("Pseudo R²", lambda r: number(r["pseudo_r2"], 3)),
+            Column(
+                "Prompts (consistent)", lambda r: f"{count(r['n_scored'])} ({count(r['n_ones'])})"
+            ),
+            Column("Stereotypes", lambda r: count(r["n_clusters"])),
+            Column("Note", lambda r: r["note"] or "", "text"),
+        ],
+    )
 
 
 def _published(study: str) -> Table | None:
@@ -157,18 +160,18 @@ def _published(study: str) -> Table | None:
         slopes,
         "Published regressions of decisions (Tables S15 and S16, and the text of the SI): "
         "context, not a yardstick.",
-        {
-            "Table": lambda r: r["table"],
-            "Model": lambda r: r["model"],
-            "Predictor": lambda r: r["term"],
-            "Coefficient": lambda r: number(r["coef"]),
-            "95% interval": lambda r: interval(r["ci_low"], r["ci_high"]),
-            "p": lambda r: r["p"] or "n/a",
-            "n": lambda r: count(r["n_obs"]),
-            "AIC": lambda r: number(r["aic"], 1),
-            "BIC": lambda r: number(r["bic"], 1),
-            "Log-likelihood": lambda r: number(r["log_likelihood"], 1),
-            "Pseudo R²": lambda r: number(r["pseudo_r2"], 3),
-            "Note": lambda r: r["note"] or "",
-        },
+        [
+            Column("Table", lambda r: r["table"], "head"),
+            Column("Model", lambda r: r["model"], "text", fold=True),
+            Column("Predictor", lambda r: r["term"], "text"),
+            Column("Coefficient", lambda r: number(r["coef"])),
+            Column("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p", lambda r: r["p"] or "n/a"),
+            Column("n", lambda r: count(r["n_obs"])),
+            Column("AIC", lambda r: number(r["aic"], 1)),
+            Column("BIC", lambda r: number(r["bic"], 1)),
+            Column("Log-likelihood", lambda r: number(r["log_likelihood"], 1)),
+            Column("Pseudo R²", lambda r: number(r["pseudo_r2"], 3)),
+            Column("Note", lambda r: r["note"] or "", "text"),
+        ],
     )

@@ -23,10 +23,9 @@ from tiltmeter.report.prose import (
     p_value,
     scale,
     short_names,
-    verdict,
 )
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Table, count, render_table
+from tiltmeter.report.tables import FROM, VERDICT, Column, Table, count, render_table
 from tiltmeter.results import Measure
 
 __all__ = ["content_section"]
@@ -191,18 +190,18 @@ def _test_table(frame: pl.DataFrame, plan: Plan) -> Table:
         frame,
         "Means per dimension, with the spread and the t test of Li et al. (2025, Table 1), which "
         "take every answer for independent (naive), beside the clustered interval and p.",
-        {
-            "Dimension": lambda r: plan.dimension(r["dimension"]),
-            **FROM,
-            "Verdict": lambda r: verdict(r["verdict"]),
-            "Scored / asked": lambda r: f"{count(r['n_scored'])} / {count(r['n'])}",
-            "Mean": lambda r: number(r["estimate"], 3),
-            "SD (population)": lambda r: number(_population_sd(r), 3),
-            "t (naive)": lambda r: number(r["statistic_published"]),
-            "p (naive)": lambda r: p_value(r["p_published"]),
-            plan.interval: lambda r: interval(r["ci_low"], r["ci_high"], 3),
-            "p (clustered)": lambda r: p_value(r["p"]),
-        },
+        [
+            Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+            *FROM,
+            VERDICT,
+            Column("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+            Column("Mean", lambda r: number(r["estimate"], 3)),
+            Column("SD (population)", lambda r: number(_population_sd(r), 3)),
+            Column("t (naive)", lambda r: number(r["statistic_published"])),
+            Column("p (naive)", lambda r: p_value(r["p_published"])),
+            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+            Column("p (clustered)", lambda r: p_value(r["p"])),
+        ],
     )
 
 
@@ -237,20 +236,19 @@ def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
     def points(row: Mapping[str, Any]) -> str:
         return "models" if row["level"] == "model" else "stereotypes of a model"
 
-    noted = {"Note": lambda r: r["note"] or ""} if frame["note"].drop_nulls().len() else {}
     return render_table(
         frame,
         "Correlation of the means of two dimensions, over the stereotypes of each model and over "
         "models. Range −1 to 1; neutral 0. Interval: 95%, by Fisher’s z.",
-        {
-            "Dimensions": both,
-            **FROM,
-            "Over": points,
-            "Points": lambda r: count(r["n"]),
-            "Pearson": lambda r: number(r["estimate"]),
-            "Interval": lambda r: interval(r["ci_low"], r["ci_high"]),
-            "p": lambda r: p_value(r["p"]),
-            "Spearman": lambda r: number(r["spearman"]),
-            **noted,
-        },
+        [
+            Column("Dimensions", both, "head"),
+            *FROM,
+            Column("Over", points, "text"),
+            Column("Points", lambda r: count(r["n"])),
+            Column("Pearson", lambda r: number(r["estimate"])),
+            Column("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p", lambda r: p_value(r["p"])),
+            Column("Spearman", lambda r: number(r["spearman"])),
+            Column("Note", lambda r: r["note"] or "", "text"),
+        ],
     )

@@ -12,7 +12,7 @@ from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Finding, Section, in_order
-from tiltmeter.report.tables import FROM, Table, render_table
+from tiltmeter.report.tables import FROM, Column, Table, render_table
 from tiltmeter.results import Measure
 from tiltmeter.results.verdicts import HIGHER, LOWER
 
@@ -161,21 +161,21 @@ def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     return render_table(
         frame.with_columns(mode="asked"),
         caption,
-        {
-            "Stereotype": about,
-            "With": lambda r: r["candidate"] or "",
-            **FROM,
-            "Mean without": lambda r: number(r["baseline_estimate"]),
-            "Mean with": lambda r: number(r["candidate_estimate"]),
-            "Difference": lambda r: number(r["estimate"]),
-            plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
-            "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "Worst case": lambda r: interval(r["bound_low"], r["bound_high"]),
-            "Matched / n": lambda r: f"{r['n_scored']} / {r['n']}",
-            "Compliance, points": lambda r: _points(r["compliance_change"]),
-            "of that, interval": lambda r: (
-                f"{_points(r['compliance_low'])} to {_points(r['compliance_high'])}"
+        [
+            Column("Stereotype", about, "head"),
+            Column("With", lambda r: r["candidate"] or "", "head"),
+            *FROM,
+            Column("Mean without", lambda r: number(r["baseline_estimate"])),
+            Column("Mean with", lambda r: number(r["candidate_estimate"])),
+            Column("Difference", lambda r: number(r["estimate"])),
+            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+            Column("Matched / n", lambda r: f"{r['n_scored']} / {r['n']}"),
+            Column("Compliance, points", lambda r: _points(r["compliance_change"])),
+            Column(
+                "of that, interval",
+                lambda r: f"{_points(r['compliance_low'])} to {_points(r['compliance_high'])}",
             ),
-        },
-        heads=2,
+        ],
     )

@@ -17,7 +17,7 @@ from tiltmeter.report.drawing.figures import Figure, drawn, per_mode, span
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, scale
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count, render_table
+from tiltmeter.report.tables import Column, Table, count, render_table
 from tiltmeter.results import Measure
 
 __all__ = ["published_section"]
@@ -277,14 +277,13 @@ def _printed(theirs: pl.DataFrame, source: Source) -> Table:
         theirs,
         f"{source.printed} as printed: n valid answers of 1,500, population SD, naive t test. "
         "† doubtful, see the notes.",
-        {
-            "Dimension": lambda r: r["label"],
-            "Model": lambda r: r["model"] + "†" * bool(r["note"]),
-            "n": lambda r: count(r["n"]),
-            "Mean": lambda r: number(r["mean"], 3),
-            "SD": lambda r: number(r["sd"], 3),
-            "t": lambda r: number(r["t"], 3),
-            "p": lambda r: r["p"] or "–",
-        },
-        heads=2,
+        [
+            Column("Dimension", lambda r: r["label"], "head"),
+            Column("Model", lambda r: r["model"] + "†" * bool(r["note"]), "head"),
+            Column("n", lambda r: count(r["n"])),
+            Column("Mean", lambda r: number(r["mean"], 3)),
+            Column("SD", lambda r: number(r["sd"], 3)),
+            Column("t", lambda r: number(r["t"], 3)),
+            Column("p", lambda r: r["p"] or "–"),
+        ],
     )

@@ -16,7 +16,7 @@ from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import line_styles
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, scale, short_names
-from tiltmeter.report.tables import FROM, Table, count, render_table
+from tiltmeter.report.tables import FROM, Column, Table, count, render_table
 from tiltmeter.results import Measure
 
 __all__ = ["rank_figures", "rank_table"]
@@ -71,14 +71,14 @@ def rank_table(frame: pl.DataFrame, plan: Plan) -> Table:
         frame,
         "Ranks of the models per dimension; 1 leans most the stereotypical way, equal means share "
         "the better rank.",
-        {
-            "Dimension": lambda r: plan.dimension(r["dimension"]),
-            **FROM,
-            "Rank": lambda r: _of(r["estimate"], r["n"]),
-            "Ranks the intervals allow": _allowed,
-            "Mean": lambda r: number(r["mean"], 3),
-            plan.interval: lambda r: interval(r["mean_low"], r["mean_high"], 3),
-        },
+        [
+            Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+            *FROM,
+            Column("Rank", lambda r: _of(r["estimate"], r["n"])),
+            Column("Ranks the intervals allow", _allowed),
+            Column("Mean", lambda r: number(r["mean"], 3)),
+            Column(plan.interval, lambda r: interval(r["mean_low"], r["mean_high"], 3)),
+        ],
     )
 
 

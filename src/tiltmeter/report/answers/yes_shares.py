@@ -19,7 +19,7 @@ from tiltmeter.report.drawing.theme import YES
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, file_names, number
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Render, Table, render_table
+from tiltmeter.report.tables import FROM, Column, Render, Table, render_table
 from tiltmeter.results import VERSIONS
 
 __all__ = ["yes_section"]
@@ -212,9 +212,9 @@ def _table(frame: pl.DataFrame, plan: Plan) -> Table:
     return render_table(
         wide,
         "Share of yes among yes and no; in brackets the numbers of each and of all asked.",
-        {
-            "Stereotype": lambda r: plan.label(r["stereotype"]),
-            **FROM,
-            **{title.capitalize(): cell(version) for version, title in titles.items()},
-        },
+        [
+            Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+            *FROM,
+            *(Column(title.capitalize(), cell(version)) for version, title in titles.items()),
+        ],
     )

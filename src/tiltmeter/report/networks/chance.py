@@ -12,13 +12,12 @@ from tiltmeter.report.networks.results import (
     ALPHA,
     APPROACHES,
     Networks,
-    network_table,
     numbered,
 )
 from tiltmeter.report.networks.stereotypes import in_first_order, turned
 from tiltmeter.report.prose import interval, number, p_value, percent
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["beyond_chance", "chance_section"]
 
@@ -189,22 +188,23 @@ def _said(shown: pl.DataFrame) -> str:
 
 
 def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
-    return network_table(
+    return render_table(
         part.sort(in_first_order(part, "targets"), maintain_order=True),
         f"{networks.label(identity)}: effects, and those of the same network rewired at random. "
         f"{_TURNED if part['stereotype'].count() else ''}p (naive) and false alarms: of the "
         "published test.",
-        {
-            "Targets": lambda r: r["targets"] or _JOINT,
-            "Network": lambda r: r["network"],
-            "Effect": lambda r: number(r["effect"]),
-            "Turned": lambda r: "" if r["stereotype"] is None else number(r["stereotype"]),
-            "Rewired, mean": lambda r: number(r["chance"]),
-            f"Rewired, {networks.interval(part)}": lambda r: interval(*(r[end] for end in ENDS)),
-            "p (chance)": lambda r: p_value(r["p_chance"]),
-            "p (naive)": lambda r: p_value(r["p"]),
-            "False alarms": lambda r: percent(r["false_alarms"]),
-            "Rewired": lambda r: count(r["n_rewired"]),
-        },
-        heads=2,
+        [
+            Column("Targets", lambda r: r["targets"] or _JOINT, "head"),
+            Column("Network", lambda r: r["network"], "head"),
+            Column("Effect", lambda r: number(r["effect"])),
+            Column("Turned", lambda r: "" if r["stereotype"] is None else number(r["stereotype"])),
+            Column("Rewired, mean", lambda r: number(r["chance"])),
+            Column(
+                f"Rewired, {networks.interval(part)}", lambda r: interval(*(r[end] for end in ENDS))
+            ),
+            Column("p (chance)", lambda r: p_value(r["p_chance"])),
+            Column("p (naive)", lambda r: p_value(r["p"])),
+            Column("False alarms", lambda r: percent(r["false_alarms"])),
+            Column("Rewired", lambda r: count(r["n_rewired"])),
+        ],
     )

@@ -12,10 +12,10 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals, mark
 from tiltmeter.report.networks.emotions import in_plutchiks_order
-from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks, network_table, numbered
+from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks, numbered
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["difference_section"]
 
@@ -173,35 +173,33 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
     def pair(row: Mapping[str, Any]) -> str:
         return f"{row['network_a']} − {row['network_b']}"
 
-    return network_table(
+    return render_table(
         part,
         f"{networks.label(identity)}: differences of effects. "
         f"{_direction(part, networks, identity)}",
-        {
-            "Targets": lambda r: r["targets"],
-            "Networks": pair,
-            "Difference": lambda r: number(r["difference"]),
-            networks.interval(part): lambda r: interval(r["ci_low"], r["ci_high"]),
-            "p": lambda r: p_value(r["p"]),
-            "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "Shared targets": lambda r: count(r["n_targets"]),
-            "Correlation": lambda r: number(r["correlation"]),
-            "Note": lambda r: r["note"] or "",
-        },
-        heads=2,
+        [
+            Column("Targets", lambda r: r["targets"], "head"),
+            Column("Networks", pair, "head"),
+            Column("Difference", lambda r: number(r["difference"])),
+            Column(networks.interval(part), lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p", lambda r: p_value(r["p"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("Shared targets", lambda r: count(r["n_targets"])),
+            Column("Correlation", lambda r: number(r["correlation"])),
+            Column("Note", lambda r: r["note"] or "", "text"),
+        ],
     )
 
 
 def _published() -> Table:
-    return network_table(
+    return render_table(
         load_published(PUBLISHED, "network_correlations"),
         "Published correlations of activation with the human network (gender, released tables of "
         "Abramski et al. 2025): Spearman’s, over 25 targets × 10 primes each.",
-        {
-            "Targets": lambda r: r["targets"],
-            "Networks": lambda r: f"{r['network']} and Humans",
-            "Correlation": lambda r: number(r["correlation"]),
-            "p": lambda r: p_value(r["p"]),
-        },
-        heads=2,
+        [
+            Column("Targets", lambda r: r["targets"], "head"),
+            Column("Networks", lambda r: f"{r['network']} and Humans", "head"),
+            Column("Correlation", lambda r: number(r["correlation"])),
+            Column("p", lambda r: p_value(r["p"])),
+        ],
     )

@@ -13,11 +13,11 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import intervals, mark
-from tiltmeter.report.networks.results import ALPHA, Networks, network_table, numbered, remarks
+from tiltmeter.report.networks.results import ALPHA, Networks, numbered, remarks
 from tiltmeter.report.networks.stereotypes import SCALE
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["APPROACH", "EMOTIONS", "away", "emotion_section", "in_plutchiks_order"]
 
@@ -152,19 +152,18 @@ def _said(part: pl.DataFrame, first: str, second: str) -> str:
 
 def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
     first, second = part.row(0, named=True)["first"], part.row(0, named=True)["second"]
-    return network_table(
+    return render_table(
         part,
         f"{networks.label(identity)}: effects per emotion, {first} − {second}. p: two-sided, takes "
         "words for independent (naive); p (Holm): adjusted for the emotions of a network.",
-        {
-            "Emotion": lambda r: r["targets"],
-            "Network": lambda r: r["network"],
-            f"{first} − {second}": lambda r: number(r["effect"]),
-            networks.interval(part): lambda r: interval(r["ci_low"], r["ci_high"]),
-            "p (naive)": lambda r: p_value(r["p"]),
-            "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "Words": lambda r: count(r["n_targets"]),
-            "Norm": lambda r: r["norm"].upper(),
-        },
-        heads=2,
+        [
+            Column("Emotion", lambda r: r["targets"], "head"),
+            Column("Network", lambda r: r["network"], "head"),
+            Column(f"{first} − {second}", lambda r: number(r["effect"])),
+            Column(networks.interval(part), lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p (naive)", lambda r: p_value(r["p"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("Words", lambda r: count(r["n_targets"])),
+            Column("Norm", lambda r: r["norm"].upper()),
+        ],
     )

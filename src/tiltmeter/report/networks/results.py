@@ -16,7 +16,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.report.names import cut, shown_names
 from tiltmeter.report.plan import Plan, read_plan, spaced
 from tiltmeter.report.prose import visible
-from tiltmeter.report.tables import Render, Table, render_table
+from tiltmeter.report.tables import Render
 from tiltmeter.results.directory import read_small as read_table
 from tiltmeter.results.networks import NETWORK_TABLES
 
@@ -26,7 +26,6 @@ __all__ = [
     "FACTS",
     "PUBLISHED",
     "Networks",
-    "network_table",
     "numbered",
     "read_networks",
     "remarks",
@@ -168,25 +167,6 @@ def read_networks(directory: str | Path) -> Networks | None:
         tables={name: _shown(frame, told, name) for name, frame in read.items()},
         written={name: frame for name, frame in read.items() if not frame.is_empty()},
     )
-
-
-def network_table(
-    frame: pl.DataFrame, caption: str, columns: Mapping[str, Render], heads: int = 1
-) -> Table:
-    """Render rows; a column that is empty throughout is left out.
-
-    Parameters
-    ----------
-    frame, caption, columns, heads
-        As for `render_table`.
-
-    Returns
-    -------
-    Table
-    """
-    rows = list(frame.iter_rows(named=True))
-    kept = {title: cell for title, cell in columns.items() if any(cell(row) for row in rows)}
-    return render_table(frame, caption, kept, heads)
 
 
 def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:

@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.networks.emotions import in_plutchiks_order
-from tiltmeter.report.networks.results import ALPHA, APPROACHES, Networks, network_table
+from tiltmeter.report.networks.results import ALPHA, APPROACHES, Networks
 from tiltmeter.report.prose import number
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Render, Table
+from tiltmeter.report.tables import Column, Render, Table, render_table
 
 __all__ = ["sensitivity_section"]
 
@@ -176,17 +176,17 @@ def _table(held: pl.DataFrame, columns: Sequence[tuple[str, str]], label: str) -
     )
     stereotype = held["stereotype"].drop_nulls().len() > 0
     what = "stereotype-consistent positive" if stereotype else "as in the section above"
-    return network_table(
+    return render_table(
         held.select("setting").unique(maintain_order=True),
         f"{label}: effects under other settings, {what}. {_TURNED} sign turned; {_LOST} naive p "
         f"above .05 where by default it is not.{usual}",
-        {
-            "Setting": lambda r: r["setting"],
-            **{
-                f"{network}: {targets}" if several else targets: cell(network, targets)
+        [
+            Column("Setting", lambda r: r["setting"], "head"),
+            *(
+                Column(f"{network}: {targets}" if several else targets, cell(network, targets))
                 for network, targets in columns
-            },
-        },
+            ),
+        ],
     )
 
 

@@ -18,13 +18,12 @@ from tiltmeter.report.drawing.intervals import intervals, mark, range_said
 from tiltmeter.report.networks.results import (
     PUBLISHED,
     Networks,
-    network_table,
     numbered,
     remarks,
 )
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["APPROACH", "SCALE", "in_first_order", "least_p", "pairs_said",
            "stereotype_section", "turned"]  # fmt: skip
@@ -173,26 +172,25 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
     def ends(row: Mapping[str, Any]) -> str:
         return interval(*turned(row)[1:])
 
-    return network_table(
+    return render_table(
         part.sort(in_first_order(part, "targets"), maintain_order=True),
         f"{networks.label(identity)}: effects. {first} − {second}: the effect as published, "
         f"positive where {first} primes activate more. Turned: the same with positive as "
         f"stereotype-consistent; so is its {told}. p (naive): one-sided, as published. p (Holm): "
         "the same for all sets of a network. Arrangements: of the primes, for p (primes swapped).",
-        {
-            "Targets": lambda r: r["targets"],
-            "Network": lambda r: r["network"],
-            f"{first} − {second}": lambda r: number(r["effect"]),
-            "Turned": lambda r: number(r["stereotype"]),
-            told: ends,
-            "p (primes swapped)": lambda r: p_value(r["p_permutation"]),
-            "Arrangements": lambda r: count(r["n_permutations"]),
-            "p (naive)": lambda r: p_value(r["p"]),
-            "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "Pairs": lambda r: count(r["n"]),
-            "Words": lambda r: count(r["n_targets"]),
-        },
-        heads=2,
+        [
+            Column("Targets", lambda r: r["targets"], "head"),
+            Column("Network", lambda r: r["network"], "head"),
+            Column(f"{first} − {second}", lambda r: number(r["effect"])),
+            Column("Turned", lambda r: number(r["stereotype"])),
+            Column(told, ends),
+            Column("p (primes swapped)", lambda r: p_value(r["p_permutation"])),
+            Column("Arrangements", lambda r: count(r["n_permutations"])),
+            Column("p (naive)", lambda r: p_value(r["p"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("Pairs", lambda r: count(r["n"])),
+            Column("Words", lambda r: count(r["n_targets"])),
+        ],
     )
 
 
@@ -205,17 +203,16 @@ def in_first_order(frame: pl.DataFrame, column: str) -> pl.Expr:
 
 
 def _published() -> Table:
-    return network_table(
+    return render_table(
         load_published(PUBLISHED, "network_effects"),
         "Published effects (Abramski et al. 2025, figure 3, values of the released tables): "
         "gender, 125 pairs each. Context, not a yardstick: their networks hold three answers per "
         "cue and come from models of their time.",
-        {
-            "Targets": lambda r: r["targets"],
-            "Network": lambda r: r["network"],
-            "female − male": lambda r: number(r["effect"]),
-            "Turned": lambda r: number(r["stereotype"]),
-            "p (naive)": lambda r: p_value(r["p"]),
-        },
-        heads=2,
+        [
+            Column("Targets", lambda r: r["targets"], "head"),
+            Column("Network", lambda r: r["network"], "head"),
+            Column("female − male", lambda r: number(r["effect"])),
+            Column("Turned", lambda r: number(r["stereotype"])),
+            Column("p (naive)", lambda r: p_value(r["p"])),
+        ],
     )
