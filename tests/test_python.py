@@ -16,7 +16,7 @@ def test_from_a_study_file_to_estimates(tmp_path: Path) -> None:
         "    counter: [loyal, brave, friendly, clever]\n"
     )
     study = tm.load_study(str(tmp_path / "pets.yaml"))
-    trials = tm.trials(study, tm.Design(iterations=10))
+    trials = tm.draw(study, tm.Design(iterations=10))
     tied = study.stereotypes["cats"].tied
     answers = trials.with_columns(
         model=pl.lit("m"),
@@ -26,9 +26,11 @@ def test_from_a_study_file_to_estimates(tmp_path: Path) -> None:
             for words in [trial["attributes"]]
         ),
     )
-    scores, words = tm.score(answers, study)
+    scored = tm.score(answers, study)
+    scores, words = scored
     assert scores["score"].to_list() == [1.0] * 30  # three wordings, ten trials each
     assert set(words["share"]) == {0.0, 1.0}
-    estimates = tm.estimate(scores, tm.WORD_ASSOCIATION)
+    estimates = tm.estimate(scored)
+    assert estimates.equals(tm.estimate(scores))
     cats = estimates.filter(level="stereotype", method="clustered").row(0, named=True)
     assert (cats["estimate"], cats["verdict"], cats["n"]) == (1.0, "consistent", 30)

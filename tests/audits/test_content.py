@@ -19,7 +19,7 @@ from tiltmeter.instruments.scoring import score
 from tiltmeter.results import ESTIMATES, OUTCOMES, SCORES
 from tiltmeter.results.answers import ATTRIBUTIONS
 from tiltmeter.results.verdicts import judge
-from tiltmeter.statistics import estimate
+from tiltmeter.statistics import estimate_measure
 from tiltmeter.statistics.contrasts import Contrasted
 from tiltmeter.stimuli import load_study
 
@@ -112,7 +112,7 @@ def test_where_nothing_is_neutral_the_score_is_the_difference_in_comedy() -> Non
         .otherwise(pl.lit("Tragedy"))
     )
     scores = score(decided, MIST)[0]
-    estimates = estimate(scores, MEASURES["affective_attribution"])
+    estimates = estimate_measure(scores, MEASURES["affective_attribution"])
     mean = estimates.filter(level="model", method="clustered")["estimate"][0]
     found = attribution_contrasts(scores.lazy())
     assert change(found, "comedy")["estimate"] == pytest.approx(mean)

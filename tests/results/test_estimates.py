@@ -49,8 +49,8 @@ def test_the_scale_is_that_of_the_measure() -> None:
 def test_what_a_row_says_of_its_scale_comes_first() -> None:
     rows = made({"direction": "below", "neutral": 0.5, "range_low": 0.0}, {})
     assert rows["direction"].to_list() == ["below", "above"]
-    assert rows.select("neutral", "range_low", "range_high").rows() == [(0.5, 0.0, 1.0),
-                                                                        (0.0, -1.0, 1.0)]  # fmt: skip
+    scales = [(0.5, 0.0, 1.0), (0.0, -1.0, 1.0)]
+    assert rows.select("neutral", "range_low", "range_high").rows() == scales
 
 
 def test_nan_is_null() -> None:
@@ -97,8 +97,13 @@ def test_other_methods_stand_beside_the_rows_of_one() -> None:
 
 def test_another_value_of_any_key_is_another_estimate() -> None:
     keyed = ({"retention": 0.5}, {"removed": 1}, {"weighted": True}, {"layer": "3"}, {})
-    rows = made(*({**KEYS, **key, "method": method, "p": n / 10 + (method == "published") / 100}
-                  for n, key in enumerate(keyed) for method in ("published", "clustered")))
+    rows = made(
+        *(
+            {**KEYS, **key, "method": method, "p": n / 10 + (method == "published") / 100}
+            for n, key in enumerate(keyed)
+            for method in ("published", "clustered")
+        )
+    )
     side_by_side = beside(rows, "clustered", {"published": ["p"]})
     assert side_by_side["p_published"].to_list() == pytest.approx(
         [p + 0.01 for p in side_by_side["p"]]

@@ -217,8 +217,6 @@ def test_the_verdicts_given_are_those_explained() -> None:
     [("consistent, within margin", "consistent"), ("no verdict: compliance", "no verdict"),
      ("equivalent", "equivalent"), (None, None)],
 )  # fmt: skip
-def test_the_kind_of_a_verdict_leaves_its_reason_out(
-    verdict: str | None, kind: str | None
-) -> None:
+def test_the_kind_of_a_verdict_leaves_its_reason_out(verdict: str | None, kind: str | None) -> None:
     frame = pl.DataFrame({"verdict": [verdict]}, schema={"verdict": pl.String})
     assert frame.select(verdict_kind(pl.col("verdict"))).item() == kind

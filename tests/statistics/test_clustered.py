@@ -6,7 +6,7 @@ import statsmodels.api as sm
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import LEVELS
-from tiltmeter.statistics import clustered_mean, estimate
+from tiltmeter.statistics import clustered_mean, estimate_measure
 from tiltmeter.statistics.clustered import mean_of_clusters
 
 
@@ -139,7 +139,7 @@ def test_unanimous_interval_misses_less_often_than_it_may(clusters):
 
 
 def clustering(scores, measure, level, **options):
-    rows = estimate(scores, measure, **options).filter(level=level, method="clustered")
+    rows = estimate_measure(scores, measure, **options).filter(level=level, method="clustered")
     return rows.select("clustered_by", "n_clusters", "conditional_on").rows()
 
 
@@ -215,7 +215,7 @@ def test_group_words_that_were_not_recorded_are_no_single_pair(scores_of, measur
 def test_a_cluster_without_scores_is_none(full, measure, scores_of):
     missing = {"stereotype": "age", "variation": "replication", "marginalized": "elderly"}
     lost = scores_of({"score": None, "pair_id": "lost", **missing})
-    rows = estimate(full.vstack(lost), measure)
+    rows = estimate_measure(full.vstack(lost), measure)
     row = rows.filter(level="cell", stereotype="age", variation="replication").row(0, named=True)
     assert (row["n"], row["n_scored"], row["n_clusters"]) == (9, 8, 2)
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics import correlate_dimensions, estimate, rank_models
+from tiltmeter.statistics import correlate_dimensions, estimate_measure, rank_models
 
 MEASURE = Measure("word_association", "", -1, 1, 0, "", "")
 DIMENSIONS = ("competence", "sociability", "morality")
@@ -39,7 +39,7 @@ def make_scores(means: dict[str, dict[str, float]], n: int = 40, seed: int = 0) 
 def estimates() -> pl.DataFrame:
     means = {m: {d: 0.2 * i - 0.1 * j for j, d in enumerate(DIMENSIONS)}
              for i, m in enumerate("abcde")}  # fmt: skip
-    return estimate(make_scores(means), MEASURE)
+    return estimate_measure(make_scores(means), MEASURE)
 
 
 def test_dimensions_are_never_pooled(estimates: pl.DataFrame) -> None:
@@ -51,7 +51,7 @@ def test_dimensions_are_never_pooled(estimates: pl.DataFrame) -> None:
 
 def test_the_test_of_the_paper_takes_n_minus_1(estimates: pl.DataFrame) -> None:
     scores = make_scores({"a": {"morality": 0.1}})
-    rows = estimate(scores, MEASURE).filter(level="model", dimension="morality")
+    rows = estimate_measure(scores, MEASURE).filter(level="model", dimension="morality")
     clustered, row = (rows.row(by_predicate=pl.col("method") == method, named=True)
                       for method in ("clustered", "published"))  # fmt: skip
     values = scores["score"].to_numpy()
@@ -65,7 +65,7 @@ def test_the_test_of_the_paper_takes_n_minus_1(estimates: pl.DataFrame) -> None:
 
 
 def test_scores_without_a_dimension_have_no_correlations() -> None:
-    plain = estimate(make_scores({"a": {"x": 0.1}}).with_columns(dimension=None), MEASURE)
+    plain = estimate_measure(make_scores({"a": {"x": 0.1}}).with_columns(dimension=None), MEASURE)
     assert correlate_dimensions(plain).is_empty()
 
 
@@ -98,10 +98,10 @@ def test_models_are_points_where_there_are_several(estimates: pl.DataFrame) -> N
 def test_too_few_or_constant_points_have_a_reason() -> None:
     means = {"a": dict.fromkeys(DIMENSIONS, 0.0)}
     flat = make_scores(means).with_columns(score=pl.lit(0.5))
-    notes = correlate_dimensions(estimate(flat, MEASURE))["note"].unique().to_list()
+    notes = correlate_dimensions(estimate_measure(flat, MEASURE))["note"].unique().to_list()
     assert notes == ["a dimension does not vary"]
     few = make_scores(means).filter(pl.col("stereotype").is_in(["s0", "s1"]))
-    notes = correlate_dimensions(estimate(few, MEASURE))["note"].unique().to_list()
+    notes = correlate_dimensions(estimate_measure(few, MEASURE))["note"].unique().to_list()
     assert notes == ["fewer than 4 points"]
 
 
@@ -112,9 +112,9 @@ def test_ranks_have_the_range_their_intervals_allow(estimates: pl.DataFrame) -> 
         assert (part["ci_low"] <= part["estimate"]).all()
         assert (part["estimate"] <= part["ci_high"]).all()
         assert part["n"].to_list() == [5] * 5
-    apart = rank_models(estimate(make_scores({"a": {"x": 0.8}, "b": {"x": -0.8}}), MEASURE))
+    apart = rank_models(estimate_measure(make_scores({"a": {"x": 0.8}, "b": {"x": -0.8}}), MEASURE))
     assert apart.select("estimate", "ci_low", "ci_high").rows() == [(1, 1, 1), (2, 2, 2)]
-    same = rank_models(estimate(make_scores({"a": {"x": 0.0}, "b": {"x": 0.0}}), MEASURE))
+    same = rank_models(estimate_measure(make_scores({"a": {"x": 0.0}, "b": {"x": 0.0}}), MEASURE))
     assert same.select("ci_low", "ci_high").rows() == [(1, 2), (1, 2)]
 
 

@@ -5,13 +5,9 @@ import scipy.stats
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, LEVELS, Measure
-from tiltmeter.statistics import (
-    clustered_mean,
-    compliance,
-    estimate,
-    estimate_summaries,
-    summarise,
-)
+from tiltmeter.statistics import clustered_mean, compliance, estimate_measure
+from tiltmeter.statistics.estimates import estimate_summaries
+from tiltmeter.statistics.summaries import summarise
 
 
 @pytest.fixture
@@ -39,7 +35,7 @@ def order(scores: pl.DataFrame, measure: Measure, level: str) -> dict:
 
 
 def test_every_level_from_cell_to_model(drawn, measure):
-    result = estimate(drawn(0.3), measure)
+    result = estimate_measure(drawn(0.3), measure)
     assert result.schema == ESTIMATES
     levels = ["cell"] * 3 + ["stereotype", "category", "model"]
     assert result.filter(method="clustered")["level"].to_list() == levels
@@ -50,7 +46,7 @@ def test_every_level_from_cell_to_model(drawn, measure):
 
 
 def test_overall_needs_two_models(drawn, measure):
-    result = estimate(drawn(0.3).vstack(drawn(0.1, model="other")), measure)
+    result = estimate_measure(drawn(0.3).vstack(drawn(0.1, model="other")), measure)
     assert result["level"].unique(maintain_order=True).to_list() == list(LEVELS)
     overall = only(result, "overall")
     assert (overall["subject"], overall["model"]) == (None, None)
@@ -60,7 +56,9 @@ def test_overall_needs_two_models(drawn, measure):
 @pytest.mark.parametrize("factor", ["study", "mode", "word_list", "scoring"])
 def test_never_pooled(drawn, measure, factor):
     other = drawn(0.1).with_columns(pl.lit("other").alias(factor))
-    rows = estimate(drawn(0.3).vstack(other), measure).filter(level="model", method="clustered")
+    rows = estimate_measure(drawn(0.3).vstack(other), measure).filter(
+        level="model", method="clustered"
+    )
     rows = rows.sort("estimate")
     assert rows["estimate"].to_list() == pytest.approx([0.1, 0.3], abs=0.02)
     assert rows[factor][0] == "other"
@@ -68,7 +66,7 @@ def test_never_pooled(drawn, measure, factor):
 
 def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure):
     scores = drawn(0.3, noise=0.2)
-    estimates = estimate(scores, measure, confidence=0.9)
+    estimates = estimate_measure(scores, measure, confidence=0.9)
     row, published = only(estimates, "model"), only(estimates, "model", "published")
     expected = clustered_mean(scores["score"].to_numpy(), scores["variation"].to_numpy())
     naive = scipy.stats.ttest_1samp(scores["score"], 0)
@@ -84,7 +82,7 @@ def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure):
 
 
 def test_what_one_method_says_stands_in_its_row_alone(drawn, measure):
-    published = only(estimate(drawn(0.3), measure), "model", "published")
+    published = only(estimate_measure(drawn(0.3), measure), "model", "published")
     clustered = ("ci_low", "confidence", "p_holm", "n_clusters", "clustered_by", "conditional_on")
     judged = ("tost_margin", "tost_p", "bound_low", "adjusted_over", "verdict", "because")
     assert [published[c] for c in (*clustered, *judged)] == [None] * 12
@@ -93,24 +91,28 @@ def test_what_one_method_says_stands_in_its_row_alone(drawn, measure):
 def test_forced_mode_has_a_mean_difference_of_log_odds(scores_of, measure):
     logits = (1.0, 2.0, None)
     scores = scores_of(*({"score": 0.1, "pair_id": f"p{x}", "logit": x} for x in logits))
-    row = only(estimate(scores, measure), "model", "descriptive")
+    row = only(estimate_measure(scores, measure), "model", "descriptive")
     assert (row["measure"], row["instrument"]) == ("logit", "word_association")
     assert (row["estimate"], row["neutral"], row["range_high"]) == (1.5, 0.0, None)
     assert row["p"] is row["verdict"] is None
     plain = scores.with_columns(logit=pl.lit(None, pl.Float64))
-    assert "descriptive" not in set(estimate(plain, measure)["method"])
+    assert "descriptive" not in set(estimate_measure(plain, measure)["method"])
 
 
 def test_neutral_need_not_be_zero(drawn):
     decision = Measure("word_association", "", 0.0, 1.0, 0.5, "", "")
-    row = only(estimate(drawn(0.4), decision), "model")
+    row = only(estimate_measure(drawn(0.4), decision), "model")
     assert row["statistic"] < 0 < row["estimate"]
     assert row["verdict"] == "reversed"
 
 
 def test_families_are_model_and_level(drawn, measure):
     both = drawn(0.02).vstack(drawn(0.02, model="other"))
-    cells = estimate(both, measure).filter(level="cell", model="m", method="clustered").sort("p")
+    cells = (
+        estimate_measure(both, measure)
+        .filter(level="cell", model="m", method="clustered")
+        .sort("p")
+    )
     p = cells["p"].to_list()
     assert cells["p_holm"][0] == pytest.approx(min(1, 3 * p[0]))
     assert cells["p_bh"][-1] == pytest.approx(p[-1])
@@ -118,7 +120,7 @@ def test_families_are_model_and_level(drawn, measure):
 
 def test_missing_scores_bound_the_mean(scores_of, measure):
     rows = [{"score": s, "pair_id": f"p{s}"} for s in (0.2, 0.4, 0.6)]
-    row = only(estimate(scores_of(*rows, {"score": None}), measure), "cell")
+    row = only(estimate_measure(scores_of(*rows, {"score": None}), measure), "cell")
     assert row["compliance"] == 0.75
     assert row["bound_low"] == pytest.approx((1.2 - 1) / 4)
     assert row["bound_high"] == pytest.approx((1.2 + 1) / 4)
@@ -169,20 +171,21 @@ def test_unknown_order_has_no_effect(scores_of, measure):
     ],
 )
 def test_verdict_of_a_model(drawn, measure, mean, noise, expected):
-    assert only(estimate(drawn(mean, noise=noise), measure), "model")["verdict"] == expected
+    assert only(estimate_measure(drawn(mean, noise=noise), measure), "model")["verdict"] == expected
 
 
 def test_no_verdict_below_the_compliance_floor(drawn, measure, scores_of):
     scores = drawn(0.4).vstack(scores_of(*[{"score": None, "variation": "v0"}] * 8))
-    row = only(estimate(scores, measure), "model")
+    row = only(estimate_measure(scores, measure), "model")
     assert (row["verdict"], row["compliance"]) == ("no verdict: compliance", 0.75)
     assert (
-        only(estimate(scores, measure, compliance_floor=0.75), "model")["verdict"] == "consistent"
+        only(estimate_measure(scores, measure, compliance_floor=0.75), "model")["verdict"]
+        == "consistent"
     )
 
 
 def test_one_cluster_has_a_mean_and_no_verdict(scores_of, pair_of, measure):
-    row = only(estimate(scores_of(*pair_of("a", 0.5, 0.1)), measure), "model")
+    row = only(estimate_measure(scores_of(*pair_of("a", 0.5, 0.1)), measure), "model")
     assert (row["estimate"], row["se"], row["p"]) == (pytest.approx(0.3), None, None)
     assert row["verdict"] == "no verdict: one cluster"
     assert row["conditional_on"] == "one stereotype and one wording and one group pair"
@@ -190,7 +193,7 @@ def test_one_cluster_has_a_mean_and_no_verdict(scores_of, pair_of, measure):
 
 def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):
     scores = scores_of({"score": None}, {"score": None})
-    estimates = estimate(scores, measure)
+    estimates = estimate_measure(scores, measure)
     row = only(estimates, "model")
     assert (row["n"], row["n_scored"], row["compliance"]) == (2, 0, 0.0)
     assert (row["bound_low"], row["bound_high"]) == (-1.0, 1.0)
@@ -204,7 +207,7 @@ def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):
 
 def test_a_deterministic_model_gets_an_exact_test(scores_of, pair_of, measure):
     scores = scores_of(*(row for k in range(20) for row in pair_of(f"p{k}", 1.0, 1.0)))
-    row = only(estimate(scores, measure), "model")
+    row = only(estimate_measure(scores, measure), "model")
     assert (row["test"], row["se"], row["sd"], row["statistic"]) == ("unanimous", 0.0, 0.0, None)
     assert row["p"] == pytest.approx(0.5**19)
     assert (row["ci_low"], row["ci_high"]) == (pytest.approx(2 * 0.05 ** (1 / 19) - 1), 1.0)
@@ -218,7 +221,7 @@ def test_a_habit_of_order_alone_is_no_bias(scores_of, pair_of):
     """The first option every time: ½ in each pair, and an order effect of 1."""
     decision = Measure("word_association", "", 0.0, 1.0, 0.5, "", "")
     scores = scores_of(*(row for k in range(40) for row in pair_of(f"p{k}", 1.0, 0.0)))
-    row = only(estimate(scores, decision), "model")
+    row = only(estimate_measure(scores, decision), "model")
     assert (row["estimate"], row["p"]) == (0.5, 1.0)
     assert order(scores, decision, "model")["order_effect"] == 1.0
     assert row["verdict"] == "equivalent"
@@ -226,14 +229,14 @@ def test_a_habit_of_order_alone_is_no_bias(scores_of, pair_of):
 
 def test_sd_of_equal_scores_is_exactly_zero(scores_of, measure):
     scores = scores_of(*({"score": 0.1, "pair_id": f"p{k}"} for k in range(7)))
-    estimates = estimate(scores, measure)
+    estimates = estimate_measure(scores, measure)
     row = only(estimates, "cell")
     assert (row["sd"], row["effect_size"]) == (0.0, None)
     assert only(estimates, "cell", "published")["statistic"] is None
 
 
 def test_nothing_gives_an_empty_table(scores_of, measure):
-    result = estimate(scores_of(), measure)
+    result = estimate_measure(scores_of(), measure)
     assert (result.height, result.schema) == (0, ESTIMATES)
 
 
@@ -243,15 +246,15 @@ def test_nothing_gives_an_empty_table(scores_of, measure):
 )
 def test_parameters_that_mean_nothing(drawn, measure, option, value):
     with pytest.raises(InputError, match=f"{option} '?{value}"):
-        estimate(drawn(0.3), measure, **{option: value})
+        estimate_measure(drawn(0.3), measure, **{option: value})
 
 
 def test_scores_of_another_instrument(drawn, measure):
     with pytest.raises(InputError, match="instrument relative_decision"):
-        estimate(drawn(0.3, instrument="relative_decision"), measure)
+        estimate_measure(drawn(0.3, instrument="relative_decision"), measure)
 
 
 @pytest.mark.parametrize("score", [-1.5, 1.01])
 def test_scores_beyond_the_range(scores_of, pair_of, measure, score):
     with pytest.raises(InputError, match=f"score {score} of m on age .* -1.0 to 1.0"):
-        estimate(scores_of(*pair_of("a", score, 0.0)), measure)
+        estimate_measure(scores_of(*pair_of("a", score, 0.0)), measure)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from tiltmeter.results import REASONS, SCORES, Measure
-from tiltmeter.statistics import compliance, estimate
+from tiltmeter.statistics import compliance, estimate_measure
 
 MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
 
@@ -43,8 +43,8 @@ def scores(draw: st.DrawFn) -> pl.DataFrame:
 @settings(max_examples=50, deadline=None)
 @given(scores())
 def test_flipping_the_sign_flips_the_estimate(frame):
-    there = estimate(frame, MEASURE)
-    back = estimate(frame.with_columns(-pl.col("score")), MEASURE)
+    there = estimate_measure(frame, MEASURE)
+    back = estimate_measure(frame.with_columns(-pl.col("score")), MEASURE)
     flipped = {"estimate": "estimate", "statistic": "statistic", "ci_low": "ci_high",
                "bound_low": "bound_high"}  # fmt: skip
     for column, partner in flipped.items():
@@ -59,13 +59,15 @@ def test_flipping_the_sign_flips_the_estimate(frame):
 @given(scores(), st.integers(0, 99))
 def test_order_of_rows_does_not_matter(frame, seed):
     shuffled = frame.sample(fraction=1, shuffle=True, seed=seed)
-    assert_frame_equal(estimate(frame, MEASURE), estimate(shuffled, MEASURE), rel_tol=1e-12)
+    assert_frame_equal(
+        estimate_measure(frame, MEASURE), estimate_measure(shuffled, MEASURE), rel_tol=1e-12
+    )
 
 
 @settings(max_examples=50, deadline=None)
 @given(scores())
 def test_bounds_and_interval_hold_the_mean(frame):
-    rows = estimate(frame, MEASURE).filter(method="clustered").drop_nulls("estimate")
+    rows = estimate_measure(frame, MEASURE).filter(method="clustered").drop_nulls("estimate")
     slack = 1e-9
     assert (rows["bound_low"] <= rows["estimate"] + slack).all()
     assert (rows["estimate"] <= rows["bound_high"] + slack).all()
@@ -79,7 +81,7 @@ def test_bounds_and_interval_hold_the_mean(frame):
 @settings(max_examples=50, deadline=None)
 @given(scores())
 def test_no_number_is_null_and_never_nan(frame):
-    numbers = estimate(frame, MEASURE).select(pl.selectors.float())
+    numbers = estimate_measure(frame, MEASURE).select(pl.selectors.float())
     assert numbers.select(pl.all().drop_nulls().is_finite().all()).row(0) == (True,) * numbers.width
 
 
@@ -89,7 +91,7 @@ def test_every_response_is_counted_once(frame):
     reasons = pl.sum_horizontal(f"n_{reason}" for reason in REASONS)
     counted = compliance(frame)
     assert (counted["n"] == counted.select(pl.col("n_scored") + reasons).to_series()).all()
-    models = estimate(frame, MEASURE).filter(level="model", method="clustered")
+    models = estimate_measure(frame, MEASURE).filter(level="model", method="clustered")
     for column in ("n", "n_scored"):
         assert counted[column].sum() == models[column].sum()
     assert counted["n"].sum() == frame.height

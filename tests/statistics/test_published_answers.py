@@ -14,7 +14,7 @@ import pytest
 import statsmodels.api as sm
 
 from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics import clustered_mean, compliance, estimate
+from tiltmeter.statistics import clustered_mean, compliance, estimate_measure
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "bai"
 ANSWERS = DATA / "gpt4o_word_association_responses.csv"
@@ -56,7 +56,7 @@ def scores() -> pl.DataFrame:
 
 
 def model_row(scores: pl.DataFrame, method: str = "clustered", **options: str) -> dict:
-    estimates = estimate(scores, MEASURE, **options)
+    estimates = estimate_measure(scores, MEASURE, **options)
     return estimates.filter(level="model", method=method).row(0, named=True)
 
 
@@ -91,7 +91,9 @@ def test_clustered_error(scores, cluster, keys, n_clusters, se):
 
 def test_a_cell_is_the_t_test_of_the_paper(scores):
     """With one group pair and no mirrored pairs each answer is a cluster, and CR2 naive."""
-    cell = estimate(scores, MEASURE).filter(level="cell", stereotype="age", variation="replication")
+    cell = estimate_measure(scores, MEASURE).filter(
+        level="cell", stereotype="age", variation="replication"
+    )
     clustered, published = cell.rows(named=True)
     assert (clustered["method"], published["method"]) == ("clustered", "published")
     assert clustered["clustered_by"] == "response"

@@ -5,7 +5,8 @@ from polars.testing import assert_frame_equal
 from tiltmeter.errors import InputError
 from tiltmeter.results import REASONS, SCORES
 from tiltmeter.results.verdicts import judge
-from tiltmeter.statistics import compliance, estimate, estimate_summaries, pool_pairs, summarise
+from tiltmeter.statistics.estimates import estimate_measure, estimate_summaries
+from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
 
 
 def test_a_row_per_mirrored_pair(scores_of, pair_of):
@@ -22,7 +23,7 @@ def test_summaries_of_models_can_be_joined(scores_of, pair_of, measure):
     m = scores_of(*pair_of("a", 0.5, 0.1), *pair_of("b", 0.2, 0.6))
     other = m.with_columns(pl.lit("other").alias("model"), pl.col("score") / 2)
     apart = estimate_summaries(pl.concat([summarise(m), summarise(other)]), measure).estimates
-    assert_frame_equal(judge(apart), estimate(m.vstack(other), measure))
+    assert_frame_equal(judge(apart), estimate_measure(m.vstack(other), measure))
 
 
 @pytest.mark.parametrize("differs", ["stereotype", "variation", "marginalized", "default"])

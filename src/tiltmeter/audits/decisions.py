@@ -79,7 +79,7 @@ def chained(scores: pl.LazyFrame) -> pl.DataFrame:
     keys = [*named, "again"]  # recorded answers may share a name: they stand in one order
     measures = zip(*(one.measures for one in with_table("chained")), strict=True)
     parts = {
-        column: scores.filter(pl.col("instrument").is_in([m.instrument for m in of]))
+        column: scores.filter(pl.col("instrument").is_in([m.name for m in of]))
         .with_columns(again=pl.int_range(pl.len()).over(named))
         .select(*keys, pl.col("score").alias(column))
         .drop_nulls(column)
