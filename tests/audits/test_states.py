@@ -24,7 +24,7 @@ from tiltmeter.results import SCORES
 from tiltmeter.results.states import REPRESENTATION_TABLES
 from tiltmeter.states import word_tests
 from tiltmeter.states.dictionary import Dictionary, read_dictionary
-from tiltmeter.states.pole_contexts import place_terms, place_words
+from tiltmeter.states.contexts import place_terms, place_words
 from tiltmeter.states.profiles import ProfileSetting
 from tiltmeter.states.word_tests import TestSetting, load_tests
 from tiltmeter.states.words import Words

@@ -18,7 +18,7 @@ from tiltmeter.results.states import ASSOCIATIONS
 from tiltmeter.states import association
 from tiltmeter.states.contexts import alone
 from tiltmeter.states.differential import Differential
-from tiltmeter.states.partitions import permute
+from tiltmeter.states.differential import permute
 from tiltmeter.states.storing import read_states
 from tiltmeter.states.word_tests import TestSetting, WordSet, WordTest, load_tests
 

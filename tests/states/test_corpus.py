@@ -18,7 +18,7 @@ from tiltmeter.models.readers.locating import locate
 from tiltmeter.results.states import CONTEXTS
 from tiltmeter.states import corpus_files
 from tiltmeter.states.corpus import sample_corpus
-from tiltmeter.states.corpus_files import texts
+from tiltmeter.states.corpus import texts
 
 TEXT = """\
 A warm day came. Then it was cold! "Warm-blooded animals" sleep? The Ice Age was cold, too.

@@ -26,13 +26,11 @@ def command(directory: Path, scoring: str, sizes: Path | None) -> None:
     from tiltmeter.audits.tabulating import tabulate
     from tiltmeter.report import write_report
     from tiltmeter.results.networks import NETWORK_TABLES
-    from tiltmeter.results.states import REPRESENTATION_TABLES
 
     if sizes is not None:
         record_sizes(directory, sizes)
     if (directory / "plan.json").is_file() or not any(
-        (directory / f"{name}.parquet").is_file()
-        for name in (*NETWORK_TABLES, *REPRESENTATION_TABLES)
+        (directory / f"{name}.parquet").is_file() for name in (*NETWORK_TABLES, "estimates")
     ):
         tabulate(directory, scoring)
     click.echo(f"report: {write_report(directory)}")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.results import answers
+from tiltmeter.results import answers, states
 from tiltmeter.results.columns import Schema, check
 from tiltmeter.results.estimates import ESTIMATES
 from tiltmeter.results.tables import keep_table, write_table
@@ -54,6 +54,10 @@ TABLES: dict[str, Table] = {
     "chained": Table(_A, answers.CHAINED, "a row per chained answer with both scores"),
     "yes_shares": Table(_A, answers.YES_SHARES, "a row per stereotype and version"),
     "attributions": Table(_A, answers.ATTRIBUTIONS, "a row per level and group thought of"),
+    "state_terms": Table(_S, states.PROFILE_TERMS, "a row per layer, dimension and word"),
+    "state_directions": Table(_S, states.DIRECTION_TERMS, "a row per dimension: terms predicted"),
+    "state_tests": Table(_S, states.ASSOCIATION_TESTS, "a row per test and layer: its words"),
+    "state_fits": Table(_S, answers.FITS, "a row per regression: the fit behind a coefficient"),
 }
 
 

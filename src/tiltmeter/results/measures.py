@@ -22,7 +22,7 @@ class Measure:
     low, high
         Ends of the scale; infinite where it has none.
     neutral
-        The value without bias.
+        The value without bias; nan where there is none.
     direction
         What positive numbers, or those above neutral, mean.
     reference
@@ -52,7 +52,7 @@ class Measure:
         return {
             "range_low": self.low if math.isfinite(self.low) else None,
             "range_high": self.high if math.isfinite(self.high) else None,
-            "neutral": self.neutral,
+            "neutral": self.neutral if math.isfinite(self.neutral) else None,
             "direction": self.consistent,
         }
 
