@@ -16,7 +16,16 @@ from tiltmeter.instruments.instrument import Instrument
 from tiltmeter.results import Measure
 from tiltmeter.stimuli import Study
 
-__all__ = ["INSTRUMENTS", "MEASURES", "check_parts", "instrument", "offers", "register", "select", "with_table"]
+__all__ = [
+    "INSTRUMENTS",
+    "MEASURES",
+    "check_parts",
+    "instrument",
+    "offers",
+    "register",
+    "select",
+    "with_table",
+]
 
 INSTRUMENTS: dict[str, Instrument] = {}
 
