@@ -76,7 +76,7 @@ def _timed(work: Callable[[], object], times: int = REPETITIONS) -> dict[str, An
 def _permuted(layers: int, words: int, times: int = REPETITIONS) -> dict[str, Any]:
     import numpy as np
 
-    from tiltmeter.states.partitions import permute
+    from tiltmeter.states.differential import permute
     from tiltmeter.states.word_tests import TestSetting
 
     values = np.random.default_rng(0).normal(size=(layers, 2 * words))

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tiltmeter.audits.state_tables import write_representation
 
 from tiltmeter.audits.relating import read_said
-from tiltmeter.audits.state_tables import write_representation
 from tiltmeter.audits.states import (
     Profiling,
     Testing,
@@ -23,8 +23,8 @@ from tiltmeter.models.readers.states import States
 from tiltmeter.results import SCORES
 from tiltmeter.results.states import REPRESENTATION_TABLES
 from tiltmeter.states import word_tests
+from tiltmeter.states.contexts import place_terms, place_words
 from tiltmeter.states.dictionary import Dictionary, read_dictionary
-from tiltmeter.states.pole_contexts import place_terms, place_words
 from tiltmeter.states.profiles import ProfileSetting
 from tiltmeter.states.word_tests import TestSetting, load_tests
 from tiltmeter.states.words import Words

@@ -8,8 +8,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tiltmeter.errors import StudyError
 from tiltmeter.instruments.affective_attribution import INSTRUMENT
@@ -38,16 +36,6 @@ def test_the_paper_asked_1500_and_so_do_we() -> None:
     assert drawn["variation"].value_counts()["count"].to_list() == [500] * 3
 
 
-def test_the_two_of_a_pair_differ_in_the_group_alone() -> None:
-    pairs = trials(MIST, Design(iterations=20)).group_by("pair_id").agg(
-        pl.col("version").sort(),
-        pl.struct("object", "marginalized", "default", "attribute_order", "followup").n_unique(),
-        pl.col("prompt").n_unique(),
-    )  # fmt: skip
-    assert pairs["version"].to_list() == [["default", "marginalized"]] * 300
-    assert pairs.select("object", "prompt").unique().rows() == [(1, 2)]
-
-
 def test_a_prompt_thinks_of_the_group_word_of_its_version() -> None:
     for row in trials(MIST, Design(iterations=4)).iter_rows(named=True):
         assert f" {row[row['version']]}, describe {row['object']}." in row["prompt"]
@@ -64,11 +52,6 @@ def test_every_wording_shows_the_same_draws() -> None:
     drawn = trials(MIST, Design(iterations=10))
     words = ["stereotype", "iteration", "version", "object", "marginalized", "default"]
     assert drawn.select(words).unique().height == drawn.height / 3
-
-
-def test_a_larger_run_begins_with_the_smaller_one() -> None:
-    few, many = (trials(MIST, Design(iterations=n), stereotypes=["age"]) for n in (4, 12))
-    assert few.equals(many.filter(pl.col("iteration") < 4))
 
 
 def test_as_in_the_paper_the_group_is_random_and_comedy_stands_first() -> None:
@@ -133,13 +116,6 @@ def test_calling_everything_the_same_is_no_bias(outcome: str) -> None:
         score(f"{row['object']}: {outcome}", row).score for row in drawn.iter_rows(named=True)
     ]
     assert None not in values and sum(v for v in values if v is not None) == 0
-
-
-@given(text=st.text(), mode=st.sampled_from(["free", "structured", "forced"]))
-def test_no_answer_breaks_the_score(text: str, mode: str) -> None:
-    scored = read(text, "default", mode)
-    assert (scored.score is None) == (scored.reason is not None)
-    assert scored.score is None or -1 <= scored.score <= 1
 
 
 @pytest.mark.parametrize(

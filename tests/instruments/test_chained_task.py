@@ -6,10 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
 from tiltmeter.instruments.chained_task import INSTRUMENT
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Key, Scored
@@ -113,14 +110,3 @@ def test_a_word_may_hold_quotes_or_be_called_as_the_place_of_the_decision() -> N
         scored = score(json.dumps(answer), row, Key(study, "pupils", words))
         assert scored["chained_association"].coverage == 1.0
         assert scored["chained_decision"].score is not None
-
-
-def test_it_is_not_asked_in_forced_mode() -> None:
-    with pytest.raises(InputError, match="chained_task: mode 'forced'"):
-        trials(BAI, Design("forced", iterations=2))
-
-
-@given(st.text(), st.sampled_from(["free", "structured"]))
-def test_no_answer_breaks_the_score(text: str, mode: str) -> None:
-    for scored in parts(text, mode=mode):
-        assert (scored.score is None) == (scored.reason is not None)

@@ -10,11 +10,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tiltmeter.networks.followers import find_followers
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks import Network
 from tiltmeter.networks.loading import read_network
+from tiltmeter.networks.running import find_followers
 from tiltmeter.networks.spreading import (
     Activation,
     Spreading,

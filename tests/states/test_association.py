@@ -17,8 +17,7 @@ from tiltmeter.models.readers.states import States
 from tiltmeter.results.states import ASSOCIATIONS
 from tiltmeter.states import association
 from tiltmeter.states.contexts import alone
-from tiltmeter.states.differential import Differential
-from tiltmeter.states.partitions import permute
+from tiltmeter.states.differential import Differential, permute
 from tiltmeter.states.storing import read_states
 from tiltmeter.states.word_tests import TestSetting, WordSet, WordTest, load_tests
 

@@ -17,8 +17,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.models.readers.terms import locate
 from tiltmeter.results.states import CONTEXTS
 from tiltmeter.states import corpus_files
-from tiltmeter.states.corpus import sample_corpus
-from tiltmeter.states.corpus_files import texts
+from tiltmeter.states.corpus import sample_corpus, texts
 
 TEXT = """\
 A warm day came. Then it was cold! "Warm-blooded animals" sleep? The Ice Age was cold, too.

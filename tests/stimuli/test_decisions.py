@@ -171,7 +171,7 @@ def test_the_known_defects_of_the_source_are_kept_and_flagged() -> None:
 def test_the_draws_of_the_words_are_those_from_before_there_were_decisions(
     study: str, held: str
 ) -> None:
-    assert study_hash(load_study(study), "word_association") == held
+    assert study_hash(load_study(study), INSTRUMENTS["word_association"].parts) == held
 
 
 PETS = """name: pets
@@ -310,5 +310,7 @@ def test_the_hash_is_of_what_an_instrument_asks() -> None:
     assert study_hash(plain) == study_hash(noted)
     assert study_hash(plain) != study_hash(changed)
     for other in ("word_association", "relative_decision", "chained_task"):
-        assert study_hash(plain, other) == study_hash(changed, other)
-    assert study_hash(plain, "absolute_decision") != study_hash(changed, "absolute_decision")
+        parts = INSTRUMENTS[other].parts
+        assert study_hash(plain, parts) == study_hash(changed, parts)
+    parts = INSTRUMENTS["absolute_decision"].parts
+    assert study_hash(plain, parts) != study_hash(changed, parts)

@@ -17,8 +17,8 @@ from tiltmeter.asking.claim import Claimant, claim, short_hash
 from tiltmeter.asking.generating import OnProgress
 from tiltmeter.asking.plan import Plan
 from tiltmeter.asking.sessions import Outcome, ask_models
-from tiltmeter.audits.inside import look_inside
 from tiltmeter.audits.sizes import PlanOptions, sized_plan
+from tiltmeter.audits.state_directory import audit_states
 from tiltmeter.audits.tabulating import answered, tabulate
 from tiltmeter.errors import BudgetError
 from tiltmeter.instruments.catalogue import instrument as find_instrument
@@ -242,7 +242,7 @@ def audit(  # noqa: PLR0913 - the options of an audit
         )
     tabulate(out)
     if states:
-        look_inside(plan, out)
+        audit_states(plan, out)
     return read_results(out)
 
 

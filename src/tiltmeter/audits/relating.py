@@ -1,4 +1,4 @@
-"""Scores of word associations, set out to be related to what stands inside a model."""
+"""Scores of word associations, set out to be related to hidden states."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from tiltmeter.results.tables import scan_table
 from tiltmeter.states.trial_effects import TRIAL_WORDS
 from tiltmeter.stimuli import word_key
 
-__all__ = ["Relating", "read_said"]
+__all__ = ["ScoredAnswers", "read_answers", "stereotype_name"]
 
 #: Controls are no stereotypes: what they show is known beforehand.
 _CONTROL = "control_"
 
 
 @dataclass(frozen=True, eq=False)
-class Relating:
-    """What models said.
+class ScoredAnswers:
+    """Scored answers of models.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class Relating:
         return pl.concat([groups, lists]).unique(maintain_order=True).to_list()
 
 
-def read_said(path: Path) -> Relating:
-    """Read what models said.
+def read_answers(path: Path) -> ScoredAnswers:
+    """Read scored answers.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def read_said(path: Path) -> Relating:
 
     Returns
     -------
-    Relating
+    ScoredAnswers
         Answers without an intervention, in one mode: free text where there is any, else the
         structured one, else forced choices.
 
@@ -83,11 +83,11 @@ def read_said(path: Path) -> Relating:
     associations, decided = _measures()
     frame = scan_table(table, SCORES).filter(pl.col("intervention").fill_null("none") == "none")
     controls = pl.col("study").str.starts_with(_CONTROL)
-    found = frame.filter(pl.col("instrument").is_in(associations), ~controls).collect()
-    if found.is_empty():
+    answers = frame.filter(pl.col("instrument").is_in(associations), ~controls).collect()
+    if answers.is_empty():
         raise InputError(f"{table}: no scores of word associations; ask for some first")
-    mode = next((mode for mode in MODES if mode in found["mode"]), None)  # never pooled
-    chosen = found.filter(pl.col("mode").eq_missing(pl.lit(mode)))
+    mode = next((mode for mode in MODES if mode in answers["mode"]), None)  # never pooled
+    chosen = answers.filter(pl.col("mode").eq_missing(pl.lit(mode)))
     decisions = (
         frame.filter(pl.col("instrument").is_in(decided))
         .select("model", "trial_id", "variation", decision="score")
@@ -95,9 +95,10 @@ def read_said(path: Path) -> Relating:
         .unique(["model", "trial_id", "variation"], keep="first")
     )
     joined = chosen.join(decisions, on=["model", "trial_id", "variation"], how="left")
-    scores = joined.select("model", _stereotype(), _trial(), "score", "decision")
+    scores = joined.select("model", stereotype_name(), _trial(), "score", "decision")
+    scores = scores.unique(["model", "stereotype", "trial"], keep="first")
     words = _words(load_plan(path)) if path.is_dir() else None
-    return Relating(scores.unique(["model", "stereotype", "trial"], keep="first"), words, str(mode))
+    return ScoredAnswers(scores, words, str(mode))
 
 
 def _measures() -> tuple[list[str], list[str]]:
@@ -109,14 +110,14 @@ def _measures() -> tuple[list[str], list[str]]:
     )
 
 
-def _stereotype() -> pl.Expr:
+def stereotype_name() -> pl.Expr:
+    """Name a stereotype with its study and dimension, as in ``mist2025/African.competence``."""
     named = pl.concat_str("stereotype", "dimension", separator=".", ignore_nulls=True)
     return pl.concat_str("study", named, separator="/", ignore_nulls=True).alias("stereotype")
 
 
 def _trial() -> pl.Expr:
-    told = ("trial_id", "variation", "iteration")
-    parts = [pl.col(name).cast(pl.String) for name in told]
+    parts = [pl.col(name).cast(pl.String) for name in ("trial_id", "variation", "iteration")]
     return pl.concat_str(parts, separator=" ", ignore_nulls=True).alias("trial")
 
 
@@ -128,14 +129,14 @@ def _words(plan: Plan) -> pl.DataFrame:
     parts: dict[tuple[str, ...], tuple[set[str], set[str]]] = {}
     columns = ("study", "stereotype", "variation", "dimension", "attributes")
     asked = trials.select(*columns, "marginalized", "default")
-    named = trials.select(_stereotype(), _trial())
+    named = trials.select(stereotype_name(), _trial())
     for (study, key, variation, dimension, attributes, first, second), (stereotype, trial) in zip(
         asked.iter_rows(), named.iter_rows(), strict=True
     ):
         cell = (study, key, variation, dimension)
         if cell not in parts:
-            held = studies[study].words(key, variation, dimension)
-            parts[cell] = ({*map(word_key, held.tied)}, {*map(word_key, held.counter)})
+            own = studies[study].words(key, variation, dimension)
+            parts[cell] = ({*map(word_key, own.tied)}, {*map(word_key, own.counter)})
         tied, counter = ([w for w in attributes if word_key(w) in half] for half in parts[cell])
         if first and second and tied and counter:
             rows.append((stereotype, trial, first, second, tied, counter))

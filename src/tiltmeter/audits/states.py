@@ -1,6 +1,6 @@
-"""What stands inside a model: every table about it.
+"""Hidden states of a model measured: profiles, directions, association tests, relations.
 
-A model is read once; each number of removed components is another look at the same states.
+A model is read once; each number of removed components is another way to read the same states.
 """
 
 from __future__ import annotations
@@ -8,20 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from tiltmeter.audits.relating import Relating
-from tiltmeter.audits.state_facts import call
+from tiltmeter.audits.relating import ScoredAnswers, stereotype_name
 from tiltmeter.models.readers.states import Reader, States
-from tiltmeter.results.states import REPRESENTATION_TABLES
+from tiltmeter.results import ESTIMATES
 from tiltmeter.states.association import TestSetting, test_associations
-from tiltmeter.states.contexts import alone, in_templates, rows_of
+from tiltmeter.states.contexts import InContext, alone, in_templates, rows_of
 from tiltmeter.states.dictionary import Dictionary
 from tiltmeter.states.directions import predict_directions
 from tiltmeter.states.nullification import remove_components
-from tiltmeter.states.pole_contexts import InContext
 from tiltmeter.states.profiles import ProfileSetting, measure_profile
 from tiltmeter.states.relation import MISSING, relate
 from tiltmeter.states.storing import read_states
@@ -29,10 +28,14 @@ from tiltmeter.states.trial_effects import trial_effects
 from tiltmeter.states.word_tests import WordTest
 from tiltmeter.states.words import Words
 
-__all__ = ["Profiling", "Tables", "Testing", "join_tables", "measure_states"]
+__all__ = ["Profiling", "StateTables", "Testing", "called", "join_tables", "measure_states"]
 
-#: Name of REPRESENTATION_TABLES → table.
-Tables = dict[str, pl.DataFrame]
+
+class StateTables(NamedTuple):
+    """Columns of `results.ESTIMATES`, and details by name in `results.directory.TABLES`."""
+
+    estimates: pl.DataFrame
+    details: dict[str, pl.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,9 @@ class Testing:
         Their words in contexts; for ``ceat`` each context has a key of its own.
     methods
         As `test_associations` knows them.
-    relating
-        What models said, to be held against the effects; None for nothing. Words of its trials
-        must be among `words`.
+    answers
+        Scored answers that are related to the effects; None for nothing. Words of their trials must
+        be among `words`.
     setting
         Confidence, partitions, draws, seed.
     """
@@ -87,7 +90,7 @@ class Testing:
     tests: Sequence[WordTest]
     words: InContext
     methods: Sequence[str] = ("weat",)
-    relating: Relating | None = None
+    answers: ScoredAnswers | None = None
     setting: TestSetting = field(default_factory=TestSetting)
 
 
@@ -98,7 +101,7 @@ def measure_states(
     *,
     removed: Sequence[int] = (0,),
     store: Path | None = None,
-) -> Tables:
+) -> StateTables:
     """Read a model and measure what was asked for.
 
     Parameters
@@ -114,8 +117,7 @@ def measure_states(
 
     Returns
     -------
-    dict
-        Name of REPRESENTATION_TABLES → table, those with rows.
+    StateTables
 
     Raises
     ------
@@ -129,12 +131,18 @@ def measure_states(
     def states_of(contexts: pl.DataFrame) -> States:
         return read_states(reader, contexts, store)
 
-    parts: list[Tables] = []
+    parts: list[StateTables] = []
     if profiling is not None:
-        parts += _profiles(call(reader.name), profiling, removed, states_of)
+        parts += _profiles(called(reader.name), profiling, removed, states_of)
     if testing is not None:
-        parts += _associations(call(reader.name), testing, removed, states_of)
+        parts += _associations(called(reader.name), testing, removed, states_of)
     return join_tables(parts)
+
+
+def called(model: str) -> str:
+    """Name a model in what is written and passed on: of a folder only its last part."""
+    path = Path(model).expanduser()
+    return path.resolve().name if path.is_dir() else model
 
 
 def _profiles(
@@ -142,7 +150,7 @@ def _profiles(
     asked: Profiling,
     removed: Sequence[int],
     states_of: Callable[[pl.DataFrame], States],
-) -> Iterable[Tables]:
+) -> Iterable[StateTables]:
     poles = states_of(asked.poles.frame)
     read = [states_of(in_templates(words.all, article=words.article)) for words in asked.words]
     extended = None
@@ -158,7 +166,7 @@ def _profiles(
             # The components are those of the words that are placed and of the poles together,
             # each word counted once however many contexts it has.
             of_all = _together(poles, _averaged(states, words.all)) if k else None
-            found = measure_profile(
+            profile = measure_profile(
                 remove_components(poles, k, of=of_all),
                 asked.dictionary,
                 remove_components(states, k, of=of_all),
@@ -166,14 +174,10 @@ def _profiles(
                 of=of,
                 setting=asked.setting,
             )
-            yield {
-                "representation_profiles": found.profiles,
-                "representation_differences": found.differences,
-                "representation_terms": found.terms,
-            }
+            yield StateTables(profile.estimates, {"state_terms": profile.terms})
         if extended is not None and asked.extended is not None:
             of_all = _together(poles, extended) if k else None
-            directions = predict_directions(
+            predicted = predict_directions(
                 remove_components(poles, k, of=of_all),
                 asked.dictionary,
                 remove_components(extended, k, of=of_all),
@@ -181,7 +185,7 @@ def _profiles(
                 of=of,
                 confidence=asked.setting.confidence,
             )
-            yield {"representation_directions": directions}
+            yield StateTables(predicted.estimates, {"state_directions": predicted.terms})
 
 
 def _associations(
@@ -189,14 +193,14 @@ def _associations(
     asked: Testing,
     removed: Sequence[int],
     states_of: Callable[[pl.DataFrame], States],
-) -> Iterable[Tables]:
+) -> Iterable[StateTables]:
     apart = states_of(asked.words.frame)
     terms = asked.words.frame["term"].unique(maintain_order=True).to_list()
     whole = _averaged(apart, terms)
     for k in removed:
         of = {"model": model, "contexts": asked.words.kind, "removed": k}
         averaged = remove_components(whole, k)
-        found = [
+        tested = [
             test_associations(
                 remove_components(apart, k, of=whole) if method == "ceat" else averaged,
                 asked.tests,
@@ -206,30 +210,30 @@ def _associations(
             )
             for method in asked.methods
         ]
-        yield {"representation_associations": pl.concat(found)}
-        if asked.relating is not None:
-            yield _relations(model, k, averaged, found[0], asked)
+        yield from (StateTables(one.estimates, {"state_tests": one.tests}) for one in tested)
+        if asked.answers is not None:
+            yield _relations(model, k, averaged, tested[0].estimates, asked)
 
 
-def _relations(model: str, k: int, states: States, tested: pl.DataFrame, asked: Testing) -> Tables:
-    """Hold what the model says against what stands in its states, prompt by prompt if it can be."""
-    said = asked.relating
-    if said is None:
-        return {}
-    if said.words is not None:
-        effects = trial_effects(states, said.words, k)
+def _relations(
+    model: str, k: int, states: States, tested: pl.DataFrame, asked: Testing
+) -> StateTables:
+    """Relate answers to the states of the same words, prompt by prompt where these are known."""
+    answers = asked.answers
+    if answers is None:
+        return join_tables([])
+    if answers.words is not None:
+        effects = trial_effects(states, answers.words, k)
     else:
-        named = pl.concat_str("study", "test", separator="/").alias("stereotype")
-        effects = tested.filter(pl.col("method").is_in(["weat", "seat"])).select(
-            named, "layer", "removed", "effect"
-        )
-    relations, fits = relate(
-        said.scores,
+        weat = tested.filter(pl.col("measure").is_in(["weat", "seat"]), alternative="greater")
+        effects = weat.select(stereotype_name(), "layer", "removed", "estimate")
+    related = relate(
+        answers.scores,
         effects.with_columns(model=pl.lit(model)),
-        missing=[*MISSING] if said.scores["score"].has_nulls() else ["left_out"],
+        missing_as=[*MISSING] if answers.scores["score"].has_nulls() else ["left_out"],
         confidence=asked.setting.confidence,
     )
-    return {"representation_relations": relations, "representation_fits": fits}
+    return StateTables(related.estimates, {"state_fits": related.fits})
 
 
 def _averaged(states: States, terms: Sequence[str]) -> States:
@@ -251,11 +255,12 @@ def _together(first: States, second: States) -> States:
     return States(keys, first.layers, values, np.concatenate([first.counts, second.counts]))
 
 
-def join_tables(parts: Iterable[Tables]) -> Tables:
-    """Set the tables of several looks or models under each other, those with rows."""
-    found: dict[str, list[pl.DataFrame]] = {}
+def join_tables(parts: Iterable[StateTables]) -> StateTables:
+    """Set the tables of several ways of reading, or models, under each other; none is empty."""
+    estimates, details = [pl.DataFrame(schema=ESTIMATES)], dict[str, list[pl.DataFrame]]()
     for part in parts:
-        for name, table in part.items():
+        estimates.append(part.estimates)
+        for name, table in part.details.items():
             if not table.is_empty():
-                found.setdefault(name, []).append(table)
-    return {name: pl.concat(found[name]) for name in REPRESENTATION_TABLES if name in found}
+                details.setdefault(name, []).append(table)
+    return StateTables(pl.concat(estimates), {name: pl.concat(of) for name, of in details.items()})

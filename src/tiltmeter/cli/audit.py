@@ -58,13 +58,13 @@ def command(
 
 def _read_states(plan: Plan, directory: Path) -> None:
     """Add what stands inside the models; an audit is not worth less where that fails."""
-    from tiltmeter.audits.inside import look_inside, readable
+    from tiltmeter.audits.state_directory import audit_states, readable
     from tiltmeter.errors import ModelError
 
     if not (models := readable(plan)):
         return
     click.echo(f"hidden states: {', '.join(models)}")
     try:
-        look_inside(plan, directory)
+        audit_states(plan, directory)
     except ModelError as error:
         click.echo(f"tiltmeter: hidden states left out: {error}", err=True)

@@ -63,8 +63,9 @@ def _everything() -> None:
     click.echo("studies of networks")
     for name in shipped_network_studies():
         click.echo(f"  {name:24}{', '.join(load_network_study(name).identities)}")
+    tests = ", ".join(test.stereotype for test in load_tests("caliskan2017"))
     click.echo("tests of words inside models (tiltmeter weat)")
-    click.echo(f"  {'caliskan2017':24}{', '.join(t.test for t in load_tests('caliskan2017'))}")
+    click.echo(f"  {'caliskan2017':24}{tests}")
     click.echo("words placed on dimensions (tiltmeter profile)")
     for name in SHIPPED:
         groups = read_words(name).groups.items()

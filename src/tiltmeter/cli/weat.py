@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +43,8 @@ __all__ = ["build_testing", "command"]
 @click.option(
     "--scores",
     type=click.Path(path_type=Path, exists=True),
-    help="Scores of word associations, or the results directory they are in: does what a model "
-    "says go with what stands inside? Tables and a report only.",
+    help="Scores of word associations, or the results directory they are in, correlated with the "
+    "associations in the hidden states, layer by layer.",
 )
 @click.option(
     "--draws", type=int, default=2_000, show_default=True, help="Bootstrap samples of words."
@@ -55,12 +54,12 @@ __all__ = ["build_testing", "command"]
     type=int,
     default=100_000,
     show_default=True,
-    help="Drawn where there are more than a million; else all are looked at.",
+    help="Sampled above 1,000,000 permutations; otherwise enumerated.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="A .csv or .parquet of tests; or a folder, for all tables and a report.  "
+    help="A .csv or .parquet of estimates; or a folder, for all tables and a report.  "
     "[default: results/MODEL-weat]",
 )
 @reading_options
@@ -70,26 +69,25 @@ def command(models: tuple[str, ...], **options: Any) -> None:
     Positive effects: the first targets are closer to the attributes they are said to be tied to;
     for a study, stereotype-consistent. MODEL is named as for tiltmeter profile.
     """
-    measures = None, build_testing(options)
-    measure_models(models, options, measures, "weat", itemgetter("representation_associations"))
+    measure_models(models, options, (None, build_testing(options)), "weat")
 
 
 def build_testing(options: dict[str, Any]) -> Testing:
     """Read what is to be tested, before a model is opened."""
-    from tiltmeter.audits.relating import read_said
+    from tiltmeter.audits.relating import read_answers
     from tiltmeter.audits.states import Testing
     from tiltmeter.states.association import TestSetting
-    from tiltmeter.states.pole_contexts import place_words
+    from tiltmeter.states.contexts import place_words
     from tiltmeter.states.word_tests import load_tests, test_words
 
-    said = read_said(options["scores"]) if options["scores"] else None
-    named = options["tests"] or (said.studies if said else ("caliskan2017",))
+    answers = read_answers(options["scores"]) if options["scores"] else None
+    named = options["tests"] or (answers.studies if answers else ("caliskan2017",))
     tests = [test for name in named for test in load_tests(name)]
-    words = [*test_words(tests), *(said.all_words if said else ())]
+    words = [*test_words(tests), *(answers.all_words if answers else ())]
     return Testing(
         tests=tests,
         words=place_words(words, options["contexts"], options["per_word"]),
-        relating=said,
+        answers=answers,
         methods=options["methods"] or ("weat",),
         setting=TestSetting(
             confidence=options["confidence"],

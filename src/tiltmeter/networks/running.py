@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from tiltmeter.networks.spreading import Spreading
 
-__all__ = ["BLOCK", "HOLD", "run_all"]
+__all__ = ["BLOCK", "HOLD", "Following", "find_followers", "run_all"]
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -41,7 +41,7 @@ HOLD = 1_200_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class _Following:
+class Following:
     """Which primes run, which follow, and what a follower gives to whom.
 
     Parameters
@@ -68,7 +68,7 @@ class _Following:
         yield from zip(self.given.indices[at].tolist(), self.given.data[at].tolist(), strict=True)
 
 
-def _find_followers(step: sp.csc_array, places: Places, kept: float, most: int) -> _Following:
+def find_followers(step: sp.csc_array, places: Places, kept: float, most: int) -> Following:
     """Choose primes that need no run: no two of them are neighbours, and all neighbours run.
 
     Words with few neighbours are taken first. Leaders are held until their last follower is made;
@@ -87,7 +87,7 @@ def _find_followers(step: sp.csc_array, places: Places, kept: float, most: int) 
 
     Returns
     -------
-    _Following
+    Following
     """
     given = step.copy()
     alike = np.isclose(step.diagonal(), kept, rtol=1e-12, atol=0.0)
@@ -107,7 +107,7 @@ def _find_followers(step: sp.csc_array, places: Places, kept: float, most: int) 
 
 def _choose(
     given: sp.csc_array, kept: float, places: Places, may: Places, asked: NDArray[np.bool_]
-) -> _Following:
+) -> Following:
     starts, indices = given.indptr, given.indices
     leads, follows = np.zeros(asked.size, dtype=bool), np.zeros(asked.size, dtype=bool)
     of: dict[int, list[int]] = {}
@@ -119,10 +119,10 @@ def _choose(
         for leader in near.tolist():
             of.setdefault(leader, []).append(place)
     others = places[~leads[places] & ~follows[places]]
-    return _Following(given, kept, places[leads[places]], others, of)
+    return Following(given, kept, places[leads[places]], others, of)
 
 
-def _held(following: _Following, places: Places) -> int:
+def _held(following: Following, places: Places) -> int:
     """Count the leaders held at once, run in their order, each until its last follower is made."""
     turn = {int(leader): at for at, leader in enumerate(following.leaders)}
     made = {
@@ -165,7 +165,7 @@ def run_all(
     places = others = np.sort(places)
     if len(places) > BLOCK and np.ndim(how.retention) == 0 and not how.suppress:
         kept = float(np.asarray(how.retention))
-        following = _find_followers(step, places, kept, hold // (8 * step.shape[0]))
+        following = find_followers(step, places, kept, hold // (8 * step.shape[0]))
         for found, block in _lead(step, following, how):
             yield which[found], block
         others = following.others
@@ -175,7 +175,7 @@ def run_all(
 
 
 def _lead(
-    step: sp.csc_array, following: _Following, how: Spreading
+    step: sp.csc_array, following: Following, how: Spreading
 ) -> Iterator[tuple[NDArray[np.intp], Array]]:
     """Run the primes that others follow; yield those, and the others once all theirs have run."""
     steps, start, share = how.time_steps or 0, how.start or 0.0, 1.0 - how.decay
@@ -212,7 +212,7 @@ def _lead(
 
 
 def _follow(
-    made: list[int], following: _Following, held: dict[int, Array], ends: tuple[float, float]
+    made: list[int], following: Following, held: dict[int, Array], ends: tuple[float, float]
 ) -> Array:
     """Give the activation of followers: what they kept, and what their neighbours passed on."""
     own, share = ends

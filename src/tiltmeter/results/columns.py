@@ -169,6 +169,7 @@ COLUMNS: dict[str, Column] = {
         n_toward="words of the attributes `toward`",
         n_against="words of the attributes `against`",
         n_contexts="contexts of a word",
+        n_high="terms that the dictionary has at the high pole",
         n_unasked_baseline="trials asked under the candidate only",
         n_unasked_candidate="trials asked under the baseline only",
         n_lost_baseline="matched trials scored under the candidate only",
@@ -264,6 +265,7 @@ COLUMNS: dict[str, Column] = {
         # states
         coordinate="of a word on the dimension, in standard deviations of the compared words",
         raw="the same before standardisation",
+        between_variance="ceat: variance of the effect between draws of contexts (τ²)",
         # regressions
         intercept="log odds at a predictor of 0",
         intercept_se="its standard error",

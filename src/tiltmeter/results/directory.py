@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.results import answers, networks
+from tiltmeter.results import answers, networks, states
 from tiltmeter.results.columns import Schema, check
 from tiltmeter.results.estimates import ESTIMATES
 from tiltmeter.results.tables import keep_table, write_table
@@ -61,6 +61,10 @@ TABLES: dict[str, Table] = {
     "network_absences": Table(_N, networks.ABSENCES, "a row per identity and set: absent words"),
     "network_stream_nodes": Table(_N, networks.STREAM_NODES, "a row per word on a shortest path"),
     "network_stream_edges": Table(_N, networks.STREAM_EDGES, "a row per edge of such a path"),
+    "state_terms": Table(_S, states.PROFILE_TERMS, "a row per layer, dimension and word"),
+    "state_directions": Table(_S, states.DIRECTION_TERMS, "a row per dimension: terms predicted"),
+    "state_tests": Table(_S, states.ASSOCIATION_TESTS, "a row per test and layer: its words"),
+    "state_fits": Table(_S, answers.FITS, "a row per regression: the fit behind a coefficient"),
 }
 
 

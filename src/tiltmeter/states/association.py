@@ -40,17 +40,18 @@ Deviations from the sources
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
-from tiltmeter.results.states import ASSOCIATIONS
+from tiltmeter.results import as_estimates, columns
+from tiltmeter.results.states import ASSOCIATION_TESTS
 from tiltmeter.states.contexts import rows_of
-from tiltmeter.states.differential import Array, Differential
-from tiltmeter.states.partitions import permute
+from tiltmeter.states.differential import Array, Differential, permute
+from tiltmeter.states.measures import MEASURES, adjusted
 from tiltmeter.states.sampled import combine_samples
 from tiltmeter.states.word_tests import FEWEST, TestSetting, WordSet, WordTest, test_words
 from tiltmeter.statistics.effects import holm
@@ -58,14 +59,33 @@ from tiltmeter.statistics.effects import holm
 #: A function called test is no test of pytest's.
 __test__: dict[str, str] = {}
 
-__all__ = ["METHODS", "TestSetting", "test_associations"]
+__all__ = ["METHODS", "Tested", "TestSetting", "test_associations"]
 
 METHODS = ("weat", "seat", "ceat", "ripa", "mac")
 
 #: Those that part targets, and so need at least two on each side.
 _BY_TARGETS = ("weat", "seat", "ceat")
 
-Rows = list[dict[str, Any]]
+Rows = list[tuple[str, dict[str, Any]]]
+
+#: What stands in the rows of all methods of a test.
+_STATED = columns(
+    *("subject", "model", "contexts", "removed", "study", "instrument", "measure", "level"),
+    *("stereotype", "dimension", "layer", "first", "second", "toward", "against", "n"),
+    *("estimate", "note"),
+)
+_INTERVAL = columns("confidence", "ci_low", "ci_high")
+_TESTED = columns("method", "test", "statistic", "n_resamples")
+#: One row per test and layer, before it is parted into methods.
+_FLAT = {**_STATED, **_TESTED, **_INTERVAL, **columns("p", "se"), **ASSOCIATION_TESTS}
+_FLAT["p_two_sided"] = pl.Float64()
+
+
+class Tested(NamedTuple):
+    """Columns of `results.ESTIMATES`, and of ASSOCIATION_TESTS, the words behind them."""
+
+    estimates: pl.DataFrame
+    tests: pl.DataFrame
 
 
 def test_associations(
@@ -75,7 +95,7 @@ def test_associations(
     of: Mapping[str, object],
     method: str = "weat",
     setting: TestSetting | None = None,
-) -> pl.DataFrame:
+) -> Tested:
     """Test associations at every layer.
 
     Parameters
@@ -94,10 +114,11 @@ def test_associations(
 
     Returns
     -------
-    polars.DataFrame
-        Columns of ASSOCIATIONS: a row per test and layer, of ``mac`` two. There is no row of a
-        mean over layers: mean effects have no test of this kind. No number is null, and `note`
-        says why.
+    Tested
+        For each test and layer (of ``mac`` for each group) an estimate by methods ``permutation``,
+        alternative greater and two-sided, and ``bootstrap``; of ``ceat`` by ``random_effects``.
+        There is no row of a mean over layers: mean effects have no test of this kind. No number is
+        null, and `note` says why.
 
     Raises
     ------
@@ -112,7 +133,7 @@ def test_associations(
     >>> sets = [WordSet(name, tuple(name)) for name in ("ab", "cd", "ef", "gh")]
     >>> of = {"model": "m", "contexts": "none", "removed": 0}
     >>> found = test_associations(states, [WordTest("mine", "one", *sets)], of=of)
-    >>> found.select(pl.col("effect").round(3), "p", "n_partitions").row(0)
+    >>> found.estimates.select(pl.col("estimate").round(3), "p", "n_resamples").row(0)
     (1.914, 0.16666666666666666, 6)
     """
     if method not in METHODS:
@@ -121,22 +142,47 @@ def test_associations(
     if method != "ceat":
         states = _by_word(states, test_words(tests))
     called = "seat" if method == "weat" and of.get("contexts") == "templates" else method
-    rows: Rows = []
+    rows: list[dict[str, Any]] = []
     for test in (one.as_weat if called in _BY_TARGETS else one for one in tests):
-        stated = {**of, "study": test.study, "test": test.test, "method": called}
-        stated |= {"confidence": how.confidence}
+        stated = {**of, "subject": of["model"], "instrument": "association_test"}
+        stated |= {"measure": called, "level": "stereotype", "confidence": how.confidence}
+        stated |= {"method": "random_effects" if called == "ceat" else "permutation"}
+        stated |= _describe(test, called)
         rows += [
-            {**stated, "layer": layer, **_describe(test), **row}
-            for layer, row in _MEASURES[method](states, test, how)
+            {**stated, "layer": layer, **row} for layer, row in _MEASURES[method](states, test, how)
         ]
-    return _adjust(pl.DataFrame(rows, schema=ASSOCIATIONS))
+    flat = pl.DataFrame(rows, schema=_FLAT).with_row_index("at")
+    estimates = as_estimates(_parted(flat, how.draws), MEASURES, "states")
+    return Tested(estimates, flat.select(list(ASSOCIATION_TESTS)))
 
 
-def _describe(test: WordTest) -> dict[str, Any]:
+def _parted(flat: pl.DataFrame, draws: int) -> pl.DataFrame:
+    """Give each method and alternative a row of its own."""
+    over = pl.lit("tests of the study in the layer")
+    tested = flat.with_columns(p_holm=adjusted(holm, "study", "layer"), adjusted_over=over)
+    sampled = tested.filter(method="random_effects")
+    permuted = tested.filter(method="permutation")
+    one_sided = [*_STATED, *_TESTED, "p", "p_holm", "adjusted_over"]
+    parts = [
+        sampled.select(*one_sided, "se", *_INTERVAL, "at", alternative=pl.lit("greater")),
+        permuted.select(*one_sided, "at", alternative=pl.lit("greater")),
+        tested.select(*_STATED, *_TESTED, "at", p="p_two_sided", alternative=pl.lit("two-sided")),
+        permuted.head(permuted.height if draws else 0).select(
+            *_STATED, *_INTERVAL, "at", method=pl.lit("bootstrap"), n_resamples=pl.lit(draws)
+        ),
+    ]
+    whole = pl.concat(parts, how="diagonal_relaxed")
+    return whole.sort("at", maintain_order=True).drop("at")
+
+
+def _describe(test: WordTest, measure: str) -> dict[str, Any]:
     roles = ("first", "second", "toward", "against")
     named = {role: one.name for role, one in zip(roles, test.sets, strict=True)}
     counts = {f"n_{role}": len(one.words) for role, one in zip(roles, test.sets, strict=True)}
-    return {**named, **counts}
+    parted = roles[:2] if measure in _BY_TARGETS else roles[2:]
+    n = sum(counts[f"n_{role}"] for role in parted)
+    about = {"study": test.study, "stereotype": test.stereotype, "dimension": test.dimension}
+    return {**about, **named, **counts, "n": n}
 
 
 def _by_word(states: States, words: Sequence[str]) -> States:
@@ -152,7 +198,7 @@ def _by_word(states: States, words: Sequence[str]) -> States:
     return States(tuple(words), states.layers, means, total.astype(np.int64))
 
 
-def _weat(states: States, test: WordTest, how: TestSetting) -> list[tuple[str, dict[str, Any]]]:
+def _weat(states: States, test: WordTest, how: TestSetting) -> Rows:
     words = [one.words for one in test.sets]
     if min(map(len, words[:2])) < FEWEST:
         short = min(test.sets[:2], key=lambda one: len(one.words))
@@ -163,7 +209,7 @@ def _weat(states: States, test: WordTest, how: TestSetting) -> list[tuple[str, d
     return _rows(states, Differential(cosines, len(words[0]), len(words[2])), how)
 
 
-def _ripa(states: States, test: WordTest, how: TestSetting) -> list[tuple[str, dict[str, Any]]]:
+def _ripa(states: States, test: WordTest, how: TestSetting) -> Rows:
     first, second, toward, against = (one.words for one in test.sets)
     # The length of the line does not matter: the effect is in standard deviations along it.
     groups = np.concatenate([states.of(first), states.of(second)])
@@ -172,7 +218,7 @@ def _ripa(states: States, test: WordTest, how: TestSetting) -> list[tuple[str, d
     return _rows(states, Differential(products, len(toward), len(first)), how)
 
 
-def _mac(states: States, test: WordTest, how: TestSetting) -> list[tuple[str, dict[str, Any]]]:
+def _mac(states: States, test: WordTest, how: TestSetting) -> Rows:
     rows = []
     sides = ((test.first, test.toward, test.against), (test.second, test.against, test.toward))
     for group, own, other in sides:
@@ -198,13 +244,17 @@ def _of_one(group: WordSet, own: WordSet, other: WordSet) -> dict[str, Any]:
     }
 
 
-def _ceat(states: States, test: WordTest, how: TestSetting) -> list[tuple[str, dict[str, Any]]]:
+def _ceat(states: States, test: WordTest, how: TestSetting) -> Rows:
     return list(zip(states.layers, combine_samples(states, test, how), strict=True))
 
 
-_MEASURES: dict[
-    str, Callable[[States, WordTest, TestSetting], list[tuple[str, dict[str, Any]]]]
-] = {"weat": _weat, "seat": _weat, "ceat": _ceat, "ripa": _ripa, "mac": _mac}
+_MEASURES: dict[str, Callable[[States, WordTest, TestSetting], Rows]] = {
+    "weat": _weat,
+    "seat": _weat,
+    "ceat": _ceat,
+    "ripa": _ripa,
+    "mac": _mac,
+}
 
 
 def _unit(states: States, words: Sequence[str]) -> Array:
@@ -219,9 +269,7 @@ def _unit(states: States, words: Sequence[str]) -> Array:
     return np.asarray(found / length)
 
 
-def _rows(
-    states: States, found: Differential, how: TestSetting
-) -> list[tuple[str, dict[str, Any]]]:
+def _rows(states: States, found: Differential, how: TestSetting) -> Rows:
     """Set out effect, interval and partitions of every layer."""
     effect, values = found.effect(), found.associations
     low = high = np.full(len(effect), np.nan)
@@ -230,14 +278,14 @@ def _rows(
     tested = permute(values, found.n_items, how)
     split = values[:, : found.n_items].sum(axis=1), values[:, found.n_items :].sum(axis=1)
     numbers = {
-        "effect": effect,
+        "estimate": effect,
         "ci_low": low,
         "ci_high": high,
         "statistic": split[0] - split[1],
         "p": tested.p,
         "p_two_sided": tested.p_two_sided,
     }
-    counted = {"exact": tested.exact, "n_partitions": tested.n_partitions}
+    counted = {"test": "exact" if tested.exact else "drawn", "n_resamples": tested.n_partitions}
     return [
         (layer, _row({name: float(of[at]) for name, of in numbers.items()}) | counted)
         for at, layer in enumerate(states.layers)
@@ -245,27 +293,8 @@ def _rows(
 
 
 def _row(numbers: dict[str, float]) -> dict[str, Any]:
-    flat = not np.isfinite(numbers["effect"])
+    flat = not np.isfinite(numbers["estimate"])
     row: dict[str, Any] = {k: v if np.isfinite(v) else None for k, v in numbers.items()}
     if flat:
         row |= dict.fromkeys(("ci_low", "ci_high", "p", "p_two_sided"))
     return row | {"note": "no word is closer than another" if flat else None}
-
-
-def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add p_holm over the tests of a study in a layer."""
-    parts = [
-        part.with_columns(p_holm=pl.Series(holm(part["p"].to_numpy()), dtype=pl.Float64))
-        for part in rows.filter(pl.col("p").is_not_null())
-        .with_row_index()
-        .partition_by("study", "layer", maintain_order=True)
-    ]
-    if not parts:
-        return rows
-    return _in_order(rows, pl.concat(parts).sort("index").drop("index"))
-
-
-def _in_order(rows: pl.DataFrame, tested: pl.DataFrame) -> pl.DataFrame:
-    adjusted = np.full(rows.height, np.nan)
-    adjusted[rows["p"].is_not_null().to_numpy()] = tested["p_holm"].to_numpy()
-    return rows.with_columns(p_holm=pl.Series(adjusted, nan_to_null=True))

@@ -33,7 +33,7 @@ import polars as pl
 
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.results.tables import need_columns, read_table
-from tiltmeter.states.json_text import read_json
+from tiltmeter.states.words import read_json
 
 __all__ = ["BROAD", "DIRECTIONS_OF", "Dictionary", "SENSES", "line_of", "read_dictionary"]
 

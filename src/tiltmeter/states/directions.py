@@ -2,13 +2,13 @@
 
 Reference: Schuster et al. 2024, sections 3.3 and 4.1, after Fraser et al. 2021: words of the
 extended dictionary of Nicolas, Bai & Fiske 2021 that made no pole are projected on their own
-dimension; the sign of the coordinate predicts high or low. Accuracy 0…1; to be read beside the
-majority baseline, as high and low words are seldom equally many.
+dimension; the sign of the coordinate predicts high or low. `direction_accuracy`, 0…1, is neutral at
+the accuracy of always naming the more frequent direction, row by row.
 
-Beyond the source: balanced accuracy (neutral ½), the cut at the mean of the terms' coordinates for
-every model (the paper quotes it for a few), Wilson's interval, every layer. The fine dimensions are
-predicted in the fine space and the broad ones in the broad space, from the words of their parts;
-"all" takes every word on its own fine dimension.
+Beyond the source: `direction_balanced_accuracy` (neutral ½), the cut at the mean of the terms'
+coordinates for every model (the paper quotes it for a few), Wilson's interval, every layer. The
+fine dimensions are predicted in the fine space and the broad ones in the broad space, from the
+words of their parts; "all" takes every word on its own fine dimension.
 
 Deviations: the released code keeps only the last dimension of a word that stands in two; here it
 has a row for each. A coordinate of exactly the cut predicts low.
@@ -20,6 +20,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -28,14 +29,15 @@ from scipy.special import ndtri
 
 from tiltmeter.errors import InputError, TiltmeterWarning
 from tiltmeter.models.readers.states import States
-from tiltmeter.results import check
-from tiltmeter.results.states import DIRECTIONS
+from tiltmeter.results import as_estimates, check
+from tiltmeter.results.states import DIRECTION_TERMS
 from tiltmeter.results.tables import need_columns, read_table
 from tiltmeter.states.axes import build_axes
 from tiltmeter.states.contexts import term_of
 from tiltmeter.states.dictionary import BROAD, DIRECTIONS_OF, Dictionary, line_of
+from tiltmeter.states.measures import MEASURES
 
-__all__ = ["CUTS", "SUBSETS", "predict_directions", "read_extended"]
+__all__ = ["CUTS", "SUBSETS", "Predicted", "predict_directions", "read_extended"]
 
 Array = NDArray[np.float64]
 
@@ -52,6 +54,13 @@ _PAPER: dict[str, Callable[[str], bool]] = {
     "manual_add": lambda text: text in ("false", "0"),
     "n_wordnet_examples": lambda text: text.isdecimal() and int(text) > 0,
 }
+
+
+class Predicted(NamedTuple):
+    """Columns of `results.ESTIMATES`, and of DIRECTION_TERMS, the terms behind them."""
+
+    estimates: pl.DataFrame
+    terms: pl.DataFrame
 
 
 def read_extended(path: str | Path, *, subset: str | None = None) -> pl.DataFrame:
@@ -110,7 +119,7 @@ def predict_directions(
     *,
     of: Mapping[str, object],
     confidence: float = 0.95,
-) -> pl.DataFrame:
+) -> Predicted:
     """Predict on which side of their dimension words stand, and count how often that is right.
 
     Parameters
@@ -131,8 +140,7 @@ def predict_directions(
 
     Returns
     -------
-    polars.DataFrame
-        Columns DIRECTIONS.
+    Predicted
 
     Raises
     ------
@@ -148,6 +156,8 @@ def predict_directions(
     high = (words["direction"] == "high").to_numpy()
     own = words["dimension"].to_numpy()
     rows: list[dict[str, object]] = []
+    terms_of: list[dict[str, object]] = []
+    stated = {**of, "subject": of["model"], "instrument": "direction", "level": "dimension"}
     for space, dimension, columns, chosen in _chosen(axes.labels, dictionary, own):
         # Shape (layers + 1, words): each word on the axis it is predicted by.
         values = coordinates[:, columns, at[chosen]]
@@ -155,14 +165,15 @@ def predict_directions(
         for column in np.unique(columns):
             same = columns == column
             centre[:, same] = values[:, same].mean(axis=1, keepdims=True)
+        key = {"space": space, "dimension": dimension}
+        terms_of.append({**of, **key, "n": chosen.size, "n_high": int(high[chosen].sum())})
         for cut, above in (("zero", values > 0), ("centred", values > centre)):
-            key = {"space": space, "dimension": dimension, "cut": cut}
-            rows += _counted(above, high[chosen], [*axes.layers, "mean"], key, confidence)
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    frame = frame.with_columns(
-        pl.lit(confidence).alias("confidence"), *(pl.lit(v).alias(c) for c, v in of.items())
+            own_key = {**stated, **key, "cut": cut}
+            rows += _counted(above, high[chosen], [*axes.layers, "mean"], own_key, confidence)
+    return Predicted(
+        as_estimates(rows, MEASURES, "states"),
+        check(pl.DataFrame(terms_of), DIRECTION_TERMS, "directions"),
     )
-    return check(frame, DIRECTIONS, "directions")
 
 
 def _direction(row: Mapping[str, str | None], path: Path, number: int) -> str:
@@ -236,7 +247,7 @@ def _counted(
     key: Mapping[str, object],
     confidence: float,
 ) -> list[dict[str, object]]:
-    """Count what was predicted rightly, a row per layer."""
+    """Count what was predicted rightly, rows of both measures per layer."""
     n, n_high = high.size, int(high.sum())
     right = (above == high).sum(axis=1)
     low, up = _wilson(right, n, confidence)
@@ -244,15 +255,18 @@ def _counted(
     if 0 < n_high < n:
         found_high, found_low = above[:, high].mean(axis=1), (~above[:, ~high]).mean(axis=1)
         balanced = ((found_high + found_low) / 2).tolist()
-    return [
-        {
-            **key,
-            **{"layer": layer, "accuracy": int(right[at]) / n, "balanced": balanced[at]},
-            **{"ci_low": float(low[at]), "ci_high": float(up[at])},
-            **{"majority": max(n_high, n - n_high) / n, "n": n, "n_high": n_high},
-        }
-        for at, layer in enumerate(layers)
-    ]
+    accuracy = {"measure": "direction_accuracy", "method": "wilson", "confidence": confidence}
+    accuracy |= {"neutral": max(n_high, n - n_high) / n}
+    by_side: dict[str, object] = {"measure": "direction_balanced_accuracy"}
+    by_side |= {"method": "descriptive"}
+    if balanced[0] is None:
+        by_side["note"] = "all terms have one direction"
+    rows: list[dict[str, object]] = []
+    for layer, k, ci_low, ci_high, value in zip(layers, right, low, up, balanced, strict=True):
+        interval = {"estimate": int(k) / n, "ci_low": float(ci_low), "ci_high": float(ci_high)}
+        rows.append({**key, "layer": layer, "n": n, **accuracy, **interval})
+        rows.append({**key, "layer": layer, "n": n, **by_side, "estimate": value})
+    return rows
 
 
 def _wilson(right: NDArray[np.int64], n: int, confidence: float) -> tuple[Array, Array]:

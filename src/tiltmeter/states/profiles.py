@@ -4,9 +4,11 @@ Reference: Schuster et al. 2024, "Profiling Bias in LLMs: Stereotype Dimensions 
 Embeddings", section 3.3. The coordinates of a word (`axes`) are standardised over the words of all
 compared groups (mean 0, standard deviation 1 with n), layer by layer and for the mean of the raw
 coordinates over layers; groups are compared with Student's t test.
-Measures: a mean per group, in standard deviations, neutral 0; and the difference of two groups,
-neutral 0, close to −2…2. Higher is nearer the high pole (warm, competent); which group that favours
-is for the reader to say.
+Measures: `profile_mean`, a mean per group, in standard deviations, neutral 0; `profile_raw`, the
+same before standardisation; and `profile_difference` of two groups, neutral 0, close to −2…2.
+Higher is nearer the high pole (warm, competent); which group that favours is for the reader to say.
+Methods: of means ``student``; of differences ``published`` (Student's t test, equal variances),
+``welch`` (the interval) and ``permutation`` (which group a word is of, shuffled).
 
 Beyond the source: intervals of means and of differences, Holm and Benjamini–Hochberg over the
 dimensions of a space and the pairs of groups in a layer, a test that shuffles which group a word is
@@ -28,6 +30,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -36,11 +39,12 @@ from scipy.stats import false_discovery_control
 
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
-from tiltmeter.results import Schema, check
-from tiltmeter.results.states import PROFILE_DIFFERENCES, PROFILE_TERMS, PROFILES
+from tiltmeter.results import as_estimates, check
+from tiltmeter.results.states import PROFILE_TERMS
 from tiltmeter.states.axes import Axes, build_axes
 from tiltmeter.states.contexts import rows_of
 from tiltmeter.states.dictionary import Dictionary
+from tiltmeter.states.measures import MEASURES, adjusted
 from tiltmeter.states.words import Words
 from tiltmeter.statistics.effects import holm
 from tiltmeter.statistics.groups import ROUNDING, compare_groups, margin, permute_groups
@@ -80,12 +84,10 @@ class ProfileSetting:
             raise InputError(f"draws {self.draws}: at least 1; 10000 is usual")
 
 
-@dataclass(frozen=True, eq=False)
-class Profile:
-    """Tables PROFILES, PROFILE_DIFFERENCES and PROFILE_TERMS."""
+class Profile(NamedTuple):
+    """Columns of `results.ESTIMATES`, and of PROFILE_TERMS, the words behind them."""
 
-    profiles: pl.DataFrame
-    differences: pl.DataFrame
+    estimates: pl.DataFrame
     terms: pl.DataFrame
 
 
@@ -128,13 +130,15 @@ def measure_profile(
     axes = build_axes(poles, dictionary)
     found = _Coordinates.of(axes, states, words)
     uneven = np.repeat(_uneven(poles, states), len(axes.labels))
-    key = {**of, "words": words.name, "confidence": how.confidence}
-    tables = (
-        (_groups(found, words, how), PROFILES),
-        (_differences(found, uneven, words, how), PROFILE_DIFFERENCES),
-        (_terms(found, words, how), PROFILE_TERMS),
+    terms = _spread(_terms(found, words, how), axes, {**of, "words": words.name})
+    stated = {**of, "subject": of["model"], "instrument": "profile", "words": words.name}
+    means = _spread(_groups(found, words, how), axes, stated)
+    differences = _spread(_differences(found, uneven, words, how), axes, stated)
+    estimates = pl.concat([means, _adjust(differences)], how="diagonal")
+    return Profile(
+        as_estimates(estimates.drop("at"), MEASURES, "states"),
+        check(terms, PROFILE_TERMS, "profile"),
     )
-    return Profile(*(_table(parts, axes, key, schema) for parts, schema in tables))
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,9 +185,16 @@ def _groups(found: _Coordinates, words: Words, how: ProfileSetting) -> list[_Par
         value = found.value[:, at]
         n, mean = value.shape[1], value.mean(axis=1)
         half = margin(value.std(axis=1, ddof=1), n, confidence=how.confidence)
-        numbers = {"mean": mean, "ci_low": mean - half, "ci_high": mean + half}
-        spread = {"sd": value.std(axis=1), "raw": found.raw[:, at].mean(axis=1)}
-        parts.append({"group": group, "n": n, **numbers, **spread})
+        about = {"level": "group", "group": group, "n": n}
+        parts.append(
+            {
+                **{**about, "measure": "profile_mean", "method": "student", "estimate": mean},
+                **{"ci_low": mean - half, "ci_high": mean + half, "confidence": how.confidence},
+                "sd": value.std(axis=1),
+            }
+        )
+        raw = found.raw[:, at].mean(axis=1)
+        parts.append({**about, "measure": "profile_raw", "method": "descriptive", "estimate": raw})
     return parts
 
 
@@ -200,15 +211,41 @@ def _differences(
             _CONSTANT if np.isnan(value) else _STILL if np.isnan(p) else _LONG if long else None
             for value, p, long in zip(a[:, 0], tested.p, uneven, strict=True)
         ]
-        parts.append(
+        about: _Part = {
+            **{"measure": "profile_difference", "level": "groups", "first": first},
+            **{"second": second, "estimate": tested.difference, "n": a.shape[1] + b.shape[1]},
+            "note": pl.Series(notes, dtype=pl.String),
+        }
+        student = {"statistic": tested.t, "df": tested.df, "p": tested.p, "effect_size": tested.d}
+        welch = {"ci_low": tested.ci_low, "ci_high": tested.ci_high, "confidence": how.confidence}
+        drawn = {"test": "exact" if shuffled.exact else "drawn", "p": shuffled.p}
+        two = {"alternative": "two-sided"}
+        parts += [
+            {**about, "method": "published", "test": "t", **two, **student},
+            {**about, "method": "welch", **welch},
             {
-                **{"first": first, "second": second, **vars(tested)},
-                **{"p_permutation": shuffled.p, "n_permutations": shuffled.n_permutations},
-                **{"n_first": a.shape[1], "n_second": b.shape[1]},
-                "note": pl.Series(notes, dtype=pl.String),
-            }
-        )
+                **about,
+                "method": "permutation",
+                **two,
+                **drawn,
+                "n_resamples": shuffled.n_permutations,
+            },
+        ]
     return parts
+
+
+def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
+    """Adjust the published p over the dimensions of a space and the pairs, within a layer."""
+    if rows.is_empty():  # a single group
+        return rows
+    family = ("layer", "space", "method")
+    columns = {
+        "p_holm": adjusted(holm, *family),
+        "p_bh": adjusted(false_discovery_control, *family),
+        "adjusted_over": pl.lit("dimensions of the space and pairs of groups in the layer"),
+    }
+    published = pl.when(method="published")
+    return rows.with_columns(published.then(of).alias(c) for c, of in columns.items())
 
 
 def _uneven(*of: States) -> NDArray[np.bool_]:
@@ -223,9 +260,10 @@ def _terms(found: _Coordinates, words: Words, how: ProfileSetting) -> list[_Part
     places = {at: group for group, span in _members(words).items() for at in _range(span)}
     return [
         {
-            **{"group": places.get(at), "term": term, "value": found.value[:, at]},
+            **{"group": places.get(at), "term": term, "coordinate": found.value[:, at]},
             "ci_low": found.value[:, at] - half[:, at],
             "ci_high": found.value[:, at] + half[:, at],
+            "confidence": how.confidence,
             **{"raw": found.raw[:, at], "n_contexts": int(found.n_contexts[at])},
         }
         for at, term in enumerate(words.all)
@@ -242,16 +280,12 @@ def _range(span: slice) -> range:
     return range(span.start, span.stop)
 
 
-def _table(
-    parts: list[_Part], axes: Axes, key: Mapping[str, object], schema: Schema
-) -> pl.DataFrame:
+def _spread(parts: list[_Part], axes: Axes, stated: Mapping[str, object]) -> pl.DataFrame:
     """Set the parts, each with a number per layer and dimension, into one table."""
     layers = [*axes.layers, "mean"]
     index = [(layer, *label) for layer, label in itertools.product(layers, axes.labels)]
     frame = pl.DataFrame(index, schema=["layer", "space", "dimension"], orient="row")
-    frame = frame.with_row_index("at").with_columns(pl.lit(v).alias(c) for c, v in key.items())
-    if not parts:
-        return pl.DataFrame(schema=schema)
+    frame = frame.with_row_index("at").with_columns(pl.lit(v).alias(c) for c, v in stated.items())
     tables = [
         frame.with_columns(
             pl.Series(c, v) if isinstance(v, np.ndarray | pl.Series) else pl.lit(v).alias(c)
@@ -259,21 +293,5 @@ def _table(
         )
         for part in parts
     ]
-    whole = pl.concat(tables, how="vertical_relaxed").sort("at", maintain_order=True)
-    whole = whole.with_columns(pl.selectors.float().fill_nan(None))
-    return check(_adjust(whole) if "p" in schema else whole, schema, "profile")
-
-
-def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
-    """Adjust p over the dimensions of a space and the pairs, within a layer."""
-    families = rows.partition_by("layer", "space", maintain_order=True)
-    return pl.concat(_adjusted(family) for family in families).sort("at", maintain_order=True)
-
-
-def _adjusted(family: pl.DataFrame) -> pl.DataFrame:
-    p = family["p"].to_numpy()
-    tested = np.isfinite(p)
-    columns = {"p_holm": np.full(len(p), np.nan), "p_bh": np.full(len(p), np.nan)}
-    columns["p_holm"][tested] = holm(p[tested])
-    columns["p_bh"][tested] = false_discovery_control(p[tested])
-    return family.with_columns(pl.Series(c, v).fill_nan(None) for c, v in columns.items())
+    whole = pl.concat([frame.clear(), *tables], how="diagonal_relaxed")
+    return whole.sort("at", maintain_order=True).with_columns(pl.selectors.float().fill_nan(None))

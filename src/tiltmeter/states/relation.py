@@ -6,38 +6,43 @@ Reference
     which of them decisions follow from.
 
 Measures
-    `relate` gives two tables. Correlations: Pearson's r with Fisher's interval and Spearman's ρ,
-    −1…1, neutral 0, for each layer; over trials (prompts), and over the means of stereotypes.
-    Trials of a stereotype are alike, so that a trial's p is too small. Fits: logistic regressions
-    of decisions on the prompt's score and on the effect of each layer, all on the same rows, by
+    For each layer `correlation` (Pearson's, method ``fisher``) and `rank_correlation`
+    (Spearman's, ``descriptive``) of scores and effects, −1…1, neutral 0; over trials (prompts), and
+    over the means of stereotypes. Trials of a stereotype are alike, so that a trial's p is too
+    small. And `log_odds`: logistic regressions of decisions on the prompt's score (`predictor`
+    word_association) and on the effect of each layer (hidden_states), all on the same rows, with
     AIC and BIC; lower is better.
 
-Missing answers are a factor, because results turn on them: ``left_out``; ``zero``, no bias, as the
-    released analysis counts a refusal; ``lowest`` (−1) and ``highest`` (1), the bounds. A mean
-    effect of a stereotype is over the same trials as its mean score.
+Answers without a score are a factor, `missing_as`, because results turn on them: ``left_out``;
+``zero``, no bias, as the released analysis counts a refusal; ``lowest`` (−1) and ``highest`` (1),
+the bounds. A mean effect of a stereotype is over the same trials as its mean score.
 
 Deviations from the source
     The paper drops unusable answers for some numbers and does not say how for others. Decisions
-    are read by rules, not by hand. p is also given by stereotype clusters (`p_clustered`).
+    are read by rules, not by hand. Method ``clustered`` of the regressions takes stereotypes for
+    clusters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from scipy import stats
-from scipy.special import ndtr, ndtri, stdtr
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
-from tiltmeter.results.states import FITS, RELATIONS
+from tiltmeter.results import ESTIMATES, as_estimates, columns
+from tiltmeter.results.answers import FITS
 from tiltmeter.results.tables import need_columns
+from tiltmeter.states.measures import MEASURES, adjusted
 from tiltmeter.statistics.effects import holm
-from tiltmeter.statistics.samples import Sample, fit, samples
+from tiltmeter.statistics.samples import Fit, Sample, fit, samples
 
-__all__ = ["MISSING", "relate"]
+__all__ = ["MISSING", "Related", "relate"]
 
 #: What an answer without a score counts as; null: nothing.
 MISSING: dict[str, float | None] = {"left_out": None, "zero": 0.0, "lowest": -1.0, "highest": 1.0}
@@ -47,73 +52,85 @@ _FEWEST = 4
 
 _KEYS = ["model", "stereotype", "trial"]
 
+_CORRELATIONS = columns(
+    *("subject", "model", "instrument", "measure", "level", "removed", "layer", "missing_as"),
+    *("method", "test", "alternative", "estimate", "ci_low", "ci_high", "confidence", "p", "n"),
+    "note",
+)
+
+
+class Related(NamedTuple):
+    """Columns of `results.ESTIMATES`, and of FITS, the regressions behind them."""
+
+    estimates: pl.DataFrame
+    fits: pl.DataFrame
+
 
 def relate(
     scores: pl.DataFrame,
     associations: pl.DataFrame,
     *,
-    missing: Sequence[str] = tuple(MISSING),
+    missing_as: Sequence[str] = tuple(MISSING),
     confidence: float = 0.95,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> Related:
     """Relate scores of answers to effects in the states of the same words.
 
     Parameters
     ----------
     scores
         A row per answer: `model`, `stereotype`, `trial`, `score` (null where there is none) and,
-        for fits, `decision` (1, 0 or null).
+        for regressions, `decision` (1, 0 or null).
     associations
-        A row per layer: `stereotype` (or `test`), `layer`, `effect`, `removed` (else 0); with
-        `trial`, effects of the words of each trial, else one for all trials of a stereotype. With
-        scores of several models also `model`.
-    missing
-        Ways with missing answers, of MISSING.
+        A row per layer: `stereotype`, `layer`, `estimate`, `removed` (else 0); with `trial`,
+        effects of the words of each trial, else one for all trials of a stereotype. With scores of
+        several models also `model`.
+    missing_as
+        What answers without a score count as, of MISSING.
     confidence
         Of the intervals.
 
     Returns
     -------
-    relations : polars.DataFrame
-        Columns of RELATIONS. Without `trial` in `associations` only over stereotypes. r is null
-        where one of the two does not vary, or there are fewer than 4 points.
-    fits : polars.DataFrame
-        Columns of FITS; empty without decisions. Numbers are null where there is no fit, as where
-        a predictor does not vary.
+    Related
+        Without `trial` in `associations` correlations are only over stereotypes; without decisions
+        there are no regressions. No number is null, and `note` says why.
 
     Raises
     ------
     InputError
-        If a column is missing, a row stands twice, a way is not known, or nothing can be joined.
+        If a column is missing, a row stands twice, a value is not known, or nothing can be joined.
 
     Examples
     --------
     >>> scores = pl.DataFrame({"model": "m", "stereotype": list("abcd"), "trial": 1,
     ...                        "score": [0.1, 0.4, 0.3, 0.9]})
     >>> effects = pl.DataFrame({"stereotype": list("abcd"), "layer": "3",
-    ...                         "effect": [0.0, 1.0, 0.5, 1.5]})
-    >>> relations, _ = relate(scores, effects, missing=["left_out"])
-    >>> relations.select("layer", "level", pl.col("r").round(3), "rho", "n").rows()
-    [('3', 'stereotype', 0.948, 1.0, 4)]
+    ...                         "estimate": [0.0, 1.0, 0.5, 1.5]})
+    >>> found = relate(scores, effects, missing_as=["left_out"]).estimates
+    >>> found.select("layer", "level", "measure", pl.col("estimate").round(3), "n").rows()
+    [('3', 'stereotype', 'correlation', 0.948, 4), ('3', 'stereotype', 'rank_correlation', 1.0, 4)]
     """
     if not 0 < confidence < 1:
         raise InputError(f"confidence {confidence}: must lie between 0 and 1, as 0.95")
-    for way in missing:
+    for way in missing_as:
         if way not in MISSING:
-            raise InputError(f"missing {way!r}: allowed are {', '.join(MISSING)}")
-    said, inside = _scores(scores), _effects(associations, scores)
-    relations: list[dict[str, Any]] = []
-    fits: list[pl.DataFrame] = []
-    for way in missing:
-        filled = _fill(said, way)
-        joined = inside.join(filled, on=[k for k in _KEYS if k in inside.columns], how="inner")
+            raise InputError(f"missing_as {way!r}: allowed are {', '.join(MISSING)}")
+    answers, effects = _scores(scores), _effects(associations, scores)
+    correlations: list[dict[str, Any]] = []
+    regressions: list[dict[str, Any]] = []
+    for way in missing_as:
+        keys = [k for k in _KEYS if k in effects.columns]
+        joined = effects.join(_fill(answers, way), on=keys, how="inner")
         if joined.is_empty() and way != "left_out":
             raise InputError("scores and associations: no stereotype and trial is in both")
-        relations += _relations(joined, way, confidence, "trial" in inside.columns)
-        if said["decision"].is_not_null().any():
-            fits.append(_fits(joined, way, confidence))
-    return (
-        _adjust(pl.DataFrame(relations, schema=RELATIONS)),
-        pl.concat([pl.DataFrame(schema=FITS), *fits]),
+        correlations += _correlations(joined, way, confidence, "trial" in effects.columns)
+        if answers["decision"].is_not_null().any():
+            regressions += _regressions(joined, way, confidence)
+    return Related(
+        pl.concat(
+            [_adjusted(correlations), as_estimates(_estimates(regressions), MEASURES, "states")]
+        ),
+        _fits(regressions),
     )
 
 
@@ -127,21 +144,17 @@ def _scores(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _effects(associations: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    if "stereotype" not in associations.columns and "test" in associations.columns:
-        associations = associations.rename({"test": "stereotype"})
-    several = scores["model"].n_unique() > 1
-    need_columns(
-        associations, ["stereotype", "layer", "effect", *["model"] * several], "associations"
-    )
+    several = ["model"] * (scores["model"].n_unique() > 1)
+    need_columns(associations, ["stereotype", "layer", "estimate", *several], "associations")
     if "removed" not in associations.columns:
         associations = associations.with_columns(removed=pl.lit(0))
     named = ["stereotype", *(k for k in ("trial",) if k in associations.columns), "layer"]
-    keys = [*["model"] * several, *named]
+    keys = [*several, *named]
     _check_once(associations, [*keys, "removed"], "associations")
     return associations.select(
         pl.col(keys).cast(pl.String),
         pl.col("removed").cast(pl.Int64),
-        pl.col("effect").cast(pl.Float64),
+        effect=pl.col("estimate").cast(pl.Float64),
     )
 
 
@@ -159,7 +172,7 @@ def _fill(said: pl.DataFrame, way: str) -> pl.DataFrame:
     return said.with_columns(pl.col("score").fill_null(value))
 
 
-def _relations(
+def _correlations(
     joined: pl.DataFrame, way: str, confidence: float, by_trial: bool
 ) -> Iterator[dict[str, Any]]:
     """Correlate at each layer and level."""
@@ -171,78 +184,95 @@ def _relations(
     levels = ({"trial": known} if by_trial else {}) | {"stereotype": means}
     for level, points in levels.items():
         for key, part in points.group_by(keys, maintain_order=True):
-            stated = dict(zip(keys, key, strict=True)) | {"missing": way, "level": level}
-            yield (
-                stated | {"confidence": confidence, "n": part.height} | _correlate(part, confidence)
-            )
+            stated = dict(zip(keys, key, strict=True)) | {"missing_as": way, "level": level}
+            stated |= {"subject": stated["model"], "instrument": "relation", "n": part.height}
+            pearson, spearman = _correlate(part, confidence)
+            yield stated | {"measure": "correlation", "method": "fisher", **pearson}
+            yield stated | {"measure": "rank_correlation", "method": "descriptive", **spearman}
 
 
-def _correlate(part: pl.DataFrame, confidence: float) -> dict[str, float]:
+def _correlate(part: pl.DataFrame, confidence: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give Pearson's and Spearman's correlation, or the reason why there is none."""
     x, y = part["score"].to_numpy(), part["effect"].to_numpy()
-    if len(x) < _FEWEST or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return {}
+    few = len(x) < _FEWEST
+    if few or np.ptp(x) == 0 or np.ptp(y) == 0:
+        note = {"note": f"fewer than {_FEWEST} points" if few else "scores or effects do not vary"}
+        return note, note
     found = stats.pearsonr(x, y)
     low, high = found.confidence_interval(confidence)
-    return {
-        "r": float(found.statistic),
-        "ci_low": float(low),
-        "ci_high": float(high),
-        "p": float(found.pvalue),
-        "rho": float(stats.spearmanr(x, y).statistic),
-    }
+    tested = {"test": "t", "alternative": "two-sided", "p": float(found.pvalue)}
+    interval = {"ci_low": float(low), "ci_high": float(high), "confidence": confidence}
+    pearson = {"estimate": float(found.statistic), **tested, **interval}
+    return pearson, {"estimate": float(stats.spearmanr(x, y).statistic)}
 
 
-def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
+def _adjusted(correlations: list[dict[str, Any]]) -> pl.DataFrame:
     """Add p_holm over the layers of what else is the same."""
-    family = ["model", "removed", "missing", "level"]
-    parts = []
-    for part in rows.partition_by(family, maintain_order=True):
-        adjusted = np.full(part.height, np.nan)
-        tested = part["p"].is_not_null().to_numpy()
-        adjusted[tested] = holm(part["p"].drop_nulls().to_numpy())
-        parts.append(part.with_columns(p_holm=pl.Series(adjusted, nan_to_null=True)))
-    return pl.concat(parts) if parts else rows
+    rows = pl.DataFrame(correlations, schema=_CORRELATIONS)
+    p_holm = adjusted(holm, "model", "measure", "removed", "missing_as", "level")
+    over = pl.when(measure="correlation").then(pl.lit("layers"))
+    return as_estimates(rows.with_columns(p_holm=p_holm, adjusted_over=over), MEASURES, "states")
 
 
-def _fits(joined: pl.DataFrame, way: str, confidence: float) -> pl.DataFrame:
+def _regressions(joined: pl.DataFrame, way: str, confidence: float) -> Iterator[dict[str, Any]]:
     """Fit every predictor of decisions to the rows that have them all."""
     known = joined.drop_nulls(["decision", "effect"])
-    parts = []
     for (model,), part in known.group_by(["model"], maintain_order=True):
         places = part.select("removed", "layer").unique(maintain_order=True).rows()
         wide = part.pivot(
             on=["removed", "layer"], index=[*_KEYS, "score", "decision"], values="effect"
         )
-        columns = [c for c in wide.columns if c not in (*_KEYS, "score", "decision")]
-        sample = next(samples(wide, ["score", *columns], "decision", "stereotype", None))
-        rows = []
-        for at, place in enumerate([(None, None), *places]):
-            stated = {"model": model, "removed": place[0], "layer": place[1], "missing": way}
-            stated["predictor"] = "representation" if at else "word_association"
-            stated |= {"confidence": confidence, "n": len(sample.y)}
-            rows.append(stated | _fit(sample, at, confidence))
-        parts.append(pl.DataFrame(rows, schema=FITS))
-    best = pl.col("aic") - pl.col("aic").min().over("model")
-    return pl.concat([pl.DataFrame(schema=FITS), *parts]).with_columns(delta_aic=best)
+        effects = [c for c in wide.columns if c not in (*_KEYS, "score", "decision")]
+        sample = next(samples(wide, ["score", *effects], "decision", "stereotype", None))
+        for at, (removed, layer) in enumerate([(None, None), *places]):
+            predictor = "hidden_states" if at else "word_association"
+            stated = {"subject": model, "model": model, "instrument": "relation", "level": "trial"}
+            stated |= {"measure": "log_odds", "predictor": predictor, "outcome": "decision"}
+            stated |= {"formula": f"1 + {predictor}", "removed": removed, "layer": layer}
+            stated |= {"missing_as": way, "confidence": confidence, **sample.counts()}
+            yield from ({**stated, **row} for row in _fit(sample, at, confidence))
 
 
-def _fit(sample: Sample, at: int, confidence: float) -> dict[str, float | None]:
+def _fit(sample: Sample, at: int, confidence: float) -> Iterator[dict[str, Any]]:
+    """Give a row for each method; AIC and BIC are of the first."""
     x = sample.x[:, [at]]
-    found = fit(sample, x, "published")
+    published = fit(sample, x, "published")
+    criteria = {} if published.note else published.criteria(len(sample.y))
+    yield {"method": "published", **_coefficient(published, confidence), **criteria}
+    clustered = {"clustered_by": "stereotype", "n_clusters": sample.n_clusters}
+    estimate = None if published.note else float(published.coefficients[1])
+    robust = _coefficient(fit(sample, x, "clustered"), confidence)
+    yield {"method": "clustered", **clustered, **robust, "estimate": estimate}
+
+
+def _coefficient(found: Fit, confidence: float) -> dict[str, Any]:
+    """Set out the coefficient, or the note why there is none."""
     if found.note is not None:
-        return {}
+        return {"note": found.note}
     coefficient, se = float(found.coefficients[1]), float(found.se[1])
-    half = float(ndtri(0.5 + confidence / 2)) * se
-    clustered = fit(sample, x, "clustered")
-    p_clustered = None
-    if clustered.note is None and clustered.df is not None:
-        t = coefficient / float(clustered.se[1])
-        p_clustered = 2 * float(stdtr(float(clustered.df[1]), -abs(t)))
+    df = None if found.df is None else float(found.df[1])
+    tail, quantile = (ndtr, ndtri) if df is None else (partial(stdtr, df), partial(stdtrit, df))
+    half = float(quantile(0.5 + confidence / 2)) * se
     return {
-        "coefficient": coefficient,
+        "estimate": coefficient,
+        "se": se,
+        "df": df,
+        "test": "z" if df is None else "t",
+        "alternative": "two-sided",
+        "statistic": coefficient / se,
+        "p": 2 * float(tail(-abs(coefficient / se))),
         "ci_low": coefficient - half,
         "ci_high": coefficient + half,
-        "p": 2 * float(ndtr(-abs(coefficient / se))),
-        "p_clustered": p_clustered,
-        **found.criteria(len(sample.y)),
     }
+
+
+def _estimates(regressions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{c: row[c] for c in row if c in ESTIMATES} for row in regressions]
+
+
+def _fits(regressions: list[dict[str, Any]]) -> pl.DataFrame:
+    """Give the fits of method ``published``, with AIC from the best of the same rows."""
+    fits = [row for row in regressions if row["method"] == "published"]
+    rows = pl.DataFrame([{c: row[c] for c in row if c in FITS} for row in fits], schema=FITS)
+    best = pl.col("aic").min().over("model", "missing_as")
+    return rows.with_columns(delta_aic=pl.col("aic") - best)

@@ -62,7 +62,7 @@ def read_wide(
     answers : polars.DataFrame
         To be scored as `chained_task` with `study_as_asked`; `iteration` is the trial.
     associations : polars.DataFrame
-        Columns stereotype, trial, layer, removed, effect. A layer whose effects are all the same
+        Columns stereotype, trial, layer, removed, estimate. A layer whose effects are all the same
         is left out with a warning.
 
     Raises
@@ -96,7 +96,7 @@ def read_wide(
         trial="trial",
         layer=pl.col("layer").str.strip_prefix("weat"),
         removed=pl.lit(0, pl.Int64),
-        effect="effect",
+        estimate="effect",
     )
     return answers, associations
 
@@ -114,7 +114,7 @@ def read_effects(path: Path, removed: int = 0) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Columns stereotype, trial, layer, removed, effect.
+        Columns stereotype, trial, layer, removed, estimate.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def read_effects(path: Path, removed: int = 0) -> pl.DataFrame:
         "trial": pl.String(),
         "layer": pl.String(),
         "removed": pl.Int64(),
-        "effect": pl.Float64(),
+        "estimate": pl.Float64(),
     }
     return pl.DataFrame(rows, schema=schema, orient="row")
 

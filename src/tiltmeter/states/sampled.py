@@ -97,7 +97,7 @@ def combine_samples(states: States, test: WordTest, how: TestSetting) -> list[di
     Returns
     -------
     list of dict
-        For each layer the columns of ASSOCIATIONS that hold numbers.
+        For each layer the columns of `results.ESTIMATES` that hold numbers, and τ².
 
     Raises
     ------
@@ -109,7 +109,9 @@ def combine_samples(states: States, test: WordTest, how: TestSetting) -> list[di
         return [{"note": "too few words for the test"} for _ in states.layers]
     places = _places(states, [word for words in sets for word in words])
     if max(map(len, places)) < 2:
-        raise InputError(f"{test.test}: every word has one context; ceat needs several of each")
+        raise InputError(
+            f"{test.stereotype}: every word has one context; ceat needs several of each"
+        )
     n = [len(words) for words in sets]
     split = n[0] + n[1]
     rng = np.random.default_rng(how.seed)
@@ -141,18 +143,20 @@ def _layer(
     cosines, starts = _cosines(states, layer, places, split)
     found = _effects(cosines, picks + starts, n)
     if not np.isfinite(found).all():
-        return {"n_samples": how.samples, "note": "no word is closer than another"}
+        return {"n_resamples": how.samples, "note": "no word is closer than another"}
     combined = combine(found, _variances(found, n[0], n[1]))
     z, half = combined.effect / combined.se, ndtri(0.5 + how.confidence / 2) * combined.se
     return {
-        "effect": combined.effect,
+        "estimate": combined.effect,
         "se": combined.se,
         "ci_low": combined.effect - half,
         "ci_high": combined.effect + half,
+        "test": "z",
+        "statistic": z,
         "p": float(ndtr(-z)),
         "p_two_sided": float(2 * ndtr(-abs(z))),
         "between_variance": combined.between_variance,
-        "n_samples": how.samples,
+        "n_resamples": how.samples,
     }
 
 

@@ -55,7 +55,7 @@ def trial_effects(states: States, trials: pl.DataFrame, removed: int = 0) -> pl.
     Returns
     -------
     polars.DataFrame
-        `stereotype`, `trial`, `layer`, `removed`, `effect`; null where all attributes are equally
+        `stereotype`, `trial`, `layer`, `removed`, `estimate`; null where all attributes are equally
         close, or one side has none.
 
     Raises
@@ -83,7 +83,7 @@ def trial_effects(states: States, trials: pl.DataFrame, removed: int = 0) -> pl.
             "trial": [row[1] for row in rows] * len(states.layers),
             "layer": [layer for layer in states.layers for _ in rows],
             "removed": removed,
-            "effect": pl.Series(effects.ravel(), nan_to_null=True),
+            "estimate": pl.Series(effects.ravel(), nan_to_null=True),
         },
         schema_overrides={"stereotype": pl.String, "trial": pl.String, "layer": pl.String},
     )

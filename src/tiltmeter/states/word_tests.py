@@ -35,7 +35,7 @@ import yaml
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from tiltmeter.errors import InputError, StudyError, unknown
-from tiltmeter.states.json_text import read_json
+from tiltmeter.states.words import read_json
 from tiltmeter.stimuli import Study, load_study, parse_study, shipped_studies, word_key
 from tiltmeter.stimuli.words import MaybeWords, Strict
 from tiltmeter.stimuli.yaml_text import explain, parse_yaml, read_yaml
@@ -62,12 +62,14 @@ class WordTest:
 
     Parameters
     ----------
-    study, test
-        Where the words come from, and which of its tests this is.
+    study, stereotype
+        Where the words come from, and which of its stereotypes, or tests, this is.
     first, second
         Targets, as groups.
     toward, against
         Attributes; an effect is positive where the first targets are closer to `toward`.
+    dimension
+        Of stereotype content, where the attributes are those of a dimension.
     by_attributes
         Whether WEAT takes the attributes for targets: are those tied to the first group closer to
         it? The sign means the same.
@@ -76,11 +78,12 @@ class WordTest:
     __test__: ClassVar[bool] = False  # the name looks like a test of pytest's
 
     study: str
-    test: str
+    stereotype: str
     first: WordSet
     second: WordSet
     toward: WordSet
     against: WordSet
+    dimension: str | None = None
     by_attributes: bool = False
 
     def __post_init__(self) -> None:
@@ -88,7 +91,7 @@ class WordTest:
         for one, other in ((self.first, self.second), (self.toward, self.against)):
             problem = _overlap(one.words, other.words)
             if problem or not (one.words and other.words):
-                raise InputError(f"{self.test}: {problem or 'a set of words is empty'}")
+                raise InputError(f"{self.stereotype}: {problem or 'a set of words is empty'}")
 
     @property
     def sets(self) -> tuple[WordSet, WordSet, WordSet, WordSet]:
@@ -101,7 +104,7 @@ class WordTest:
         if not self.by_attributes:
             return self
         sets = (self.toward, self.against, self.first, self.second)
-        return WordTest(self.study, self.test, *sets)
+        return WordTest(self.study, self.stereotype, *sets, dimension=self.dimension)
 
 
 @dataclass(frozen=True)
@@ -115,9 +118,9 @@ class TestSetting:
     draws
         Bootstrap samples behind an interval; 0 for none.
     most_partitions
-        Up to this many partitions of the words all are looked at; above, drawn ones.
+        Up to this many partitions of the words are enumerated.
     drawn_partitions
-        How many are drawn then.
+        How many are drawn above that.
     samples
         Draws of contexts behind a ``ceat`` effect.
     seed
@@ -175,7 +178,7 @@ def load_tests(named: str | Path) -> list[WordTest]:
     Examples
     --------
     >>> test = load_tests("caliskan2017")[5]
-    >>> test.test, test.first.name, len(test.first.words), test.toward.name
+    >>> test.stereotype, test.first.name, len(test.first.words), test.toward.name
     ('weat6', 'male names', 8, 'career')
     """
     text = str(named)
@@ -217,7 +220,8 @@ def _of_study(study: Study) -> list[WordTest]:
             tests.append(
                 WordTest(
                     study=study.name,
-                    test=".".join(filter(None, (key, dimension))),
+                    stereotype=key,
+                    dimension=dimension,
                     first=of["marginalized"],
                     second=of["default"],
                     toward=of["tied"],

@@ -10,11 +10,9 @@ import click
 from tiltmeter.cli.profile.options import measure_models, reading_options
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tiltmeter.audits.states import Profiling
 
-__all__ = ["build_profiling", "command", "wide"]
+__all__ = ["build_profiling", "command"]
 
 
 @click.command("measure")
@@ -42,7 +40,7 @@ __all__ = ["build_profiling", "command", "wide"]
 @click.option(
     "--extended",
     type=click.Path(path_type=Path),
-    help="Further words with dimension and direction: how well are their directions predicted?",
+    help="Further words with dimension and direction, whose directions are predicted.",
 )
 @click.option(
     "--extended-contexts",
@@ -64,8 +62,8 @@ __all__ = ["build_profiling", "command", "wide"]
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="A .csv or .parquet of means and differences; or a folder, for all tables and a report. "
-    " [default: results/MODEL-profile]",
+    help="A .csv or .parquet of estimates; or a folder, for all tables and a report.  "
+    "[default: results/MODEL-profile]",
 )
 @reading_options
 def command(models: tuple[str, ...], **options: Any) -> None:
@@ -74,16 +72,15 @@ def command(models: tuple[str, ...], **options: Any) -> None:
     MODEL is tiltmeter/smollm2, hf/ORGANISATION/NAME, a folder as transformers saves it, or a
     service's embedding model such as openai/text-embedding-3-small.
     """
-    measures = build_profiling(options), None
-    measure_models(models, options, measures, "profile", wide)
+    measure_models(models, options, (build_profiling(options), None), "profile")
 
 
 def build_profiling(options: dict[str, Any]) -> Profiling:
     """Read what is to be measured, before a model is opened."""
     from tiltmeter.audits.states import Profiling
+    from tiltmeter.states.contexts import place_terms, place_words
     from tiltmeter.states.dictionary import read_dictionary
     from tiltmeter.states.directions import read_extended
-    from tiltmeter.states.pole_contexts import place_terms, place_words
     from tiltmeter.states.profiles import ProfileSetting
     from tiltmeter.states.words import SHIPPED, read_words
 
@@ -100,17 +97,3 @@ def build_profiling(options: dict[str, Any]) -> Profiling:
         else None,
         setting=ProfileSetting(options["confidence"], options["draws"], options["seed"]),
     )
-
-
-def wide(tables: dict[str, pl.DataFrame]) -> pl.DataFrame:
-    """Set the means of groups beside their difference: a row per layer, dimension and pair."""
-    import polars as pl
-
-    differences, means = (tables[f"representation_{name}"] for name in ("differences", "profiles"))
-    key = ["model", "contexts", "removed", "words", "layer", "space", "dimension"]
-    by_group = means.pivot("group", index=key, values="mean", aggregate_function="first")
-    taken = {*differences.columns} & {*by_group.columns[len(key) :]}
-    by_group = by_group.rename({name: f"mean of {name}" for name in taken})
-    first = ["layer", "dimension", *by_group.columns[len(key) :], "difference", "p"]
-    joined = differences.join(by_group, on=key, how="left", maintain_order="left")
-    return joined.select(*first, pl.exclude(first))

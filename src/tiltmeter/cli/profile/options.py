@@ -1,4 +1,4 @@
-"""What the commands about what stands inside models share: options, and what they write."""
+"""What the commands about hidden states share: options, and what they write."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import click
 from tiltmeter.cli.options import all_options
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tiltmeter.audits.states import Profiling, Testing
     from tiltmeter.models.readers.states import Reader
 
@@ -22,8 +20,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _READING = [
     click.option("--removed", default="0", show_default=True, metavar="K[,K…]",
-                 help="Leading components to take out of the states (all-but-the-top); several "
-                 "numbers are several looks."),
+                 help="Leading components to take out of the states (all-but-the-top); "
+                 "comma-separated numbers are analysed separately."),
     click.option("--store", type=click.Path(path_type=Path, file_okay=False),
                  help="Folder in which states are kept, so that a model is read once."),
     click.option("--last", type=click.Choice(["normed", "block"]), default="normed",
@@ -71,9 +69,8 @@ def measure_models(
     options: dict[str, Any],
     measures: tuple[Profiling | None, Testing | None],
     kind: str,
-    rows: Callable[[dict[str, Any]], pl.DataFrame],
 ) -> None:
-    """Measure models; write one table where ``out`` is one, else all tables and a report.
+    """Measure models; write the estimates where ``out`` is a table, else all and a report.
 
     Parameters
     ----------
@@ -85,8 +82,6 @@ def measure_models(
         What to measure.
     kind
         The end of the name of a folder that the user does not name.
-    rows
-        Makes the one table of a model.
 
     Raises
     ------
@@ -95,8 +90,8 @@ def measure_models(
     """
     import polars as pl
 
-    from tiltmeter.audits.state_facts import call, check_names
-    from tiltmeter.audits.state_tables import measure_each, write_representation
+    from tiltmeter.audits.state_directory import check_names, measure_each, write_states
+    from tiltmeter.audits.states import called
     from tiltmeter.report import write_report
     from tiltmeter.results.tables import FORMATS, write_table
 
@@ -106,13 +101,12 @@ def measure_models(
     readers = open_readers(distinct, options)
     out: Path | None = options["out"]
     if out is not None and out.suffix in FORMATS:
-        found = [rows(tables) for _, tables in measure_each(readers, *measures, **how)]
-        table = pl.concat(found, how="diagonal_relaxed")
+        table = pl.concat([of.estimates for _, of in measure_each(readers, *measures, **how)])
         write_table(table, out)
         click.echo(f"{table.height} rows: {out}")
         return
-    slug = call(models[0]).strip("/.").replace("/", "-")
+    slug = called(models[0]).strip("/.").replace("/", "-")
     directory = out or Path("results") / f"{slug}-{kind}"
-    written = write_representation(readers, *measures, directory, **how)
-    click.echo(f"{len(written)} tables: {directory}")
+    written = write_states(readers, *measures, directory, **how)
+    click.echo(f"{1 + len(written.details)} tables: {directory}")
     click.echo(f"report: {write_report(directory)}")

@@ -95,14 +95,14 @@ def _figures(nodes: pl.DataFrame, edges: pl.DataFrame) -> tuple[Figure, ...]:
 
 
 def _counts(nodes: pl.DataFrame) -> pl.DataFrame:
-    inner = pl.col("layer").is_between(1, pl.col("layer").max() - 1)
+    inner = pl.col("hop").is_between(1, pl.col("hop").max() - 1)
     tones = [
         (inner & (pl.col("tone") == tone)).sum().alias(tone)
         for tone in ("positive", "neutral", "negative", "unknown")
     ]
     return nodes.group_by(_KEYS, maintain_order=True).agg(
-        pl.col("layer").max().alias("hops"),
-        pl.col("paths").filter(layer=0).first(),
+        pl.col("hop").max().alias("hops"),
+        pl.col("paths").filter(hop=0).first(),
         inner.sum().alias("inner"),
         *tones,
     )

@@ -132,7 +132,7 @@ def _priming_table(frame: pl.DataFrame) -> Table:
         "below 0. Effect (z / √n) of related − unrelated primes: −1 to 1, expected above 0.",
         [
             Column("Network", lambda r: r["network"], "head"),
-            Column("Correlation", lambda r: number(r["spearman"])),
+            Column("Correlation", lambda r: number(r["correlation"])),
             Column("p", lambda r: p_value(r["p"])),
             Column("Effect", lambda r: number(r["effect"])),
             Column("p (effect)", lambda r: p_value(r["effect_p"])),
@@ -152,10 +152,10 @@ def _missing(row: Mapping[str, Any]) -> str:
 
 def _expected(row: Mapping[str, Any]) -> str:
     """Whether both signs are the expected ones, beyond chance."""
-    known = (row["spearman"], row["p"], row["effect"], row["effect_p"])
+    known = (row["correlation"], row["p"], row["effect"], row["effect_p"])
     if None in known:
         return "n/a"
-    signs = row["spearman"] < 0 < row["effect"]
+    signs = row["correlation"] < 0 < row["effect"]
     return "no" if not signs else "yes" if max(row["p"], row["effect_p"]) <= ALPHA else "not shown"
 
 

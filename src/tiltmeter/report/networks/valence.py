@@ -16,7 +16,7 @@ from tiltmeter.report.drawing.intervals import around, bars, intervals, mark, ra
 from tiltmeter.report.networks.results import Networks, remarks
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Table, count, render_table
+from tiltmeter.report.tables import Column, Table, render_table
 
 __all__ = ["APPROACH", "SCALE", "valence_section"]
 
@@ -102,7 +102,7 @@ def _on_size(joint: pl.DataFrame) -> tuple[str, ...]:
 
 def _slopes(slopes: pl.DataFrame, networks: Networks) -> list[Figure]:
     """Draw the slopes: a column per network, a block per identity, a line per prime."""
-    if slopes["coefficient"].drop_nulls().is_empty():
+    if slopes["estimate"].drop_nulls().is_empty():
         return []
     shown = [name for name in networks.names if name in set(slopes["network"])]
     held = {(r["identity"], r["prime"], r["network"]): r for r in slopes.iter_rows(named=True)}
@@ -116,7 +116,7 @@ def _slopes(slopes: pl.DataFrame, networks: Networks) -> list[Figure]:
             told = {"network": network, "about": f"{label}: {prime}", "p": row.get("p_robust"),
                     "n": row.get("n")}  # fmt: skip
             ends = (row.get("ci_low"), row.get("ci_high"))
-            rows.append(mark((prime, marks[network], label), row.get("coefficient"), ends, told))
+            rows.append(mark((prime, marks[network], label), row.get("estimate"), ends, told))
     axis = around("Slope of valence", rows, 0.5)
     caption = (
         f"Valence of what each prime activates, a column per network. {SCALE} Dot: slope; line: "
@@ -144,7 +144,7 @@ def _said(rows: Sequence[Row]) -> str:
 
 def _joint(joint: pl.DataFrame, networks: Networks) -> list[Figure]:
     """Draw √(χ² / n): a column per identity, a bar per network."""
-    known = joint.drop_nulls("effect")
+    known = joint.drop_nulls("estimate")
     if known.is_empty():
         return []
     rows = []
@@ -152,7 +152,7 @@ def _joint(joint: pl.DataFrame, networks: Networks) -> list[Figure]:
         label = networks.label(row["identity"])
         told = {"network": row["network"], "about": label, "p": row["p_robust"], "n": row["n"]}
         place = (networks.marks[row["network"]], label, "")
-        rows.append(mark(place, row["effect"], (None, None), {**told, "color": row["identity"]}))
+        rows.append(mark(place, row["estimate"], (None, None), {**told, "color": row["identity"]}))
     top = max(row["mean"] for row in rows)
     reach = next((end for end in (0.1, 0.2, 0.3, 0.5, 1.0) if top <= end), top)
     axis = Axis("√(χ² / n)", 0, reach, None)
@@ -175,9 +175,9 @@ def _joint_table(joint: pl.DataFrame, networks: Networks) -> Table:
         [
             Column("Identity", lambda r: networks.label(r["identity"]), "head"),
             Column("Network", lambda r: r["network"], "head"),
-            Column("√(χ² / n)", lambda r: number(r["effect"], 3)),
-            Column("χ²", lambda r: number(r["wald"], 1)),
-            Column("df", lambda r: count(r["wald_df"])),
+            Column("√(χ² / n)", lambda r: number(r["estimate"], 3)),
+            Column("χ²", lambda r: number(r["statistic"], 1)),
+            Column("df", lambda r: number(r["df"], 0)),
             Column("p (published)", lambda r: p_value(r["p"])),
             Column("p (robust)", lambda r: p_value(r["p_robust"])),
             Column("Rated", lambda r: _of_all(r["n"], r["n_nodes"])),
@@ -200,7 +200,7 @@ def _slope_table(slopes: pl.DataFrame, networks: Networks) -> Table:
             Column("Identity", lambda r: networks.label(r["identity"]), "head"),
             Column("Prime", lambda r: r["prime"], "head"),
             Column("Network", lambda r: r["network"], "head"),
-            Column("Slope", lambda r: number(r["coefficient"])),
+            Column("Slope", lambda r: number(r["estimate"])),
             Column(networks.interval(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("SE (published)", lambda r: number(r["se"], 3)),
             Column("p (published)", lambda r: p_value(r["p"])),
