@@ -16,7 +16,7 @@ import polars as pl
 
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.results import answers, networks, states
-from tiltmeter.results.columns import Schema, check
+from tiltmeter.results.columns import LATER, Schema, check
 from tiltmeter.results.estimates import ESTIMATES
 from tiltmeter.results.tables import keep_table, write_table
 
@@ -154,17 +154,23 @@ def write_results(
     Raises
     ------
     InputError
-        If a table cannot be written.
+        If a detail is no table of the family or malformed, a table cannot be written, or the
+        estimates of the other families are of another version.
     """
+    tables = [name for name, table in TABLES.items() if table.family == family]
+    tables = [name for name in tables if name not in ("responses", "scores")]
+    for name in details:
+        if name not in tables:
+            raise InputError(unknown(f"table of {family}", name, tables))
     path = directory / "estimates.parquet"
     others = pl.DataFrame(schema=ESTIMATES)
     if path.is_file():
         others = read_estimates(directory).filter(pl.col("family") != family)
     write_table(pl.concat([estimates, others]), path)
-    for name, table in TABLES.items():
-        if table.family == family and name not in ("responses", "scores"):
-            frame = check(details.get(name, pl.DataFrame(schema=table.schema)), table.schema, name)
-            keep_table(frame, directory / f"{name}.parquet")
+    for name in tables:
+        schema = TABLES[name].schema
+        frame = check(details.get(name, pl.DataFrame(schema=schema)), schema, name)
+        keep_table(frame, directory / f"{name}.parquet")
 
 
 def read_estimates(directory: Path) -> pl.DataFrame:
@@ -202,6 +208,11 @@ def _read(path: Path, schema: Schema) -> pl.DataFrame:
         frame = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
+    if lacking := [name for name in schema if name not in frame.columns and name not in LATER]:
+        raise InputError(
+            f"{path}: no column {', '.join(lacking[:3])}{', …' if lacking[3:] else ''}; another "
+            "version wrote it: measure again in another directory, or read it with that version"
+        )
     numbers = pl.selectors.float()
     finite = pl.when(numbers.is_finite()).then(numbers).name.keep()
     return check(frame, schema, str(path)).with_columns(finite)
