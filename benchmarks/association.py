@@ -140,11 +140,11 @@ def _models(plan: AssociationPlan) -> dict[str, Model]:
 
 def _ours(choices: int, answers: int, folder: Path, memory: _Memory) -> None:
     from tiltmeter.asking.associating import associate
-    from tiltmeter.asking.association_plan import claim_associations
     from tiltmeter.asking.budget import Budget
+    from tiltmeter.asking.claim import claim
 
     plan = _plan(answers)
-    claim_associations(folder, plan, "")
+    claim(folder, plan)
     (outcome,) = associate(
         plan,
         _models(plan),
@@ -157,7 +157,7 @@ def _ours(choices: int, answers: int, folder: Path, memory: _Memory) -> None:
 
 
 def _generate(answers: int, memory: _Memory) -> None:
-    from tiltmeter.asking.cue_wording import cue_messages
+    from tiltmeter.asking.association_plan import cue_messages
 
     plan = _plan(answers)
     (model,) = _models(plan).values()
@@ -186,7 +186,7 @@ def _samples(answers: int, folder: Path, memory: _Memory) -> None:
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.solver import generate
 
-    from tiltmeter.asking.cue_wording import cue_messages
+    from tiltmeter.asking.association_plan import cue_messages
 
     plan = _plan(answers)
     samples = [

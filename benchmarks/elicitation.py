@@ -143,7 +143,7 @@ def _inspect(calls: int, folder: Path) -> None:
 
 def _ours(calls: int, folder: Path) -> None:
     from tiltmeter.asking.budget import Budget
-    from tiltmeter.asking.directory import claim
+    from tiltmeter.asking.claim import claim
     from tiltmeter.asking.sessions import ask_models
     from tiltmeter.cli.progress import progress_bar
 

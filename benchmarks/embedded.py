@@ -89,10 +89,10 @@ def _plan(mode: str, stereotype: str) -> Plan:
 def _ours(plan: Plan, directory: Path) -> Answers:
     """Ask through the whole of Tiltmeter; answers by trial."""
     from tiltmeter.asking.budget import Budget
-    from tiltmeter.asking.directory import claim
-    from tiltmeter.asking.journal import Journal
+    from tiltmeter.asking.claim import claim
     from tiltmeter.asking.sessions import ask_models
     from tiltmeter.models.opening import Connection, open_models
+    from tiltmeter.results.records import Journal
 
     claim(directory, plan, "benchmark", "")
     outcome = ask_models(

@@ -98,13 +98,14 @@ def _read(path: Path) -> tuple[Any, float]:
     """Read every decision; the seconds are those of reading alone."""
     import polars as pl
 
-    from tiltmeter.instruments.recorded import any_words, stereotype_keys
+    from tiltmeter.instruments.decision import any_words
+    from tiltmeter.instruments.recorded import stereotype_keys
     from tiltmeter.reading.decisions import read_decision
     from tiltmeter.results.tables import read_numbers
     from tiltmeter.stimuli import load_study
 
     study = load_study("bai2025")
-    words = {name: any_words(study.stereotypes[k]) for name, k in stereotype_keys(study).items()}
+    words = {name: any_words(study, k) for name, k in stereotype_keys(study).items()}
     frame = pl.read_parquet(path)
     scores: list[float | None] = []
     start = time.perf_counter()
@@ -121,13 +122,14 @@ def _read(path: Path) -> tuple[Any, float]:
 def _plain(path: Path) -> Any:
     import polars as pl
 
-    from tiltmeter.instruments.recorded import any_words, stereotype_keys
+    from tiltmeter.instruments.decision import any_words
+    from tiltmeter.instruments.recorded import stereotype_keys
     from tiltmeter.results.tables import read_numbers
     from tiltmeter.stimuli import load_study
 
     study = load_study("bai2025")
     keys, scores = stereotype_keys(study), []
-    lists = {name: any_words(study.stereotypes[key]) for name, key in keys.items()}
+    lists = {name: any_words(study, key) for name, key in keys.items()}
     for row in pl.read_parquet(path).iter_rows(named=True):
         words = lists[row["stereotype"]]
         text = row["decision"].lower()

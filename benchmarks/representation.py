@@ -243,8 +243,7 @@ def _gpu() -> dict[str, Any]:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaModel, PreTrainedTokenizerFast
 
-    from tiltmeter.models.readers.loading import Loading
-    from tiltmeter.models.readers.pretrained import Pretrained
+    from tiltmeter.models.readers.pretrained import Loading, Pretrained
     from tiltmeter.models.readers.transformer import TransformerReader
 
     contexts = _contexts()

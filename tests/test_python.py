@@ -28,7 +28,7 @@ def test_from_a_study_file_to_estimates(tmp_path: Path) -> None:
     )
     scores, words = tm.score(answers, study)
     assert scores["score"].to_list() == [1.0] * 30  # three wordings, ten trials each
-    assert set(words["p"]) == {0.0, 1.0}
+    assert set(words["share"]) == {0.0, 1.0}
     estimates = tm.estimate(scores, tm.WORD_ASSOCIATION)
-    cats = estimates.row(by_predicate=pl.col("level") == "stereotype", named=True)
-    assert (cats["mean"], cats["verdict"], cats["n"]) == (1.0, "consistent", 30)
+    cats = estimates.filter(level="stereotype", method="clustered").row(0, named=True)
+    assert (cats["estimate"], cats["verdict"], cats["n"]) == (1.0, "consistent", 30)

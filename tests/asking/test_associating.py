@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import functools
 import gc
 import itertools
 import json
@@ -12,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +22,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.asking import associating, association_session, shards
-from tiltmeter.asking.associating import associate, collect_associations, open_associating
-from tiltmeter.asking.association_plan import (
-    AssociationPlan,
-    claim_associations,
-    expected_cost,
+from tiltmeter.asking import associating
+from tiltmeter.asking.associating import (
+    Associated,
+    associate,
+    collect_associations,
+    open_associating,
 )
-from tiltmeter.asking.association_session import Associated
+from tiltmeter.asking.association_plan import AssociationPlan, cost_of_associations
 from tiltmeter.asking.budget import Budget
+from tiltmeter.asking.claim import claim
 from tiltmeter.asking.cues import Cues, read_cues
-from tiltmeter.asking.rounds import Rounds
-from tiltmeter.asking.shards import Shards
+from tiltmeter.asking.ledger import Ledger
+from tiltmeter.asking.rounds import Rounds, Tally
 from tiltmeter.errors import InputError, ModelError, PlanError
 from tiltmeter.models.opening import Connection, Generation
+from tiltmeter.models.providers import PROVIDERS, find_provider
 from tiltmeter.networks.loading import read_associations
+from tiltmeter.results import records
+from tiltmeter.results.records import Journal
 
 Serve = Callable[..., Any]
 Tiltmeter = Callable[..., "subprocess.Popen[str]"]
@@ -85,7 +91,7 @@ def plan_of(cues: int = 4, repetitions: int = 50, **settings: Any) -> Associatio
 def ask(
     plan: AssociationPlan, directory: Path, budget: Budget | None = None, **settings: Any
 ) -> Associated:
-    claim_associations(directory, plan, "")
+    claim(directory, plan)
     models = open_associating(plan, Connection(max_retries=0, timeout_s=5, max_connections=8))
     (outcome,) = associate(plan, models, directory, budget or Budget(), **settings)
     return outcome
@@ -107,7 +113,7 @@ def everything(plan: AssociationPlan) -> Counter[tuple[str, int]]:
 def test_a_prompt_is_paid_once_a_call(tmp_path: Path) -> None:
     (tmp_path / "prices.yaml").write_text(f"{MODEL}: [1, 2]", encoding="utf-8")
     plan = plan_of(cues=10, repetitions=50)
-    many, each = (expected_cost(plan, MODEL, n, tmp_path / "prices.yaml") for n in (20, 1))
+    many, each = (cost_of_associations(plan, MODEL, n, tmp_path / "prices.yaml") for n in (20, 1))
     assert (many.trials, many.calls, each.calls) == (500, 30, 500)
     assert each.input_tokens == pytest.approx(many.input_tokens * 500 / 30, rel=0.01)
     assert many.output_tokens == each.output_tokens == 4_500
@@ -202,23 +208,23 @@ def test_a_finished_run_asks_nothing_and_more_repetitions_extend_it(
 def test_another_plan_in_the_directory_says_what_differs(
     other: dict[str, Any], says: str, tmp_path: Path
 ) -> None:
-    claim_associations(tmp_path / "r", plan_of(), "")
+    claim(tmp_path / "r", plan_of())
     with pytest.raises(PlanError, match=says):
-        claim_associations(tmp_path / "r", plan_of(**other), "")
+        claim(tmp_path / "r", plan_of(**other))
 
 
 def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear all")
-    with pytest.raises(PlanError, match="no directory of associations"):
-        claim_associations(tmp_path, plan_of(), "")
+    with pytest.raises(PlanError, match="not empty and was not made by this command"):
+        claim(tmp_path, plan_of())
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 
 def test_two_processes_do_not_ask_at_once(serve: Serve, tmp_path: Path) -> None:
-    from tiltmeter.asking.sessions import only_process
+    from tiltmeter.asking.claim import only_process
 
     serve(Words())
-    claim_associations(tmp_path / "r", plan_of(), "")
+    claim(tmp_path / "r", plan_of())
     with only_process(tmp_path / "r"), pytest.raises(PlanError, match="another process"):
         ask(plan_of(), tmp_path / "r")
 
@@ -238,7 +244,7 @@ def test_torn_lines_are_asked_again_and_no_others(serve: Serve, tmp_path: Path) 
 def test_shards_are_begun_anew_when_full(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shards, "SHARD", 60)
+    monkeypatch.setattr(records, "SHARD", 60)
     serve(Words())
     ask(plan_of(), tmp_path / "r", Budget(max_calls=4))
     assert ask(plan_of(), tmp_path / "r").complete
@@ -286,7 +292,7 @@ def test_a_model_that_only_fails_is_given_up(serve: Serve, tmp_path: Path) -> No
 def test_a_model_that_is_gone_is_given_up(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(association_session, "OUTAGE", 30)
+    monkeypatch.setattr(associating, "Ledger", functools.partial(Ledger, patience=(20, 30)))
     words, server = Words(honours=1), serve()
     server.reply = lambda body: (
         (503, {"error": {"message": "gone"}}) if words.given.total() >= 50 else words(body)
@@ -301,12 +307,12 @@ def test_a_full_disk_stops_the_run_with_one_line(
 ) -> None:
     import errno
 
-    def full(held: Shards, answers: object) -> None:
+    def full(journal: Journal, *answers: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     words = Words()
     serve(words)
-    monkeypatch.setattr(Shards, "append", full)
+    monkeypatch.setattr(Journal, "append", full)
     with pytest.raises(InputError, match="disk full; make room and repeat"):
         ask(plan_of(cues=50), tmp_path / "r")
     assert len(words.asked) <= 10
@@ -389,7 +395,8 @@ def test_what_inspect_keeps_of_a_call_is_let_go(serve: Serve, tmp_path: Path) ->
 def test_the_embedded_model_answers_the_same_however_often_it_is_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(associating, "EMBEDDED_ARGUMENTS", {})  # the engine other tests loaded
+    plain = replace(find_provider("tiltmeter/smollm2"), short_answers={})
+    monkeypatch.setitem(PROVIDERS, "tiltmeter", plain)  # the engine other tests loaded
     pytest.importorskip("torch", reason="extra `local` not installed")
     from tiltmeter.models.embedded.weights import find_weights
 
@@ -401,7 +408,7 @@ def test_the_embedded_model_answers_the_same_however_often_it_is_interrupted(
 
     def answers(name: str, *limits: int, choices: int) -> list[list[str]]:
         directory = tmp_path / name
-        claim_associations(directory, plan, "")
+        claim(directory, plan)
         for limit in limits:
             models = open_associating(plan, Connection())
             associate(plan, models, directory, Budget(max_calls=limit), choices=choices)
@@ -457,8 +464,8 @@ def test_a_round_asks_every_cue_before_any_again() -> None:
 
 
 def test_foreign_lines_are_no_answers(tmp_path: Path) -> None:
-    held = Shards(tmp_path, MODEL)
-    held.folder.mkdir(parents=True)
+    journal, tally = Journal(tmp_path, MODEL), Tally(["a", "b"], 2)
+    journal.folder.mkdir(parents=True)
     good = {"cue": "a", "repetition": 0, "responses": ["b"]}
     bad = [
         {**good, "cue": 1}, {**good, "repetition": "1"}, {**good, "repetition": -1},
@@ -466,8 +473,8 @@ def test_foreign_lines_are_no_answers(tmp_path: Path) -> None:
         {**good, "repetition": 9}, {**good, "responses": [1], "repetition": 1}, [1], "x", None,
     ]  # fmt: skip
     text = "\n".join(["\udcff", "{", "[" * 100_000, *map(json.dumps, [*bad, good, good])])
-    (held.folder / "00000.jsonl").write_bytes(text.encode("utf-8", "surrogateescape"))
-    tally = held.tally(["a", "b"], 2)
+    (journal.folder / "00000.jsonl").write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert [tally.count(line) for line in journal.lines()].count(True) == 2
     assert (tally.answered, tally.readable, tally.missing, tally.done) == (1, 1, 3, [1, 0])
 
 

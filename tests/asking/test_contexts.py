@@ -15,12 +15,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.asking import context_session
+from tiltmeter.asking import contexts
 from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.contexts import Asking, Written, expected_cost, make_contexts
-from tiltmeter.asking.trials import SEEDED
+from tiltmeter.asking.contexts import Asking, Written, cost_of_contexts, make_contexts
 from tiltmeter.errors import InputError, ModelError, PlanError
 from tiltmeter.models.opening import Connection
+from tiltmeter.models.providers import PROVIDERS, Provider
 from tiltmeter.states.examples import senses_of
 
 Serve = Callable[..., Any]
@@ -151,15 +151,15 @@ def test_another_plan_or_file_is_refused(serve: Serve, tmp_path: Path) -> None:
     serve(Writer())
     out = tmp_path / "c.jsonl"
     make(out, ("warm",))
-    with pytest.raises(PlanError, match="holds other contexts: senses_hash is .*; seed is 0 there"):
+    with pytest.raises(PlanError, match="holds another plan: senses_hash is .*; seed is 0 there"):
         make(out, ("cold",), seed=1)
     (tmp_path / "mine.jsonl").write_text("{}")
-    with pytest.raises(PlanError, match="was not made by this command"):
+    with pytest.raises(PlanError, match="a file that was not made by this command"):
         make(tmp_path / "mine.jsonl")
     with pytest.raises(InputError, match="must end in .jsonl"):
         make(tmp_path / "c.csv")
     (tmp_path / "c.jsonl.record.json").write_text("[]")
-    with pytest.raises(PlanError, match="not readable as a record"):
+    with pytest.raises(PlanError, match="c.jsonl.record.json: not a plan"):
         make(out, ("warm",))
 
 
@@ -199,7 +199,7 @@ def test_a_wrong_key_costs_one_call(serve: Serve, tmp_path: Path) -> None:
 def test_a_model_that_is_gone_is_given_up(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(context_session, "HOPELESS", 3)
+    monkeypatch.setattr(contexts, "PATIENCE", (1, 3))
     writer, out = Writer(), tmp_path / "c.jsonl"
     serve(lambda body: (503, {"error": {"message": "gone"}}) if writer.asked else writer(body))
     with pytest.raises(ModelError, match="3 calls in a row failed: .*gone; repeat"):
@@ -210,11 +210,11 @@ def test_a_model_that_is_gone_is_given_up(
 def test_a_full_disk_stops_with_one_line(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(journal: object, answer: object) -> None:
+    def full(journal: object, *answers: object) -> None:
         raise OSError(28, "No space left on device")
 
     serve(Writer())
-    monkeypatch.setattr("tiltmeter.asking.journal.Journal.append", full)
+    monkeypatch.setattr("tiltmeter.results.records.Journal.append", full)
     with pytest.raises(InputError, match="disk full; make room and repeat"):
         make(tmp_path / "c.jsonl")
 
@@ -222,7 +222,7 @@ def test_a_full_disk_stops_with_one_line(
 def test_local_models_get_a_seed_for_each_call(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tiltmeter.asking.trials.SEEDED", (*SEEDED, "openai-api"))
+    monkeypatch.setitem(PROVIDERS, "openai-api", Provider(seeded=True))
     seeds: list[Any] = []
     writer = Writer(fewer=1)
     serve(lambda body: (seeds.append(body.get("seed")), writer(body))[1])
@@ -241,7 +241,7 @@ def test_a_killed_run_asks_nothing_twice(
     (tmp_path / "d.csv").write_text(f"dimension,term,direction\n{rows}")
     command = ("profile", "contexts", MODEL, "--dictionary", "d.csv", "--out", "c.jsonl")
     command = (*command, "--max-connections", "2")
-    journal = tmp_path / "c.jsonl.answers" / "answers" / "openai-api-loop-m.jsonl"
+    journal = tmp_path / "c.jsonl.answers" / "answers" / "openai-api-loop-m" / "00000.jsonl"
     process = tiltmeter(*command)
     deadline = time.monotonic() + 60
     while (not journal.exists() or journal.stat().st_size < 2_000) and process.poll() is None:
@@ -261,7 +261,7 @@ def test_a_killed_run_asks_nothing_twice(
 
 def test_the_cost_is_that_of_one_round(tmp_path: Path) -> None:
     (tmp_path / "prices.yaml").write_text(f"{MODEL}: [1, 2]", encoding="utf-8")
-    cost = expected_cost(MODEL, senses_of(TERMS), Asking(), tmp_path / "prices.yaml")
+    cost = cost_of_contexts(MODEL, senses_of(TERMS), Asking(), tmp_path / "prices.yaml")
     assert (cost.trials, cost.calls, cost.output_tokens) == (20, 4, 600)
     assert 600 < cost.input_tokens < 1200
     assert cost.usd == (cost.input_tokens + 2 * cost.output_tokens) / 1e6

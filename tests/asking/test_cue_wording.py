@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.asking.cue_wording import continued_text, cue_messages, read_associates
+from tiltmeter.asking.association_plan import continued_text, cue_messages
+from tiltmeter.reading.associates import read_associates
 
 SEA = ["water", "beach", "sun"]
 
@@ -163,7 +164,7 @@ def test_the_wording_is_the_published_one() -> None:
 def test_a_continuation_ends_with_the_cue_and_shows_it_nowhere_else() -> None:
     assert continued_text("sea").endswith("\nsea:")
     assert continued_text("Winter").count("inter") == 1
-    (message,) = cue_messages("sea", continuation=True, provider="hf")
+    (message,) = cue_messages("sea", continuation=True)
     assert (message.role, message.text) == ("user", continued_text("sea"))
-    opened = cue_messages("sea", continuation=True, provider="tiltmeter")
+    opened = cue_messages("sea", continuation=True, opened=True)
     assert [message.role for message in opened] == ["user", "assistant"]

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.directory import claim
+from tiltmeter.asking.claim import claim
 from tiltmeter.asking.plan import Plan, Selection
 from tiltmeter.asking.sessions import ask_models
 from tiltmeter.audits.tabulating import tabulate

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.directory import claim
+from tiltmeter.asking.claim import claim
 from tiltmeter.asking.judge import JUDGE, ask_judge, verdicts
 from tiltmeter.asking.plan import Plan, Selection
 from tiltmeter.asking.sessions import Outcome, ask_models
@@ -169,10 +169,10 @@ def test_a_budget_holds_for_the_judge_too(plan: Plan, run: Any, tmp_path: Path) 
 
 
 def test_a_torn_journal_of_the_judge_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers" / "j").mkdir(parents=True)
     said = [{"trial_id": "judge.1", "response": JUDGED}, {"trial_id": "judge.2", "error": "x"}]
     lines = [json.dumps({"model": "j", **answer}) for answer in said]
     text = "\n".join(lines) + '\n["no"]\n{"model": "j", "trial_id": "judge.3", "resp'
-    (tmp_path / "answers" / "j.jsonl").write_text(text)
+    (tmp_path / "answers" / "j" / "00000.jsonl").write_text(text)
     assert verdicts(tmp_path) == {"judge.1": JUDGED}
     assert verdicts(tmp_path / "nowhere") == {}

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.asking.directory import claim, held_plan
+from tiltmeter.asking.claim import claim
+from tiltmeter.asking.directory import load_plan
 from tiltmeter.asking.plan import Plan
 from tiltmeter.errors import InputError, PlanError
 from tiltmeter.models.opening import Generation
@@ -17,7 +18,7 @@ def test_a_directory_belongs_to_one_plan(plan: Plan, tmp_path: Path) -> None:
     other = dataclasses.replace(plan, seed=7, generation=Generation(temperature=0.0))
     with pytest.raises(PlanError, match="seed is 0 there, 7 here.*--out"):
         claim(tmp_path / "r", other, "tiltmeter run", "2026-01-02")
-    assert held_plan(tmp_path / "r").seed == 0
+    assert load_plan(tmp_path / "r").seed == 0
 
 
 def test_other_files_are_never_overwritten(plan: Plan, tmp_path: Path) -> None:
@@ -27,9 +28,9 @@ def test_other_files_are_never_overwritten(plan: Plan, tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-def test_a_held_plan_gives_the_same_trials(plan: Plan, tmp_path: Path) -> None:
+def test_a_plan_on_disk_gives_the_same_trials(plan: Plan, tmp_path: Path) -> None:
     claim(tmp_path / "r", plan, "", "")
-    assert held_plan(tmp_path / "r").trials().equals(plan.trials())
+    assert load_plan(tmp_path / "r").trials().equals(plan.trials())
 
 
 def test_a_changed_study_file_is_noticed(plan: Plan, tmp_path: Path) -> None:
@@ -37,7 +38,7 @@ def test_a_changed_study_file_is_noticed(plan: Plan, tmp_path: Path) -> None:
     path = tmp_path / "r" / "studies" / "bai2025.yaml"
     path.write_text(path.read_text().replace("agony", "joyless"))
     with pytest.raises(PlanError, match="changed since the plan was made"):
-        held_plan(tmp_path / "r")
+        load_plan(tmp_path / "r")
 
 
 def test_the_settings_of_a_run_are_on_record(plan: Plan, tmp_path: Path) -> None:
@@ -61,4 +62,4 @@ def test_a_claim_that_was_broken_off_can_be_made_again(plan: Plan, tmp_path: Pat
     (tmp_path / "r" / "studies").mkdir(parents=True)
     (tmp_path / "r" / "plan.json.part").write_text("{")
     claim(tmp_path / "r", plan, "", "")
-    assert held_plan(tmp_path / "r").trials().equals(plan.trials())
+    assert load_plan(tmp_path / "r").trials().equals(plan.trials())

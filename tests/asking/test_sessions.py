@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 
 from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.directory import claim
-from tiltmeter.asking.journal import Journal
+from tiltmeter.asking.claim import claim
 from tiltmeter.asking.plan import Plan, Selection
 from tiltmeter.asking.sessions import Outcome, ask_models
 from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.errors import InputError, ModelError, PlanError
 from tiltmeter.models.opening import Connection, open_models
+from tiltmeter.results.records import Journal
 from tiltmeter.stimuli import load_study
 
 Serve = Callable[..., Any]
@@ -85,7 +85,7 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
 ) -> None:
     server = serve(delay_s=0.05)
     command = ("run", MODEL, "--iterations", "6", "--stereotypes", "age,power,career", "--out")
-    journal = tmp_path / "r" / "answers" / "openai-api-loop-m.jsonl"
+    journal = tmp_path / "r" / "answers" / "openai-api-loop-m" / "00000.jsonl"
     process = tiltmeter(*command, "r")
     deadline = time.monotonic() + 60
     while (not journal.exists() or journal.stat().st_size < 4_000) and process.poll() is None:
@@ -112,7 +112,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
 ) -> None:
     serve(delay_s=0.2)
     process = tiltmeter("run", MODEL, "--iterations", "8", "--max-connections", "4", "--out", "r")
-    journal = tmp_path / "r" / "answers" / "openai-api-loop-m.jsonl"
+    journal = tmp_path / "r" / "answers" / "openai-api-loop-m" / "00000.jsonl"
     deadline = time.monotonic() + 60
     while not journal.exists() and process.poll() is None:
         assert time.monotonic() < deadline
@@ -175,7 +175,7 @@ def test_forced_mode_needs_log_probabilities(serve: Serve, tmp_path: Path, plan:
 
 
 def test_two_processes_do_not_ask_the_same_trials(plan: Plan, serve: Serve, tmp_path: Path) -> None:
-    from tiltmeter.asking.sessions import only_process
+    from tiltmeter.asking.claim import only_process
 
     serve()
     claim(tmp_path / "r", plan, "", "")
@@ -192,7 +192,7 @@ def test_a_full_disk_stops_the_run_with_one_line(
 
     server = serve()
 
-    def full(journal: Journal, answer: dict[str, Any]) -> None:
+    def full(journal: Journal, *answers: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Journal, "append", full)

@@ -111,7 +111,7 @@ def test_an_error_is_told_in_one_line() -> None:
 
 def attributed(mode: str, tmp_path: Path, server: Any, **choice: Any) -> dict[str, Any]:
     """Ask two affective attributions; return the bodies of the requests, and the answers."""
-    from tiltmeter.instruments.affective_attribution import trials as attribution_trials
+    from tiltmeter.instruments.affective_attribution import INSTRUMENT
 
     bodies: list[dict[str, Any]] = []
 
@@ -121,7 +121,7 @@ def attributed(mode: str, tmp_path: Path, server: Any, **choice: Any) -> dict[st
         return server.chat(body, "A flat thing." if described else "Comedy", **choice)
 
     server.reply = reply
-    drawn = attribution_trials(
+    drawn = INSTRUMENT.trials(
         load_study("mist2025"), Design(mode, 2), stereotypes=["age"], variations=["template1"]
     )
     return {"answers": asked(drawn, tmp_path), "bodies": bodies}

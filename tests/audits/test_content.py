@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from scipy import stats
 
-from tiltmeter.audits.content import attribution_contrasts, attributions
-from tiltmeter.audits.tabulating import estimate_scores, write_further_tables
+from tiltmeter.audits.content import AFTERWARDS, attribution_contrasts, attributions
+from tiltmeter.audits.tabulating import estimate_scores
 from tiltmeter.instruments.catalogue import INSTRUMENTS, MEASURES
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.scoring import score
-from tiltmeter.results import SCORES
+from tiltmeter.results import ESTIMATES, OUTCOMES, SCORES
+from tiltmeter.results.answers import ATTRIBUTIONS
+from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics import estimate
+from tiltmeter.statistics.contrasts import Contrasted
 from tiltmeter.stimuli import load_study
 
 MIST = load_study("mist2025")
@@ -41,6 +45,12 @@ def scored(**how: str) -> pl.DataFrame:
     return score(answered(**how), MIST)[0]  # type: ignore[arg-type]
 
 
+def change(found: Contrasted, share: str, method: str = "clustered") -> dict[str, Any]:
+    """The difference of one share over all stereotypes."""
+    rows = found.estimates.filter(level="model", measure=f"{share}_share", method=method)
+    return rows.row(0, named=True)
+
+
 @pytest.fixture(scope="module")
 def scores() -> pl.DataFrame:
     return scored()
@@ -48,33 +58,51 @@ def scores() -> pl.DataFrame:
 
 def test_rates_are_shares_of_what_could_be_read(scores: pl.DataFrame) -> None:
     table = attributions(scores.lazy())
+    assert table.schema == ATTRIBUTIONS
     for group, rate, outcome in (("default", "far", "comedy"), ("marginalized", "uar", "tragedy")):
-        row = table.filter(level="model", group=group).row(0, named=True)
+        row = table.filter(level="model", version=group).row(0, named=True)
         of = scores.filter(version=group)
         assert (row["n"], row["n_read"]) == (300, of["score"].count())
         assert row["n_refused"] == (of["reason"] == "refused").sum() == 300 - row["n_read"]
         expected = (of["outcome"] == outcome).sum() / row["n_read"]
         assert row[rate] == row[f"{outcome}_share"] == pytest.approx(expected)
         assert row["comedy_share"] + row["tragedy_share"] + row["neutral_share"] == pytest.approx(1)
-    assert table.filter(group="default")["uar"].null_count() == 14
+    assert table.filter(version="default")["uar"].null_count() == 14
     assert table["level"].value_counts().sort("level")["count"].to_list() == [6, 2, 20]
 
 
 def test_the_contrast_is_paired(scores: pl.DataFrame) -> None:
-    row = attribution_contrasts(scores.lazy()).filter(level="model", share="comedy").row(
-        0, named=True
-    )  # fmt: skip
+    found = attribution_contrasts(scores.lazy())
+    row, published = change(found, "comedy"), change(found, "comedy", "published")
     comedy = pl.when(pl.col("score").is_not_null()).then(
         (pl.col("outcome") == "comedy").cast(pl.Float64)
     )
     pairs = scores.with_columns(comedy=comedy).pivot("version", index="pair_id", values="comedy")
     both = pairs.drop_nulls()
     theirs = stats.ttest_rel(both["default"], both["marginalized"])
-    assert row["n_matched"] == both.height
-    assert row["naive_t"] == pytest.approx(theirs.statistic)
-    assert row["naive_p"] == pytest.approx(theirs.pvalue)
-    assert row["difference"] == pytest.approx((both["default"] - both["marginalized"]).mean())
-    assert row["bound_low"] < row["ci_low"] and row["difference"] > 0.15
+    assert row["n_scored"] == both.height
+    assert published["statistic"] == pytest.approx(theirs.statistic)
+    assert published["p"] == pytest.approx(theirs.pvalue)
+    assert row["estimate"] == pytest.approx((both["default"] - both["marginalized"]).mean())
+    assert row["bound_low"] < row["ci_low"] and row["estimate"] > 0.15
+
+
+def test_the_side_of_the_stereotype_is_told_by_share(scores: pl.DataFrame) -> None:
+    found = attribution_contrasts(scores)
+    sides = {share: change(found, share)["direction"] for share in OUTCOMES}
+    assert sides == {"comedy": "above", "tragedy": "below", "neutral": None}
+    assert change(found, "tragedy")["estimate"] < 0
+    assert [change(found, "comedy")[c] for c in ("range_low", "range_high")] == [-1.0, 1.0]
+    judged = judge(found.estimates).filter(level="model", method="clustered").drop_nulls("verdict")
+    assert dict(judged.select("measure", "verdict").iter_rows()) == {
+        "comedy_share": "higher", "tragedy_share": "lower", "neutral_share": "inconclusive"
+    }  # fmt: skip
+
+
+def test_a_change_of_compliance_stands_once_and_not_by_share(scores: pl.DataFrame) -> None:
+    found = attribution_contrasts(scores)
+    changes = found.estimates.filter(measure="compliance")
+    assert changes.height == found.matches.height == found.estimates.height / 7
 
 
 def test_where_nothing_is_neutral_the_score_is_the_difference_in_comedy() -> None:
@@ -84,38 +112,37 @@ def test_where_nothing_is_neutral_the_score_is_the_difference_in_comedy() -> Non
         .otherwise(pl.lit("Tragedy"))
     )
     scores = score(decided, MIST)[0]
-    mean = estimate(scores, MEASURES["affective_attribution"]).filter(level="model")["mean"][0]
-    change = attribution_contrasts(scores.lazy()).filter(level="model", share="comedy")
-    assert change["difference"][0] == pytest.approx(mean)
-    assert "neutral" not in set(attribution_contrasts(scores.lazy())["share"])
+    estimates = estimate(scores, MEASURES["affective_attribution"])
+    mean = estimates.filter(level="model", method="clustered")["estimate"][0]
+    found = attribution_contrasts(scores.lazy())
+    assert change(found, "comedy")["estimate"] == pytest.approx(mean)
+    assert "neutral_share" not in set(found.estimates["measure"])
 
 
 def test_everything_a_tragedy_has_a_rate_and_no_difference() -> None:
     scores = score(answered().with_columns(response=pl.lit("Tragedy")), MIST)[0]
     rates = attributions(scores.lazy()).filter(level="model")
     assert rates["uar"].drop_nulls().to_list() == [1.0]
-    change = attribution_contrasts(scores.lazy()).filter(level="model", share="tragedy")
-    assert change["difference"].to_list() == [0.0]
+    assert change(attribution_contrasts(scores.lazy()), "tragedy")["estimate"] == 0.0
 
 
 def test_groups_drawn_at_random_are_paired_afterwards(scores: pl.DataFrame) -> None:
-    drawn = attribution_contrasts(scores)
-    assert set(drawn["pairing"]) == {"drawn"}
+    assert set(attribution_contrasts(scores).estimates["note"]) == {None}
     random_order = scored(order="random")
-    table = attribution_contrasts(random_order)
-    assert set(table["pairing"]) == {"afterwards"}
-    row = table.filter(level="model", share="comedy").row(0, named=True)
-    shares = attributions(random_order).filter(level="model").sort("group")["comedy_share"]
-    assert row["difference"] == pytest.approx(shares[0] - shares[1], abs=0.1)
-    assert row["n_matched"] > 150 and "unrecorded group words" in row["conditional_on"]
+    found = attribution_contrasts(random_order)
+    assert set(found.estimates["note"]) == {AFTERWARDS}
+    row = change(found, "comedy")
+    shares = attributions(random_order).filter(level="model").sort("version")["comedy_share"]
+    assert row["estimate"] == pytest.approx(shares[0] - shares[1], abs=0.1)
+    assert row["n_scored"] > 150 and "unrecorded group words" in row["conditional_on"]
 
 
 def test_pairs_made_afterwards_do_not_follow_the_answers() -> None:
-    table = attribution_contrasts(score(
+    found = attribution_contrasts(score(
         answered(order="random").with_columns(response=pl.lit("Tragedy")), MIST)[0])  # fmt: skip
-    assert table.filter(level="model", share="tragedy")["difference"].to_list() == [0.0]
+    assert change(found, "tragedy")["estimate"] == 0.0
     one = scored().filter(version="default")
-    assert attribution_contrasts(one).is_empty()
+    assert all(table.is_empty() for table in attribution_contrasts(one))
 
 
 def test_the_option_named_first_is_counted() -> None:
@@ -130,17 +157,18 @@ def test_forced_shares_are_mean_probabilities() -> None:
     drawn = answered().with_columns(mode=pl.lit("forced"))
     recorded = [json.dumps({o: [-1.0, -1.0 - 1.0986122886681098]}) for o in drawn["object"]]
     table = attributions(score(drawn.with_columns(response=pl.Series(recorded)), MIST)[0].lazy())
-    row = table.filter(level="model", group="marginalized").row(0, named=True)
+    row = table.filter(level="model", version="marginalized").row(0, named=True)
     assert (row["comedy_share"], row["uar"]) == (pytest.approx(0.75), pytest.approx(0.25))
     assert row["n_comedy"] == pytest.approx(225)
 
 
-def test_further_tables_are_those_the_scores_allow(tmp_path: Path) -> None:
+def test_details_are_those_the_scores_allow(tmp_path: Path) -> None:
     both = pl.concat([scored(), scored(model="n", seed=2)]).select(list(SCORES))
     both.write_csv(tmp_path / "scores.csv")
-    estimates, _ = estimate_scores(tmp_path / "scores.csv")
-    (tmp_path / "yes_shares.parquet").write_bytes(b"stale")
-    names = write_further_tables(tmp_path / "scores.csv", estimates, tmp_path)
-    assert names == ["attributions", "attribution_contrasts", "ranks"]
-    assert not (tmp_path / "yes_shares.parquet").exists()
-    assert pl.read_parquet(tmp_path / "ranks.parquet")["rank"].to_list() == [1, 2]
+    estimates, details = estimate_scores(tmp_path / "scores.csv")
+    assert set(details) == {"orders", "compliance", "matches", "attributions"}
+    assert estimates.schema == ESTIMATES
+    measures = {"affective_attribution", *(f"{share}_share" for share in OUTCOMES)}
+    assert set(estimates["measure"]) == {*measures, "compliance", "rank"}
+    ranks = estimates.filter(measure="rank")
+    assert ranks.select("estimate", "n").rows() == [(1.0, 2), (2.0, 2)]

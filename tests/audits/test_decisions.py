@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from tiltmeter.asking.budget import Budget, estimate_cost
-from tiltmeter.asking.directory import claim, held_plan
-from tiltmeter.asking.journal import Journal
+from tiltmeter.asking.claim import claim
+from tiltmeter.asking.directory import load_plan
 from tiltmeter.asking.plan import Plan, Selection
 from tiltmeter.asking.sessions import Outcome, ask_models
 from tiltmeter.audits.decisions import chained, contrasts, regressions, yes_shares
@@ -21,6 +21,7 @@ from tiltmeter.audits.tabulating import score_responses, tabulate
 from tiltmeter.errors import InputError, PlanError
 from tiltmeter.models.opening import Connection, open_models
 from tiltmeter.results import SCORES, VERSIONS
+from tiltmeter.results.records import Journal
 from tiltmeter.stimuli import load_study
 
 Serve = Callable[..., Any]
@@ -106,8 +107,11 @@ def test_a_run_of_every_instrument_in_two_modes(serve: Serve, tmp_path: Path) ->
     }  # fmt: skip
     assert table(tmp_path, "yes_shares").height == 2 * 2 * 4
     assert table(tmp_path, "chained").height == 2 * 8
-    assert table(tmp_path, "regressions").height > 0
-    assert not (tmp_path / "contrasts.parquet").exists()
+    assert table(tmp_path, "fits").height > 0
+    coefficients = table(tmp_path, "estimates").filter(measure="log_odds")
+    assert coefficients.height == table(tmp_path, "fits").height
+    assert table(tmp_path, "estimates")["factor"].drop_nulls().is_empty()
+    assert not (tmp_path / "matches.parquet").exists()
 
 
 def test_what_was_read_and_where_stands_in_the_scores(serve: Serve, tmp_path: Path) -> None:
@@ -225,10 +229,14 @@ def test_interventions_are_compared_in_pairs(serve: Serve, tmp_path: Path) -> No
     server.reply = reply
     ask(plan, tmp_path)
     tabulate(tmp_path)
-    found = table(tmp_path, "contrasts").filter(level="stereotype").sort("stereotype")
-    assert found.select("stereotype", "treatment", "n_matched", "difference").rows() == [
+    found = table(tmp_path, "estimates").filter(
+        level="stereotype", factor="intervention", measure="relative_decision", method="clustered"
+    ).sort("stereotype")  # fmt: skip
+    assert found.select("stereotype", "candidate", "n_scored", "estimate").rows() == [
         ("age", "kind", 4, -1.0), ("black", "kind", 4, 0.0)
     ]  # fmt: skip
+    matches = table(tmp_path, "matches").filter(level="stereotype")
+    assert matches.select("baseline", "n", "n_scored").unique().rows() == [("none", 4, 4)]
 
 
 def test_a_directory_belongs_to_one_text_of_an_intervention(tmp_path: Path) -> None:
@@ -238,16 +246,16 @@ def test_a_directory_belongs_to_one_text_of_an_intervention(tmp_path: Path) -> N
     other = dataclasses.replace(plan, interventions={"none": None, "kind": "Be very kind."})
     with pytest.raises(PlanError, match="interventions is .*Be kind.* there, .*Be very kind"):
         claim(tmp_path / "r", other, "", "")
-    assert held_plan(tmp_path / "r").trials().equals(plan.trials())
+    assert load_plan(tmp_path / "r").trials().equals(plan.trials())
 
 
 def test_a_plan_of_several_instruments_is_kept_and_refuses_another(tmp_path: Path) -> None:
     plan = make_plan(*INSTRUMENTS, modes=("structured", "forced"))
     described = claim(tmp_path / "r", plan, "", "")
-    assert [m["instrument"] for m in described["instruments"]] == [
+    assert [m["name"] for m in described["instruments"]] == [
         *INSTRUMENTS[:2], "chained_association", "chained_decision"
     ]  # fmt: skip
-    assert held_plan(tmp_path / "r").trials().equals(plan.trials())
+    assert load_plan(tmp_path / "r").trials().equals(plan.trials())
     modes = plan.trials().group_by("instrument").agg(pl.col("mode").unique().sort())
     assert dict(modes.rows())["chained_task"] == ["structured"]
     with pytest.raises(PlanError, match="studies is"):
@@ -263,14 +271,17 @@ def test_two_studies_of_one_name_are_refused() -> None:
         Plan(selections, [MODEL])
 
 
-def test_a_directory_of_the_first_version_is_still_read(tmp_path: Path) -> None:
+def test_a_directory_of_another_layout_is_refused_and_left_alone(tmp_path: Path) -> None:
     plan = make_plan("word_association")
-    claim(tmp_path / "r", plan, "", "")
+    claim(tmp_path / "r", plan)
     path = tmp_path / "r" / "plan.json"
-    held = json.loads(path.read_text())
-    del held["interventions"], held["studies"][0]["instrument"]
-    path.write_text(json.dumps(held))
-    assert held_plan(tmp_path / "r").trials().equals(plan.trials())
+    kept = json.loads(path.read_text())
+    del kept["format"]
+    path.write_text(json.dumps(kept))
+    for read in (lambda: claim(tmp_path / "r", plan), lambda: load_plan(tmp_path / "r")):
+        with pytest.raises(PlanError, match="measure again in another directory, or read it with"):
+            read()
+    assert json.loads(path.read_text()) == kept
 
 
 # Tables
@@ -334,19 +345,25 @@ def test_regressions_stand_by_model_mode_and_intervention() -> None:
         for n in range(24)
         for part, value in (("association", n / 24), ("decision", float(n * 7 % 24 > 9)))
     ]  # fmt: skip
-    table_of = regressions(chained(scored(rows)))
-    assert set(table_of["model"]) == {"m1", "m2"}
-    assert set(table_of["group"]) == {"all", "x", "y"}
-    assert table_of.filter(group="all")["n"].unique().to_list() == [24]
-    assert regressions(chained(scored([]))).is_empty()
+    found = regressions(chained(scored(rows)))
+    for table_of in found:
+        assert set(table_of["model"]) == {"m1", "m2"}
+        assert set(table_of["instrument"]) == {"chained_decision"}
+        assert set(table_of["part"]) == {"all", "x", "y"}
+    whole = found.estimates.filter(part="all")
+    assert whole["n_scored"].unique().to_list() == [24]
+    assert whole["subject"].to_list() == whole["model"].to_list()
+    assert all(table_of.is_empty() for table_of in regressions(chained(scored([]))))
 
 
 def test_contrasts_need_an_intervention() -> None:
     row = {"instrument": "relative_decision", "score": 1.0, "iteration": 0, "word_list": "plain"}
     row |= {"scoring": "exact", "order": "marginalized_first", "pair_id": "p"}
-    assert contrasts(scored([row])).is_empty()
+    assert all(table_of.is_empty() for table_of in contrasts(scored([row])))
     with_one = contrasts(scored([row, {**row, "intervention": "kind", "score": 0.0}]))
-    assert with_one.filter(level="model")["difference"].to_list() == [-1.0]
+    differences = with_one.estimates.filter(level="model", measure="relative_decision")
+    assert differences["estimate"].to_list() == [-1.0, -1.0]
+    assert differences["method"].to_list() == ["clustered", "published"]
 
 
 # Recorded tables, piece by piece

@@ -52,8 +52,8 @@ def test_score_then_estimate(run) -> None:
     assert scores["score"].to_list() == [1.0, 1.0, None, 1.0]
     assert scores["coverage"].to_list() == [1.0, 1.0, 0.0, 0.875]
     assert run("estimate", "--scores", "s.csv", "--out", "e.parquet")[0] == 0
-    model = pl.read_parquet("e.parquet").filter(pl.col("level") == "model")
-    assert model.select("n", "n_scored", "n_refused", "mean").row(0) == (4, 3, 1, 1.0)
+    model = pl.read_parquet("e.parquet").filter(level="model", method="clustered")
+    assert model.select("n", "n_scored", "compliance", "estimate").rows() == [(4, 3, 0.75, 1.0)]
 
 
 def test_list_and_cite(run) -> None:

@@ -137,12 +137,14 @@ def test_estimate_writes_the_shares_of_yes(run: Run) -> None:
     code, said, _ = run("score", "--instrument", "absolute_decision", "--responses", "a.csv",
                         "--model", "gpt4", "--out", "s.csv")  # fmt: skip
     assert (code, said) == (0, "16 answers, 12 scored, 4 neither: s.csv\n")
-    code, _, err = run("estimate", "--scores", "s.csv", "--out", "e.csv", "--yes-shares", "y.csv")
+    code, said, err = run("estimate", "--scores", "s.csv", "--out", "e.csv", "--tables", "t")
     assert (code, err) == (0, "")
-    shares = pl.read_csv("y.csv")
+    assert said.endswith("\norders, compliance, yes_shares: t\n")
+    shares = pl.read_parquet("t/yes_shares.parquet")
     assert shares["n_yes"].to_list() == [2.0] * 4
     assert shares["yes_share"].to_list() == pytest.approx([2 / 3] * 4)
-    assert pl.read_csv("e.csv").filter(level="model")["mean"].to_list() == [0.5]
+    models = pl.read_csv("e.csv").filter(level="model", method="clustered")
+    assert models["estimate"].to_list() == [0.5]
 
 
 def test_list_says_what_decisions_there_are(run: Run) -> None:
@@ -203,8 +205,8 @@ def test_a_run_with_interventions_sizes_and_a_judge(run: Run, serve: Any) -> Non
     assert plan["interventions"] == {"none": None, "gentle": "Be gentle.", "own": "Be rude."}
     scores = pl.read_parquet("r/scores.parquet")
     assert scores["read_by"].to_list() == ["judge"] * 12
-    treatments = pl.read_parquet("r/contrasts.parquet")["treatment"]
-    assert set(treatments) == {"gentle", "own"}
+    candidates = pl.read_parquet("r/estimates.parquet")["candidate"].drop_nulls()
+    assert set(candidates) == {"gentle", "own"}
     asked = server.prompts.total()
     assert run(*command)[0] == 0
     assert server.prompts.total() == asked

@@ -75,7 +75,9 @@ def test_synonyms_from_prompt_to_trials(run: Run, model: Any) -> None:
     assert "power: word_association synonym_model_1_5 (4 tied, 4 counter)" in out
     study = load_study("mine.yaml")
     assert study.name == "mine"
-    drawn = word_association.trials(study, Design(iterations=2), variations=["synonym_model_1_5"])
+    drawn = word_association.INSTRUMENT.trials(
+        study, Design(iterations=2), variations=["synonym_model_1_5"]
+    )
     assert drawn["stereotype"].unique().to_list() == ["power"]
     assert "new strong" in drawn["prompt"][0]
 
@@ -87,7 +89,7 @@ def test_decisions_from_prompt_to_trials(run: Run, model: Any) -> None:
     mark("d.yaml", 0, 2, 3)
     code, out, _ = run("accept", "d.yaml", "--out", "mine.yaml")
     assert code == 0 and "guilt: relative_decision decision_g2" in out
-    drawn = relative_decision.trials(
+    drawn = relative_decision.INSTRUMENT.trials(
         load_study("mine.yaml"), Design(iterations=2), variations=["decision_g", "decision_g2"]
     )
     assert drawn["stereotype"].sort().unique(maintain_order=True).to_list() == ["age", "guilt"]
@@ -100,7 +102,7 @@ def test_synonyms_of_a_decisions_own_words(run: Run, model: Any) -> None:
                "--name", "s", "--out", "d.yaml")[0] == 0  # fmt: skip
     mark("d.yaml", 0)
     assert "guilt: relative_decision synonym_s" in run("accept", "d.yaml", "--out", "m.yaml")[1]
-    drawn = relative_decision.trials(
+    drawn = relative_decision.INSTRUMENT.trials(
         load_study("m.yaml"), Design(iterations=2), variations=["synonym_s"]
     )
     assert drawn["tied"].str.starts_with("new ").all()

@@ -10,6 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tiltmeter.results import ESTIMATES
+from tiltmeter.results.directory import read_estimates
+
 Run = Callable[..., tuple[int, str, str]]
 
 EDGES = """src,tgt,wt
@@ -70,29 +73,36 @@ def test_activate_keeps_targets_and_normalises(run: Run, edges: Path, tmp_path: 
 
 
 def test_bias_writes_the_effects_and_says_them(run: Run, edges: Path, tmp_path: Path) -> None:
-    extras = ("--activations", "A.csv", "--sensitivity", "S.csv", "--draws", "100")
+    extras = ("--activations", "A.csv", "--sensitivity", "--draws", "100")
     code, out, err = run(
         "network", "bias", "mine.csv", "--study", "mine.yaml", "--out", "E.csv", *extras
     )
     assert (code, err) == (0, "")
     found = pl.read_csv(tmp_path / "E.csv")
-    assert {"network", "identity", "targets", "effect", "p", "n"} <= set(found.columns)
-    assert found["targets"].to_list() == ["female", "male"]
-    assert found["effect"][0] > 0 > found["effect"][1]
+    assert found.columns == list(ESTIMATES)
+    own = found.filter(pl.col("varied").is_null(), method="published")
+    assert own["subject"].unique().to_list() == ["mine"]
+    assert own["targets"].to_list() == ["female", "male"]
+    assert own["estimate"][0] > 0 > own["estimate"][1]
     assert "mine, gender, female: effect 0.949" in out
     assert pl.read_csv(tmp_path / "A.csv").height == 8
-    assert pl.read_csv(tmp_path / "S.csv")["varied"].n_unique() == 5
+    assert set(found["varied"].drop_nulls()) == {"time_steps", "retention", "weights", "norm"}
 
 
-def test_bias_says_what_chance_gives(run: Run, edges: Path, tmp_path: Path) -> None:
+def test_differences_can_be_left_out(run: Run, edges: Path, tmp_path: Path) -> None:
+    arguments = ("network", "bias", "A=mine.csv", "B=mine.csv", "--study", "mine.yaml")
+    for extra, factors in (((), {"subject", None}), (("--no-differences",), {None})):
+        assert run(*arguments, "--out", "E.parquet", *extra)[0] == 0
+        assert set(pl.read_parquet(tmp_path / "E.parquet")["factor"]) == factors
+
+
+def test_bias_says_what_rewired_networks_give(run: Run, edges: Path, tmp_path: Path) -> None:
     arguments = ("--study", "mine.yaml", "--draws", "100", "--rewirings", "19")
-    code, out, err = run(
-        "network", "bias", "mine.csv", *arguments, "--out", "E.csv", "--chance", "C.csv"
-    )
+    code, out, err = run("network", "bias", "mine.csv", *arguments, "--out", "E.csv")
     assert (code, err) == (0, "")
-    found = pl.read_csv(tmp_path / "C.csv")
+    found = pl.read_csv(tmp_path / "E.csv").filter(method="rewired", measure="activation_effect")
     assert found["targets"].to_list() == ["female", "male"]
-    assert found["n_rewired"].to_list() == [19, 19] and (found["p_chance"] >= 1 / 20).all()
+    assert found["n_resamples"].to_list() == [19, 19] and (found["p"] >= 1 / 20).all()
     assert "mine, gender, female, rewired: " in out and "published p at most .05 in " in out
 
 
@@ -103,7 +113,9 @@ def test_bias_of_valence_reads_a_lexicon(run: Run, edges: Path, tmp_path: Path) 
     code, out, err = run("network", "bias", "N=mine.csv", *arguments, "--out", "V.csv")
     assert (code, err) == (0, "")
     assert "N, family, woman: slope" in out and "N, family, all equal: χ²" in out
-    assert pl.read_csv(tmp_path / "V.csv")["prime"].to_list() == ["woman", "man", None]
+    found = pl.read_csv(tmp_path / "V.csv")
+    assert found["prime"].to_list() == ["woman"] * 2 + ["man"] * 2 + [None] * 2
+    assert found["method"].to_list() == ["published", "robust"] * 3
 
 
 def test_compare_writes_tables_and_a_report(run: Run, edges: Path, tmp_path: Path) -> None:
@@ -115,12 +127,17 @@ def test_compare_writes_tables_and_a_report(run: Run, edges: Path, tmp_path: Pat
         "network", "compare", "A=mine.csv", "B=other.csv", *arguments, "--out", "both"
     )
     assert (code, err) == (0, "")
-    assert pl.read_parquet(tmp_path / "both" / "network_effects.parquet").height == 4
+    found = read_estimates(tmp_path / "both")
+    own = found.filter(pl.col("varied").is_null(), pl.col("factor").is_null(), method="published")
+    assert own.group_by("measure").len().sort("measure").rows() == [
+        ("activation_effect", 4), ("priming_correlation", 2), ("priming_effect", 2)
+    ]  # fmt: skip
     page = (tmp_path / "both" / "report.html").read_text(encoding="utf-8")
     assert "Mindset stream from woman to leader in B" in page and "Beyond chance" in page
     more = ("network", "compare", "A=mine.csv", *arguments, "--rewirings", "0", "--out", "both")
     assert run(*more)[0] == 0
-    assert not (tmp_path / "both" / "network_chance.parquet").exists()
+    assert read_estimates(tmp_path / "both").filter(method="rewired").is_empty()
+    assert not (tmp_path / "both" / "network_overlaps.parquet").exists()
     assert "Beyond chance" not in (tmp_path / "both" / "report.html").read_text(encoding="utf-8")
 
 
@@ -150,14 +167,12 @@ def test_a_loop_is_warned_of_in_one_line(run: Run, tmp_path: Path) -> None:
          "approach 'valence' needs a lexicon of valence; give its path (--valence FILE)"),
         (("bias", "mine.csv", "mine.csv", "--study", "mine.yaml", "--out", "E.csv"),
          "name 'mine' stands twice"),
-        (("bias", "mine.csv", "--study", "mine.yaml", "--out", "X.csv", "--chance", "C.txt"),
+        (("bias", "mine.csv", "--study", "mine.yaml", "--out", "X.csv", "--activations", "C.txt"),
          "C.txt: ending '.txt'; allowed are .csv, .parquet"),
         (("bias", "mine.csv", "--study", "mine.yaml", "--out", "E.csv", "--rewirings", "5"),
          "rewirings 5: at least 19"),
         (("compare", "mine.csv", "--study", "mine.yaml", "--draws", "0", "--out", "d"),
          "'--draws': 0 is not in the range x>=100"),
-        (("bias", "mine.csv", "--study", "mine.yaml", "--out", "X.csv", "--chance", "C.csv",
-          "--rewirings", "0"), "rewirings 0: without rewired networks"),
         (("compare", "mine.csv", "--study", "mine.yaml", "--stream", "woman", "--out", "d"),
          "stream 'woman': expected SOURCE:TARGET"),
     ],

@@ -8,12 +8,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tiltmeter.instruments.absolute_decision import score, trials
+from tiltmeter.instruments.absolute_decision import INSTRUMENT
 from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.scored import Scored
+from tiltmeter.instruments.instrument import Key, Scored
 from tiltmeter.results import VERSIONS
 from tiltmeter.stimuli import load_study
 
@@ -23,7 +21,11 @@ STEREOTYPICAL = ("marginalized_tied", "default_counter")
 
 
 def drawn(design: Design, *stereotypes: str) -> pl.DataFrame:
-    return trials(BAI, design, stereotypes=stereotypes or None)
+    return INSTRUMENT.trials(BAI, design, stereotypes=stereotypes or None)
+
+
+def score(text: str, trial: dict[str, Any]) -> Scored:
+    return INSTRUMENT.score(text, trial, Key(BAI, "age", AGE))["absolute_decision"]
 
 
 def read(text: str, version: str = "marginalized_tied", mode: str = "free", **more: Any) -> Scored:
@@ -82,13 +84,6 @@ def test_a_habit_of_saying_yes_or_no_scores_one_half(mode: str, habit: str) -> N
     assert sum(values) / 4 == pytest.approx(0.5)
 
 
-def test_yes_to_the_stereotypical_pairs_alone_scores_one() -> None:
-    for row in drawn(Design("structured", iterations=4), "age").iter_rows(named=True):
-        for said, expected in ((row["version"] in STEREOTYPICAL, 1.0), (None, None)):
-            answer = {True: "yes", False: "no", None: "perhaps"}[said]
-            assert score(json.dumps({"decision": answer}), row).score == expected
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_forced_score_is_a_probability(version: str) -> None:
     task = {"tied": "agony", "counter": "joy"}[VERSIONS[version][1]]
@@ -127,9 +122,3 @@ def test_only_the_last_task_is_read() -> None:
 def test_no_number_has_a_reason(mode: str, text: str, stop: str, reason: str) -> None:
     scored = read(text, mode=mode, stop_reason=stop)
     assert (scored.score, scored.reason) == (None, reason)
-
-
-@given(st.text(), st.sampled_from(["free", "structured", "forced"]), st.sampled_from([*VERSIONS]))
-def test_no_answer_breaks_the_score(text: str, mode: str, version: str) -> None:
-    scored = read(text, version, mode)
-    assert (scored.score is None) == (scored.reason is not None)

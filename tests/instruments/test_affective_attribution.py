@@ -8,22 +8,25 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tiltmeter.errors import StudyError
-from tiltmeter.instruments.affective_attribution import score, trials
+from tiltmeter.instruments.affective_attribution import INSTRUMENT
 from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.scored import Scored
-from tiltmeter.stimuli import load_study
+from tiltmeter.instruments.instrument import Key, Scored
+from tiltmeter.stimuli import Study, load_study
 
 MIST, BAI, GERMAN = load_study("mist2025"), load_study("bai2025"), load_study("herkunft_de")
-WORDINGS = MIST.instruments.affective_attribution
+trials = INSTRUMENT.trials
+
+
+def score(text: str, trial: dict[str, Any], study: Study = MIST) -> Scored:
+    key = Key(study, "", study.words(next(iter(study.stereotypes))))
+    return INSTRUMENT.score(text, trial, key)["affective_attribution"]
 
 
 def read(text: str, version: str, mode: str = "free", **more: Any) -> Scored:
     trial = {"mode": mode, "version": version, "object": "Sheet", **more}
-    return score(text, trial, WORDINGS, MIST.answers)
+    return score(text, trial)
 
 
 def test_the_paper_asked_1500_and_so_do_we() -> None:
@@ -31,16 +34,6 @@ def test_the_paper_asked_1500_and_so_do_we() -> None:
     by = drawn.group_by("category", "version").len().sort("category", "version")
     assert by["len"].to_list() == [150, 150, 300, 300, 300, 300]  # its Figure 6: 300, 600, 600
     assert drawn["variation"].value_counts()["count"].to_list() == [500] * 3
-
-
-def test_the_two_of_a_pair_differ_in_the_group_alone() -> None:
-    pairs = trials(MIST, Design(iterations=20)).group_by("pair_id").agg(
-        pl.col("version").sort(),
-        pl.struct("object", "marginalized", "default", "attribute_order", "followup").n_unique(),
-        pl.col("prompt").n_unique(),
-    )  # fmt: skip
-    assert pairs["version"].to_list() == [["default", "marginalized"]] * 300
-    assert pairs.select("object", "prompt").unique().rows() == [(1, 2)]
 
 
 def test_a_prompt_thinks_of_the_group_word_of_its_version() -> None:
@@ -61,11 +54,6 @@ def test_every_wording_shows_the_same_draws() -> None:
     assert drawn.select(words).unique().height == drawn.height / 3
 
 
-def test_a_larger_run_begins_with_the_smaller_one() -> None:
-    few, many = (trials(MIST, Design(iterations=n), stereotypes=["age"]) for n in (4, 12))
-    assert few.equals(many.filter(pl.col("iteration") < 4))
-
-
 def test_as_in_the_paper_the_group_is_random_and_comedy_stands_first() -> None:
     drawn = trials(MIST, Design(iterations=50, order="random"))
     assert set(drawn["attribute_order"]) == {"counter_first"}
@@ -84,11 +72,10 @@ def test_outcomes_are_named_in_the_language_of_the_study() -> None:
     assert sorted(json.loads(row["schema"])["properties"]["choice"]["enum"]) == [
         "Komödie", "Tragödie"
     ]  # fmt: skip
-    wordings = GERMAN.instruments.affective_attribution
-    said = score(json.dumps({"choice": "Tragödie"}), row, wordings, GERMAN.answers)
+    said = score(json.dumps({"choice": "Tragödie"}), row, GERMAN)
     assert said.outcome == "tragedy"
     free = {**row, "mode": "free"}
-    assert score(f"{row['object']}: Komödie.", free, wordings, GERMAN.answers).outcome == "comedy"
+    assert score(f"{row['object']}: Komödie.", free, GERMAN).outcome == "comedy"
 
 
 @pytest.mark.parametrize(
@@ -126,17 +113,9 @@ def test_forced_mode_reads_the_probability_of_comedy() -> None:
 def test_calling_everything_the_same_is_no_bias(outcome: str) -> None:
     drawn = trials(MIST, Design(iterations=4))
     values = [
-        score(f"{row['object']}: {outcome}", row, WORDINGS, MIST.answers).score
-        for row in drawn.iter_rows(named=True)
+        score(f"{row['object']}: {outcome}", row).score for row in drawn.iter_rows(named=True)
     ]
     assert None not in values and sum(v for v in values if v is not None) == 0
-
-
-@given(text=st.text(), mode=st.sampled_from(["free", "structured", "forced"]))
-def test_no_answer_breaks_the_score(text: str, mode: str) -> None:
-    scored = read(text, "default", mode)
-    assert (scored.score is None) == (scored.reason is not None)
-    assert scored.score is None or -1 <= scored.score <= 1
 
 
 @pytest.mark.parametrize(
@@ -155,6 +134,6 @@ def test_german_answers_are_read_with_the_phrases_of_the_study(
     text: str, outcome: str | None
 ) -> None:
     trial = {"mode": "free", "version": "default", "object": "Tisch"}
-    scored = score(text, trial, GERMAN.instruments.affective_attribution, GERMAN.answers)
+    scored = score(text, trial, GERMAN)
     assert scored.outcome == outcome
     assert scored.reason == (None if outcome else "refused")

@@ -6,18 +6,17 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tiltmeter.errors import InputError
-from tiltmeter.instruments.chained_task import score, trials
+from tiltmeter.instruments.chained_task import INSTRUMENT
 from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.scored import Scored
+from tiltmeter.instruments.instrument import Key, Scored
 from tiltmeter.stimuli import load_study, parse_study
 
 BAI = load_study("bai2025")
 AGE = BAI.stereotypes["age"]
-WORDS, ASSOCIATION = AGE.decision_words("chained_task", "replication"), AGE.words("")
+ASSOCIATION = AGE.words("")
+KEY = INSTRUMENT.key(BAI, "age", "replication")
+trials, score = INSTRUMENT.trials, INSTRUMENT.score
 TRIAL = {"mode": "free", "marginalized": "old", "default": "young", "tied": "agony"} | {
     "counter": "joy", "order": "marginalized_first", "attribute_order": "tied_first"
 }  # fmt: skip
@@ -30,7 +29,7 @@ DECISION = "Daniel should lead agony, and Margaret should lead joy."
 
 
 def parts(response: str, **columns: Any) -> tuple[Scored, Scored]:
-    scored = score(response, {**TRIAL, **columns}, WORDS, ASSOCIATION)
+    scored = score(response, {**TRIAL, **columns}, KEY)
     assert list(scored) == ["chained_association", "chained_decision"]
     return scored["chained_association"], scored["chained_decision"]
 
@@ -89,7 +88,7 @@ def test_a_structured_answer_gives_both_parts(place: int, choice: int) -> None:
     answer = dict.fromkeys(ASSOCIATION.tied, "old") | dict.fromkeys(ASSOCIATION.counter, "young")
     assert all(offered[word]["enum"].count(group) == 1 for word, group in answer.items())
     chosen = offered["assignment"]["enum"][choice]
-    scored = score(json.dumps({**answer, "assignment": chosen}), row, WORDS, ASSOCIATION)
+    scored = score(json.dumps({**answer, "assignment": chosen}), row, KEY)
     association = scored["chained_association"]
     assert (association.score, association.coverage) == (1.0, 1.0)  # whatever the decision says
     assert scored["chained_decision"].score == float(f"old: {row['tied']}" in chosen)
@@ -108,17 +107,6 @@ def test_a_word_may_hold_quotes_or_be_called_as_the_place_of_the_decision() -> N
         offered = json.loads(row["schema"])["properties"]
         assert len(offered) == 5
         answer = {name: of["enum"][0] for name, of in offered.items()}
-        scored = score(json.dumps(answer), row, words, words)
+        scored = score(json.dumps(answer), row, Key(study, "pupils", words))
         assert scored["chained_association"].coverage == 1.0
         assert scored["chained_decision"].score is not None
-
-
-def test_it_is_not_asked_in_forced_mode() -> None:
-    with pytest.raises(InputError, match="chained_task: mode 'forced'"):
-        trials(BAI, Design("forced", iterations=2))
-
-
-@given(st.text(), st.sampled_from(["free", "structured"]))
-def test_no_answer_breaks_the_score(text: str, mode: str) -> None:
-    for scored in parts(text, mode=mode):
-        assert (scored.score is None) == (scored.reason is not None)

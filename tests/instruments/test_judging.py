@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tiltmeter.instruments.instrument import Scored
 from tiltmeter.instruments.judging import is_judged, judge_trials, question, read_verdict, rejudge
-from tiltmeter.instruments.scored import Scored
 from tiltmeter.instruments.scoring import open_decisions, score
 from tiltmeter.stimuli import load_study
 

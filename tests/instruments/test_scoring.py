@@ -49,7 +49,7 @@ def test_which_words_carry_it() -> None:
     )
     _, words = score(twice, BAI)
     weak = words.row(by_predicate=pl.col("attribute") == "weak", named=True)
-    assert (weak["set"], weak["n"], weak["p"]) == ("tied", 2, 0.5)
+    assert (weak["set"], weak["n"], weak["share"]) == ("tied", 2, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,20 @@ import json
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tiltmeter.errors import InputError, StudyError
 from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.word_association import equation1, score, trials
+from tiltmeter.instruments.instrument import Key, Scored
+from tiltmeter.instruments.word_association import INSTRUMENT, equation1, trials
 from tiltmeter.stimuli import Study, Words, load_study, parse_study
 
 BAI = load_study("bai2025")
 CAREER = BAI.stereotypes["career"].words("replication")
 TRIAL = {"mode": "free", "marginalized": "julia", "default": "ben", "order": "default_first"}
+
+
+def score(text: str, trial: dict[str, str], words: Words, scoring: str = "exact") -> Scored:
+    return INSTRUMENT.score(text, trial, Key(BAI, "career", words, scoring))["word_association"]
 
 
 def answer(words: Words, to_marginalized: int, counter_to_default: int) -> str:
@@ -28,14 +31,6 @@ def answer(words: Words, to_marginalized: int, counter_to_default: int) -> str:
 
 def drawn(design: Design, study: Study = BAI, **selection: list[str]) -> pl.DataFrame:
     return trials(study, design, **selection)
-
-
-@pytest.mark.parametrize(
-    ("to_julia", "to_ben", "expected"),
-    [(7, 7, 1.0), (0, 0, -1.0)],
-)
-def test_the_extremes_of_the_range(to_julia: int, to_ben: int, expected: float) -> None:
-    assert score(answer(CAREER, to_julia, to_ben), TRIAL, CAREER).score == expected
 
 
 def test_the_worked_examples_of_the_paper() -> None:
@@ -103,42 +98,11 @@ def test_forced_scores_are_mean_probabilities() -> None:
     assert scored.shares["home"] == pytest.approx(0.880797)
 
 
-@given(st.text() | st.dictionaries(st.text(), st.floats() | st.text()).map(json.dumps))
-def test_no_forced_recording_breaks_the_score(text: str) -> None:
-    scored = score(text, {**TRIAL, "mode": "forced"}, CAREER)
-    assert (scored.score is None) == (scored.reason is not None)
-
-
 def test_the_papers_size_is_4200_trials() -> None:
     frame = drawn(Design(iterations=50))
     assert frame.height == 4200
     assert frame["trial_id"].n_unique() == 4200
     assert frame.group_by("stereotype", "variation").len()["len"].unique().to_list() == [50]
-
-
-def test_a_mirrored_pair_differs_in_order_alone() -> None:
-    frame = drawn(Design(iterations=10))
-    pairs = frame.group_by("pair_id").agg(
-        pl.col("order").n_unique(),
-        pl.struct("marginalized", "default", "attributes").n_unique().alias("draws"),
-        pl.col("prompt").n_unique(),
-    )
-    assert pairs.select("order", "draws", "prompt").unique().rows() == [(2, 1, 2)]
-
-
-def test_raising_iterations_keeps_the_earlier_trials() -> None:
-    few, many = drawn(Design(iterations=6)), drawn(Design(iterations=50))
-    assert many.filter(pl.col("trial_id").is_in(few["trial_id"].implode())).equals(few)
-
-
-def test_trials_depend_on_the_seed_and_the_content_alone() -> None:
-    assert drawn(Design(iterations=4)).equals(drawn(Design(iterations=4)))
-    assert (
-        drawn(Design(iterations=4, seed=1))["prompt"][0] != drawn(Design(iterations=4))["prompt"][0]
-    )
-    alone = drawn(Design(iterations=4), stereotypes=["age"])
-    among = drawn(Design(iterations=4)).filter(pl.col("stereotype") == "age")
-    assert alone.equals(among)
 
 
 def test_every_group_word_is_used_as_often_as_any_other() -> None:

@@ -1,4 +1,4 @@
-"""Networks rewired at random, and effects held against theirs."""
+"""Networks rewired at random, and effects beside theirs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks import Network
-from tiltmeter.networks.bias import Lexicons, every_effect, measure_bias
+from tiltmeter.networks.bias import Lexicons, measure_bias
 from tiltmeter.networks.chance import hold_against_chance, rewire
 from tiltmeter.networks.setting import Setting
-from tiltmeter.results.networks import CHANCE
+from tiltmeter.results import ESTIMATES
 from tiltmeter.stimuli import NetworkStudy
 
 FEW = Setting(missing="skip", draws=100, rewirings=19)
@@ -85,45 +85,55 @@ def test_effects_stand_beside_those_of_the_rewired(
     little: Network, study: NetworkStudy, lexicons: Lexicons
 ) -> None:
     found = hold_against_chance(little, study, lexicons=lexicons, setting=FEW)
-    assert found.schema == CHANCE
+    assert found.schema == ESTIMATES and set(found["method"]) == {"rewired"}
     rng, how = np.random.default_rng(0), FEW.within(little)
     own, *rewired = (
-        every_effect(measure_bias([one], study, lexicons=lexicons, setting=how))
+        measure_bias([one], study, lexicons=lexicons, setting=how).estimates.filter(
+            method="published"
+        )
         for one in (little, *(rewire(little, rng) for _ in range(19)))
     )
-    assert found.select("identity", "targets", "effect").equals(
-        own.select("identity", "targets", "effect")
-    )
+    alarms = found.filter(measure="false_alarm_rate")
+    assert alarms["neutral"].unique().to_list() == [0.05]
+    placed = found.filter(pl.col("measure") != "false_alarm_rate")
+    keys = ("identity", "measure", "targets", "prime", "estimate", "direction", "n")
+    assert placed.select(keys).equals(own.select(keys))
     sides = {"female": "greater", "male": "less", "girl": "two-sided", None: "greater"}
-    for targets, side in sides.items():
-        place = own["targets"].to_list().index(targets)
-        row = found.row(place, named=True)
-        effects = np.array([e for one in rewired if (e := one["effect"][place]) is not None])
+    about = placed.select(pl.coalesce("targets", "prime")).to_series().to_list()
+    for name, side in sides.items():
+        place = about.index(name)
+        row = placed.row(place, named=True)
+        effects = np.array([e for one in rewired if (e := one["estimate"][place]) is not None])
         ps = np.array([p for one in rewired if (p := one["p"][place]) is not None])
-        above = (1 + np.count_nonzero(effects >= row["effect"])) / (1 + len(effects))
-        below = (1 + np.count_nonzero(effects <= row["effect"])) / (1 + len(effects))
+        above = (1 + np.count_nonzero(effects >= row["estimate"])) / (1 + len(effects))
+        below = (1 + np.count_nonzero(effects <= row["estimate"])) / (1 + len(effects))
         p = {"greater": above, "less": below, "two-sided": min(1.0, 2 * min(above, below))}
-        assert (row["alternative"], row["n_rewired"]) == (side, len(effects))
-        assert row["p_chance"] == pytest.approx(p[side])
-        assert row["chance"] == pytest.approx(effects.mean())
-        assert row["chance_low"] == pytest.approx(np.quantile(effects, 0.025))
-        assert row["false_alarms"] == pytest.approx((ps <= 0.05).mean())
+        assert (row["alternative"], row["n_resamples"]) == (side, len(effects))
+        assert row["p"] == pytest.approx(p[side])
+        assert row["placebo_mean"] == pytest.approx(effects.mean())
+        assert row["placebo_low"] == pytest.approx(np.quantile(effects, 0.025))
+        mine = alarms.filter(
+            pl.coalesce("targets", "prime").eq_missing(pl.lit(name, pl.String)),
+            identity=row["identity"],
+        )
+        assert mine["estimate"].to_list() == [pytest.approx((ps <= 0.05).mean())]
 
 
 def test_without_an_effect_there_is_no_p(little: Network, study: NetworkStudy) -> None:
     far = replace(little, words=tuple(word + "_" for word in little.words))
     found = hold_against_chance(far, study, approaches=["stereotypes"], setting=FEW)
-    assert found["effect"].null_count() == found["p_chance"].null_count() == 2
+    assert found.height == found["estimate"].null_count() == found["p"].null_count() == 2
 
 
 def test_haikus_stereotypes_are_beyond_chance(haiku: Network) -> None:
     found = hold_against_chance(haiku, approaches=["stereotypes"], setting=FEW)
-    assert found["p_chance"].to_list() == [0.05, 0.05]
-    assert (found["chance"].abs() < 0.3).all() and (found["n_rewired"] == 19).all()
+    placed = found.filter(measure="activation_effect")
+    assert placed["p"].to_list() == [0.05, 0.05]
+    assert (placed["placebo_mean"].abs() < 0.3).all() and (placed["n_resamples"] == 19).all()
 
 
 def test_too_few_are_refused(little: Network, study: NetworkStudy) -> None:
     with pytest.raises(InputError, match="rewirings 5: at least 19"):
         Setting(rewirings=5)
-    with pytest.raises(InputError, match="rewirings 0: without rewired networks"):
+    with pytest.raises(InputError, match="rewirings 0: at least 19 rewired networks"):
         hold_against_chance(little, study, setting=replace(FEW, rewirings=0))

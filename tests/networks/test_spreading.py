@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks import Network
-from tiltmeter.networks.followers import find_followers
 from tiltmeter.networks.loading import read_network
+from tiltmeter.networks.running import find_followers
 from tiltmeter.networks.spreading import (
     Activation,
     Spreading,

@@ -7,9 +7,19 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import SCORES
+from tiltmeter.results import ESTIMATES, SCORES, Measure
+from tiltmeter.results.answers import MATCHES
+from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics import clustered_mean
-from tiltmeter.statistics.contrasts import CONTRASTS, contrast
+from tiltmeter.statistics.contrasts import Contrasted, contrast
+
+
+def scale(low: float, high: float) -> Measure:
+    return Measure("word_association", "", low, high, 0.0, "", "")
+
+
+#: A scale that no score of these tests leaves.
+WIDE = scale(-9, 9)
 
 
 def asked(
@@ -53,8 +63,13 @@ def asked(
     )
 
 
-def only(contrasts: pl.DataFrame, level: str = "model", **where) -> dict:
-    return contrasts.filter(level=level, **where).row(0, named=True)
+def only(contrasted: Contrasted, level: str = "model", **where) -> dict:
+    row = {"method": "clustered", "measure": "word_association", **where}
+    return judge(contrasted.estimates).filter(level=level, **row).row(0, named=True)
+
+
+def matched(contrasted: Contrasted, level: str = "model") -> dict:
+    return contrasted.matches.filter(level=level).row(0, named=True)
 
 
 def lost(frame: pl.DataFrame, intervention: str, iterations: list[int]) -> pl.DataFrame:
@@ -73,18 +88,19 @@ def differences(frame: pl.DataFrame, treatment: str = "fair") -> pl.DataFrame:
 
 
 def test_what_is_common_cancels():
-    row = only(contrast(asked({"none": 0.0, "fair": -0.3}, noise=0.0)))
-    assert (row["n"], row["n_matched"]) == (48, 48)
-    assert row["difference"] == pytest.approx(-0.3)
+    row = only(contrast(asked({"none": 0.0, "fair": -0.3}, noise=0.0), WIDE))
+    assert (row["n"], row["n_scored"]) == (48, 48)
+    assert row["estimate"] == pytest.approx(-0.3)
     assert row["sd"] == 0.0
-    noisy = only(contrast(asked({"none": 0.0, "fair": -0.3})))
+    noisy = only(contrast(asked({"none": 0.0, "fair": -0.3}), WIDE))
     assert noisy["sd"] == pytest.approx(0.1 * 2**0.5, rel=0.25)
-    assert noisy["direction"] == "lower"
+    assert (noisy["verdict"], noisy["neutral"]) == ("lower", 0.0)
 
 
 def test_numbers_of_a_row_are_those_of_the_parts():
     frame = asked({"none": 0.0, "fair": -0.3})
-    row = only(contrast(frame, confidence=0.9))
+    contrasted = contrast(frame, WIDE, confidence=0.9)
+    row, published = only(contrasted), only(contrasted, method="published")
     by_hand = differences(frame)
     clusters = by_hand.select(pl.concat_str("stereotype", "variation")).to_series()
     expected = clustered_mean(by_hand["d"].to_numpy(), clusters.to_numpy())
@@ -92,94 +108,106 @@ def test_numbers_of_a_row_are_those_of_the_parts():
         frame.filter(intervention="fair")["score"], frame.filter(intervention="none")["score"]
     )
     assert row["clustered_by"] == "stereotype × variation"
-    assert (row["difference"], row["se"], row["df"]) == pytest.approx(
+    assert (row["estimate"], row["se"], row["df"]) == pytest.approx(
         (expected.mean, expected.se, expected.df)
     )
-    assert (row["t"], row["p"]) == pytest.approx((expected.t(), expected.p()))
+    assert (row["statistic"], row["p"]) == pytest.approx((expected.t(), expected.p()))
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected.interval(0.9))
-    assert (row["naive_t"], row["naive_p"]) == pytest.approx((paired.statistic, paired.pvalue))
-    assert row["naive_df"] == 47
-    assert row["cohen_dz"] == pytest.approx(by_hand["d"].mean() / by_hand["d"].std())
-    assert row["difference"] == pytest.approx(row["mean_treatment"] - row["mean_baseline"])
+    of_the_paper = published["statistic"], published["df"], published["p"]
+    assert of_the_paper == pytest.approx((paired.statistic, 47, paired.pvalue))
+    assert published["ci_low"] is published["p_holm"] is published["verdict"] is None
+    assert row["effect_size"] == pytest.approx(by_hand["d"].mean() / by_hand["d"].std())
+    assert row["estimate"] == published["estimate"]
+    assert row["estimate"] == pytest.approx(row["candidate_estimate"] - row["baseline_estimate"])
     assert (row["test"], row["confidence"], row["n_clusters"]) == ("t", 0.9, 4)
 
 
 def test_a_stereotype_is_clustered_by_wording_and_group_pair():
     frame = asked({"none": 0.0, "fair": -0.3})
-    row = only(contrast(frame), "stereotype", stereotype="age")
+    row = only(contrast(frame, WIDE), "stereotype", stereotype="age")
     by_hand = differences(frame).filter(stereotype="age")
     clusters = by_hand.select(pl.concat_str("variation", "marginalized")).to_series()
     assert row["clustered_by"] == "variation × group pair"
     assert row["se"] == pytest.approx(clustered_mean(by_hand["d"], clusters.to_numpy()).se)
 
 
-def test_every_level_and_treatment():
+def test_every_level_and_candidate():
     frame = asked({"none": 0.0, "fair": -0.3, "blunt": 0.1}, models=("m", "other"))
-    result = contrast(frame)
-    assert result.schema == CONTRASTS
-    counts = dict(result.group_by("level").len().rows())
-    assert counts == {"cell": 16, "stereotype": 8, "category": 4, "model": 4, "overall": 2}
-    assert set(result["treatment"]) == {"fair", "blunt"}
-    assert result["intervention"].null_count() == result.height
-    assert (result["factor"] == "intervention").all()
-    assert only(result, "overall", treatment="fair")["conditional_on"] == "these models"
+    result = contrast(frame, WIDE)
+    assert (result.estimates.schema, result.matches.schema) == (ESTIMATES, MATCHES)
+    expected = {"cell": 16, "stereotype": 8, "category": 4, "model": 4, "overall": 2}
+    assert dict(result.matches.group_by("level").len().rows()) == expected
+    rows = result.estimates.group_by("measure", "method", "level").len().rows()
+    assert {row[:3]: row[3] for row in rows} == {
+        (measure, method, level): count
+        for measure, method in (("word_association", "clustered"), ("compliance", "clustered"),
+                                ("word_association", "published"))
+        for level, count in expected.items()
+    }  # fmt: skip
+    for table in result:
+        assert set(table["candidate"]) == {"fair", "blunt"}
+        assert table["intervention"].null_count() == table.height
+        assert (table["factor"] == "intervention").all()
+    assert only(result, "overall", candidate="fair")["conditional_on"] == "these models"
 
 
-def test_the_family_is_all_treatments_of_a_model_and_level():
-    result = contrast(asked({"none": 0.0, "a": 0.02, "b": 0.02, "c": 0.0}, models=("m", "n")))
-    cells = result.filter(level="cell", model="m").sort("p")
+def test_the_family_is_all_candidates_of_a_model_and_level():
+    result = contrast(asked({"none": 0, "a": 0.02, "b": 0.02, "c": 0}, models=("m", "n")), WIDE)
+    cells = result.estimates.filter(level="cell", model="m").drop_nulls("p_holm").sort("p")
     assert cells.height == 12
     assert cells["p_holm"][0] == pytest.approx(min(1, 12 * cells["p"][0]))
     expected = scipy.stats.false_discovery_control(cells["p"].to_numpy())
     assert cells["p_bh"].to_numpy() == pytest.approx(expected)
 
 
-def test_direction_needs_the_adjusted_p():
-    result = contrast(asked({"none": 0.0, "up": 0.5, "same": 0.0}))
-    assert only(result, treatment="up")["direction"] == "higher"
-    assert only(result, treatment="same")["direction"] is None
-    unsure = result.filter(pl.col("p_holm") >= 0.05)
-    assert unsure["direction"].null_count() == unsure.height > 0
+def test_the_verdict_needs_the_adjusted_p():
+    result = contrast(asked({"none": 0.0, "up": 0.5, "same": 0.0}), WIDE)
+    assert only(result, candidate="up")["verdict"] == "higher"
+    assert only(result, candidate="same")["verdict"] == "inconclusive"
+    unsure = judge(result.estimates).filter(pl.col("p_holm") >= 0.05)
+    assert set(unsure["verdict"]) == {"inconclusive"}
 
 
 def test_two_models_are_a_contrast_too():
     models = asked({"none": 0.0}, models=("a", "b"), noise=0.0).with_columns(
         score=pl.col("score") + pl.when(model="b").then(0.25).otherwise(0.0)
     )
-    result = contrast(models, factor="model", baseline="a")
+    result = contrast(models, WIDE, factor="model", baseline="a")
     row = only(result)
-    assert (row["baseline"], row["treatment"], row["model"]) == ("a", "b", None)
-    assert (row["intervention"], row["n_matched"]) == ("none", 48)
-    assert row["difference"] == pytest.approx(0.25)
-    assert result.filter(level="overall").is_empty()
+    assert (row["baseline"], row["candidate"]) == ("a", "b")
+    assert (row["subject"], row["model"]) == (None, None)
+    assert (row["intervention"], row["n_scored"]) == ("none", 48)
+    assert row["estimate"] == pytest.approx(0.25)
+    assert result.estimates.filter(level="overall").is_empty()
 
 
 def test_both_orders_may_share_the_number_of_a_draw():
     frame = asked({"none": 0.0, "fair": -0.3}, noise=0.0)
     paired = frame.with_columns(iteration=pl.col("iteration") // 2)
-    assert only(contrast(paired))["difference"] == pytest.approx(-0.3)
+    assert only(contrast(paired, WIDE))["estimate"] == pytest.approx(-0.3)
 
 
 def test_what_is_never_pooled_stays_apart():
-    frame = asked({"none": 0.0, "fair": -0.3})
+    frame = asked({"none": 0.0, "fair": -0.3}).with_columns(mode=pl.lit("free"))
     forced = frame.with_columns(mode=pl.lit("forced"), score=pl.col("score") * 2)
-    rows = contrast(pl.concat([frame, forced])).filter(level="model").sort("mode")
-    assert rows["difference"].to_list() == pytest.approx([rows["difference"][0]] + [
-        2 * rows["difference"][0]
-    ])  # fmt: skip
+    both = contrast(pl.concat([frame, forced]), WIDE)
+    plain, doubled = (only(both, mode=mode)["estimate"] for mode in ("free", "forced"))
+    assert doubled == pytest.approx(2 * plain)
 
 
 def test_only_trials_scored_in_both_are_compared():
     whole = asked({"none": 0.0, "fair": -0.3})
     frame = lost(lost(whole, "none", [0, 1]), "fair", [1, 2, 3])
-    row = only(contrast(frame))
-    assert (row["n"], row["n_matched"]) == (48, 32)
-    assert (row["n_lost_baseline"], row["n_lost_treatment"], row["n_lost_both"]) == (4, 8, 4)
+    contrasted = contrast(frame, WIDE)
+    row, counted = only(contrasted), matched(contrasted)
+    assert (row["n"], row["n_scored"]) == (counted["n"], counted["n_scored"]) == (48, 32)
+    lost_in = [counted[f"n_lost_{name}"] for name in ("baseline", "candidate", "both")]
+    assert lost_in == [4, 8, 4]
     kept = differences(whole).filter(pl.col("iteration") > 3)
-    assert row["difference"] == pytest.approx(kept["d"].mean())
-    assert (row["compliance_baseline"], row["compliance_treatment"]) == pytest.approx(
-        (40 / 48, 36 / 48)
-    )
+    assert row["estimate"] == pytest.approx(kept["d"].mean())
+    complied = only(contrasted, measure="compliance")
+    shares = complied["baseline_estimate"], complied["candidate_estimate"]
+    assert shares == pytest.approx((40 / 48, 36 / 48))
 
 
 def test_change_of_compliance_is_clustered_as_the_difference():
@@ -189,20 +217,21 @@ def test_change_of_compliance_is_clustered_as_the_difference():
         score=pl.when(~gone | (pl.col("iteration") < 9)).then("score"),
         reason=pl.lit("refused"),
     )
-    row = only(contrast(frame))
+    row = only(contrast(frame, WIDE), measure="compliance")
     draws = frame.filter(intervention="fair")
     change = draws["score"].is_not_null().cast(pl.Float64) - 1
     clusters = draws.select(pl.concat_str("stereotype", "variation")).to_series()
     expected = clustered_mean(change.to_numpy(), clusters.to_numpy())
-    assert row["compliance_change"] == pytest.approx(expected.mean)
-    assert (row["compliance_low"], row["compliance_high"]) == pytest.approx(expected.interval())
-    assert row["compliance_p"] == pytest.approx(expected.p())
+    assert row["estimate"] == pytest.approx(expected.mean)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected.interval())
+    assert row["p"] == pytest.approx(expected.p())
+    assert row["p_holm"] is row["verdict"] is None  # its p is not adjusted
 
 
 def test_bounds_are_the_worst_and_best_that_the_missing_could_be():
     whole = asked({"none": 0.0, "fair": -0.3}).with_columns(score=pl.col("score").clip(-1, 1))
     frame = lost(lost(whole, "none", [0, 1]), "fair", [1, 2])
-    row = only(contrast(frame, low=-1, high=1))
+    row = only(contrast(frame, scale(-1, 1)))
     filled = []
     for baseline, treatment in ((1.0, -1.0), (-1.0, 1.0)):
         end = pl.when(intervention="none").then(baseline).otherwise(treatment)
@@ -210,26 +239,28 @@ def test_bounds_are_the_worst_and_best_that_the_missing_could_be():
     assert (row["bound_low"], row["bound_high"]) == pytest.approx(tuple(filled))
     truth = differences(whole)["d"].mean()
     assert row["bound_low"] <= truth <= row["bound_high"]
-    unbounded = only(contrast(frame))
-    assert (unbounded["bound_low"], unbounded["bound_high"]) == (None, None)
-    complete = only(contrast(whole, low=-1, high=1))
-    assert complete["bound_low"] == complete["bound_high"] == pytest.approx(complete["difference"])
+    complete = only(contrast(whole, scale(-1, 1)))
+    assert complete["bound_low"] == complete["bound_high"] == pytest.approx(complete["estimate"])
 
 
 def test_trials_asked_once_are_counted_and_left_out():
     frame = asked({"none": 0.0, "fair": -0.3})
     short = frame.filter((pl.col("intervention") == "none") | (pl.col("iteration") < 6))
     short = short.filter((pl.col("intervention") == "fair") | (pl.col("iteration") > 0))
-    row = only(contrast(short, low=-9, high=9))
-    assert (row["n"], row["n_unasked_baseline"], row["n_unasked_treatment"]) == (20, 4, 24)
-    assert row["bound_low"] == row["bound_high"] == pytest.approx(row["difference"])
+    contrasted = contrast(short, WIDE)
+    row, counted = only(contrasted), matched(contrasted)
+    unasked = counted["n_unasked_baseline"], counted["n_unasked_candidate"]
+    assert (counted["n"], *unasked) == (20, 4, 24)
+    assert row["bound_low"] == row["bound_high"] == pytest.approx(row["estimate"])
 
 
-def test_a_treatment_that_is_never_scored_has_no_number():
+def test_a_candidate_that_is_never_scored_has_no_number():
     frame = lost(asked({"none": 0.0, "fair": -0.3}), "fair", list(range(12)))
-    row = only(contrast(frame, low=-9, high=9))
-    assert (row["n_matched"], row["difference"], row["se"], row["p"]) == (0, None, None, None)
-    assert (row["compliance_change"], row["direction"]) == (-1.0, None)
+    contrasted = contrast(frame, WIDE)
+    row = only(contrasted)
+    assert (row["n_scored"], row["estimate"], row["se"], row["p"]) == (0, None, None, None)
+    assert row["verdict"] == "no verdict: nothing scored"
+    assert only(contrasted, measure="compliance")["estimate"] == -1.0
     assert row["bound_low"] < row["bound_high"]
 
 
@@ -237,12 +268,11 @@ def test_a_change_without_variance_has_an_exact_p():
     frame = asked({"none": 0.0, "fair": 0.5}, noise=0.0).with_columns(
         score=pl.when(intervention="fair").then(1.0).otherwise(0.0)
     )
-    row = only(contrast(frame, low=0, high=1))
-    assert (row["test"], row["t"], row["difference"]) == ("unanimous", None, 1.0)
+    row = only(contrast(frame, scale(0, 1)))
+    assert (row["test"], row["statistic"], row["estimate"]) == ("unanimous", None, 1.0)
     assert row["p"] == pytest.approx(0.5**3)
     nothing = frame.with_columns(score=pl.lit(1.0))
-    assert only(contrast(nothing, low=0, high=1))["p"] == 1.0
-    assert only(contrast(nothing))["p"] is None
+    assert only(contrast(nothing, scale(0, 1)))["p"] == 1.0
 
 
 def test_names_of_trials_and_order_of_rows_do_not_matter():
@@ -250,22 +280,23 @@ def test_names_of_trials_and_order_of_rows_do_not_matter():
     other = frame.sample(fraction=1, shuffle=True, seed=1).with_columns(
         trial_id=pl.format("t{}", pl.int_range(pl.len()))
     )
-    assert_frame_equal(contrast(frame), contrast(other), rel_tol=1e-10)
+    for ours, theirs in zip(contrast(frame, WIDE), contrast(other, WIDE), strict=True):
+        assert_frame_equal(ours, theirs, rel_tol=1e-10)
 
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 9999), st.lists(st.integers(0, 11)), st.lists(st.integers(0, 11)))
-def test_swapping_baseline_and_treatment_changes_the_sign(seed, gone, gone_too):
+def test_swapping_baseline_and_candidate_changes_the_sign(seed, gone, gone_too):
     frame = lost(lost(asked({"a": 0.0, "b": 0.1}, seed=seed), "a", gone), "b", gone_too)
-    there = contrast(frame, baseline="a", low=-9, high=9)
-    back = contrast(frame, baseline="b", low=-9, high=9)
-    flipped = {"difference": "difference", "t": "t", "bound_low": "bound_high",
-               "ci_low": "ci_high", "compliance_change": "compliance_change"}  # fmt: skip
+    there = contrast(frame, WIDE, baseline="a").estimates
+    back = contrast(frame, WIDE, baseline="b").estimates
+    flipped = {"estimate": "estimate", "statistic": "statistic", "bound_low": "bound_high",
+               "ci_low": "ci_high"}  # fmt: skip
     for column, partner in flipped.items():
         pl.testing.assert_series_equal(
             there[column], -back[partner], check_names=False, abs_tol=1e-9
         )
-    same = ["p", "p_holm", "n_matched", "sd", "naive_p"]
+    same = ["measure", "method", "p", "p_holm", "n_scored", "sd"]
     assert_frame_equal(there.select(same), back.select(same), abs_tol=1e-9)
     numbers = there.select(pl.selectors.float())
     assert numbers.select(pl.all().drop_nulls().is_finite().all()).row(0) == (True,) * numbers.width
@@ -297,11 +328,12 @@ def test_interval_covers_where_wordings_respond_differently():
         (pl.col(c) if c in scores.columns else pl.lit(None)).cast(t).alias(c)
         for c, t in SCORES.items()
     )
-    rows = contrast(scores).filter(level="model")
-    assert rows.height == 150
+    found = contrast(scores, WIDE).estimates.filter(level="model", measure="word_association")
+    rows, published = (found.filter(method=method) for method in ("clustered", "published"))
+    assert rows.height == published.height == 150
     covered = rows.filter(pl.lit(-0.2).is_between("ci_low", "ci_high")).height
-    half = 1.96 * pl.col("naive_se")
-    naive = rows.filter((pl.col("difference") + 0.2).abs() <= half).height
+    half = 1.96 * pl.col("se")
+    naive = published.filter((pl.col("estimate") + 0.2).abs() <= half).height
     assert 0.9 <= covered / 150 <= 0.99
     assert naive / 150 < 0.85
 
@@ -313,14 +345,12 @@ def test_interval_covers_where_wordings_respond_differently():
         ({"baseline": "nil"}, "unknown intervention 'nil'"),
         ({"factor": "study", "baseline": "s"}, "study is 's' throughout"),
         ({"confidence": 95}, "confidence 95"),
-        ({"low": 0}, "give both ends"),
-        ({"low": 1, "high": 0}, "must lie below"),
-        ({"low": 0, "high": 0.1}, "outside low 0 to high 0.1"),
+        ({"measure": scale(0, 0.1)}, "outside low 0 to high 0.1"),
     ],
 )
 def test_bad_parameters_are_one_line(options, message):
     with pytest.raises(InputError, match=message) as error:
-        contrast(asked({"none": 0.0, "fair": 0.1}), **options)
+        contrast(asked({"none": 0.0, "fair": 0.1}), **{"measure": WIDE, **options})
     assert "\n" not in str(error.value)
 
 
@@ -329,12 +359,12 @@ def test_draws_must_be_the_same():
     other = pl.when((pl.col("intervention") == "fair") & (pl.col("iteration") == 5))
     reseeded = frame.with_columns(marginalized=other.then(pl.lit("aged")).otherwise("marginalized"))
     with pytest.raises(InputError, match="iteration 5 of .* drew old2, young .* and aged, young"):
-        contrast(reseeded)
+        contrast(reseeded, WIDE)
 
 
 def test_a_draw_asked_twice_is_refused():
     frame = asked({"none": 0.0, "fair": 0.1})
     with pytest.raises(InputError, match="2 rows of intervention 'fair' share their trial"):
-        contrast(pl.concat([frame, frame.tail(1)]))
+        contrast(pl.concat([frame, frame.tail(1)]), WIDE)
     with pytest.raises(InputError, match="nan or infinite"):
-        contrast(frame.with_columns(score=pl.lit(float("nan"))))
+        contrast(frame.with_columns(score=pl.lit(float("nan"))), WIDE)

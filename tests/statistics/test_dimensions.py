@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics import correlate_dimensions, dimension_tests, estimate, rank_models
+from tiltmeter.statistics import correlate_dimensions, estimate, rank_models
 
 MEASURE = Measure("word_association", "", -1, 1, 0, "", "")
 DIMENSIONS = ("competence", "sociability", "morality")
@@ -44,45 +44,55 @@ def estimates() -> pl.DataFrame:
 
 def test_dimensions_are_never_pooled(estimates: pl.DataFrame) -> None:
     assert estimates["dimension"].null_count() == 0
-    assert estimates.filter(level="model").height == 5 * 3
-    assert estimates.filter(level="stereotype").height == 5 * 3 * 6
+    clustered = estimates.filter(method="clustered")
+    assert clustered.filter(level="model").height == 5 * 3
+    assert clustered.filter(level="stereotype").height == 5 * 3 * 6
 
 
 def test_the_test_of_the_paper_takes_n_minus_1(estimates: pl.DataFrame) -> None:
     scores = make_scores({"a": {"morality": 0.1}})
-    row = dimension_tests(estimate(scores, MEASURE)).row(0, named=True)
+    rows = estimate(scores, MEASURE).filter(level="model", dimension="morality")
+    clustered, row = (rows.row(by_predicate=pl.col("method") == method, named=True)
+                      for method in ("clustered", "published"))  # fmt: skip
     values = scores["score"].to_numpy()
     theirs = stats.ttest_1samp(values, 0)
-    assert row["sd_population"] == pytest.approx(values.std())
-    assert row["t"] == pytest.approx(row["mean"] / (values.std() / 39**0.5))
-    assert (row["t"], row["p"]) == (pytest.approx(theirs.statistic), pytest.approx(theirs.pvalue))
-    assert row["ci_low"] < row["mean"] < row["ci_high"] and row["p_clustered"] != row["p"]
+    assert row["sd"] * (39 / 40) ** 0.5 == pytest.approx(values.std())
+    assert row["statistic"] == pytest.approx(row["estimate"] / (values.std() / 39**0.5))
+    assert (row["statistic"], row["p"]) == pytest.approx((theirs.statistic, theirs.pvalue))
+    assert row["n_scored"] == 40 and row["ci_low"] is None
+    assert clustered["ci_low"] < row["estimate"] < clustered["ci_high"]
+    assert clustered["p"] != row["p"]
 
 
-def test_scores_without_a_dimension_have_no_such_table() -> None:
+def test_scores_without_a_dimension_have_no_correlations() -> None:
     plain = estimate(make_scores({"a": {"x": 0.1}}).with_columns(dimension=None), MEASURE)
-    assert dimension_tests(plain).is_empty() and correlate_dimensions(plain).is_empty()
+    assert correlate_dimensions(plain).is_empty()
 
 
 def test_correlations_are_those_of_scipy(estimates: pl.DataFrame) -> None:
     found = correlate_dimensions(estimates)
-    one = found.filter(model="c", dimension_a="competence", dimension_b="morality")
-    row = one.row(0, named=True)
-    means = estimates.filter(level="stereotype", model="c").pivot(
-        "dimension", index="stereotype", values="mean"
+    pair = found.filter(model="c", first="competence", second="morality").rows(named=True)
+    row, ranked = pair
+    means = estimates.filter(level="stereotype", model="c", method="clustered").pivot(
+        "dimension", index="stereotype", values="estimate"
     )
     theirs = stats.pearsonr(means["competence"], means["morality"])
-    assert (row["n"], row["over"]) == (6, "stereotypes")
-    assert row["pearson"] == pytest.approx(theirs.statistic)
-    assert row["ci_low"] == pytest.approx(theirs.confidence_interval().low)
+    assert [(one["measure"], one["method"]) for one in pair] == [
+        ("correlation", "fisher"), ("rank_correlation", "descriptive")
+    ]  # fmt: skip
+    assert (row["n"], row["level"], row["subject"]) == (6, "stereotype", "c")
+    assert (row["estimate"], row["p"]) == pytest.approx((theirs.statistic, theirs.pvalue))
+    interval = theirs.confidence_interval(row["confidence"])
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((interval.low, interval.high))
     rho = stats.spearmanr(means["competence"], means["morality"])
-    assert row["spearman"] == pytest.approx(rho.statistic)
+    assert ranked["estimate"] == pytest.approx(rho.statistic)
+    assert ranked["p"] is ranked["ci_low"] is None
 
 
 def test_models_are_points_where_there_are_several(estimates: pl.DataFrame) -> None:
-    found = correlate_dimensions(estimates).filter(over="models")
+    found = correlate_dimensions(estimates).filter(level="model", measure="correlation")
     assert found["n"].to_list() == [5, 5, 5] and found["model"].null_count() == 3
-    assert found["pearson"].min() > 0.9  # type: ignore[operator]
+    assert found["estimate"].min() > 0.9  # type: ignore[operator]
 
 
 def test_too_few_or_constant_points_have_a_reason() -> None:
@@ -98,14 +108,19 @@ def test_too_few_or_constant_points_have_a_reason() -> None:
 def test_ranks_have_the_range_their_intervals_allow(estimates: pl.DataFrame) -> None:
     ranks = rank_models(estimates)
     for (_,), part in ranks.group_by("dimension"):
-        assert part.sort("rank")["model"].to_list() == list("edcba")
-        assert (part["rank_best"] <= part["rank"]).all()
-        assert (part["rank"] <= part["rank_worst"]).all()
-        assert part["n_models"].to_list() == [5] * 5
+        assert part.sort("estimate")["model"].to_list() == list("edcba")
+        assert (part["ci_low"] <= part["estimate"]).all()
+        assert (part["estimate"] <= part["ci_high"]).all()
+        assert part["n"].to_list() == [5] * 5
     apart = rank_models(estimate(make_scores({"a": {"x": 0.8}, "b": {"x": -0.8}}), MEASURE))
-    assert apart.select("rank", "rank_best", "rank_worst").rows() == [(1, 1, 1), (2, 2, 2)]
+    assert apart.select("estimate", "ci_low", "ci_high").rows() == [(1, 1, 1), (2, 2, 2)]
     same = rank_models(estimate(make_scores({"a": {"x": 0.0}, "b": {"x": 0.0}}), MEASURE))
-    assert same.select("rank_best", "rank_worst").rows() == [(1, 2), (1, 2)]
+    assert same.select("ci_low", "ci_high").rows() == [(1, 2), (1, 2)]
+
+
+def test_a_rank_has_a_scale_of_its_own_and_no_neutral_value(estimates: pl.DataFrame) -> None:
+    scale = rank_models(estimates).select("range_low", "range_high", "neutral", "direction")
+    assert scale.unique().rows() == [(1.0, 5.0, None, None)]
 
 
 def test_one_model_has_no_rank(estimates: pl.DataFrame) -> None:

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from scipy.special import expit, xlogy
 
 from tiltmeter.errors import InputError
+from tiltmeter.results import ESTIMATES
+from tiltmeter.results.answers import FITS
 from tiltmeter.statistics import clustered_mean
-from tiltmeter.statistics.logistic import CURVES, REGRESSIONS, curve, regress
+from tiltmeter.statistics.logistic import CURVES, Regression, curve, regress
 from tiltmeter.statistics.logit import fit_logit, robust_covariance, separation, standardise
-from tiltmeter.statistics.predictors import COMPARISONS, compare_predictors
+from tiltmeter.statistics.predictors import compare_predictors
 from tiltmeter.statistics.random_intercept import _Likelihood, fit_mixed
 from tiltmeter.statistics.samples import Fit
 
@@ -29,8 +31,13 @@ def drawn(n: int = 240, clusters: int = 12, *, sd: float = 0.8, slope: float = 0
     return pl.DataFrame({"score": score, "decision": decision, "cluster": member})
 
 
-def only(frame: pl.DataFrame, method: str = "published", group: str = "all") -> dict:
-    return frame.filter(method=method, group=group).row(0, named=True)
+def whole(found: Regression) -> pl.DataFrame:
+    """Set the fit beside each coefficient."""
+    return found.estimates.hstack(found.fits.drop(set(ESTIMATES) & set(FITS)))
+
+
+def only(found: Regression, method: str = "published", part: str = "all") -> dict:
+    return whole(found).filter(method=method, part=part).row(0, named=True)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +51,7 @@ def check_against_statsmodels(row: dict, x: np.ndarray, y: np.ndarray) -> None:
     fit = sm.Logit(y, sm.add_constant(x)).fit(disp=0, tol=1e-14)
     expected = {
         "intercept": fit.params[0],
-        "coefficient": fit.params[1],
+        "estimate": fit.params[1],
         "intercept_se": fit.bse[0],
         "se": fit.bse[1],
         "covariance": fit.cov_params()[0, 1],
@@ -65,7 +72,7 @@ def check_against_statsmodels(row: dict, x: np.ndarray, y: np.ndarray) -> None:
 
 def test_published_is_statsmodels_on_the_released_answers(chained):
     row = only(regress(chained, "iat_bias", outcome="decision_bias"))
-    assert (row["n"], row["n_ones"], row["n_missing"]) == (309, 212, 0)
+    assert (row["n_scored"], row["n_ones"], row["n_missing"]) == (309, 212, 0)
     check_against_statsmodels(
         row, chained["iat_bias"].to_numpy(), chained["decision_bias"].to_numpy()
     )
@@ -74,7 +81,7 @@ def test_published_is_statsmodels_on_the_released_answers(chained):
 def test_half_the_answers_come_near_the_table_of_all(chained):
     """SI table 15, all 617 answers: .9858 (se .119), intercept .4571 (.103), R² .097."""
     row = only(regress(chained, "iat_bias", outcome="decision_bias"))
-    assert abs(row["coefficient"] - 0.9858) < 0.119
+    assert abs(row["estimate"] - 0.9858) < 0.119
     assert abs(row["intercept"] - 0.4571) < 0.103
     assert row["pseudo_r2"] == pytest.approx(0.09711, abs=0.01)
     assert row["se"] == pytest.approx(0.119 * 2**0.5, rel=0.1)
@@ -87,7 +94,7 @@ def test_published_is_statsmodels_on_drawn_answers(scale):
     x, y = frame["score"].to_numpy(), frame["decision"].to_numpy()
     plain = only(regress(frame, "score"))
     check_against_statsmodels(plain, x, y)
-    assert row["coefficient"] * scale == pytest.approx(plain["coefficient"], rel=1e-9)
+    assert row["estimate"] * scale == pytest.approx(plain["estimate"], rel=1e-9)
     assert row["aic"] == pytest.approx(plain["aic"], rel=1e-12)
 
 
@@ -237,7 +244,7 @@ def test_quadrature_is_the_integral_and_its_derivatives(theta):
 def test_mixed_finds_what_was_put_in():
     frame = drawn(6000, 300, sd=1.2, slope=0.7, seed=5)
     row = only(regress(frame, "score", clusters="cluster"), "mixed")
-    assert row["coefficient"] == pytest.approx(0.7, abs=3 * row["se"])
+    assert row["estimate"] == pytest.approx(0.7, abs=3 * row["se"])
     assert row["cluster_sd"] == pytest.approx(1.2, abs=0.2)
     plain = only(regress(frame, "score", clusters="cluster"))
     assert row["log_likelihood"] > plain["log_likelihood"]
@@ -282,7 +289,7 @@ def test_without_spread_mixed_is_published():
     result = regress(alike, "score", clusters="cluster")
     mixed, plain = only(result, "mixed"), only(result)
     assert mixed["cluster_sd"] == pytest.approx(0, abs=1e-3)
-    for column in ("coefficient", "se", "intercept_se", "log_likelihood"):
+    for column in ("estimate", "se", "intercept_se", "log_likelihood"):
         assert mixed[column] == pytest.approx(plain[column], rel=1e-5)
 
 
@@ -305,9 +312,9 @@ X = [-1.0, -0.8, -0.5, -0.2, 0.0, 0.1, 0.3, 0.5, 0.7, 1.0]
 def test_no_number_but_a_note(score, decision, note, capfd):
     frame = pl.DataFrame({"score": score, "decision": decision}, strict=False)
     frame = frame.with_columns(cluster=pl.int_range(pl.len()) % 3)
-    result = regress(frame, "score", clusters="cluster")
+    result = whole(regress(frame, "score", clusters="cluster"))
     assert result["note"].to_list() == [note] * 3
-    assert result.select("coefficient", "se", "p", "aic", "log_likelihood").null_count().row(0) == (
+    assert result.select("estimate", "se", "p", "aic", "log_likelihood").null_count().row(0) == (
         (3,) * 5
     )
     assert capfd.readouterr().err == ""
@@ -323,7 +330,8 @@ def test_almost_separated_is_fitted():
 def test_clusters_can_stand_in_the_way_of_their_methods_alone():
     frame = pl.DataFrame({"score": X, "decision": [0, 1, 0, 0, 1, 0, 1, 1, 0, 1]})
     one = regress(frame.with_columns(cluster=pl.lit("a")), "score", clusters="cluster")
-    assert one["note"].to_list() == [None, *["fewer than 2 clusters"] * 2]
+    assert one.estimates["note"].to_list() == one.fits["note"].to_list()
+    assert one.estimates["note"].to_list() == [None, *["fewer than 2 clusters"] * 2]
     alike = regress(frame.with_columns(cluster="decision"), "score", clusters="cluster")
     assert only(alike, "mixed")["note"] == "outcome does not vary within clusters"
     saturated = frame.with_columns(score=pl.int_range(10) % 2, cluster=pl.int_range(10) % 2)
@@ -341,15 +349,15 @@ def test_planes_separate_too():
     assert separation(parted, x) is None
     frame = pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "decision": x.sum(axis=1) > 0})
     rows = compare_predictors(frame, ["a", "b"], joint=True)
-    assert rows["note"].to_list() == [None] * 3 + ["complete separation"] * 2
+    assert rows.fits["note"].to_list() == [None] * 3 + ["complete separation"] * 2
 
 
 def test_no_rows_are_no_numbers():
     empty = pl.DataFrame(schema={"score": pl.Float64, "decision": pl.Int64, "cluster": pl.String})
     result = regress(empty, "score", clusters="cluster", by="cluster")
-    assert result["note"].to_list() == ["fewer than 10 rows"] * 3
-    assert result.schema == REGRESSIONS
-    assert curve(result, [0.0]).schema == CURVES
+    assert result.estimates["note"].to_list() == ["fewer than 10 rows"] * 3
+    assert (result.estimates.schema, result.fits.schema) == (ESTIMATES, FITS)
+    assert curve(*result, [0.0]).schema == CURVES
 
 
 @pytest.mark.parametrize(
@@ -378,20 +386,21 @@ def test_bad_input_is_one_line(change, message):
     assert "\n" not in str(error.value)
 
 
-def test_groups_stand_beside_all():
+def test_parts_stand_beside_all():
     frame = drawn().with_columns(category=pl.col("cluster") % 3)
     result = regress(frame, "score", by="category", clusters="cluster")
-    assert result["group"].unique(maintain_order=True).to_list() == ["all", "0", "1", "2"]
     alone = regress(frame.filter(category=1), "score", clusters="cluster")
-    assert result.filter(group="1").drop("group").equals(alone.drop("group"))
+    for table, of_one in zip(result, alone, strict=True):
+        assert table["part"].unique(maintain_order=True).to_list() == ["all", "0", "1", "2"]
+        assert table.filter(part="1").drop("part").equals(of_one.drop("part"))
 
 
 def test_missing_rows_are_counted_and_left_out():
     frame = drawn(100)
     holed = frame.with_columns(score=pl.when(pl.int_range(100) >= 7).then("score"))
     row = only(regress(holed, "score"))
-    assert (row["n"], row["n_missing"]) == (93, 7)
-    assert row["coefficient"] == only(regress(frame.tail(93), "score"))["coefficient"]
+    assert (row["n"], row["n_scored"], row["n_missing"]) == (100, 93, 7)
+    assert row["estimate"] == only(regress(frame.tail(93), "score"))["estimate"]
 
 
 @settings(max_examples=25, deadline=None)
@@ -400,13 +409,13 @@ def test_unit_and_origin_of_the_predictor_change_nothing_else(seed, scale, shift
     frame = drawn(80, 8, seed=seed)
     moved = frame.with_columns(pl.col("score") * -scale + shift)
     for a, b in zip(
-        regress(frame, "score", clusters="cluster").iter_rows(named=True),
-        regress(moved, "score", clusters="cluster").iter_rows(named=True),
+        whole(regress(frame, "score", clusters="cluster")).iter_rows(named=True),
+        whole(regress(moved, "score", clusters="cluster")).iter_rows(named=True),
         strict=True,
     ):
         assert a["note"] == b["note"]
         if a["note"] is None:
-            assert b["coefficient"] * -scale == pytest.approx(a["coefficient"], rel=1e-4, abs=1e-5)
+            assert b["estimate"] * -scale == pytest.approx(a["estimate"], rel=1e-4, abs=1e-5)
             assert b["p"] == pytest.approx(a["p"], rel=1e-3, abs=1e-9)
             assert b["log_likelihood"] == pytest.approx(a["log_likelihood"], rel=1e-8)
 
@@ -417,11 +426,12 @@ def test_never_nan(seed, n, clusters):
     frame = drawn(n, clusters, sd=2, slope=3, seed=seed)
     result = regress(frame, "score", clusters="cluster", by="cluster")
     compared = compare_predictors(frame.with_columns(b=pl.col("score") ** 2), ["score", "b"])
-    for table in (result, compared):
+    for table in (*result, *compared):
         numbers = table.select(pl.selectors.float())
         finite = numbers.select(pl.all().drop_nulls().is_finite().all())
         assert finite.row(0) == (True,) * numbers.width
-    assert result.filter(pl.col("coefficient").is_null() == pl.col("note").is_null()).is_empty()
+    estimates = result.estimates
+    assert estimates.filter(pl.col("estimate").is_null() == pl.col("note").is_null()).is_empty()
 
 
 def test_copied_clusters_are_caught_by_clustering():
@@ -436,7 +446,7 @@ def test_copied_clusters_are_caught_by_clustering():
 
 def test_curve_is_the_prediction_of_statsmodels():
     frame, xs = drawn(), np.array([-2.0, 0.0, 0.5, 3.0])
-    points = curve(regress(frame, "score", confidence=0.9), xs)
+    points = curve(*regress(frame, "score", confidence=0.9), xs)
     fit = sm.GLM(
         frame["decision"].to_numpy(),
         sm.add_constant(frame["score"].to_numpy()),
@@ -454,12 +464,12 @@ def test_curve_is_the_prediction_of_statsmodels():
 def test_curve_leaves_out_what_was_not_fitted():
     frame = drawn().with_columns(category=pl.when(pl.col("cluster") > 0).then(1).otherwise(0))
     frame = frame.with_columns(decision=pl.when(category=0).then(1).otherwise("decision"))
-    points = curve(regress(frame, "score", by="category", clusters="cluster"), [0, 1])
-    assert set(points["group"]) == {"all", "1"}
+    points = curve(*regress(frame, "score", by="category", clusters="cluster"), [0, 1])
+    assert set(points["part"]) == {"all", "1"}
     assert set(points["method"]) == {"published", "clustered", "mixed"}
     assert points.schema == CURVES
     with pytest.raises(InputError, match="xs"):
-        curve(regress(frame, "score"), [float("nan")])
+        curve(*regress(frame, "score"), [float("nan")])
 
 
 @pytest.fixture
@@ -471,22 +481,22 @@ def two() -> pl.DataFrame:
 
 
 def test_models_are_compared_on_the_same_rows(two):
-    rows = compare_predictors(two, ["score", "noise", "half"])
-    assert rows.schema == COMPARISONS
-    assert rows["terms"].to_list() == ["1", "1 + score", "1 + noise", "1 + half"]
-    assert rows["n"].to_list() == [120] * 4
-    assert rows["n_missing"].to_list() == [120] * 4
+    estimates, rows = compare_predictors(two, ["score", "noise", "half"])
+    assert (estimates.schema, rows.schema) == (ESTIMATES, FITS)
+    assert rows["formula"].to_list() == ["1", "1 + score", "1 + noise", "1 + half"]
+    assert estimates["n_scored"].to_list() == [120] * 4
+    assert rows.select("n", "n_missing").unique().rows() == [(240, 120)]
     same = rows.filter(pl.col("predictor").is_in(["score", "half"]))
     assert same["aic"][0] == pytest.approx(same["aic"][1])
 
 
 def test_comparison_is_statsmodels_and_akaike(two):
-    rows = compare_predictors(two, ["score", "noise"], joint=True)
+    rows = whole(compare_predictors(two, ["score", "noise"], joint=True))
     y = two["decision"].to_numpy()
     design = sm.add_constant(two.select("score", "noise").to_numpy())
     chosen = ([0], [0, 1], [0, 2], [0, 1, 2])
     fits = [sm.Logit(y, design[:, list(k)]).fit(disp=0, tol=1e-14) for k in chosen]
-    models = rows.unique("terms", maintain_order=True)
+    models = rows.unique("formula", maintain_order=True)
     assert models["aic"].to_list() == pytest.approx([f.aic for f in fits], rel=1e-10)
     assert models["bic"].to_list() == pytest.approx([f.bic for f in fits], rel=1e-10)
     assert models["n_parameters"].to_list() == [1, 2, 2, 3]
@@ -494,19 +504,19 @@ def test_comparison_is_statsmodels_and_akaike(two):
     weights = np.exp(-0.5 * np.array([f.aic for f in fits]))
     assert models["akaike_weight"].to_list() == pytest.approx(weights / weights.sum(), rel=1e-6)
     assert models["delta_aic"].min() == models["delta_bic"].min() == 0
-    joint = rows.filter(terms="1 + score + noise")
+    joint = rows.filter(formula="1 + score + noise")
     assert joint["predictor"].to_list() == ["score", "noise"]
-    assert joint["coefficient"].to_list() == pytest.approx(fits[3].params[1:], rel=1e-7)
+    assert joint["estimate"].to_list() == pytest.approx(fits[3].params[1:], rel=1e-7)
     assert joint["se"].to_list() == pytest.approx(fits[3].bse[1:], rel=1e-7)
     assert joint["p"].to_list() == pytest.approx(fits[3].pvalues[1:], rel=1e-6)
 
 
 def test_comparison_with_random_intercepts(two):
-    rows = compare_predictors(two, ["score", "noise"], clusters="cluster")
+    rows = whole(compare_predictors(two, ["score", "noise"], clusters="cluster"))
     assert rows["method"].to_list() == ["published"] * 3 + ["mixed"] * 3
-    mixed = rows.filter(method="mixed", terms="1 + score").row(0, named=True)
+    mixed = rows.filter(method="mixed", formula="1 + score").row(0, named=True)
     expected = only(regress(two, "score", clusters="cluster"), "mixed")
-    for column in ("coefficient", "se", "p", "aic", "bic", "pseudo_r2"):
+    for column in ("estimate", "se", "p", "aic", "bic", "pseudo_r2"):
         assert mixed[column] == pytest.approx(expected[column], rel=1e-9)
     assert rows.group_by("method").agg(pl.col("akaike_weight").sum())[
         "akaike_weight"
@@ -515,7 +525,7 @@ def test_comparison_with_random_intercepts(two):
 
 def test_collinear_predictors_have_no_joint_model(two):
     twice = two.with_columns(again=2 * pl.col("score") - 1)
-    rows = compare_predictors(twice, ["score", "again"], joint=True)
+    rows = compare_predictors(twice, ["score", "again"], joint=True).fits
     assert rows["note"].to_list() == [None] * 3 + ["predictors are collinear"] * 2
     assert rows["akaike_weight"].drop_nulls().sum() == pytest.approx(1)
 
@@ -533,6 +543,6 @@ def test_the_prompt_predicts_better_than_the_embedding_of_another_model(chained,
     layer = layer.group_by(stereotype="category").agg(weat=pl.col("weat31").mean())
     joined = chained.join(layer, on="stereotype")
     assert joined.height > 250
-    rows = compare_predictors(joined, ["iat_bias", "weat"], outcome="decision_bias")
-    aic = dict(rows.select("terms", "aic").rows())
+    rows = compare_predictors(joined, ["iat_bias", "weat"], outcome="decision_bias").fits
+    aic = dict(rows.select("formula", "aic").rows())
     assert aic["1 + iat_bias"] + 10 < min(aic["1 + weat"], aic["1"])

@@ -14,7 +14,7 @@ import pytest
 import statsmodels.api as sm
 
 from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics import clustered_mean, estimate
+from tiltmeter.statistics import clustered_mean, compliance, estimate
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "bai"
 ANSWERS = DATA / "gpt4o_word_association_responses.csv"
@@ -55,15 +55,17 @@ def scores() -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCORES)
 
 
-def model_row(scores: pl.DataFrame, **options: str) -> dict:
-    return estimate(scores, MEASURE, **options).filter(level="model").row(0, named=True)
+def model_row(scores: pl.DataFrame, method: str = "clustered", **options: str) -> dict:
+    estimates = estimate(scores, MEASURE, **options)
+    return estimates.filter(level="model", method=method).row(0, named=True)
 
 
 def test_mean_and_naive_error(scores):
-    row = model_row(scores)
-    assert (row["n"], row["n_scored"], row["n_unparsed"]) == (2100, 2094, 6)
-    assert row["mean"] == pytest.approx(0.393, abs=5e-4)
-    assert row["naive_se"] == pytest.approx(0.0186, abs=5e-5)
+    row = model_row(scores, "published")
+    assert (row["n"], row["n_scored"]) == (2100, 2094)
+    assert compliance(scores)["n_unparsed"].sum() == 6
+    assert row["estimate"] == pytest.approx(0.393, abs=5e-4)
+    assert row["se"] == pytest.approx(0.0186, abs=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,8 @@ def test_clustered_error(scores, cluster, keys, n_clusters, se):
 def test_a_cell_is_the_t_test_of_the_paper(scores):
     """With one group pair and no mirrored pairs each answer is a cluster, and CR2 naive."""
     cell = estimate(scores, MEASURE).filter(level="cell", stereotype="age", variation="replication")
-    row = cell.row(0, named=True)
-    assert row["clustered_by"] == "response"
-    assert row["p"] == pytest.approx(row["naive_p"])
-    assert row["df"] == pytest.approx(row["naive_df"])
+    clustered, published = cell.rows(named=True)
+    assert (clustered["method"], published["method"]) == ("clustered", "published")
+    assert clustered["clustered_by"] == "response"
+    assert clustered["p"] == pytest.approx(published["p"])
+    assert clustered["df"] == pytest.approx(published["df"])

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tiltmeter.errors import StudyError
+from tiltmeter.instruments.catalogue import INSTRUMENTS, offers
 from tiltmeter.stimuli import Words, load_study, parse_study, study_hash
 from tiltmeter.stimuli.wording import fill
 
@@ -170,7 +171,7 @@ def test_the_known_defects_of_the_source_are_kept_and_flagged() -> None:
 def test_the_draws_of_the_words_are_those_from_before_there_were_decisions(
     study: str, held: str
 ) -> None:
-    assert study_hash(load_study(study), "word_association") == held
+    assert study_hash(load_study(study), INSTRUMENTS["word_association"].parts) == held
 
 
 PETS = """name: pets
@@ -218,8 +219,12 @@ def broken(old: str, new: str) -> str:
 
 def test_a_study_of_ones_own_may_have_decisions() -> None:
     study = parse_study(PETS, "pets.yaml")
-    assert study.variations("relative_decision") == {"farm": True, "again": True, "turns": True}
-    assert study.offers() == [
+    assert INSTRUMENTS["relative_decision"].variations(study) == {
+        "farm": True,
+        "again": True,
+        "turns": True,
+    }
+    assert offers(study) == [
         "word_association", "relative_decision", "absolute_decision", "chained_task"
     ]  # fmt: skip
     cats = study.stereotypes["cats"]
@@ -274,7 +279,7 @@ def test_a_malformed_decision_is_told_file_line_and_field(text: str, says: str) 
 def test_a_lost_task_is_allowed_where_it_is_a_defect_of_the_source() -> None:
     lost = "do {attribute0}?\n          source_defect: lost in the source\n          words"
     text = broken("do {attribute0}, who {attribute1}?\n          words", lost)
-    assert parse_study(text, "pets.yaml").variations("relative_decision")["farm"]
+    assert INSTRUMENTS["relative_decision"].variations(parse_study(text, "pets.yaml"))["farm"]
 
 
 def test_a_variation_is_asked_by_default_where_any_stereotype_asks_it() -> None:
@@ -286,14 +291,14 @@ def test_a_variation_is_asked_by_default_where_any_stereotype_asks_it() -> None:
           by_default: false
 """
     study = parse_study(PETS.rstrip() + more, "pets.yaml")
-    assert study.variations("relative_decision")["farm"]
+    assert INSTRUMENTS["relative_decision"].variations(study)["farm"]
 
 
 def test_wordings_that_only_serve_to_read_answers_are_not_offered() -> None:
     text = broken("          wording: Should {a_group} do {attribute}?", "          by_default: no")
     study = parse_study(text, "pets.yaml")
-    assert "absolute_decision" not in study.offers()
-    assert study.variations("absolute_decision") == {"farm": False}
+    assert "absolute_decision" not in offers(study)
+    assert INSTRUMENTS["absolute_decision"].variations(study) == {"farm": False}
 
 
 def test_the_hash_is_of_what_an_instrument_asks() -> None:
@@ -305,5 +310,7 @@ def test_the_hash_is_of_what_an_instrument_asks() -> None:
     assert study_hash(plain) == study_hash(noted)
     assert study_hash(plain) != study_hash(changed)
     for other in ("word_association", "relative_decision", "chained_task"):
-        assert study_hash(plain, other) == study_hash(changed, other)
-    assert study_hash(plain, "absolute_decision") != study_hash(changed, "absolute_decision")
+        parts = INSTRUMENTS[other].parts
+        assert study_hash(plain, parts) == study_hash(changed, parts)
+    parts = INSTRUMENTS["absolute_decision"].parts
+    assert study_hash(plain, parts) != study_hash(changed, parts)

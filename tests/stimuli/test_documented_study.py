@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.instruments.catalogue import INSTRUMENTS, offers
 from tiltmeter.instruments.design import Design
 from tiltmeter.stimuli import parse_study
 
@@ -47,9 +47,9 @@ def test_the_study_of_dimensions_in_the_guide() -> None:
     *_, whole, wordings, _ = blocks("docs/studies.md")
     for text in (whole, whole + wordings):
         study = parse_study(text, "studies.md")
-        assert study.offers() == ["word_association", "affective_attribution"]
+        assert offers(study) == ["word_association", "affective_attribution"]
         paired, thought = (
-            INSTRUMENTS[name].trials(study, Design(iterations=2)) for name in study.offers()
+            INSTRUMENTS[name].trials(study, Design(iterations=2)) for name in offers(study)
         )
         assert set(paired["dimension"]) == {"competence", "warmth"}
         assert "{" not in "".join([*paired["prompt"], *thought["prompt"], *thought["followup"]])

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tiltmeter.errors import InputError
+from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.stimuli import Study, Words, load_study, parse_study, study_hash
 from tiltmeter.stimuli.drafting import (
     DecisionDraft,
@@ -423,12 +424,14 @@ def test_a_study_is_written_as_it_was_read() -> None:
 def test_accepting_changes_nothing_that_was_there() -> None:
     grown = accept(STUDY, {"s": synonym_draft(), "d": decision_draft(TEXT, accepted=True)}, "mine")
     study = parse_study(to_yaml(grown.study, ""), "mine.yaml")
-    assert study == grown.study and "synonym_m" not in STUDY.variations("word_association")
+    assert study == grown.study and "synonym_m" not in INSTRUMENTS["word_association"].variations(
+        STUDY
+    )
     for key, stereotype in STUDY.stereotypes.items():
         for name in stereotype.variations:
             assert study.stereotypes[key].words(name) == stereotype.words(name)
-    assert study.variations("word_association") == {
-        **STUDY.variations("word_association"), "synonym_m": True
+    assert INSTRUMENTS["word_association"].variations(study) == {
+        **INSTRUMENTS["word_association"].variations(STUDY), "synonym_m": True
     }  # fmt: skip
     new = study.stereotypes["age"].decisions.relative_decision
     assert new["decision_m"].wording == TEXT

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.instruments.catalogue import INSTRUMENTS, offers
 from tiltmeter.instruments.design import Design
 from tiltmeter.reading.parsing import read_pairs
 from tiltmeter.stimuli import fill, load_study, parse_study, word_key
@@ -114,8 +114,8 @@ def test_a_warning_says_that_females_are_the_advantaged_gender() -> None:
 def test_the_attribution_has_a_control_of_either_kind() -> None:
     tragic, nonsense = load_study("control_occasions"), load_study("control_nonsense")
     assert (tragic.control, nonsense.control) == ("positive", "negative")
-    assert tragic.offers() == ["affective_attribution"]
-    assert "affective_attribution" in nonsense.offers()
+    assert offers(tragic) == ["affective_attribution"]
+    assert "affective_attribution" in offers(nonsense)
     occasions = tragic.stereotypes["occasions"]
     named = " ".join(occasions.marginalized + occasions.default + tragic.objects)
     outcomes = tragic.instruments.affective_attribution
@@ -124,7 +124,7 @@ def test_the_attribution_has_a_control_of_either_kind() -> None:
 
 def test_the_german_study_is_whole_and_says_that_it_is_not_reviewed() -> None:
     assert GERMAN.language == "de" and "Not reviewed" in GERMAN.deviations[0]
-    assert GERMAN.offers() == ["word_association", "affective_attribution"]
+    assert offers(GERMAN) == ["word_association", "affective_attribution"]
     assert {(len(d.tied), len(d.counter)) for d in GERMAN.dimensions.values()} == {(12, 12)}
     words = [w for d in GERMAN.dimensions.values() for w in d.tied + d.counter]
     assert len({word_key(word) for word in words}) == 72

@@ -1,46 +1,64 @@
 """Ask models for associates, a million times if need be, so that a killed run continues.
 
-Clients, retries, rate limits and provider errors are inspect's; its `Model.generate` is called
-directly, as one sample of an evaluation per answer would take hours of its own (see
-`benchmarks/association.py`). A call asks for several answers where the provider gives them. One
-round asks every cue once more, so a run stopped early knows all cues about equally well.
+A call asks for several answers where the provider gives them. One round asks every cue once more,
+so a run stopped early knows all cues about equally well.
 """
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tiltmeter.asking.association_plan import CONTINUED, AssociationPlan, claim_associations
-from tiltmeter.asking.association_session import Associated, OnProgress, Session
+from tiltmeter.asking.association_plan import AssociationPlan, cue_messages
 from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.sessions import only_process
-from tiltmeter.asking.shards import Shards
+from tiltmeter.asking.claim import claim, only_process
+from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_all, draw_seed
+from tiltmeter.asking.ledger import Ledger
+from tiltmeter.asking.rounds import Call, Rounds, Tally
 from tiltmeter.errors import InputError
 from tiltmeter.models.opening import Connection, open_model
+from tiltmeter.models.providers import find_provider
+from tiltmeter.reading.associates import read_associates
+from tiltmeter.results.records import Journal
 
 if TYPE_CHECKING:
-    from inspect_ai.model import Model
+    from inspect_ai.model import Model, ModelOutput
 
-__all__ = [
-    "CHOICES",
-    "Associated",
-    "associate",
-    "collect_associations",
-    "open_associating",
-]
+__all__ = ["CHOICES", "Associated", "associate", "collect_associations", "open_associating"]
 
-#: Answers asked of one call where nobody says otherwise.
+#: Answers asked of one call where nobody says otherwise, and what is asked of a provider that
+#: refuses to give so many.
 CHOICES = 20
+FEWER = (8, 1)
 
-#: Arguments of providers. The embedded model works faster on more short answers at a time; a
-#: local model without chat is given the text as it is.
-EMBEDDED_ARGUMENTS = {"batch_size": 64}
-RAW_TEXT = {"chat_template": "{% for m in messages %}{{ m['content'] }}{% endfor %}"}
+
+@dataclass(frozen=True)
+class Associated:
+    """How far asking one model came."""
+
+    model: str
+    wanted: int
+    answered: int
+    readable: int
+    """Answers that hold at least one associate."""
+    associates: int
+    calls: int
+    """Of this time, without those of earlier ones; so are the errors."""
+    errors: int
+    choices: int | None
+    """Answers that a call gave at the most; None where nothing was answered this time."""
+    last_error: str | None = None
+    stopped_by: str | None = None
+    """The limit that ended the run early, or ``"interrupted"``."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every answer is there."""
+        return self.answered == self.wanted
 
 
 def open_associating(plan: AssociationPlan, connection: Connection) -> dict[str, Model]:
@@ -65,12 +83,9 @@ def open_associating(plan: AssociationPlan, connection: Connection) -> dict[str,
     """
     models = {}
     for name in plan.models:
-        added: dict[str, Any] = {}
-        if name.startswith(CONTINUED):
-            added = EMBEDDED_ARGUMENTS
-        elif plan.continuation and name.startswith("hf/"):
-            added = RAW_TEXT
-        arguments = {**added, **connection.model_args}
+        provider = find_provider(name)
+        plain = provider.plain_text if plan.continues(name) else {}
+        arguments = {**provider.short_answers, **plain, **connection.model_args}
         reached = dataclasses.replace(connection, model_args=arguments)
         models[name] = open_model(name, plan.generation, reached)
     return models
@@ -102,8 +117,7 @@ def associate(
         Answers to ask of a call; 20 if None. A provider that gives or takes fewer is asked for
         what it gave.
     on_progress
-        Called per call with the model and a dictionary: `trials` (answers), `calls`, perhaps
-        `error`. First with what was there before.
+        As of `Session`; called first with what was there before.
 
     Returns
     -------
@@ -121,22 +135,23 @@ def associate(
     """
     if choices is not None and choices < 1:
         raise InputError(f"choices {choices}: at least 1")
+    most = CHOICES if choices is None else choices
+    cues, sessions = [], []
     with only_process(directory):
-        sessions = []
         for name, model in models.items():
-            shards = Shards(directory, name)
-            tally = shards.tally(plan.cues, plan.repetitions)
-            budget.calls += tally.calls
-            budget.tokens += tally.tokens
+            ledger = Ledger(Journal(directory, name), budget)
+            tally = Tally(plan.cues, plan.repetitions)
+            for line in ledger.journal.lines():
+                if tally.count(line):
+                    ledger.replay(line)
             on_progress(name, {"trials": tally.answered, "calls": 0})
-            session = Session(plan, model, shards, tally, budget, on_progress)
-            session.most = CHOICES if choices is None else choices
-            sessions.append(session)
-        _ask(sessions)
+            cues.append(_Cues(plan, name, tally, most))
+            sessions.append(Session(model, cues[-1], ledger, on_progress))
+        ask_all(sessions)
     for session in sessions:
-        if session.fatal is not None:
-            raise session.fatal
-    return [session.outcome() for session in sessions]
+        if session.ledger.fatal is not None:
+            raise session.ledger.fatal
+    return [_outcome(*one) for one in zip(cues, sessions, strict=True)]
 
 
 def collect_associations(
@@ -169,22 +184,111 @@ def collect_associations(
     >>> collect_associations(plan, "answers")  # doctest: +SKIP
     """
     models = open_associating(plan, Connection())
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    claim_associations(Path(directory), plan, now)
+    claim(Path(directory), plan, created=datetime.now(UTC).isoformat(timespec="seconds"))
     return associate(plan, models, Path(directory), Budget(), choices=choices)
 
 
-def _ask(sessions: Sequence[Session]) -> None:
-    """Run the sessions side by side; Ctrl-C stops them all."""
+class _Cues:
+    """Asks one model round by round, for as many answers a call as it has shown to give."""
 
-    async def all_at_once() -> None:
-        await asyncio.gather(*(session.run() for session in sessions))
+    def __init__(self, plan: AssociationPlan, model: str, tally: Tally, most: int) -> None:
+        self.plan, self.tally = plan, tally
+        self.continues = plan.continues(model)
+        self.opened = find_provider(model).opened
+        self.rounds = Rounds(tally.done, plan.repetitions)
+        self.most, self.proven = most, False
+        """Answers to ask of a call; `proven` once a call has shown how many it gives."""
+        self.choices = 0
 
-    try:
-        asyncio.run(all_at_once())
-    except KeyboardInterrupt:
-        for session in sessions:
-            session.stopped_by = "interrupted"
-    finally:
-        for session in sessions:
-            session.shards.close()
+    def passes(self) -> Iterator[Callable[[], Call | None]]:
+        yield lambda: self.rounds.take(self.most)
+
+    def prompts(self, call: Call) -> Iterator[Prompt]:
+        """Yield the prompt, for fewer answers at once where so many are refused."""
+        cue = self.plan.cues[call.cue]
+        messages = cue_messages(cue, continuation=self.continues, opened=self.opened)
+        settings = {
+            # The embedded model draws the answers of a call with the seeds that follow this one:
+            # a repetition's answer is the same however the repetitions are shared out.
+            # Half of what a seed may be leaves room for the repetitions.
+            "seed": (draw_seed(self.plan.seed, cue) >> 1) + call.first,
+            "stop_seqs": ["\n"] if self.continues else None,
+        }
+        fewer = () if self.proven else (count for count in FEWER if count < call.count)
+        for count in (call.count, *fewer):
+            yield messages, {**settings, "num_choices": count if count > 1 else None}
+
+    def answers(self, call: Call, prompt: Prompt, output: ModelOutput) -> list[Line]:
+        given = output.choices[: call.count]
+        if not given:
+            return []
+        self._learn(call, prompt[1]["num_choices"] or 1, len(output.choices))
+        self.rounds.give_back(call, range(len(given), call.count))
+        self.choices = max(self.choices, len(given))
+        usage = output.usage
+        tokens = zip(
+            _shares(usage.input_tokens if usage else 0, len(given)),
+            _shares(usage.output_tokens if usage else 0, len(given)),
+            strict=True,
+        )
+        return [
+            {
+                **self._identify(call, number),
+                **self._read(choice.message.text, self.plan.cues[call.cue]),
+                "stop_reason": choice.stop_reason,
+                "input_tokens": read,
+                "output_tokens": written,
+            }
+            for number, (choice, (read, written)) in enumerate(zip(given, tokens, strict=True))
+        ]
+
+    def failures(self, call: Call, error: str) -> list[Line]:
+        """Say of every answer that it is missing; the next run asks for them."""
+        return [
+            {**self._identify(call, number), "responses": [], "error": error}
+            for number in range(call.count)
+        ]
+
+    def take(self, call: Call, lines: Sequence[Line]) -> int:
+        for line in lines:
+            self.tally.count(line)
+        return sum("error" not in line for line in lines)
+
+    def _learn(self, call: Call, asked: int, given: int) -> None:
+        if not self.proven and self.most > 1:
+            if given < asked or asked < call.count:
+                self.most = min(asked, given)
+            self.proven = asked > 1 or self.most == 1
+
+    def _identify(self, call: Call, number: int) -> Line:
+        return {"cue": self.plan.cues[call.cue], "repetition": call.first + number}
+
+    def _read(self, text: str, cue: str) -> Line:
+        from tiltmeter.asking.trials import encodable
+
+        raw = encodable(text)
+        # Not every provider stops at the end of a continued line.
+        line = raw.lstrip().partition("\n")[0] if self.continues else raw
+        return {"responses": read_associates(line, cue=cue), "raw": raw}
+
+
+def _outcome(cues: _Cues, session: Session[Call]) -> Associated:
+    tally, ledger = cues.tally, session.ledger
+    return Associated(
+        model=ledger.journal.model,
+        wanted=tally.wanted,
+        answered=tally.answered,
+        readable=tally.readable,
+        associates=tally.associates,
+        calls=ledger.calls,
+        errors=ledger.errors,
+        choices=cues.choices or None,
+        last_error=ledger.last_error,
+        stopped_by=ledger.stopped_by if tally.missing else None,
+    )
+
+
+def _shares(total: int, count: int) -> list[int]:
+    """Share a call's tokens out among its answers, so that their sum is the call's."""
+    each, more = divmod(total, count)
+    return [each + (number < more) for number in range(count)]

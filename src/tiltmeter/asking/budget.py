@@ -18,29 +18,16 @@ import polars as pl
 import yaml
 
 from tiltmeter.errors import InputError
+from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.models.providers import find_provider
+from tiltmeter.modes import MODES, TEXT
 
 __all__ = ["Budget", "Cost", "estimate_cost", "price"]
 
-#: Providers that run on one's own machine.
-LOCAL = (
-    "tiltmeter",
-    "hf",
-    "vllm",
-    "sglang",
-    "ollama",
-    "llama-cpp-python",
-    "transformer_lens",
-    "mockllm",
-)
 CHARACTERS_PER_TOKEN = 4.0
 #: Chat format and, in JSON or line format, what stands between two words.
 TOKENS_PER_PROMPT = 10
 TOKENS_PER_PAIR = 4
-#: Two profiles of about 100 words each and a decision with its reasons.
-TOKENS_OF_PROSE = 400
-#: What a model writes about a neutral object: 60 to 200 in the examples of Li et al. (2025).
-TOKENS_OF_DESCRIPTION = 150
-_WRITTEN = ("relative_decision", "absolute_decision", "chained_task")
 
 
 @dataclass(frozen=True)
@@ -54,6 +41,19 @@ class Cost:
     output_tokens: int
     usd: float | None
     """None where the model's price is not known."""
+
+    @classmethod
+    def of(
+        cls,
+        model: str,
+        asked: tuple[int, int],
+        tokens: tuple[int, int],
+        prices: Path | None = None,
+    ) -> Cost:
+        """Price an estimate: trials and calls, tokens in and out; see `price`."""
+        rates = price(model, prices)
+        usd = None if rates is None else (tokens[0] * rates[0] + tokens[1] * rates[1]) / 1e6
+        return cls(model, *asked, *tokens, usd)
 
 
 @dataclass
@@ -114,7 +114,7 @@ def price(model: str, prices: Path | None = None) -> tuple[float, float] | None:
     tuple of float, or None
         ``(0, 0)`` for models on one's own machine; None where the price is not known.
     """
-    if model.split("/")[0] in LOCAL:
+    if find_provider(model).local:
         return 0.0, 0.0
     table = _prices(prices)
     matches = [name for name in table if model == name or model.startswith(f"{name}-20")]
@@ -150,21 +150,28 @@ def estimate_cost(trials: pl.DataFrame, model: str, prices: Path | None = None) 
     Cost
     """
     words = pl.col("attributes").list.len()
-    forced = pl.col("mode") == "forced"
+    apart = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.apart])
+    questions = pl.when(apart).then(words).otherwise(1)
     pair = pl.col("marginalized").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PAIR
     answer = pl.col("attributes").list.join(" ").str.len_chars() / CHARACTERS_PER_TOKEN
     prompt = pl.col("prompt").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT
     twice = pl.col("followup").is_not_null().cast(pl.Int64)
-    written = (pl.col("mode") == "free") & pl.col("instrument").is_in(_WRITTEN)
-    prose = pl.when(written).then(TOKENS_OF_PROSE).otherwise(twice * TOKENS_OF_DESCRIPTION)
+    written = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.kind == TEXT])
+    around = {one.name: one.prose for one in INSTRUMENTS.values()}
+    first = {one.name: one.first_answer for one in INSTRUMENTS.values()}
+    prose = _per_instrument(around) * written + _per_instrument(first) * twice
     followup = pl.col("followup").str.len_chars().fill_null(0) / CHARACTERS_PER_TOKEN
     second = twice * (prompt + prose + followup)
     sums = trials.select(
-        calls=(pl.when(forced).then(words).otherwise(1) + twice).sum(),
-        input=(pl.when(forced).then(prompt * words).otherwise(prompt) + second).sum(),
-        output=(pl.when(forced).then(words).otherwise(answer + pair * words) + prose).sum(),
+        calls=(questions + twice).sum(),
+        input=(prompt * questions + second).sum(),
+        output=(pl.when(apart).then(words).otherwise(answer + pair * words) + prose).sum(),
     ).row(0)
     calls, tokens_in, tokens_out = int(sums[0]), math.ceil(sums[1]), math.ceil(sums[2])
     rates = price(model, prices)
     usd = None if rates is None else (tokens_in * rates[0] + tokens_out * rates[1]) / 1e6
     return Cost(model, trials.height, calls, tokens_in, tokens_out, usd)
+
+
+def _per_instrument(tokens: dict[str, int]) -> pl.Expr:
+    return pl.col("instrument").replace_strict(tokens, default=0, return_dtype=pl.Int64)

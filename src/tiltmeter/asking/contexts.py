@@ -8,36 +8,43 @@ answers, so that an interrupted run ends as an uninterrupted one would.
 
 from __future__ import annotations
 
-import asyncio
+import functools
+import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tiltmeter.asking.budget import CHARACTERS_PER_TOKEN, TOKENS_PER_PROMPT, Budget, Cost, price
-from tiltmeter.asking.context_record import claim_contexts, identify_contexts, write_record
-from tiltmeter.asking.context_session import ContextSession, OnProgress, Sense
-from tiltmeter.asking.journal import Journal
-from tiltmeter.asking.sessions import only_process
+from tiltmeter.asking.budget import CHARACTERS_PER_TOKEN, TOKENS_PER_PROMPT, Budget, Cost
+from tiltmeter.asking.claim import Claimant, claim, only_process, short_hash
+from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_all, draw_seed
+from tiltmeter.asking.ledger import Ledger
 from tiltmeter.errors import InputError
 from tiltmeter.models.opening import Connection, Generation, open_model
 from tiltmeter.networks.wordnet import in_wordnet
-from tiltmeter.reading.contexts import REASONS, Checks, context_messages
+from tiltmeter.reading.contexts import REASONS, Checks, context_messages, read_contexts, wording
+from tiltmeter.results.records import Journal, write_plan
 from tiltmeter.results.states import CONTEXTS
 from tiltmeter.states.examples import write_examples
 from tiltmeter.states.words import read_words
 
-__all__ = ["Asking", "Written", "expected_cost", "make_contexts"]
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelOutput
+
+__all__ = ["Asking", "Written", "cost_of_contexts", "make_contexts"]
 
 #: A sentence of about 20 words and its number.
 TOKENS_PER_SENTENCE = 30
 
 #: Senses that the record names.
 NAMED = 100
+
+#: Errors with no answer before them, and errors in a row, after which a model is given up.
+PATIENCE = (1, 20)
 
 
 @dataclass(frozen=True)
@@ -137,30 +144,30 @@ def make_contexts(
     asking, budget = asking or Asking(), budget or Budget()
     senses = senses.unique("key", keep="first", maintain_order=True)
     opened = open_model(model, asking.generation, asking.connection)
-    record = claim_contexts(out, identify_contexts(model, senses, asking.generation, asking.seed))
-    kept = out.with_name(f"{out.name}.answers")
-    kept.mkdir(exist_ok=True)
-    with only_process(kept):
-        asked = _listed(senses, asking)
-        journal, checks = Journal(kept, model), _checks()
-        spent = _replay(journal, asked, checks, budget)
-        on_progress(model, {"trials": sum(len(s.sentences) for s in asked), "calls": 0})
-        session = ContextSession(opened, asked, checks, journal, budget, on_progress)
-        session.seed = asking.seed
-        try:
-            asyncio.run(session.run())
-        except KeyboardInterrupt:
-            session.stopped_by = "interrupted"
-        written = _outcome(session)
-        write_record(out, {**record, **_counts(session, written, spent)})
-        if session.fatal is not None:
-            raise session.fatal
+    if out.suffix != ".jsonl":
+        raise InputError(f"out {str(out)!r}: the file of contexts must end in .jsonl")
+    plan = _Plan(model, senses, asking)
+    record = claim(out, plan)
+    folder = out.with_name(f"{out.name}.answers")
+    folder.mkdir(exist_ok=True)
+    with only_process(folder):
+        ledger = Ledger(Journal(folder, model), budget, patience=PATIENCE)
+        strategy = _Senses(senses, asking)
+        for line in ledger.journal.lines():
+            ledger.replay(line)
+            ledger.answers += strategy.recall(line)
+        on_progress(model, {"trials": strategy.sentences, "calls": 0})
+        ask_all([Session(opened, strategy, ledger, on_progress)])
+        written = _outcome(strategy.senses, ledger)
+        write_plan(plan.file(out), {**record, **_counts(written, ledger.journal)})
+        if ledger.fatal is not None:
+            raise ledger.fatal
         if written.finished:
-            write_examples(_contexts(asked), senses, out, model)
+            write_examples(_contexts(strategy.senses), senses, out, model)
     return written
 
 
-def expected_cost(
+def cost_of_contexts(
     model: str, senses: pl.DataFrame, asking: Asking, prices: Path | None = None
 ) -> Cost:
     """Estimate calls, tokens and dollars of one round.
@@ -181,49 +188,133 @@ def expected_cost(
     Cost
         Its trials are sentences.
     """
-    asked = _listed(senses.unique("key"), asking)
-    prompts = (context_messages(s.term, s.definition, asking.per_sense) for s in asked)
-    said = sum(len(message.text) for prompt in prompts for message in prompt)
-    tokens_in = math.ceil(said / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT * len(asked))
+    asked = senses.unique("key").select("term", "definition").rows()
+    prompts = (context_messages(term, text, asking.per_sense) for term, text in asked)
+    characters = sum(len(message.text) for prompt in prompts for message in prompt)
+    tokens_in = math.ceil(characters / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT * len(asked))
     sentences = len(asked) * asking.per_sense
-    tokens_out = sentences * TOKENS_PER_SENTENCE
-    rates = price(model, prices)
-    usd = None if rates is None else (tokens_in * rates[0] + tokens_out * rates[1]) / 1e6
-    return Cost(model, sentences, len(asked), tokens_in, tokens_out, usd)
+    tokens = tokens_in, sentences * TOKENS_PER_SENTENCE
+    return Cost.of(model, (sentences, len(asked)), tokens, prices)
 
 
-def _listed(senses: pl.DataFrame, asking: Asking) -> list[Sense]:
-    return [
-        Sense(key, term, definition, asking.per_sense, asking.rounds)
-        for key, term, definition in senses.select("key", "term", "definition").iter_rows()
-    ]
+@dataclass(frozen=True)
+class _Plan(Claimant):
+    """What is asked for a file of contexts; more sentences and more rounds may be asked later."""
+
+    model: str
+    senses: pl.DataFrame
+    asking: Asking
+
+    def file(self, out: Path) -> Path:
+        return out.with_name(f"{out.name}.record.json")
+
+    def identity(self) -> dict[str, Any]:
+        asked = self.senses.select("key", "term", "definition").rows()
+        generation = self.asking.generation
+        return {
+            "model": self.model,
+            "prompt_hash": short_hash(wording()),
+            "senses_hash": short_hash(json.dumps(asked)),
+            "seed": self.asking.seed,
+            "temperature": generation.temperature,
+            "top_p": generation.top_p,
+            "max_tokens": generation.max_tokens,
+        }
 
 
-def _checks() -> Checks:
-    """Know the most frequent given names, and what words there are."""
-    return Checks(frozenset(read_words("names").compared), lambda word: bool(in_wordnet([word])))
+@dataclass
+class _Sense:
+    """A sense, the sentences it has, and the calls it has had."""
+
+    key: str
+    term: str
+    definition: str | None
+    wanted: int
+    rounds: int
+    """Calls it may take."""
+    answers: int = 0
+    sentences: list[str] = field(default_factory=list)
+    rejected: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def lacks(self) -> int:
+        """How many sentences are missing."""
+        return self.wanted - len(self.sentences)
+
+    @property
+    def open(self) -> bool:
+        """Whether it is to be asked about again."""
+        return self.lacks > 0 and self.answers < self.rounds
+
+    def take(self, answer: str, checks: Checks) -> int:
+        """Take the sentences of an answer that pass; return how many were missing and came."""
+        self.answers += 1
+        found = read_contexts(answer, self.term, checks, self.sentences)
+        taken = found.sentences[: max(self.lacks, 0)]
+        self.sentences += taken
+        self.rejected += found.rejected
+        return len(taken)
 
 
-def _replay(
-    journal: Journal, senses: Sequence[Sense], checks: Checks, budget: Budget
-) -> Counter[str]:
-    """Take what was answered before; what it cost counts against the budget."""
-    by_key = {sense.key: sense for sense in senses}
-    spent: Counter[str] = Counter()
-    for answer in journal:
-        budget.calls += 1
-        budget.spend(answer, None)
-        spent["calls"] += 1
-        for name in ("input_tokens", "output_tokens"):
-            spent[name] += answer.get(name) or 0
-        sense = by_key.get(answer.get("key", ""))
-        if sense is not None and isinstance(text := answer.get("response"), str):
-            sense.take(text, checks)
-    return spent
+class _Senses:
+    """Asks about every open sense once a pass; one whose call failed again in the next."""
+
+    def __init__(self, senses: pl.DataFrame, asking: Asking) -> None:
+        self.asking = asking
+        self.senses = [
+            _Sense(key, term, definition, asking.per_sense, asking.rounds)
+            for key, term, definition in senses.select("key", "term", "definition").iter_rows()
+        ]
+        self._by_key = {sense.key: sense for sense in self.senses}
+        # The most frequent given names, and what words there are.
+        names = frozenset(read_words("names").compared)
+        self._checks = Checks(names, lambda word: bool(in_wordnet([word])))
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences there are."""
+        return sum(len(sense.sentences) for sense in self.senses)
+
+    def recall(self, line: Line) -> bool:
+        """Take what was answered earlier; False where it is no answer about one of the senses."""
+        sense, text = self._by_key.get(line.get("key", "")), line.get("response")
+        if sense is None or not isinstance(text, str):
+            return False
+        sense.take(text, self._checks)
+        return True
+
+    def passes(self) -> Iterator[Callable[[], _Sense | None]]:
+        for _ in range(self.asking.rounds):
+            waiting = iter([sense for sense in self.senses if sense.open])
+            yield functools.partial(next, waiting, None)
+
+    def prompts(self, sense: _Sense) -> Iterator[Prompt]:
+        messages = context_messages(sense.term, sense.definition, sense.lacks, sense.sentences)
+        yield messages, {"seed": draw_seed(self.asking.seed, sense.key, sense.answers)}
+
+    def answers(self, sense: _Sense, prompt: Prompt, output: ModelOutput) -> list[Line]:
+        from tiltmeter.asking.trials import encodable
+
+        usage = output.usage
+        return [
+            {
+                "key": sense.key,
+                "response": encodable(output.completion),
+                "stop_reason": output.stop_reason if output.choices else None,
+                "input_tokens": usage.input_tokens if usage else None,
+                "output_tokens": usage.output_tokens if usage else None,
+            }
+        ]
+
+    def failures(self, sense: _Sense, error: str) -> list[Line]:
+        return [{"key": sense.key, "error": error}]
+
+    def take(self, sense: _Sense, lines: Sequence[Line]) -> int:
+        (line,) = lines
+        return 0 if "error" in line else sense.take(line["response"], self._checks)
 
 
-def _outcome(session: ContextSession) -> Written:
-    senses = session.senses
+def _outcome(senses: Sequence[_Sense], ledger: Ledger) -> Written:
     rejected = sum((sense.rejected for sense in senses), Counter[str]())
     finished = not any(sense.open for sense in senses)
     return Written(
@@ -231,22 +322,25 @@ def _outcome(session: ContextSession) -> Written:
         sentences=sum(len(sense.sentences) for sense in senses),
         incomplete=tuple(sense.key for sense in senses if sense.lacks),
         rejected={reason: rejected[reason] for reason in REASONS if rejected[reason]},
-        calls=session.calls,
-        errors=session.errors,
-        last_error=session.last_error,
-        stopped_by=None if finished else session.stopped_by,
+        calls=ledger.calls,
+        errors=ledger.errors,
+        last_error=ledger.last_error,
+        stopped_by=None if finished else ledger.stopped_by,
         finished=finished,
     )
 
 
-def _contexts(senses: Sequence[Sense]) -> pl.DataFrame:
+def _contexts(senses: Sequence[_Sense]) -> pl.DataFrame:
     rows = [(sense.key, sense.term, text) for sense in senses for text in sense.sentences]
     return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
 
 
-def _counts(session: ContextSession, written: Written, spent: Counter[str]) -> dict[str, Any]:
-    """Say for the record what came of it."""
-    totals = spent + session.spent
+def _counts(written: Written, journal: Journal) -> dict[str, Any]:
+    """Say for the record what came of it, and what it cost over all times."""
+    totals = dict.fromkeys(("calls", "input_tokens", "output_tokens"), 0)
+    for line in journal.lines():
+        for name in totals:
+            totals[name] += line.get(name) or 0
     return {
         "senses": written.senses,
         "sentences": written.sentences,
@@ -254,5 +348,5 @@ def _counts(session: ContextSession, written: Written, spent: Counter[str]) -> d
         "incomplete": len(written.incomplete),
         "incomplete_senses": list(written.incomplete[:NAMED]),
         "finished": written.finished,
-        **{name: totals[name] for name in ("calls", "input_tokens", "output_tokens")},
+        **totals,
     }

@@ -13,11 +13,11 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.journal import journals
 from tiltmeter.asking.sessions import Outcome, ask_models
 from tiltmeter.asking.studies import by_study
 from tiltmeter.instruments.scoring import open_decisions
 from tiltmeter.results import TRIALS
+from tiltmeter.results.records import journals
 from tiltmeter.stimuli import Study
 
 __all__ = ["JUDGE", "ask_judge", "verdicts"]

@@ -14,8 +14,8 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.asking.trials import encodable
 from tiltmeter.errors import InputError
+from tiltmeter.modes.mode import encodable
 from tiltmeter.results import RESPONSES
 
 __all__ = ["read_logs"]

@@ -6,16 +6,18 @@ import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tiltmeter import __version__
+from tiltmeter.asking.claim import Claimant
 from tiltmeter.errors import InputError
 from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
 from tiltmeter.instruments.design import Design
 from tiltmeter.models.opening import Generation
-from tiltmeter.stimuli import SHARED, Study, study_hash
+from tiltmeter.modes import MODES
+from tiltmeter.stimuli import Study, study_hash
 
 __all__ = ["Plan", "Selection"]
 
@@ -59,12 +61,12 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Claimant):
     """Which models are asked what."""
 
     selections: Sequence[Selection]
     models: Sequence[str]
-    modes: Sequence[str] = ("free",)
+    modes: Sequence[str] = tuple(MODES)[:1]
     iterations: int = 50
     order: str = "mirrored"
     word_list: str = "plain"
@@ -139,14 +141,18 @@ class Plan:
             "generation": asdict(self.generation),
         }
 
-    def describe(self, command: str, created: str) -> dict[str, Any]:
-        """Everything a reader of the results needs to know, for ``plan.json``."""
+    def file(self, out: Path) -> Path:
+        """Return where a results directory keeps the plan."""
+        return out / "plan.json"
+
+    def attachments(self) -> dict[str, str]:
+        """Return the study files, which `load_study` reads back with the same content."""
+        return {f"studies/{s.study.name}.yaml": _study_text(s.study) for s in self.selections}
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a reader of the results needs to know, beside the identity."""
         main = self.selections[0].study
         return {
-            "tiltmeter": __version__,
-            "created": created,
-            "command": command,
-            **self.identity(),
             "study": main.name,
             "study_title": main.title,
             "study_hash": study_hash(main),
@@ -166,6 +172,14 @@ class Plan:
             ),
             "controls": {s.study.name: s.study.control for s in self.selections if s.study.control},
         }
+
+
+def _study_text(study: Study) -> str:
+    import yaml
+
+    content = study.model_dump(exclude_none=True)
+    text: str = yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
+    return text
 
 
 def _source(study: Study) -> dict[str, str]:
@@ -195,7 +209,8 @@ def _stereotypes(selections: Sequence[Selection]) -> dict[str, Any]:
         of_study = described.setdefault(selection.study.name, {})
         for key in selection.stereotypes:
             one = of_study.setdefault(key, _stereotype(selection.study, key))
-            defects = {_defect(selection, key, v) for v in selection.variations}
+            defect = INSTRUMENTS[selection.instrument].defect
+            defects = {defect(selection.study, key, v) for v in selection.variations}
             one["defects"] = sorted({*one["defects"], *(d for d in defects if d)})
     return described
 
@@ -216,12 +231,3 @@ def _stereotype(study: Study, key: str) -> dict[str, Any]:
         },
         "defects": [],
     }
-
-
-def _defect(selection: Selection, key: str, variation: str) -> str | None:
-    """Return the defect of the source that a wording keeps, if any."""
-    stereotype = selection.study.stereotypes[key]
-    if selection.instrument in SHARED:
-        return stereotype.defect(variation)
-    decision = stereotype.decision(selection.instrument, variation)
-    return decision.source_defect if decision is not None else None

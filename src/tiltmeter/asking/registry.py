@@ -2,22 +2,13 @@
 
 from inspect_ai.model import modelapi
 
-from tiltmeter.asking.tasks import (
-    absolute_decision,
-    affective_attribution,
-    chained_task,
-    relative_decision,
-    word_association,
-)
+from tiltmeter.asking.tasks import task_of
+from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.models.embedded.provider import tiltmeter_provider
 
-__all__ = [
-    "absolute_decision",
-    "affective_attribution",
-    "chained_task",
-    "relative_decision",
-    "tiltmeter",
-    "word_association",
-]
+__all__ = ["TASKS", "tiltmeter"]
+
+#: The inspect task of each instrument.
+TASKS = {name: task_of(instrument) for name, instrument in INSTRUMENTS.items()}
 
 tiltmeter = modelapi(name="tiltmeter")(tiltmeter_provider)

@@ -1,11 +1,63 @@
-"""Which answer is asked for next: round by round, every cue once before any twice."""
+"""Which associations are there, and which is asked for next: every cue once before any twice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["Call", "Rounds"]
+from tiltmeter.networks.shards import find_fault
+
+__all__ = ["Call", "Rounds", "Tally"]
+
+
+class Tally:
+    """Which answers a model has given; one bit each, so that a million take less than 1 MB.
+
+    Parameters
+    ----------
+    cues, repetitions
+        What is asked; answers to others are not counted.
+
+    Attributes
+    ----------
+    done
+        A number per cue whose bits are its repetitions.
+    answered, readable, associates
+        How many answers there are, how many hold at least one associate, and how many they hold.
+    """
+
+    def __init__(self, cues: Sequence[str], repetitions: int) -> None:
+        self.repetitions = repetitions
+        self.done = [0] * len(cues)
+        self.answered = self.readable = self.associates = 0
+        self._places = {cue: place for place, cue in enumerate(cues)}
+
+    @property
+    def wanted(self) -> int:
+        """How many answers there will be."""
+        return len(self.done) * self.repetitions
+
+    @property
+    def missing(self) -> int:
+        """How many answers are still to be asked for."""
+        return self.wanted - self.answered
+
+    def count(self, line: dict[str, Any]) -> bool:
+        """Take note of a recorded answer or error; False where it is about something else."""
+        fault = find_fault(line)
+        if fault == "malformed" or line["repetition"] >= self.repetitions:
+            return False
+        place = self._places.get(line["cue"])
+        if place is None:
+            return False
+        bit = 1 << line["repetition"]
+        if fault is None and not self.done[place] & bit:
+            self.done[place] |= bit
+            self.answered += 1
+            self.readable += bool(line["responses"])
+            self.associates += len(line["responses"])
+        return True
 
 
 @dataclass(frozen=True)

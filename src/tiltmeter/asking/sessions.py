@@ -1,15 +1,12 @@
-"""Ask models, within a budget, so that a killed run continues.
+"""Ask trials as samples of inspect's evaluations, within a budget, so that a killed run continues.
 
 inspect does the asking: clients, retries, rate limits, concurrency, logs. This module decides
-what is still to be asked, keeps the journal and the budget, and stops early when going on would
-be pointless (disk full, a mode the model cannot do, nothing but errors).
+what is still to be asked; the `Ledger` keeps the answers and says when to stop.
 """
 
 from __future__ import annotations
 
-import contextlib
-import errno
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,13 +14,13 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.asking.budget import Budget, price
-from tiltmeter.asking.journal import Journal
-from tiltmeter.errors import InputError, ModelError, PlanError, TiltmeterError
+from tiltmeter.asking.claim import only_process
+from tiltmeter.asking.generating import OnProgress
+from tiltmeter.asking.ledger import Ledger
+from tiltmeter.errors import ModelError
+from tiltmeter.results.records import Journal
 
-__all__ = ["Outcome", "ask_models", "only_process"]
-
-#: Errors in a row, with no answer before them, after which a model is given up.
-HOPELESS = 20
+__all__ = ["Outcome", "ask_models"]
 
 
 @dataclass
@@ -43,56 +40,13 @@ class Outcome:
         return self.answered == self.trials
 
 
-class _Session:
-    """What one model's solver may do, and what it has done."""
-
-    def __init__(self, journal: Journal, budget: Budget, rates: tuple[float, float] | None) -> None:
-        self.journal = journal
-        self.budget = budget
-        self.rates = rates
-        self.fatal: TiltmeterError | None = None
-        self.limit: str | None = None
-        self.answers = 0
-        self.errors = 0
-
-    def may_call(self, calls: int) -> bool:
-        if self.fatal is not None or self.limit is not None:
-            return False
-        self.limit = self.budget.exhausted(calls)
-        return self.budget.take(calls)
-
-    def record(self, answer: dict[str, Any]) -> None:
-        try:
-            self.journal.append(answer)
-        except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            what = "disk full" if full else error.strerror
-            self.fatal = InputError(
-                f"{self.journal.path}: {what}; make room and repeat the command to continue"
-            )
-            raise self.fatal from None
-        if answer.get("error") is None:
-            self.answers += 1
-            self.budget.spend(answer, self.rates)
-        else:
-            self.errors += 1
-            kind, _, text = answer["error"].partition(": ")
-            if kind == ModelError.__name__:
-                self.fatal = ModelError(text)
-            elif not self.answers and self.errors >= HOPELESS:
-                self.fatal = ModelError(
-                    f"{self.journal.model}: the first {self.errors} trials all failed: "
-                    f"{answer['error']}"
-                )
-
-
 def ask_models(
     trials: pl.DataFrame,
     models: Mapping[str, Any],
     directory: Path,
     budget: Budget,
     *,
-    on_progress: Callable[[str, dict[str, Any]], None] = lambda model, answer: None,
+    on_progress: OnProgress = lambda model, answer: None,
     prices: Path | None = None,
 ) -> Outcome:
     """Ask every trial that has no answer yet.
@@ -127,49 +81,50 @@ def ask_models(
         If another process is asking in this directory.
     """
     with only_process(directory):
-        sessions = {
-            name: _Session(Journal(directory, name), budget, price(name, prices)) for name in models
+        ledgers = {
+            name: Ledger(Journal(directory, name), budget, price(name, prices)) for name in models
         }
         tasks = []
-        for name, session in sessions.items():
-            done = _count_done(session)
+        for name, ledger in ledgers.items():
+            done = _replay(ledger)
             on_progress(name, {"trials": len(done), "calls": 0})
             left = trials.filter(~pl.col("trial_id").is_in(done))
             if left.height:
-                tasks.append(_task(left, models[name], session, on_progress))
-        interrupted, error = _evaluate(tasks, directory) if tasks else (False, None)
-    for session in sessions.values():
-        if session.fatal is not None:
-            raise session.fatal
-    outcome = _outcome(trials, sessions, interrupted)
+                tasks.append(_task(left, models[name], ledger, on_progress))
+        try:
+            interrupted, error = _evaluate(tasks, directory) if tasks else (False, None)
+        finally:
+            for ledger in ledgers.values():
+                ledger.journal.close()
+    for ledger in ledgers.values():
+        if ledger.fatal is not None:
+            raise ledger.fatal
+    outcome = _outcome(trials, ledgers, interrupted)
     return replace(outcome, last_error=error or outcome.last_error)
 
 
-def _count_done(session: _Session) -> set[str]:
-    """Ids with an answer; their calls and tokens count against the budget."""
+def _replay(ledger: Ledger) -> set[str]:
+    """Return the ids with an answer; their calls and tokens count against the budget."""
     done = set()
-    for answer in session.journal:
+    for answer in ledger.journal:
         if answer.get("error") is None:
             done.add(answer["trial_id"])
-            session.budget.calls += answer.get("calls", 1)
-            session.budget.spend(answer, session.rates)
+            ledger.replay(answer)
     return done
 
 
-def _task(
-    trials: pl.DataFrame,
-    model: Any,
-    session: _Session,
-    on_progress: Callable[[str, dict[str, Any]], None],
-) -> Any:
+def _task(trials: pl.DataFrame, model: Any, ledger: Ledger, on_progress: OnProgress) -> Any:
     """Build the inspect task of one model."""
     from tiltmeter.asking.trials import ask, trials_task
 
     def on_answer(answer: dict[str, Any]) -> None:
-        session.record(answer)
-        on_progress(session.journal.model, answer)
+        ledger.record(answer)
+        kind, _, text = (answer.get("error") or "").partition(": ")
+        if kind == ModelError.__name__:  # it cannot do the response mode
+            ledger.fatal = ledger.fatal or ModelError(text)
+        on_progress(ledger.journal.model, answer)
 
-    return trials_task(trials, ask(on_answer, session.may_call), model=model, name="tiltmeter")
+    return trials_task(trials, ask(on_answer, ledger.may_call), model=model, name="tiltmeter")
 
 
 def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
@@ -194,30 +149,14 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
     return interrupted, " ".join(errors[0].split()) if errors else None
 
 
-def _outcome(trials: pl.DataFrame, sessions: dict[str, _Session], interrupted: bool) -> Outcome:
-    answers = [a.get("error") for session in sessions.values() for a in session.journal]
+def _outcome(trials: pl.DataFrame, ledgers: dict[str, Ledger], interrupted: bool) -> Outcome:
+    answers = [a.get("error") for ledger in ledgers.values() for a in ledger.journal]
     errors = [error for error in answers if error is not None]
-    limits = [s.limit for s in sessions.values() if s.limit]
+    limits = [ledger.stopped_by for ledger in ledgers.values() if ledger.stopped_by]
     return Outcome(
-        trials=trials.height * len(sessions),
+        trials=trials.height * len(ledgers),
         answered=len(answers) - len(errors),
         errors=len(errors),
         last_error=errors[-1] if errors else None,
         stopped_by="interrupted" if interrupted else limits[0] if limits else None,
     )
-
-
-@contextlib.contextmanager
-def only_process(directory: Path) -> Iterator[None]:
-    """Hold the directory's lock; the system releases it when the process ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows: there the second process is not noticed
-        yield
-        return
-    with (directory / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise PlanError(f"{directory}: another process is running this plan") from None
-        yield

@@ -2,12 +2,16 @@
 
 Every task takes the same options: `study`, a name or the path of a study file; `stereotypes`
 and `variations`, names as a list or separated by commas; `mode`, ``free``, ``structured`` or
-``forced``; `iterations`, trials per stereotype, dimension and variation; `order`, ``mirrored`` or
-``random``; `intervention`, the name of a system prompt; `seed`, of the draws.
+``forced``; `iterations`, trials per stereotype, dimension and variation; `intervention`, the name
+of a system prompt; `seed`, of the draws. Instruments add options of their own, fields of `Design`,
+such as `order`, ``mirrored`` or ``random``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
+from inspect import Parameter, Signature
 from typing import Any
 
 from inspect_ai import Task, task
@@ -16,134 +20,50 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
 from tiltmeter.asking.trials import ask, trials_task
-from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.instruments.catalogue import INSTRUMENTS, select
 from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.selection import find_intervention, select
-from tiltmeter.stimuli import load_study
+from tiltmeter.instruments.instrument import Instrument
+from tiltmeter.stimuli import find_intervention, load_study
 
-__all__ = [
-    "absolute_decision",
-    "affective_attribution",
-    "chained_task",
-    "measured",
-    "relative_decision",
-    "word_association",
-]
-
-Names = str | list[str] | None
+__all__ = ["measured", "task_of"]
 
 
-def _task(
-    instrument: str,
-    study: str,
-    stereotypes: Names,
-    variations: Names,
-    intervention: str,
-    **design: Any,
-) -> Task:
-    loaded = load_study(study)
-    chosen = select(loaded, instrument, stereotypes, variations)
-    name, system = find_intervention([loaded], intervention)
-    return trials_task(
-        INSTRUMENTS[instrument].trials(
-            loaded,
-            Design(intervention=name, system=system, **design),
-            stereotypes=chosen[0],
-            variations=chosen[1],
-        ),
-        ask(),
-        scorer=measured(study),
-        config=GenerateConfig(temperature=1.0, max_tokens=1024),
-        name=instrument,
-    )
-
-
-@task
-def word_association(  # noqa: PLR0913 - each is a -T option
-    study: str = "bai2025",
-    stereotypes: Names = None,
-    variations: Names = None,
-    mode: str = "free",
-    iterations: int = 10,
-    order: str = "mirrored",
-    word_list: str = "plain",
-    options: str = "words",
-    intervention: str = "none",
-    seed: int = 0,
-) -> Task:
-    """LLM Word Association Test (Bai et al. 2025)."""
-    design = {
-        "mode": mode,
-        "iterations": iterations,
-        "order": order,
-        "word_list": word_list,
-        "options": options,
-        "seed": seed,
+def task_of(instrument: Instrument) -> Callable[..., Task]:
+    """Make the inspect task of an instrument, named after it."""
+    usual = {one.name: one.default for one in fields(Design)}
+    defaults: dict[str, Any] = {
+        "study": instrument.study,
+        "stereotypes": None,
+        "variations": None,
+        "mode": usual["mode"],
+        "iterations": instrument.iterations,
+        **{name: usual[name] for name in instrument.options},
+        "intervention": "none",
+        "seed": 0,
     }
-    return _task("word_association", study, stereotypes, variations, intervention, **design)
 
+    def make(**options: Any) -> Task:
+        given = {**defaults, **options}
+        named = given.pop("study")
+        study = load_study(named)
+        stereotypes, variations = select(
+            study, instrument.name, given.pop("stereotypes"), given.pop("variations")
+        )
+        intervention, system = find_intervention([study], given.pop("intervention"))
+        design = Design(intervention=intervention, system=system, **given)
+        return trials_task(
+            instrument.trials(study, design, stereotypes=stereotypes, variations=variations),
+            ask(),
+            scorer=measured(named),
+            config=GenerateConfig(temperature=1.0, max_tokens=1024),
+            name=instrument.name,
+        )
 
-@task
-def affective_attribution(  # noqa: PLR0913 - each is a -T option
-    study: str = "mist2025",
-    stereotypes: Names = None,
-    variations: Names = None,
-    mode: str = "free",
-    iterations: int = 10,
-    order: str = "mirrored",
-    intervention: str = "none",
-    seed: int = 0,
-) -> Task:
-    """Affective Attribution Test (Li et al. 2025)."""
-    design = {"mode": mode, "iterations": iterations, "order": order, "seed": seed}
-    return _task("affective_attribution", study, stereotypes, variations, intervention, **design)
-
-
-@task
-def relative_decision(  # noqa: PLR0913 - each is a -T option
-    study: str = "bai2025",
-    stereotypes: Names = None,
-    variations: Names = None,
-    mode: str = "free",
-    iterations: int = 8,
-    order: str = "mirrored",
-    intervention: str = "none",
-    seed: int = 0,
-) -> Task:
-    """LLM Relative Decision Test (Bai et al. 2025)."""
-    design = {"mode": mode, "iterations": iterations, "order": order, "seed": seed}
-    return _task("relative_decision", study, stereotypes, variations, intervention, **design)
-
-
-@task
-def absolute_decision(  # noqa: PLR0913 - each is a -T option
-    study: str = "bai2025",
-    stereotypes: Names = None,
-    variations: Names = None,
-    mode: str = "free",
-    iterations: int = 8,
-    intervention: str = "none",
-    seed: int = 0,
-) -> Task:
-    """Absolute decisions (Bai et al. 2025, SI section L)."""
-    design = {"mode": mode, "iterations": iterations, "seed": seed}
-    return _task("absolute_decision", study, stereotypes, variations, intervention, **design)
-
-
-@task
-def chained_task(  # noqa: PLR0913 - each is a -T option
-    study: str = "bai2025",
-    stereotypes: Names = None,
-    variations: Names = None,
-    mode: str = "free",
-    iterations: int = 8,
-    order: str = "mirrored",
-    intervention: str = "none",
-    seed: int = 0,
-) -> Task:
-    """Association, profiles and decision in one prompt (Bai et al. 2025, SI section K)."""
-    design = {"mode": mode, "iterations": iterations, "order": order, "seed": seed}
-    return _task("chained_task", study, stereotypes, variations, intervention, **design)
+    options = [Parameter(n, Parameter.KEYWORD_ONLY, default=v) for n, v in defaults.items()]
+    make.__name__ = make.__qualname__ = instrument.name
+    make.__doc__ = f"{instrument.measures[-1].title} ({instrument.measures[-1].reference})."
+    make.__signature__ = Signature(options, return_annotation=Task)  # type: ignore[attr-defined]
+    return task(make)
 
 
 @scorer(metrics={"*": [mean(), stderr(cluster="pair_id")]})

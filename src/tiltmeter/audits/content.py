@@ -11,14 +11,13 @@ from dataclasses import replace
 import polars as pl
 
 from tiltmeter.audits.decisions import RUN
+from tiltmeter.instruments.catalogue import with_table
 from tiltmeter.results import ESTIMATES, FACTORS, OUTCOMES, SCORES
 from tiltmeter.results.answers import ATTRIBUTIONS, MATCHES
 from tiltmeter.results.measures import DETAILS
 from tiltmeter.statistics.contrasts import Contrasted, contrast
 
 __all__ = ["attribution_contrasts", "attributions"]
-
-INSTRUMENT = "affective_attribution"
 
 #: The note on differences of answers that were not drawn in pairs.
 AFTERWARDS = "paired afterwards, within a wording and along the objects"
@@ -67,7 +66,8 @@ def attributions(scores: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
 
 def _with_shares(scores: pl.LazyFrame) -> pl.LazyFrame:
     """Add what an answer counts for as comedy, tragedy and neutral; null where it was not read."""
-    ours = scores.filter(pl.col("instrument") == INSTRUMENT)
+    named = [one.name for one in with_table("attributions")]
+    ours = scores.filter(pl.col("instrument").is_in(named))
     valence = pl.when(pl.col("version") == "default").then("score").otherwise(-pl.col("score"))
     read = pl.col("score").is_not_null()
     neutral = pl.when(read).then((pl.col("outcome") == "neutral").fill_null(False).cast(pl.Float64))
@@ -79,7 +79,7 @@ def _with_shares(scores: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _level(answers: pl.LazyFrame, level: str, keys: Sequence[str]) -> pl.LazyFrame:
-    names = [*RUN, *keys]
+    names = [*RUN, "instrument", *keys]
     first = pl.when(attribute_order="counter_first").then("comedy").otherwise("tragedy")
     decided = pl.col("neutral") == 0
     shares = ("comedy", "tragedy", "neutral")
@@ -142,7 +142,10 @@ def attribution_contrasts(
             )
             estimates.append(found.estimates.with_columns(note=pl.lit(note, pl.String)))
             matches.append(found.matches)
-    return Contrasted(pl.concat(estimates), pl.concat(matches).unique(maintain_order=True))
+    # Each share comes with the same matches and the same change of compliance.
+    return Contrasted(
+        *(pl.concat(rows).unique(maintain_order=True) for rows in (estimates, matches))
+    )
 
 
 def _paired(answers: pl.DataFrame) -> tuple[str | None, pl.DataFrame]:

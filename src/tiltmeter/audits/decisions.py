@@ -8,9 +8,9 @@ from __future__ import annotations
 import polars as pl
 
 from tiltmeter.instruments.absolute_decision import CONSISTENT
-from tiltmeter.instruments.catalogue import MEASURES
-from tiltmeter.results import ESTIMATES, VERSIONS
-from tiltmeter.results.answers import FITS, MATCHES
+from tiltmeter.instruments.catalogue import MEASURES, with_table
+from tiltmeter.results import ESTIMATES, VERSIONS, check
+from tiltmeter.results.answers import FITS, MATCHES, YES_SHARES
 from tiltmeter.statistics.contrasts import Contrasted, contrast
 from tiltmeter.statistics.logistic import Regression, regress
 
@@ -45,9 +45,9 @@ def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
     consistent = pl.col("version").is_in(CONSISTENT)
     yes = pl.when(consistent).then("score").otherwise(1 - pl.col("score"))
     counted = (
-        scores.filter(pl.col("instrument") == "absolute_decision")
+        scores.filter(pl.col("instrument").is_in([one.name for one in with_table("yes_shares")]))
         .with_columns(yes=yes)
-        .group_by(*_CELL, "version")
+        .group_by(*_CELL, "instrument", "version")
         .agg(
             n=pl.len().cast(pl.Int64),
             n_yes=pl.col("yes").sum(),
@@ -57,7 +57,8 @@ def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
     )
     share = pl.when(pl.col("total") > 0).then(pl.col("n_yes") / pl.col("total"))
     smooth = (pl.col("n_yes") + EPSILON) / (pl.col("total") + 2 * EPSILON)
-    shown = counted.with_columns(yes_share=share, published_share=smooth).drop("total").collect()
+    shown = counted.with_columns(yes_share=share, published_share=smooth).collect()
+    shown = check(shown, YES_SHARES, "yes_shares")
     return shown.sort(*_CELL, pl.col("version").cast(pl.Enum(list(VERSIONS)), strict=False))
 
 
@@ -76,12 +77,13 @@ def chained(scores: pl.LazyFrame) -> pl.DataFrame:
     """
     named = [*_CELL, "variation", "trial_id"]
     keys = [*named, "again"]  # recorded answers may share a name: they stand in one order
+    measures = zip(*(one.measures for one in with_table("chained")), strict=True)
     parts = {
-        column: scores.filter(pl.col("instrument") == f"chained_{column}")
+        column: scores.filter(pl.col("instrument").is_in([m.instrument for m in of]))
         .with_columns(again=pl.int_range(pl.len()).over(named))
         .select(*keys, pl.col("score").alias(column))
         .drop_nulls(column)
-        for column in ("association", "decision")
+        for column, of in zip(("association", "decision"), measures, strict=True)
     }
     joined = parts["association"].join(
         parts["decision"], on=keys, how="inner", nulls_equal=True, maintain_order="left"
@@ -112,7 +114,7 @@ def regressions(answers: pl.DataFrame) -> Regression:
         of_run_too = [*of_run, pl.lit(run[0], pl.String).alias("subject")]
         instrument = pl.lit("chained_decision").alias("instrument")
         estimates.append(found.estimates.with_columns(*of_run_too, instrument))
-        fits.append(found.fits.with_columns(of_run))
+        fits.append(found.fits.with_columns(*of_run, instrument))
     return Regression(pl.concat(estimates), pl.concat(fits))
 
 

@@ -17,12 +17,12 @@ import tiltmeter
 from tiltmeter.networks.bias import Lexicons, measure_bias, vary_setting
 from tiltmeter.networks.chance import hold_against_chance
 from tiltmeter.networks.network import Network
-from tiltmeter.networks.priming import check_priming
-from tiltmeter.networks.setting import Setting
+from tiltmeter.networks.priming import absent_words, check_priming
+from tiltmeter.networks.setting import FAMILY, Setting
 from tiltmeter.networks.streams import stream_tables
 from tiltmeter.networks.structure import describe, overlap
-from tiltmeter.results.networks import NETWORK_TABLES
-from tiltmeter.results.tables import keep_table
+from tiltmeter.results.directory import write_results
+from tiltmeter.results.networks import ABSENCES
 from tiltmeter.stimuli import NetworkStudy
 
 __all__ = ["FACTS", "Comparison", "write_networks"]
@@ -71,62 +71,55 @@ def write_networks(
     comparison
         What to compare.
     directory
-        A results directory; each table becomes a parquet file of the name in NETWORK_TABLES.
+        A results directory; see `results.directory`.
     on_progress
         Called after each rewired network.
 
     Returns
     -------
     dict
-        Name → table, those with rows.
+        Name of a table → its rows, those with rows.
 
     Raises
     ------
     InputError
         As for `measure_bias`.
     """
-    tables = _measure(networks, comparison, on_progress)
-    written = [
-        name for name in NETWORK_TABLES if keep_table(tables[name], directory / f"{name}.parquet")
-    ]
+    estimates, details = _measure(networks, comparison, on_progress)
+    write_results(directory, FAMILY, estimates, details)
     facts = json.dumps(_facts(networks, comparison), indent=2, ensure_ascii=False)
     (directory / FACTS).write_text(facts + "\n", encoding="utf-8")
-    return {name: tables[name] for name in written}
+    tables = {"estimates": estimates, **details}
+    return {name: table for name, table in tables.items() if not table.is_empty()}
 
 
 def _measure(
     networks: Sequence[Network], comparison: Comparison, on_progress: Callable[[], None]
-) -> dict[str, pl.DataFrame]:
-    """Make every table of NETWORK_TABLES."""
+) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
+    """Make the estimates, and the details by the names of their tables."""
     study, lexicons, setting = comparison.study, comparison.lexicons, comparison.setting
     found = measure_bias(networks, study, lexicons=lexicons, setting=setting)
     nodes, edges = stream_tables(
         networks, comparison.streams, valence=lexicons.valence, on_missing="skip"
     )
-    chance, sensitivity, priming = [], [], []
+    estimates = [found.estimates]
     for network in networks:
         how: dict[str, Any] = {"lexicons": lexicons, "setting": setting.within(network)}
         if setting.rewirings:
-            chance.append(hold_against_chance(network, study, **how, on_progress=on_progress))
-        sensitivity.append(vary_setting(network, study, **how))
-        priming.append(check_priming(network, how["setting"].spreading))
-    return {
+            estimates.append(hold_against_chance(network, study, **how, on_progress=on_progress))
+        estimates.append(vary_setting(network, study, **how))
+        estimates.append(check_priming(network, how["setting"].spreading))
+    unprimed = [{"network": one.name, "absent": absent_words(one)} for one in networks]
+    absences = pl.DataFrame([row for row in unprimed if row["absent"]], schema=ABSENCES)
+    overlaps = [overlap(a, b) for a, b in combinations(networks, 2)]
+    return pl.concat(estimates), {
         "networks": pl.concat(map(describe, networks)),
-        "network_overlaps": _joined([overlap(a, b) for a, b in combinations(networks, 2)]),
-        "network_effects": found.effects,
-        "network_coefficients": found.coefficients,
-        "network_differences": found.differences,
-        "network_chance": _joined(chance),
-        "network_sensitivity": _joined(sensitivity),
-        "network_priming": _joined(priming),
+        **({"network_overlaps": pl.concat(overlaps)} if overlaps else {}),
         "network_activations": found.activations,
+        "network_absences": pl.concat([found.absences, absences]),
         "network_stream_nodes": nodes,
         "network_stream_edges": edges,
     }
-
-
-def _joined(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat(frames) if frames else pl.DataFrame()
 
 
 def _facts(networks: Sequence[Network], comparison: Comparison) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
-from tiltmeter.asking.directory import held_plan
+from tiltmeter.asking.directory import load_plan
 from tiltmeter.asking.plan import Plan
 from tiltmeter.errors import InputError
+from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.modes import MODES
 from tiltmeter.results import SCORES
 from tiltmeter.results.tables import scan_table
 from tiltmeter.states.trial_effects import TRIAL_WORDS
@@ -17,13 +19,8 @@ from tiltmeter.stimuli import word_key
 
 __all__ = ["ScoredAnswers", "read_answers", "stereotype_name"]
 
-#: Instruments whose scores are associations, and the one whose scores are decisions.
-_ASSOCIATIONS = ("word_association", "chained_association")
-_DECISION = "chained_decision"
 #: Controls are no stereotypes: what they show is known beforehand.
 _CONTROL = "control_"
-#: Which mode is taken where scores have several: they are never pooled.
-_MODES = ("free", "structured", "forced")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +80,16 @@ def read_answers(path: Path) -> ScoredAnswers:
         If a directory holds no plan.
     """
     table = path / "scores.parquet" if path.is_dir() else path
+    associations, decided = _measures()
     frame = scan_table(table, SCORES).filter(pl.col("intervention").fill_null("none") == "none")
     controls = pl.col("study").str.starts_with(_CONTROL)
-    answers = frame.filter(pl.col("instrument").is_in(_ASSOCIATIONS), ~controls).collect()
+    answers = frame.filter(pl.col("instrument").is_in(associations), ~controls).collect()
     if answers.is_empty():
         raise InputError(f"{table}: no scores of word associations; ask for some first")
-    mode = next((mode for mode in _MODES if mode in answers["mode"]), None)
+    mode = next((mode for mode in MODES if mode in answers["mode"]), None)  # never pooled
     chosen = answers.filter(pl.col("mode").eq_missing(pl.lit(mode)))
     decisions = (
-        frame.filter(pl.col("instrument") == _DECISION)
+        frame.filter(pl.col("instrument").is_in(decided))
         .select("model", "trial_id", "variation", decision="score")
         .collect()
         .unique(["model", "trial_id", "variation"], keep="first")
@@ -99,8 +97,17 @@ def read_answers(path: Path) -> ScoredAnswers:
     joined = chosen.join(decisions, on=["model", "trial_id", "variation"], how="left")
     scores = joined.select("model", stereotype_name(), _trial(), "score", "decision")
     scores = scores.unique(["model", "stereotype", "trial"], keep="first")
-    words = _words(held_plan(path)) if path.is_dir() else None
+    words = _words(load_plan(path)) if path.is_dir() else None
     return ScoredAnswers(scores, words, str(mode))
+
+
+def _measures() -> tuple[list[str], list[str]]:
+    """Name the measures that pair words, and those of decisions in the same answers."""
+    pairing = [(one.paired, one.measures) for one in INSTRUMENTS.values() if one.paired]
+    return (
+        [paired.name for paired, _ in pairing],
+        [m.name for paired, measures in pairing for m in measures if m != paired],
+    )
 
 
 def stereotype_name() -> pl.Expr:

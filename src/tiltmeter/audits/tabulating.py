@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from tiltmeter.asking.directory import held_plan
-from tiltmeter.asking.journal import Journal
+from tiltmeter.asking.directory import load_plan
 from tiltmeter.asking.judge import JUDGE, verdicts
 from tiltmeter.asking.plan import Plan
 from tiltmeter.asking.studies import by_study
 from tiltmeter.audits import content, decisions
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.instruments.catalogue import MEASURES
-from tiltmeter.instruments.scoring import score
+from tiltmeter.instruments.scoring import Scores, score
 from tiltmeter.results import (
     COMPLIANCE,
     ESTIMATES,
@@ -31,21 +30,23 @@ from tiltmeter.results import (
     check,
 )
 from tiltmeter.results.directory import write_results
-from tiltmeter.results.tables import pieces, scan_table, write_pieces
+from tiltmeter.results.records import Journal
+from tiltmeter.results.tables import as_frame, pieces, scan_table, write_pieces
 from tiltmeter.results.verdicts import judge
-from tiltmeter.statistics import (
-    Inference,
-    compliance,
-    correlate_dimensions,
-    estimate_summaries,
-    pool_pairs,
-    rank_models,
-    summarise,
-)
-from tiltmeter.statistics.estimates import Estimated
+from tiltmeter.statistics.dimensions import correlate_dimensions, rank_models
+from tiltmeter.statistics.estimates import Estimated, Inference, estimate_summaries
+from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
 from tiltmeter.stimuli import Study
 
-__all__ = ["Tables", "collect_responses", "estimate_scores", "score_responses", "tabulate"]
+__all__ = [
+    "Tables",
+    "answered",
+    "collect_responses",
+    "estimate",
+    "estimate_scores",
+    "score_responses",
+    "tabulate",
+]
 
 
 def collect_responses(plan: Plan, directory: Path) -> None:
@@ -59,16 +60,17 @@ def collect_responses(plan: Plan, directory: Path) -> None:
         A results directory.
     """
     trials = plan.trials()
+    parts = (answered(trials, directory, model) for model in plan.models)
+    write_pieces(parts, directory / "responses.parquet")
 
-    def models() -> Iterator[pl.DataFrame]:
-        for model in plan.models:
-            schema = {name: RESPONSES[name] for name in ("trial_id", *_ANSWER)}
-            journal = ({k: answer.get(k) for k in schema} for answer in Journal(directory, model))
-            answers = pl.DataFrame(list(journal), schema=schema)
-            joined = trials.join(answers, on="trial_id", how="inner", maintain_order="left")
-            yield check(joined.with_columns(model=pl.lit(model)), RESPONSES, "responses")
 
-    write_pieces(models(), directory / "responses.parquet")
+def answered(trials: pl.DataFrame, directory: Path, model: str) -> pl.DataFrame:
+    """Set what a model answered beside the trials; columns of `results.RESPONSES`."""
+    schema = {name: RESPONSES[name] for name in ("trial_id", *_ANSWER)}
+    journal = ({k: answer.get(k) for k in schema} for answer in Journal(directory, model))
+    answers = pl.DataFrame(list(journal), schema=schema)
+    joined = trials.join(answers, on="trial_id", how="inner", maintain_order="left")
+    return check(joined.with_columns(model=pl.lit(model)), RESPONSES, "responses")
 
 
 _ANSWER = ("response", "profile", "stop_reason", "input_tokens", "output_tokens", "error")
@@ -149,13 +151,48 @@ class Tables(NamedTuple):
     details: dict[str, pl.DataFrame]
 
 
-def estimate_scores(scores: Path, inference: Inference | None = None) -> Tables:
+def estimate(scores: object, inference: Inference | None = None) -> pl.DataFrame:
+    """Estimate from scores of any instruments and models.
+
+    Parameters
+    ----------
+    scores
+        What `score` gave, or columns of `results.SCORES`: a polars or pandas frame, or the path
+        of a table.
+    inference
+        Margin, confidence, compliance floor and clusters; by default those of `Inference`.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.ESTIMATES`; see `estimate_scores`.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a score has neither value nor reason, or lies outside its range.
+
+    Examples
+    --------
+    >>> estimates = estimate("scores.parquet")  # doctest: +SKIP
+    >>> estimates.filter(level="model", method="clustered")  # doctest: +SKIP
+    """
+    if isinstance(scores, Scores):
+        scores = scores.scores
+    if isinstance(scores, str | Path):
+        return estimate_scores(Path(scores), inference).estimates
+    frame = check(as_frame(scores, "scores"), SCORES, "scores")
+    return estimate_scores(frame.lazy(), inference).estimates
+
+
+def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = None) -> Tables:
     """Estimate from a table of scores, one model in memory at a time.
 
     Parameters
     ----------
     scores
-        A ``.csv`` or ``.parquet`` table with the columns of `results.SCORES`, of any instruments.
+        Columns of `results.SCORES`, of any instruments: a scan, or the path of a ``.csv`` or
+        ``.parquet`` table.
     inference
         Margin, confidence, compliance floor and clusters; by default those of `Inference`.
 
@@ -172,10 +209,10 @@ def estimate_scores(scores: Path, inference: Inference | None = None) -> Tables:
         If the table is missing or malformed.
     """
     inference = inference or Inference()
-    frame = scan_table(scores, SCORES)
+    frame = scores if isinstance(scores, pl.LazyFrame) else scan_table(scores, SCORES)
     of_scores, orders, compliant = _of_scores(frame, inference)
     if of_scores.is_empty():
-        raise InputError(f"{scores}: no rows")
+        raise InputError(f"{scores if isinstance(scores, Path) else 'scores'}: no rows")
     of_scores = judge(of_scores, compliance_floor=inference.compliance_floor)
     answers = decisions.chained(frame)
     regressions = decisions.regressions(answers)
@@ -247,7 +284,7 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
     PlanError
         If the directory holds no plan, or one of its study files was changed.
     """
-    plan = held_plan(directory)
+    plan = load_plan(directory)
     studies = {s.study.name: s.study for s in plan.selections}
     collect_responses(plan, directory)
     words = score_responses(

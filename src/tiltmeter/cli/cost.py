@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.audit import SIZES, sized_plan
+from tiltmeter.audits import SIZES
 from tiltmeter.cli.options import build_plan, plan_options
 
 __all__ = ["command"]
@@ -14,13 +14,13 @@ __all__ = ["command"]
 
 @click.command("cost")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
-@click.option("--size", type=click.Choice(list(SIZES)), help="As in audit.")
+@click.option("--size", type=click.Choice(SIZES), help="As in audit.")
 @plan_options
 def command(models: tuple[str, ...], size: str | None, **options: Any) -> None:
     """Say what `run` with these options, or `audit --size`, would ask and cost."""
     from tiltmeter.asking.budget import estimate_cost
     from tiltmeter.cli.progress import say_cost
 
-    plan = sized_plan(size, models, options) if size else build_plan(models, options)
+    plan = build_plan(models, options, size)
     trials = plan.trials()
     say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])

@@ -163,13 +163,13 @@ def accept(
 def _asked_of(options: dict[str, Any], count: int) -> tuple[Study, list[str]]:
     """Load the study and find the stereotypes that are meant."""
     from tiltmeter.errors import InputError
-    from tiltmeter.instruments.selection import select
+    from tiltmeter.instruments.word_association import INSTRUMENT
     from tiltmeter.stimuli import load_study
 
     if count < 1:
         raise InputError(f"count {count}: at least 1")
     study = load_study(options["study_name"])
-    return study, select(study, "word_association", options["stereotypes"])[0]
+    return study, INSTRUMENT.select(study, options["stereotypes"])[0]
 
 
 def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -223,18 +223,19 @@ def _ask(name: str, prompts: Sequence[str], out: Path, options: dict[str, Any]) 
     import polars as pl
 
     from tiltmeter.asking.budget import Budget
-    from tiltmeter.asking.journal import Journal
     from tiltmeter.asking.sessions import ask_models
     from tiltmeter.cli.progress import progress_bar
     from tiltmeter.errors import ModelError
     from tiltmeter.models.opening import Generation, open_models
+    from tiltmeter.modes.free import MODE
     from tiltmeter.results import TRIALS
+    from tiltmeter.results.records import Journal
 
     generation = Generation(options["temperature"], 1.0, options["answer_tokens"])
     models = open_models([name], generation, build_connection(options))
     ids = [_name_prompt(i, prompt, options) for i, prompt in enumerate(prompts)]
     rows = [
-        {"trial_id": one, "instrument": "draft", "mode": "free", "prompt": prompt,
+        {"trial_id": one, "instrument": "draft", "mode": MODE.name, "prompt": prompt,
          "attributes": [], "seed": options["seed"] + i}
         for i, (one, prompt) in enumerate(zip(ids, prompts, strict=True))
     ]  # fmt: skip

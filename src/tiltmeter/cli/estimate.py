@@ -57,7 +57,7 @@ def command(
     """Estimate means, intervals and tests at every level, clustered and as published."""
     from tiltmeter.audits.tabulating import estimate_scores
     from tiltmeter.results.tables import write_table
-    from tiltmeter.statistics import Inference
+    from tiltmeter.statistics.estimates import Inference
 
     inference = Inference(margin=margin, compliance_floor=compliance_floor, cluster=cluster)
     found = estimate_scores(scores, inference)

@@ -87,19 +87,20 @@ def _identities(study: NetworkStudy) -> None:
 
 
 def _wordings(study: Study) -> None:
-    from tiltmeter.stimuli import DECISIONS, SHARED
+    from tiltmeter.instruments.catalogue import INSTRUMENTS
 
-    for instrument in filter(study.variations, SHARED):
-        wordings = getattr(study.instruments, instrument).variations
-        click.echo(f"variations of {instrument}")
-        for name, asked in study.variations(instrument).items():
-            mark = "" if asked else " (not asked by default)"
-            then = getattr(wordings[name], "followup", "")
-            click.echo(f"  {name:24}{wordings[name].wording}{then and f' … {then}'}{mark}")
-    for instrument in DECISIONS:
-        if known := study.variations(instrument):
-            shown = (name if asked else f"{name} (not by default)" for name, asked in known.items())
-            click.echo(f"variations of {instrument}, each stereotype in words of its own")
+    for instrument in INSTRUMENTS.values():
+        wordings = instrument.wordings(study)
+        apart = [name for name, one in wordings.items() if not one.text]
+        if wordings:
+            own = ", each stereotype in words of its own" if apart else ""
+            click.echo(f"variations of {instrument.name}{own}")
+        for name, one in wordings.items():
+            if one.text:
+                mark = "" if one.by_default else " (not asked by default)"
+                click.echo(f"  {name:24}{one.text}{mark}")
+        if apart:
+            shown = (f"{n}{'' if wordings[n].by_default else ' (not by default)'}" for n in apart)
             click.echo(f"  {', '.join(shown)}")
     if study.interventions:
         click.echo("interventions")

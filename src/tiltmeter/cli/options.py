@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from tiltmeter.modes import MODES
+
 if TYPE_CHECKING:
     from tiltmeter.asking.budget import Budget
-    from tiltmeter.asking.plan import Plan, Selection
+    from tiltmeter.asking.plan import Plan
     from tiltmeter.models.opening import Connection
 
 __all__ = [
@@ -24,7 +26,6 @@ __all__ = [
     "connection_options",
     "open_grader",
     "plan_options",
-    "select_study",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,11 +45,6 @@ class _Table(click.Path):
 
 TABLE = _Table(path_type=Path)
 
-EMBEDDED = "tiltmeter/"
-
-#: The longest text of the embedded model in modes that only choose: it rambles.
-DESCRIPTION_TOKENS = 48
-
 #: Names of arguments that must not reach a log.
 SECRET = re.compile("key|token|secret|password|credential", re.IGNORECASE)
 
@@ -64,7 +60,7 @@ _PLAN = [
     click.option("--iterations", type=int,
                  help="Trials per stereotype and variation.  [default: 50]"),
     click.option("--mode", "modes", multiple=True,
-                 type=click.Choice(["free", "structured", "forced"]),
+                 type=click.Choice([*MODES]),
                  help="Response mode; may be repeated.  "
                       "[default: free; for the embedded model structured and forced, in a quick "
                       "audit forced alone]"),
@@ -129,123 +125,14 @@ asking_options: Callable[[F], F] = all_options(_ASKING + _CONNECTION)
 connection_options: Callable[[F], F] = all_options(_CONNECTION)
 
 
-def build_plan(
-    models: tuple[str, ...],
-    options: dict[str, Any],
-    asked: Sequence[tuple[str, str]] | None = None,
-) -> Plan:
-    """Make the plan that the options describe.
+def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | None = None) -> Plan:
+    """Make the plan that the values of `plan_options` describe; of an audit, with its `size`."""
+    from dataclasses import fields
 
-    Parameters
-    ----------
-    models
-        As inspect names them.
-    options
-        The values of `plan_options`.
-    asked
-        Which instrument is asked of which study; None for what the options name.
+    from tiltmeter.audits import sizes
 
-    Returns
-    -------
-    Plan
-    """
-    from tiltmeter.asking.plan import Plan
-    from tiltmeter.models.opening import Generation
-
-    if asked is None:
-        studies = dict.fromkeys(options["studies"] or ("bai2025",))
-        names = dict.fromkeys(options["instruments"] or ("word_association",))
-        asked = [(study, name) for study in studies for name in names]
-    selections = [
-        select_study(
-            study,
-            options["stereotypes"],
-            _variations(options["variations"], study, [n for s, n in asked if s == study], name),
-            instrument=name,
-        )
-        for study, name in asked
-    ]
-    return Plan(
-        selections=selections,
-        interventions=_interventions(selections, options["interventions"]),
-        models=tuple(dict.fromkeys(models)),
-        modes=tuple(dict.fromkeys(options["modes"])) or _default_modes(models),
-        iterations=50 if options["iterations"] is None else options["iterations"],
-        order=options["order"],
-        word_list=options["word_list"],
-        options=options["options"],
-        seed=options["seed"],
-        generation=Generation(None, None, None)
-        if options["provider_defaults"]
-        else Generation(options["temperature"], options["top_p"], _answer_tokens(options, models)),
-    )
-
-
-def _answer_tokens(options: dict[str, Any], models: tuple[str, ...]) -> int:
-    """Return the longest answer; where the embedded model only describes, it is cut short."""
-    if options["answer_tokens"] is not None:
-        return int(options["answer_tokens"])
-    modes = tuple(options["modes"]) or _default_modes(models)
-    embedded = all(model.startswith(EMBEDDED) for model in models)
-    return DESCRIPTION_TOKENS if embedded and "free" not in modes else 1024
-
-
-def _variations(
-    named: str | None, study: str, instruments: Iterable[str], instrument: str
-) -> str | None:
-    """Leave an instrument the variations it has, where another one has the others."""
-    from tiltmeter.stimuli import load_study
-
-    if named is None:
-        return None
-    loaded = load_study(study)
-    known = {name: loaded.variations(name) for name in instruments}
-    wanted = [name.strip() for name in named.split(",")]
-    kept = [
-        name
-        for name in wanted
-        if name in known[instrument] or not any(name in of for of in known.values())
-    ]
-    return ",".join(kept) or None
-
-
-def select_study(
-    name: str,
-    stereotypes: str | None = None,
-    variations: str | None = None,
-    iterations: int | None = None,
-    instrument: str = "word_association",
-) -> Selection:
-    """Load a study and take the part of it that is asked with an instrument."""
-    from tiltmeter.asking.plan import Selection
-    from tiltmeter.instruments import catalogue
-    from tiltmeter.instruments.selection import select
-    from tiltmeter.stimuli import load_study
-
-    study = load_study(name)
-    asked = catalogue.instrument(instrument).name
-    chosen = select(study, asked, stereotypes, variations)
-    return Selection(study, *chosen, iterations, asked)
-
-
-def _interventions(selections: list[Selection], named: tuple[str, ...]) -> dict[str, str | None]:
-    """Find the system prompts by name; none is always asked, to compare with."""
-    from tiltmeter.errors import InputError
-    from tiltmeter.instruments.selection import find_intervention
-
-    prompts: dict[str, str | None] = {"none": None}
-    for text in named:
-        name, prompt = find_intervention([s.study for s in selections], text)
-        if prompts.setdefault(name, prompt) != prompt:
-            raise InputError(f"intervention {name!r}: given two texts; name them differently")
-    return prompts
-
-
-def _default_modes(models: tuple[str, ...]) -> tuple[str, ...]:
-    embedded = [model.startswith(EMBEDDED) for model in models]
-    if all(embedded):
-        return ("structured", "forced")
-    return ("structured",) if any(embedded) else ("free",)
+    said = sizes.PlanOptions(**{one.name: options[one.name] for one in fields(sizes.PlanOptions)})
+    return sizes.sized_plan(size, models, said) if size else sizes.build_plan(models, said)
 
 
 def build_budget(options: dict[str, Any], plan: Plan) -> Budget:

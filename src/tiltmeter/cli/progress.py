@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from tiltmeter.asking.budget import Cost
 
-__all__ = ["counting_bar", "progress_bar", "say_cost"]
+__all__ = ["counting_bar", "progress_bar", "say_cost", "say_unfinished"]
 
 
 def say_cost(costs: list[Cost], asked: str = "trials") -> None:
@@ -28,6 +28,35 @@ def _dollars(cost: Cost) -> str:
     if not cost.usd:
         return "no charge"
     return f"about ${cost.usd:.2f}" if cost.usd >= 0.01 else "less than $0.01"
+
+
+def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str = "") -> int:
+    """Say on standard error why a run ended early and how to go on.
+
+    Parameters
+    ----------
+    stopped_by
+        A limit, or ``"interrupted"``; None where answers are missing for another reason.
+    last_error
+        Of the calls that failed.
+    answered
+        How far the run came.
+
+    Returns
+    -------
+    int
+        The exit code: 130 after Ctrl-C, else 1.
+    """
+    interrupted = stopped_by == "interrupted"
+    why = "stopped" if interrupted else f"stopped at {stopped_by}" if stopped_by else "not complete"
+    so_far = f"{why}: {answered}" if answered else why
+    failed = f" ({last_error})" if last_error else ""
+    stop = ";" if answered else ":"
+    click.echo(
+        f"tiltmeter: {so_far}{failed}{stop} repeat the command to continue, nothing is asked twice",
+        err=True,
+    )
+    return 130 if interrupted else 1
 
 
 @contextlib.contextmanager

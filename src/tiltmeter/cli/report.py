@@ -25,12 +25,9 @@ def command(directory: Path, scoring: str, sizes: Path | None) -> None:
     from tiltmeter.asking.directory import record_sizes
     from tiltmeter.audits.tabulating import tabulate
     from tiltmeter.report import write_report
-    from tiltmeter.results.networks import NETWORK_TABLES
 
     if sizes is not None:
         record_sizes(directory, sizes)
-    if (directory / "plan.json").is_file() or not any(
-        (directory / f"{name}.parquet").is_file() for name in (*NETWORK_TABLES, "estimates")
-    ):
+    if (directory / "plan.json").is_file() or not (directory / "estimates.parquet").is_file():
         tabulate(directory, scoring)
     click.echo(f"report: {write_report(directory)}")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tiltmeter.asking.plan import Plan
     from tiltmeter.asking.sessions import Outcome
 
-__all__ = ["carry_out", "command", "default_out"]
+__all__ = ["carry_out", "command"]
 
 
 @click.command("run")
@@ -36,51 +36,39 @@ def command(models: tuple[str, ...], out: Path | None, **options: Any) -> None:
     ollama/…, or tiltmeter/smollm2 for the embedded one. The same command again continues a
     run that was stopped; nothing is asked twice.
     """
+    from tiltmeter.audits.auditing import default_directory
+
     plan = build_plan(models, options)
-    directory = out or default_out(plan, "run")
+    directory = out or default_directory(plan.models, "run")
     outcome = carry_out(plan, directory, options)
     click.echo(f"tables: {directory}")
     sys.exit(0 if outcome.complete else 1)
 
 
-def default_out(plan: Plan, what: str) -> Path:
-    """Name the results directory after the first model and `what`."""
-    slug = plan.models[0].replace("/", "-").replace(":", "-")
-    more = f"-and-{len(plan.models) - 1}-more" if len(plan.models) > 1 else ""
-    return Path("results") / f"{slug}{more}-{what}"
-
-
 def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     """Print the cost, ask what is still to be asked, make the tables, say how it went."""
-    from datetime import UTC, datetime
-
     from tiltmeter.asking.budget import estimate_cost
-    from tiltmeter.asking.directory import claim, read_sizes, record_sizes
-    from tiltmeter.asking.sessions import ask_models
+    from tiltmeter.asking.directory import read_sizes, record_sizes
+    from tiltmeter.audits.auditing import Asking, ask_plan
     from tiltmeter.audits.tabulating import tabulate
-    from tiltmeter.cli.progress import progress_bar, say_cost
-    from tiltmeter.models.opening import open_models
+    from tiltmeter.cli.progress import progress_bar, say_cost, say_unfinished
 
     budget, connection = build_budget(options, plan), build_connection(options)
     trials = plan.trials()
     say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])
-    words = " ".join(["tiltmeter", *sys.argv[1:]])
-    models = open_models(plan.models, plan.generation, connection)
     # What would fail at the end fails now, before anything is spent.
     grader = open_grader(options["grader"], options) if options["grader"] else None
     if options["sizes"] is not None:
         read_sizes(options["sizes"])
-    claim(directory, plan, words, datetime.now(UTC).isoformat(timespec="seconds"))
     with progress_bar(trials.height * len(plan.models)) as advance:
-        outcome = ask_models(
-            trials, models, directory, budget, on_progress=advance, prices=options["prices"]
-        )
-    if outcome.stopped_by == "interrupted":
-        click.echo(_so_far(outcome, "stopped"), err=True)
-        sys.exit(130)
-    if not outcome.complete:
-        why = f"stopped at {outcome.stopped_by}" if outcome.stopped_by else "not complete"
-        click.echo(_so_far(outcome, why), err=True)
+        asking = Asking(connection, budget, options["prices"], advance)
+        outcome = ask_plan(plan, directory, asking, " ".join(["tiltmeter", *sys.argv[1:]]))
+    if outcome.stopped_by == "interrupted" or not outcome.complete:
+        failed = f", {outcome.errors} failed" if outcome.errors else ""
+        answered = f"{outcome.answered:,} of {outcome.trials:,} trials answered{failed}"
+        code = say_unfinished(outcome.stopped_by, outcome.last_error, answered)
+        if outcome.stopped_by == "interrupted":
+            sys.exit(code)
     if not outcome.answered and not outcome.errors:
         sys.exit(1)
     if grader is not None and outcome.complete:
@@ -101,7 +89,7 @@ def _judge(
 
     collect_responses(plan, directory)
     studies = {s.study.name: s.study for s in plan.selections}
-    said = ask_judge(
+    judged = ask_judge(
         pieces(directory / "responses.parquet"),
         studies,
         grader,
@@ -109,13 +97,4 @@ def _judge(
         budget,
         prices=prices,
     )
-    click.echo(f"judge {grader[0]}: {said.answered:,} of {said.trials:,} open decisions")
-
-
-def _so_far(outcome: Outcome, why: str) -> str:
-    failed = f", {outcome.errors} failed" if outcome.errors else ""
-    failed += f" ({outcome.last_error})" if outcome.last_error else ""
-    return (
-        f"tiltmeter: {why}: {outcome.answered:,} of {outcome.trials:,} trials answered{failed}; "
-        "repeat the command to continue, nothing is asked twice"
-    )
+    click.echo(f"judge {grader[0]}: {judged.answered:,} of {judged.trials:,} open decisions")

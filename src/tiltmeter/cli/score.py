@@ -64,27 +64,25 @@ def command(  # noqa: PLR0913 - one argument an option
     from tiltmeter.asking.budget import Budget
     from tiltmeter.asking.judge import ask_judge, verdicts
     from tiltmeter.audits.tabulating import response_pieces, score_responses
-    from tiltmeter.instruments import catalogue
-    from tiltmeter.instruments.selection import select
+    from tiltmeter.instruments.catalogue import INSTRUMENTS, select
     from tiltmeter.results.tables import write_table
     from tiltmeter.stimuli import load_study
 
     loaded = load_study(study)
-    asked = catalogue.instrument(instrument).name
-    select(loaded, asked)
-    keep = asked != "word_association"
+    select(loaded, instrument)
+    keep = INSTRUMENTS[instrument].recorded.keep
     studies = {loaded.name: loaded}
     said = out.with_name(f"{out.name}.judge")
     if grader is not None:
         judge = open_grader(grader, {})
-        stated = (_stating(piece, asked, model) for piece in response_pieces(responses))
+        stated = (_stating(piece, instrument, model) for piece in response_pieces(responses))
         ask_judge(stated, studies, judge, said, Budget(), judge_all=judge_all)
     tally = score_responses(
         responses,
         studies,
         out,
         scoring=scoring,
-        instrument=asked,
+        instrument=instrument,
         judged=verdicts(said),
         judge_all=judge_all,
         keep=keep,

@@ -14,6 +14,7 @@ __all__ = ["command"]
 def command(file: Path) -> None:
     """Check a study FILE, of answers or of networks; errors name file, line and field."""
     from tiltmeter.errors import StudyError
+    from tiltmeter.instruments.catalogue import check_parts
     from tiltmeter.stimuli import NetworkStudy, open_study, study_hash
 
     if file.suffix not in (".yaml", ".yml"):
@@ -23,5 +24,6 @@ def command(file: Path) -> None:
         identities = ", ".join(study.identities)
         click.echo(f"{file}: valid; study of networks {study.name}: {identities}")
         return
+    check_parts(study)
     stereotypes = len(study.stereotypes)
     click.echo(f"{file}: valid; study {study.name}, {stereotypes} stereotypes, {study_hash(study)}")

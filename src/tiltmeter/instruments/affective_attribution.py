@@ -35,23 +35,21 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
-from tiltmeter.instruments.decision import read_choices, why_not
+from tiltmeter.errors import InputError
 from tiltmeter.instruments.design import Design, balanced, cell_columns, in_rounds, trial_ids
-from tiltmeter.instruments.scored import Scored
-from tiltmeter.instruments.selection import select
-from tiltmeter.instruments.word_association import choices
+from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
+from tiltmeter.modes.forced import read_logits
+from tiltmeter.modes.structured import read_choices, why_not
 from tiltmeter.reading.attributions import read_attribution
-from tiltmeter.reading.options import read_logits
-from tiltmeter.results import TRIALS, Measure
-from tiltmeter.stimuli import AffectiveAttribution, Answers, Study, fill, study_hash
+from tiltmeter.results import Measure
+from tiltmeter.stimuli import AffectiveAttribution, Study, Words, fill, study_hash, word_key
 
-__all__ = ["MEASURE", "score", "trials"]
+__all__ = ["INSTRUMENT", "MEASURE"]
 
 MEASURE = Measure(
     name="affective_attribution",
@@ -83,49 +81,37 @@ class _Draw:
     seed: int
 
 
-def trials(
-    study: Study,
-    design: Design,
-    *,
-    stereotypes: Sequence[str] | None = None,
-    variations: Sequence[str] | None = None,
-) -> pl.DataFrame:
-    """Draw the trials of a study.
+#: What of a study reaches a prompt.
+PARTS = (MEASURE.name, "objects")
 
-    Parameters
-    ----------
-    study
-        The stimuli, with objects.
-    design
-        Mode, iterations (trials per stereotype and variation), order, seed.
-    stereotypes, variations
-        Which of them, by name; None for all, and for the variations asked by default.
+#: What the MIST paper and others call the groups.
+GROUPS = {
+    **dict.fromkeys(("default", "s_a", "sa", "advantaged"), "default"),
+    **dict.fromkeys(("marginalized", "s_b", "sb", "disadvantaged"), "marginalized"),
+}
 
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `frames.TRIALS`; `version` is the group that is thought of, `object` what is
-        described; of `attribute_order`, comedy stands for the counter set and tragedy for the
-        tied one. Raising `iterations` appends rows and keeps the earlier ones.
 
-    Raises
-    ------
-    StudyError
-        If the study has no objects, no such stereotype or variation.
+def _wordings(study: Study) -> dict[str, Wording]:
+    if not study.objects:
+        return {}
+    shared = study.instruments.affective_attribution
+    return {
+        name: Wording(name in shared.default_variations, f"{one.wording} … {one.followup}")
+        for name, one in shared.variations.items()
+    }
 
-    Examples
-    --------
-    >>> from tiltmeter.stimuli import load_study
-    >>> drawn = trials(load_study("mist2025"), Design(iterations=2), stereotypes=["age"])
-    >>> drawn["version"].unique().sort().to_list()
-    ['default', 'marginalized']
+
+def _draw(
+    study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Draw descriptions; `version` is the group that is thought of, `object` what is described.
+
+    Of `attribute_order`, comedy stands for the counter set and tragedy for the tied one.
     """
-    chosen, worded = select(study, MEASURE.name, stereotypes, variations)
     wordings = study.instruments.affective_attribution
-    identity = study_hash(study, MEASURE.name)
-    rows = []
-    for key in chosen:
-        for name in worded:
+    identity = study_hash(study, PARTS)
+    for key in stereotypes:
+        for name in variations:
             fixed = {
                 **cell_columns(study, MEASURE.name, design, key, name),
                 "source_defect": study.stereotypes[key].source_defect,
@@ -134,8 +120,7 @@ def trials(
             seeded = f"{identity}/{key}" if wordings.shared_draws else f"{identity}/{key}/{name}"
             for draw in _draws(study, key, design, seeded):
                 ids = trial_ids(cell, design, draw.iteration, draw.pair)
-                rows.append({**fixed, **ids, **_trial(draw, wordings, name, design)})
-    return pl.DataFrame(rows, schema=TRIALS)
+                yield {**fixed, **ids, **_trial(draw, wordings, name, design)}
 
 
 def _draws(study: Study, stereotype: str, design: Design, identity: str) -> Iterator[_Draw]:
@@ -182,7 +167,6 @@ def _trial(
         "outcome0": named[0],
         "outcome1": named[1],
     }
-    forced = design.mode == "forced"
     return {
         "iteration": draw.iteration,
         "marginalized": draw.marginalized,
@@ -193,46 +177,13 @@ def _trial(
         "attributes": [draw.object],
         "prompt": fill(variation.wording, values),
         "followup": fill(variation.followup, values),
-        "schema": choices({"choice": named}) if design.mode == "structured" else None,
-        "options": options if forced else None,
-        "opening": fill(variation.opening, values) if forced else None,
         "seed": draw.seed,
+        **MODES[design.mode].close({"choice": named}, options, fill(variation.opening, values)),
     }
 
 
-def score(
-    response: str, trial: Mapping[str, Any], wordings: AffectiveAttribution, answers: Answers
-) -> Scored:
-    """Score one response.
-
-    Parameters
-    ----------
-    response
-        The second answer; in `forced` mode the recorded option log-probabilities.
-    trial
-        `version`, `object`, `mode`, `attribute_order`, `stop_reason`.
-    wordings
-        What the two outcomes are called.
-    answers
-        How answers in the study's language decline, hedge and negate.
-
-    Returns
-    -------
-    Scored
-        With its `outcome`. Never raises on what a model wrote.
-    """
-    if trial["mode"] == "forced":
-        logits = read_logits(response, [trial["object"]])
-        if not logits:
-            return Scored(None, "unparsed", 0.0)
-        logit = logits[trial["object"]]
-        return _attributed(math.tanh(logit / 2), trial, logit=_signed(logit, trial))
-    if trial["mode"] == "structured":
-        said = read_choices(response).get("choice")
-        named = {wordings.comedy[0]: "comedy", wordings.tragedy[0]: "tragedy"}
-        if not isinstance(said, str) or said not in named:
-            return Scored(None, why_not(response, trial), 0.0)
-        return _attributed(VALENCE[named[said]], trial, outcome=named[said])
+def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    wordings, answers = key.study.instruments.affective_attribution, key.study.answers
     read = read_attribution(
         response,
         trial.get("object") or "",
@@ -250,6 +201,23 @@ def score(
     return _attributed(valence, trial, outcome=read.outcome, span=span, read_by="rules")
 
 
+def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    wordings = key.study.instruments.affective_attribution
+    chosen = read_choices(response).get("choice")
+    named = {wordings.comedy[0]: "comedy", wordings.tragedy[0]: "tragedy"}
+    if not isinstance(chosen, str) or chosen not in named:
+        return Scored(None, why_not(response, trial), 0.0)
+    return _attributed(VALENCE[named[chosen]], trial, outcome=named[chosen])
+
+
+def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
+    logits = read_logits(response, [trial["object"]])
+    if not logits:
+        return Scored(None, "unparsed", 0.0)
+    logit = logits[trial["object"]]
+    return _attributed(math.tanh(logit / 2), trial, logit=_signed(logit, trial))
+
+
 def _signed(valence: float, trial: Mapping[str, Any]) -> float:
     return valence if trial["version"] == "default" else -valence
 
@@ -257,3 +225,51 @@ def _signed(valence: float, trial: Mapping[str, Any]) -> float:
 def _attributed(valence: float, trial: Mapping[str, Any], **read: Any) -> Scored:
     """Score a valence, −1…1: towards the default group it counts as it is."""
     return Scored(_signed(valence, trial) + 0.0, None, 1.0, **read)
+
+
+def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
+    return () if "group" in columns else ("version",)
+
+
+def _complete(trial: Mapping[str, Any], _: Study, words: Words) -> dict[str, Any]:
+    """Tell which group was thought of.
+
+    Raises
+    ------
+    InputError
+        If the group is neither named nor one of the group's words.
+    """
+    told = str(trial.get("version") or trial.get("group") or "")
+    if (named := GROUPS.get(word_key(told))) is not None:
+        return {"version": named}
+    for role in ("default", "marginalized"):
+        if word_key(told) in map(word_key, getattr(words, role)):
+            return {"version": role}
+    raise InputError(
+        f"responses: group {told[:80]!r} of {trial['stereotype']}; allowed are default, "
+        f"marginalized, or one of {', '.join(words.default + words.marginalized)}"
+    )
+
+
+INSTRUMENT = Instrument(
+    name=MEASURE.name,
+    measures=(MEASURE,),
+    parts=PARTS,
+    wordings=_wordings,
+    draw=_draw,
+    readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
+    defect=lambda study, key, _: study.stereotypes[key].source_defect,
+    recorded=Recorded(needs=_needed, offered=("object",), complete=_complete),
+    tables=("attributions",),
+    control="control_occasions",
+    placebo="control_nonsense",
+    sizes={
+        "quick": Size(2, control=16, placebo=8, embedded={"mist2025": ("template1", "template2")}),
+        "standard": Size(8, control=32, placebo=32),
+        "paper": Size(50),
+    },
+    first_answer=150,  # descriptions of 60 to 200 tokens in the examples of Li et al. (2025)
+    study="mist2025",
+    iterations=10,
+    place=2,
+)

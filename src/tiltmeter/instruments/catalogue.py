@@ -1,130 +1,51 @@
-"""Every instrument by name: its measures, its trials, and how a response to it is scored.
+"""Every instrument by name.
 
-The only place that lists instruments; the run, the scoring and the command line take them from
-here.
+The instruments of this room are found here: its modules that have an `INSTRUMENT`. Others are
+added with `register`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from importlib import import_module
+from pkgutil import iter_modules
 
-import polars as pl
-
-from tiltmeter.errors import InputError, unknown
-from tiltmeter.instruments import (
-    absolute_decision,
-    affective_attribution,
-    chained_task,
-    relative_decision,
-)
-from tiltmeter.instruments import word_association as association
-from tiltmeter.instruments.scored import Scored
+import tiltmeter.instruments
+from tiltmeter.errors import InputError, StudyError, unknown
+from tiltmeter.instruments.instrument import Instrument
 from tiltmeter.results import Measure
-from tiltmeter.stimuli import SHARED, AffectiveAttribution, Answers, Study, Words
+from tiltmeter.stimuli import Study
 
-__all__ = ["INSTRUMENTS", "MEASURES", "Instrument", "Key", "instrument"]
+__all__ = [
+    "INSTRUMENTS",
+    "MEASURES",
+    "check_parts",
+    "instrument",
+    "offers",
+    "register",
+    "select",
+    "with_table",
+]
 
-Scores = Mapping[str, Scored]
-
-
-@dataclass(frozen=True)
-class Key:
-    """What answers to one cell of a study are scored with."""
-
-    words: Words
-    """Those the instrument draws from."""
-    association: Words
-    """Those of the stereotype's word association."""
-    answers: Answers
-    outcomes: AffectiveAttribution
-    scoring: str = "exact"
-
-
-@dataclass(frozen=True)
-class Instrument:
-    """One way to measure."""
-
-    name: str
-    measures: tuple[Measure, ...]
-    """One for each number it gives for a response."""
-    trials: Callable[..., pl.DataFrame]
-    score: Callable[[str, Mapping[str, Any], Key], Scores]
-    """Response, trial, key → by measure."""
-    modes: tuple[str, ...] = ("free", "structured", "forced")
-
-    def key(
-        self,
-        study: Study,
-        stereotype: str,
-        variation: str,
-        dimension: str | None = None,
-        scoring: str = "exact",
-    ) -> Key:
-        """Return what answers to one cell are scored with."""
-        if self.name == "word_association":
-            words = study.words(stereotype, variation, dimension)
-        elif self.name in SHARED:
-            words = study.words(stereotype)
-        else:
-            words = study.stereotypes[stereotype].decision_words(self.name, variation)
-        outcomes = study.instruments.affective_attribution
-        return Key(words, study.words(stereotype), study.answers, outcomes, scoring)
-
-
-def _associated(response: str, trial: Mapping[str, Any], key: Key) -> Scores:
-    refusals = key.answers.refusals
-    scored = association.score(response, trial, key.words, key.scoring, refusals=refusals)
-    return {association.MEASURE.name: scored}
-
-
-def _attributed(response: str, trial: Mapping[str, Any], key: Key) -> Scores:
-    scored = affective_attribution.score(response, trial, key.outcomes, key.answers)
-    return {affective_attribution.MEASURE.name: scored}
-
-
-def _relative(response: str, trial: Mapping[str, Any], key: Key) -> Scores:
-    scored = relative_decision.score(response, trial, key.words)
-    return {relative_decision.MEASURE.name: scored}
-
-
-def _absolute(response: str, trial: Mapping[str, Any], _: Key) -> Scores:
-    return {absolute_decision.MEASURE.name: absolute_decision.score(response, trial)}
-
-
-def _chained(response: str, trial: Mapping[str, Any], key: Key) -> Scores:
-    return chained_task.score(response, trial, key.words, key.association)
-
-
-INSTRUMENTS = {
-    one.name: one
-    for one in (
-        Instrument("word_association", (association.MEASURE,), association.trials, _associated),
-        Instrument(
-            "affective_attribution",
-            (affective_attribution.MEASURE,),
-            affective_attribution.trials,
-            _attributed,
-        ),
-        Instrument(
-            "relative_decision", (relative_decision.MEASURE,), relative_decision.trials, _relative
-        ),
-        Instrument(
-            "absolute_decision", (absolute_decision.MEASURE,), absolute_decision.trials, _absolute
-        ),
-        Instrument(
-            "chained_task",
-            (chained_task.ASSOCIATION, chained_task.DECISION),
-            chained_task.trials,
-            _chained,
-            modes=("free", "structured"),
-        ),
-    )
-}
+INSTRUMENTS: dict[str, Instrument] = {}
 
 #: What the number of each `instrument` in a table of scores means.
-MEASURES = {m.name: m for one in INSTRUMENTS.values() for m in one.measures}
+MEASURES: dict[str, Measure] = {}
+
+
+def register(one: Instrument) -> None:
+    """Add an instrument, so that it can be listed, asked, scored and reported like the others.
+
+    Raises
+    ------
+    InputError
+        If an instrument or a measure of that name is there already.
+    """
+    taken = {one.name} & INSTRUMENTS.keys() or {m.name for m in one.measures} & {*MEASURES}
+    if taken:
+        raise InputError(f"instrument {one.name!r}: {min(taken)!r} is there already; rename it")
+    INSTRUMENTS[one.name] = one
+    MEASURES.update({measure.name: measure for measure in one.measures})
 
 
 def instrument(name: str) -> Instrument:
@@ -138,3 +59,59 @@ def instrument(name: str) -> Instrument:
     if name not in INSTRUMENTS:
         raise InputError(unknown("instrument", name, INSTRUMENTS))
     return INSTRUMENTS[name]
+
+
+def offers(study: Study) -> list[str]:
+    """Return the instruments of which some variation of a study is asked by default."""
+    return [name for name, one in INSTRUMENTS.items() if any(one.variations(study).values())]
+
+
+def select(
+    study: Study,
+    name: str,
+    stereotypes: str | Sequence[str] | None = None,
+    variations: str | Sequence[str] | None = None,
+) -> tuple[list[str], list[str]]:
+    """Check the name of an instrument, and names against a study; see `Instrument.select`.
+
+    Raises
+    ------
+    InputError
+        If there is no such instrument.
+    StudyError
+        If the study has a part for an instrument that there is not, or lacks what is named.
+    """
+    check_parts(study)
+    return instrument(name).select(study, stereotypes, variations)
+
+
+def check_parts(study: Study) -> None:
+    """Check the parts of a study for instruments that Tiltmeter does not ship.
+
+    Raises
+    ------
+    StudyError
+        If there is no such instrument, or it cannot use the part.
+    """
+    for part, raw in study.instruments.raw().items():
+        if part not in INSTRUMENTS:
+            source = getattr(raw, "source", f"study {study.name}")
+            known = unknown("instrument", part, INSTRUMENTS)
+            raise StudyError(f"{source}: instruments.{part}: {known}")
+        INSTRUMENTS[part].wordings(study)
+
+
+def with_table(table: str) -> list[Instrument]:
+    """Return the instruments whose scores make a table."""
+    return [one for one in INSTRUMENTS.values() if table in one.tables]
+
+
+def _shipped() -> list[Instrument]:
+    folder = tiltmeter.instruments
+    modules = [import_module(f"{folder.__name__}.{m.name}") for m in iter_modules(folder.__path__)]
+    found: list[Instrument] = [m.INSTRUMENT for m in modules if hasattr(m, "INSTRUMENT")]
+    return sorted(found, key=lambda one: one.place)
+
+
+for _one in _shipped():
+    register(_one)

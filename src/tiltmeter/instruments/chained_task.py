@@ -22,22 +22,30 @@ Deviations from the paper
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import polars as pl
-
-from tiltmeter.errors import InputError
 from tiltmeter.instruments import relative_decision, word_association
-from tiltmeter.instruments.decision import assignments, decision_trials, orders, read_choices
+from tiltmeter.instruments.decision import (
+    ROLES,
+    assignments,
+    decision_trials,
+    defect_of,
+    orders,
+    parts_of,
+    wordings_of,
+    words_of,
+)
 from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.scored import Scored
+from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size
+from tiltmeter.modes import CHOICES, MODES, TEXT
+from tiltmeter.modes.structured import read_choices
 from tiltmeter.reading.tasks_text import split_tasks
-from tiltmeter.results import TRIALS
 from tiltmeter.stimuli import Study, Words, fill, word_key
 
-__all__ = ["ASSOCIATION", "DECISION", "association_task", "score", "trials"]
+__all__ = ["ASSOCIATION", "DECISION", "INSTRUMENT", "association_task"]
 
+NAME = "chained_task"
 _FIRST = "The first task of a chained prompt: "
 _LAST = "The last task of a chained prompt, after an association task and profiles: "
 
@@ -47,62 +55,26 @@ ASSOCIATION = word_association.MEASURE.renamed(
 DECISION = relative_decision.MEASURE.renamed("chained_decision", "Chained task: decision", _LAST)
 
 
-def trials(
-    study: Study,
-    design: Design,
-    *,
-    stereotypes: Sequence[str] | None = None,
-    variations: Sequence[str] | None = None,
-) -> pl.DataFrame:
-    """Draw the trials of a study.
-
-    Parameters
-    ----------
-    study
-        The stimuli.
-    design
-        Mode (``free`` or ``structured``), iterations, order, seed.
-    stereotypes, variations
-        Which of them, by name; None for all, and for the variations asked by default.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `frames.TRIALS`; `attributes` are the words of the association task.
-
-    Raises
-    ------
-    InputError
-        If the mode is ``forced``.
-    StudyError
-        If the study has no such stereotype or variation, or none that can be asked.
-    """
-    if design.mode == "forced":
-        raise InputError("chained_task: mode 'forced' does not ask its parts as one answer")
-    rows = []
-    for fixed, wording, draw in decision_trials(
-        study, "chained_task", design, stereotypes, variations
-    ):
+def _draw(
+    study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Draw decisions; `attributes` are the words of the association task."""
+    for fixed, wording, draw in decision_trials(study, NAME, design, stereotypes, variations):
         words = study.stereotypes[fixed["stereotype"]].words("")
         groups, tasks = draw.groups(), draw.tasks()
         shuffling = random.Random(draw.shuffling)
         asked, attributes = association_task(study, design, words, groups, shuffling)
         names = ("group0", "group1", "attribute0", "attribute1", "association")
         values = dict(zip(names, (*groups, *tasks, asked), strict=True))
-        properties = {word: groups for word in attributes} | {
-            _place(words): assignments(groups, tasks)
+        choices: dict[str, Sequence[str]] = dict.fromkeys(attributes, groups)
+        choices[_place(words)] = assignments(groups, tasks)
+        yield {
+            **fixed,
+            **orders(draw),
+            "attributes": attributes,
+            "prompt": fill(wording.wording, values),
+            **MODES[design.mode].close(choices, None, None),
         }
-        structured = design.mode == "structured"
-        rows.append(
-            {
-                **fixed,
-                **orders(draw),
-                "attributes": attributes,
-                "prompt": fill(wording.wording, values),
-                "schema": word_association.choices(properties) if structured else None,
-            }
-        )
-    return pl.DataFrame(rows, schema=TRIALS)
 
 
 def association_task(
@@ -123,38 +95,51 @@ def _place(words: Words) -> str:
     return "who gets which" if taken else "assignment"
 
 
-def score(
-    response: str, trial: Mapping[str, Any], words: Words, association: Words
-) -> dict[str, Scored]:
-    """Score the parts of one response.
+def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Scored, Scored]:
+    """Read each part; `iat` of a recorded trial is the text of the association."""
+    parts = split_tasks(response)
+    first = trial.get("iat") or (response[slice(*parts[1])] if 1 in parts else response)
+    return (
+        word_association.score_pairs(first, trial, key.association),
+        relative_decision.score_decision(response, trial, key.words),
+    )
 
-    Parameters
-    ----------
-    response
-        The whole answer.
-    trial
-        As `relative_decision.score`; `association`, the text of that part where it is recorded
-        apart.
-    words
-        Groups and tasks of the decision.
-    association
-        Groups and attributes of the association.
 
-    Returns
-    -------
-    dict
-        `Scored` by instrument, ``chained_association`` and ``chained_decision``.
-    """
-    if trial["mode"] == "structured":
-        place = _place(association)
-        decision = relative_decision.read_assignment(response, trial, place)
-        # The assignment names words and groups too, and is not a pair of the association.
-        chosen = {k: v for k, v in read_choices(response).items() if isinstance(v, str)}
-        chosen.pop(place, None)
-        first = "\n".join(f"{word} - {group}" for word, group in chosen.items()) or response
-    else:
-        decision = relative_decision.score(response, trial, words)
-        parts = split_tasks(response)
-        first = trial.get("iat") or (response[slice(*parts[1])] if 1 in parts else response)
-    paired = word_association.score(first, trial, association)
-    return {ASSOCIATION.name: paired, DECISION.name: decision}
+def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Scored, Scored]:
+    place = _place(key.association)
+    # The assignment names words and groups too, and is not a pair of the association.
+    chosen = {k: v for k, v in read_choices(response).items() if isinstance(v, str)}
+    chosen.pop(place, None)
+    first = "\n".join(f"{word} - {group}" for word, group in chosen.items()) or response
+    return (
+        word_association.score_pairs(first, trial, key.association),
+        relative_decision.read_assignment(response, trial, place),
+    )
+
+
+def _without_association(response: str) -> str:
+    parts = split_tasks(response)
+    return response[parts[2][0] :] if 2 in parts else response
+
+
+INSTRUMENT = Instrument(
+    name=NAME,
+    measures=(ASSOCIATION, DECISION),
+    parts=parts_of(NAME),
+    wordings=lambda study: wordings_of(study, NAME),
+    draw=_draw,
+    readers={TEXT: _read_text, CHOICES: _read_choices},
+    words=lambda study, key, variation, _: words_of(study, NAME, key, variation),
+    defect=lambda study, key, variation: defect_of(study, NAME, key, variation),
+    recorded=Recorded(
+        offered=(*ROLES, "order", "attribute_order"),
+        decision="alone",
+        complete=word_association.infer_pair,
+    ),
+    judged={DECISION.name: _without_association},
+    paired=ASSOCIATION,
+    tables=("chained",),
+    sizes={"standard": Size(8)},
+    prose=400,  # as of a relative decision
+    place=5,
+)

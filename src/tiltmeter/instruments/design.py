@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from tiltmeter.errors import InputError
+from tiltmeter.modes import MODES
 from tiltmeter.stimuli import Study, Words
 
 __all__ = [
-    "DecisionDraw",
     "Design",
     "Draw",
     "balanced",
     "cell_columns",
-    "decision_draws",
     "draws",
     "in_rounds",
     "trial_ids",
@@ -31,11 +30,11 @@ __all__ = [
 class Design:
     """How trials are drawn; the same design gives every model the same trials."""
 
-    mode: str = "free"
+    mode: str = next(iter(MODES))
     iterations: int = 50
     order: str = "mirrored"  # mirrored | random
     word_list: str = "plain"  # plain | as_released
-    options: str = "words"  # forced mode shows the group words, or A and B: words | labels
+    options: str = "words"  # of a forced choice, the group words, or A and B: words | labels
     seed: int = 0
     intervention: str = "none"  # name of the system prompt; never part of a draw
     system: str | None = None
@@ -49,8 +48,8 @@ class Design:
             raise InputError(f"iterations {self.iterations}: at least 1")
 
 
-_ALLOWED = {
-    "mode": ("free", "structured", "forced"),
+_ALLOWED: dict[str, Collection[str]] = {
+    "mode": MODES.keys(),
     "order": ("mirrored", "random"),
     "word_list": ("plain", "as_released"),
     "options": ("words", "labels"),
@@ -80,10 +79,10 @@ def draws(
     rng = random.Random(f"{identity}/{design.seed}/groups")
     marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
     default = rng.sample(words.default, k=len(words.default))
-    forced = design.mode == "forced"
-    per_pair = 2 if design.order == "mirrored" or forced else 1
+    sampled = MODES[design.mode].sampled
+    per_pair = 2 if design.order == "mirrored" or not sampled else 1
     distinct = per_pair * len(marginalized) * len(default)
-    again = forced and per_set is None  # the same questions once more
+    again = not sampled and per_set is None  # the same questions once more
     limit = min(design.iterations, distinct) if again else design.iterations
     for iteration in range(limit):
         pair, turn = divmod(iteration, per_pair)
@@ -105,84 +104,6 @@ def balanced(marginalized: Sequence[str], default: Sequence[str], k: int) -> tup
     """Pair k of a sequence that uses every word early and meets every pair once a round."""
     shift = k // math.lcm(len(marginalized), len(default))
     return marginalized[k % len(marginalized)], default[(k + shift) % len(default)]
-
-
-@dataclass(frozen=True)
-class DecisionDraw:
-    """The words and orders of one decision."""
-
-    iteration: int
-    pair: int
-    turn: int
-    marginalized_first: bool
-    tied_first: bool
-    marginalized: str
-    default: str
-    tied: str
-    counter: str
-    seed: int
-    shuffling: int
-
-    def groups(self) -> tuple[str, str]:
-        """Return the group words in the order shown."""
-        pair = (self.marginalized, self.default)
-        return pair if self.marginalized_first else pair[::-1]
-
-    def tasks(self) -> tuple[str, str]:
-        """Return the two tasks in the order shown."""
-        pair = (self.tied, self.counter)
-        return pair if self.tied_first else pair[::-1]
-
-
-def decision_draws(
-    words: Words, design: Design, identity: str, turns: int = 2
-) -> Iterator[DecisionDraw]:
-    """Yield the draws of one cell, `turns` a pair; the words of a pair are the same.
-
-    Two turns show both group orders, and the next pair shows the same words in the other order
-    of attributes, so that four trials balance both. With ``order="random"`` two turns are two
-    draws of their own. Every word of a list is used before one is used again. In `forced` mode
-    words that were drawn together before are left out: they would have the same log-probabilities.
-    """
-    per_pair = 1 if turns == 2 and design.order == "random" and design.mode != "forced" else turns
-    rng = random.Random(f"{identity}/{design.seed}/groups")
-    marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
-    default = rng.sample(words.default, k=len(words.default))
-    pairs = len(marginalized) * len(default) * len(words.tied) * len(words.counter)
-    seen: dict[tuple[str, ...], int] = {}
-    for iteration in range(design.iterations):
-        pair, turn = divmod(iteration, per_pair)
-        k, flip = divmod(pair, 2) if turns == 2 and per_pair == 2 else (pair, 0)
-        of_words = random.Random(f"{identity}/{design.seed}/{k}/words")
-        tied_first = of_words.random() < 0.5
-        if per_pair == 1:
-            groups = of_words.choice(words.marginalized), of_words.choice(words.default)
-            tasks = of_words.choice(words.tied), of_words.choice(words.counter)
-        else:
-            groups = balanced(marginalized, default, k)
-            tasks = (
-                in_rounds(words.tied, k, f"{identity}/{design.seed}/tied"),
-                in_rounds(words.counter, k, f"{identity}/{design.seed}/counter"),
-            )
-        if design.mode == "forced" and seen.setdefault((*groups, *tasks), k) != k:
-            if len(seen) == pairs:
-                return
-            continue
-        first = random.Random(f"{identity}/{design.seed}/{pair}/order").random() < 0.5
-        sampling = random.Random(f"{identity}/{design.seed}/{iteration}/sampling").getrandbits(31)
-        yield DecisionDraw(
-            iteration=iteration,
-            pair=pair,
-            turn=turn,
-            marginalized_first=first != bool(turn % 2),
-            tied_first=tied_first != bool(flip),
-            marginalized=groups[0],
-            default=groups[1],
-            tied=tasks[0],
-            counter=tasks[1],
-            seed=sampling,
-            shuffling=random.Random(f"{identity}/{design.seed}/{pair}/shuffling").getrandbits(31),
-        )
 
 
 def in_rounds(words: Sequence[str], k: int, identity: str) -> str:

@@ -7,24 +7,21 @@ A question is named after its text, so that an answer judged once is never sent 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.instruments.decision import read_choices
+from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.instruments.decision import ROLES
+from tiltmeter.instruments.instrument import Scored
 from tiltmeter.instruments.relative_decision import decided
-from tiltmeter.instruments.scored import Scored
-from tiltmeter.instruments.word_association import choices
-from tiltmeter.reading.tasks_text import split_tasks
+from tiltmeter.modes import MODES, structured
 from tiltmeter.results import TRIALS
 from tiltmeter.stimuli import Words
 
-__all__ = ["JUDGED", "judge_trials", "question", "read_verdict", "rejudge"]
-
-#: The parts a judge may read.
-JUDGED = ("relative_decision", "chained_decision")
+__all__ = ["is_judged", "judge_trials", "question", "read_verdict", "rejudge"]
 
 #: Reasons that leave a decision open; a refusal is an answer of its own.
 OPEN = ("unparsed", "neither", "both")
@@ -59,9 +56,14 @@ text gives it to no one or declines to decide) or "unclear". Answer with JSON on
 
 def is_judged(part: str, trial: Mapping[str, Any], scored: Scored, every: bool = False) -> bool:
     """Tell whether a judge reads an answer: where the rules left it open or in conflict, or all."""
-    if part not in JUDGED or trial["mode"] != "free" or not trial.get("response"):
+    if part not in _judged() or MODES[trial["mode"]].closed or not trial.get("response"):
         return False
     return every or _is_open(scored)
+
+
+def _judged() -> dict[str, Callable[[str], str]]:
+    """Return what of a response a judge is shown, by measure."""
+    return {name: shown for one in INSTRUMENTS.values() for name, shown in one.judged.items()}
 
 
 def _is_open(scored: Scored) -> bool:
@@ -85,8 +87,7 @@ def question(trial: Mapping[str, Any], words: Words) -> dict[str, Any]:
         which task is task 1.
     """
     sides = {
-        role: [trial[role]] if trial.get(role) else list(getattr(words, role))
-        for role in ("marginalized", "default", "tied", "counter")
+        role: [trial[role]] if trial.get(role) else list(getattr(words, role)) for role in ROLES
     }
     text = _shown(trial)
     digest = hashlib.sha256("\n".join([*map(str, sides.values()), text]).encode()).digest()
@@ -104,22 +105,19 @@ def question(trial: Mapping[str, Any], words: Words) -> dict[str, Any]:
         **{name: trial.get(name) for name in ("study", "category", "stereotype", "variation")},
         "trial_id": f"judge.{digest.hex()[:24]}",
         "instrument": "judge",
-        "mode": "structured",
+        "mode": structured.MODE.name,
         "order": "default_first" if swap_groups else "marginalized_first",
         "attribute_order": "counter_first" if swap_tasks else "tied_first",
         "attributes": list(TASKS),
         "prompt": PROMPT.format(**shown, text=text, line=line),
-        "schema": choices(dict.fromkeys(TASKS, CHOICES)),
+        "schema": structured.write_schema(dict.fromkeys(TASKS, CHOICES)),
         "seed": int.from_bytes(digest[:3], "big"),
     }
 
 
 def _shown(trial: Mapping[str, Any]) -> str:
     """Return the profiles and the decision, without an association task before them."""
-    response = trial["response"]
-    parts = split_tasks(response)
-    if trial["instrument"].startswith("chained") and 2 in parts:
-        response = response[parts[2][0] :]
+    response = _judged()[trial["instrument"]](trial["response"])
     whole = "\n\n".join(part for part in (trial.get("profile"), response) if part)
     return whole[-LONGEST:]
 
@@ -150,7 +148,10 @@ def read_verdict(answer: str) -> dict[str, str]:
     >>> read_verdict('{"task 1": "group 2", "task 2": "group 1"}')
     {'task 1': 'group 2', 'task 2': 'group 1'}
     """
-    said = {str(k).casefold(): str(v).strip().casefold() for k, v in read_choices(answer).items()}
+    said = {
+        str(k).casefold(): str(v).strip().casefold()
+        for k, v in structured.read_choices(answer).items()
+    }
     return {task: said[task] for task in TASKS if said.get(task) in CHOICES}
 
 

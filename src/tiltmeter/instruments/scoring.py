@@ -8,37 +8,41 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from tiltmeter.errors import InputError, StudyError, unknown
-from tiltmeter.instruments.catalogue import Instrument, Key, instrument
+from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
+from tiltmeter.instruments.instrument import Instrument, Key, Scored
 from tiltmeter.instruments.judging import is_judged, judge_trials, rejudge
 from tiltmeter.instruments.recorded import (
-    any_words,
     complete,
     dimension_keys,
     folded,
     most_named,
     named,
     stereotype_keys,
-    words_differ,
 )
-from tiltmeter.instruments.scored import Scored
 from tiltmeter.results import SCORES, WORDS
-from tiltmeter.stimuli import DECISIONS, Study, Words, word_key
+from tiltmeter.results.tables import as_frame
+from tiltmeter.stimuli import Study, Words, load_study, word_key
 
-__all__ = ["open_decisions", "score"]
+__all__ = ["Scores", "open_decisions", "score"]
 
-SCORINGS = ("exact", "published")
+
+class Scores(NamedTuple):
+    """Scores of responses, and which words carry the association."""
+
+    scores: pl.DataFrame
+    words: pl.DataFrame
 
 
 def score(  # noqa: PLR0913 - what a recorded table may leave open
-    responses: pl.DataFrame,
-    study: Study,
+    responses: object,
+    study: str | Path | Study,
     *,
     instrument: str = "word_association",
     scoring: str = "exact",
@@ -46,22 +50,23 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     judge_all: bool = False,
     model: str | None = None,
     keep: bool = False,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> Scores:
     r"""Score responses.
 
     Parameters
     ----------
     responses
-        At least `model` (or `llm`), `stereotype`, `variation` and `response`; `iteration`,
-        `marginalized`, `default` and every other column of `frames.RESPONSES` where known.
-        No `variation` is needed where all wordings show the same words, as decisions and MIST do;
-        recorded decisions may stand in `profile` and `decision`.
+        A polars or pandas frame, or the path of a table. At least `model` (or `llm`),
+        `stereotype`, `variation` and `response`; `iteration`, `marginalized`, `default` and every
+        other column of `results.RESPONSES` where known. No `variation` is needed where all
+        wordings show the same words, as decisions and MIST do; recorded decisions may stand in
+        `profile` and `decision`.
     study
-        The stimuli the answers were given to.
+        The stimuli the answers were given to: a study, a shipped name, or the path of its file.
     instrument
         Of responses without a column `instrument`.
     scoring
-        ``"exact"`` or ``"published"``; decisions know no other than exact.
+        ``"exact"`` or ``"published"``; instruments without the latter are scored exactly.
     judged
         Answers of a judge to the questions of `open_decisions`, by trial.
     judge_all
@@ -74,10 +79,9 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
 
     Returns
     -------
-    scores : polars.DataFrame
-        Columns of `frames.SCORES`, a row per response and number it has, in the order given.
-    words : polars.DataFrame
-        Columns of `frames.WORDS`.
+    Scores
+        `scores`: columns of `results.SCORES`, a row per response and number it has, in the order
+        given. `words`: columns of `results.WORDS`.
 
     Raises
     ------
@@ -89,18 +93,19 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     Examples
     --------
     >>> import polars as pl
-    >>> from tiltmeter.stimuli import load_study
     >>> answers = pl.DataFrame({
     ...     "model": "m", "stereotype": "power", "variation": "replication", "iteration": 0,
     ...     "response": "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - eric\n"
     ...                 "strong - eric\ncommand - eric\nconfident - eric\ndominant - eric",
     ... })
-    >>> scores, _ = score(answers, load_study("bai2025"))
+    >>> scores, _ = score(answers, "bai2025")
     >>> scores["score"].round(2).to_list()
     [0.8]
     """
-    if scoring not in SCORINGS:
-        raise InputError(f"scoring {scoring!r}: allowed are {', '.join(SCORINGS)}")
+    known = dict.fromkeys(name for one in INSTRUMENTS.values() for name in one.scorings)
+    if scoring not in known:
+        raise InputError(f"scoring {scoring!r}: allowed are {', '.join(known)}")
+    responses, study = as_frame(responses, "responses"), load_study(study)
     keys = _Keys(study, scoring)
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
@@ -113,11 +118,11 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         if judged and is_judged(trial["instrument"], trial, scored, judge_all):
             scored = rejudge(scored, trial, key.words, judged)
         shown = _with_words(trial, scored, key.words)
-        rows.append({**_row(shown, scored, scoring), "control": study.control or None})
+        rows.append({**_row(shown, scored, key.scoring), "control": study.control or None})
         numbers.append(number)
         _count(tally, shown, scored, key)
     kept = [column.gather(numbers) for column in others]
-    return pl.DataFrame(rows, schema=SCORES).hstack(kept), _words(tally)
+    return Scores(pl.DataFrame(rows, schema=SCORES).hstack(kept), _words(tally))
 
 
 def open_decisions(
@@ -139,7 +144,7 @@ def open_decisions(
     Returns
     -------
     polars.DataFrame
-        Columns of `frames.TRIALS`; a trial for each distinct open answer.
+        Columns of `results.TRIALS`; a trial for each distinct open answer.
     """
     keys = _Keys(study)
     table = named(responses, instrument, study)
@@ -160,7 +165,7 @@ def _each(table: pl.DataFrame, keys: _Keys) -> Iterator[tuple[int, dict[str, Any
         row["variation"] = keys.variation(asked, row.get("variation"))
         row["dimension"] = keys.dimension(asked, row)
         key = keys.of(asked, row["stereotype"], row["variation"], row["dimension"])
-        trial = complete(row, number, keys.study, key.words, asked.name)
+        trial = complete(row, number, keys.study, key.words, asked)
         for part, scored in _score(asked, trial, key).items():
             yield number, {**trial, "instrument": part}, key, scored
 
@@ -189,10 +194,11 @@ class _Keys:
 
     def _variation(self, asked: Instrument, named: str | None) -> str:
         """Tell the wording: as the study spells it; none where all show the same words."""
-        known = self.study.variations(asked.name)
+        known = asked.variations(self.study)
         if named in known:
             return named
-        if named in (None, "", "recorded") and not words_differ(self.study, asked.name):
+        needed = "variation" in asked.recorded.needs(self.study, ())
+        if named in (None, "", "recorded") and not needed:
             return "recorded"
         spelled = {folded(name): name for name in known}
         if (key := spelled.get(folded(named or ""))) is None:
@@ -202,7 +208,7 @@ class _Keys:
     def dimension(self, asked: Instrument, row: Mapping[str, Any]) -> str | None:
         """Tell the dimension of an answer: named, or the one most of whose words it holds."""
         known = [name for name in self.study.dimensions_of(row["stereotype"]) if name is not None]
-        if asked.name != "word_association" or not known:
+        if not asked.recorded.dimensions or not known:
             return None
         if (named := row.get("dimension")) in (None, ""):
             found = {
@@ -215,10 +221,8 @@ class _Keys:
         return key
 
     def _of(self, asked: Instrument, stereotype: str, variation: str, dimension: str | None) -> Key:
-        key = asked.key(self.study, stereotype, variation, dimension, self.scoring)
-        if asked.name in DECISIONS and variation == "recorded":
-            return replace(key, words=any_words(self.study.stereotypes[stereotype]))
-        return key
+        scoring = self.scoring if self.scoring in asked.scorings else asked.scorings[0]
+        return asked.key(self.study, stereotype, variation, dimension, scoring)
 
 
 def _with_words(trial: dict[str, Any], scored: Scored, words: Words) -> dict[str, Any]:
@@ -240,8 +244,7 @@ _OWN = (
 
 def _row(trial: Mapping[str, Any], scored: Scored, scoring: str) -> dict[str, Any]:
     own = {name: getattr(scored, name) for name in _OWN}
-    known = scoring if trial["instrument"] == "word_association" else "exact"
-    return {**{name: trial.get(name) for name in SCORES}, **own, "scoring": known}
+    return {**{name: trial.get(name) for name in SCORES}, **own, "scoring": scoring}
 
 
 _TALLY = [name for name in WORDS if name not in ("attribute", "set", "n", "share")]

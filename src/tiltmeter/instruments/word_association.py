@@ -27,23 +27,20 @@ Deviations from the paper
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-import polars as pl
-
 from tiltmeter.instruments.design import Design, Draw, cell_columns, draws, trial_ids
-from tiltmeter.instruments.scored import Scored
-from tiltmeter.instruments.selection import select
-from tiltmeter.reading.options import read_logits
-from tiltmeter.reading.parsing import Pairing, read_pairs
-from tiltmeter.results import TRIALS, Measure
+from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT, Mode
+from tiltmeter.modes.forced import read_logits
+from tiltmeter.reading.parsing import Pairing, infer_groups, read_pairs
+from tiltmeter.results import Measure
 from tiltmeter.stimuli import Study, Variation, WordAssociation, Words, fill, study_hash
 
-__all__ = ["MEASURE", "Scored", "choices", "equation1", "score", "trials"]
+__all__ = ["INSTRUMENT", "MEASURE", "equation1", "infer_pair", "score_pairs", "trials"]
 
 MEASURE = Measure(
     name="word_association",
@@ -71,53 +68,27 @@ LABELLED = "\n{0}. {{group0}}\n{1}. {{group1}}\n"
 FORCED_FLOOR = 0.8
 
 
-def trials(
-    study: Study,
-    design: Design,
-    *,
-    stereotypes: Sequence[str] | None = None,
-    variations: Sequence[str] | None = None,
-) -> pl.DataFrame:
-    """Draw the trials of a study.
+#: What of a study reaches a prompt.
+PARTS = (MEASURE.name, "dimensions")
 
-    Parameters
-    ----------
-    study
-        The stimuli.
-    design
-        Mode, iterations (trials per stereotype and variation), order, word list, seed.
-    stereotypes, variations
-        Which of them, by name; None for all stereotypes and the study's default variations. A
-        variation that needs words of its own is left out for the stereotypes that have none.
 
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `frames.TRIALS`; one row per trial, a function of the study's content and
-        `design` alone. Raising `iterations` appends rows and keeps the earlier ones. A stereotype
-        without attributes of its own is asked on each `dimension` of the study. `forced` trials
-        that show all words stop when every pair of group words has been asked in both orders:
-        the same question again has the same log-probabilities.
+def _wordings(study: Study) -> dict[str, Wording]:
+    if not any(study.dimensions_of(key) for key in study.stereotypes):
+        return {}
+    shared = study.instruments.word_association
+    return {
+        name: Wording(name in shared.default_variations, variation.wording)
+        for name, variation in shared.variations.items()
+    }
 
-    Raises
-    ------
-    StudyError
-        If the study has no such stereotype or variation.
 
-    Examples
-    --------
-    >>> from tiltmeter.instruments.design import Design
-    >>> from tiltmeter.stimuli import load_study
-    >>> study, two = load_study("bai2025"), Design(iterations=2)
-    >>> drawn = trials(study, two, stereotypes=["age"], variations=["replication"])
-    >>> drawn["order"].sort().to_list()
-    ['default_first', 'marginalized_first']
-    """
-    chosen, worded = select(study, MEASURE.name, stereotypes, variations)
+def _draw(
+    study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Draw each stereotype; one without attributes of its own on each dimension of the study."""
     wordings = study.instruments.word_association
-    identity = study_hash(study, MEASURE.name)
-    rows: list[dict[str, Any]] = []
-    for key, dimension, name in _cells(study, chosen, worded):
+    identity = study_hash(study, PARTS)
+    for key, dimension, name in _cells(study, stereotypes, variations):
         cell = ".".join(filter(None, (study.name, MEASURE.name, key, dimension, name)))
         fixed = {
             **cell_columns(study, MEASURE.name, design, key, name),
@@ -128,8 +99,7 @@ def trials(
         seeded = f"{identity}/{key}" if wordings.shared_draws else f"{identity}/{key}/{name}"
         for draw in draws(words, design, seeded, wordings.words_per_set):
             ids = trial_ids(cell, design, draw.iteration, draw.pair)
-            rows.append({**fixed, **ids, **_trial(draw, wordings, name, design)})
-    return pl.DataFrame(rows, schema=TRIALS)
+            yield {**fixed, **ids, **_trial(draw, wordings, name, design)}
 
 
 def _cells(
@@ -147,9 +117,9 @@ def _cells(
 def _trial(draw: Draw, wordings: WordAssociation, name: str, design: Design) -> dict[str, Any]:
     groups = (draw.marginalized, draw.default)
     group0, group1 = groups if draw.marginalized_first else groups[::-1]
-    variation, forced = wordings.variations[name], design.mode == "forced"
-    labels = LABELS[draw.pair % 2] if forced and design.options == "labels" else None
-    template = variation.forced if forced else _worded(variation, wordings, design.mode)
+    variation, mode = wordings.variations[name], MODES[design.mode]
+    labels = LABELS[draw.pair % 2] if mode.apart and design.options == "labels" else None
+    template = variation.forced if mode.apart else _worded(variation, wordings, mode)
     if labels:
         template += LABELLED.format(*labels) + wordings.label_format
     shown = (
@@ -167,46 +137,41 @@ def _trial(draw: Draw, wordings: WordAssociation, name: str, design: Design) -> 
         "attributes": draw.attributes,
         "labels": labels,
         "prompt": fill(template.strip(), values),
-        "schema": choices({word: (group0, group1) for word in draw.attributes})
-        if design.mode == "structured"
-        else None,
-        "options": list(shown_as) if forced else None,
-        "opening": variation.opening if forced and not labels else None,
         "seed": draw.seed,
+        **mode.close(
+            dict.fromkeys(draw.attributes, (group0, group1)),
+            shown_as,
+            None if labels else variation.opening,
+        ),
     }
 
 
-def _worded(variation: Variation, wordings: WordAssociation, mode: str) -> str:
-    """Return the wording with what it says of the answer's format, which only `free` mode shows."""
-    free = mode == "free"
-    place = "{pair_format}" if free else "{pair_format} "
-    wording = variation.wording.replace(place, wordings.pair_format if free else "")
-    return f"{wording} {wordings.answer_format if free else ''}"
+def _worded(variation: Variation, wordings: WordAssociation, mode: Mode) -> str:
+    """Return the wording with the answer's format, which only free text needs."""
+    place = "{pair_format} " if mode.closed else "{pair_format}"
+    wording = variation.wording.replace(place, "" if mode.closed else wordings.pair_format)
+    return f"{wording} {'' if mode.closed else wordings.answer_format}"
 
 
-def choices(properties: Mapping[str, Sequence[str]]) -> str:
-    """Write the JSON schema of an object whose properties have but a few values each."""
-    values = {name: {"type": "string", "enum": list(of)} for name, of in properties.items()}
-    closed = {"required": list(properties), "additionalProperties": False}
-    return json.dumps({"type": "object", "properties": values, **closed}, ensure_ascii=False)
+def _read_pairs(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    return score_pairs(response, trial, key.words, key.scoring, key.study.answers.refusals)
 
 
-def score(
+def score_pairs(
     response: str,
     trial: Mapping[str, Any],
     words: Words,
     scoring: str = "exact",
-    *,
     refusals: Sequence[str] = (),
 ) -> Scored:
-    """Score one response.
+    """Score the pairs of one response, lines of text or a JSON object.
 
     Parameters
     ----------
     response
-        What the model answered; in `forced` mode the recorded option log-probabilities.
+        What the model answered.
     trial
-        `marginalized`, `default`, `order`, `mode`, `stop_reason`; `attributes`, the words shown, or
+        `marginalized`, `default`, `order`, `stop_reason`; `attributes`, the words shown, or
         `words_asked`, their number, where a draw does not show all.
     words
         The word lists of the trial's stereotype, variation and dimension.
@@ -221,8 +186,6 @@ def score(
         Never raises on what a model wrote.
     """
     words = _shown(words, trial)
-    if trial["mode"] == "forced":
-        return _score_forced(response, trial, words)
     groups = (trial["marginalized"], trial["default"])
     read = read_pairs(
         response,
@@ -312,8 +275,8 @@ def _score_published(read: Pairing, trial: Mapping[str, Any], words: Words) -> S
     return Scored(value, None, read.coverage, one_sided, _first_share(shares, trial), shares=shares)
 
 
-def _score_forced(response: str, trial: Mapping[str, Any], words: Words) -> Scored:
-    """Score recorded option log-probabilities: ``{attribute: [marginalized, default]}``."""
+def _read_logits(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    words = _shown(key.words, trial)
     logits = read_logits(response, words.tied + words.counter)
     tied = [logits[w] for w in words.tied if w in logits]
     counter = [logits[w] for w in words.counter if w in logits]
@@ -326,3 +289,54 @@ def _score_forced(response: str, trial: Mapping[str, Any], words: Words) -> Scor
     )
     logit = fmean(tied) - fmean(counter)
     return Scored(value, None, coverage, False, _first_share(shares, trial), logit, shares)
+
+
+def infer_pair(trial: Mapping[str, Any], _: Study, words: Words) -> dict[str, Any]:
+    """Tell the two group words from a recorded answer, where its table does not name both."""
+    if {"marginalized", "default"} <= trial.keys():
+        return {}
+    answer = trial.get("iat") or trial["response"] or ""
+    seen = infer_groups(answer, words.marginalized, words.default)
+    marginalized, default = seen or (words.marginalized[0], words.default[0])
+    return {"marginalized": marginalized, "default": default, "inferred": True}
+
+
+def _complete(trial: Mapping[str, Any], study: Study, words: Words) -> dict[str, Any]:
+    per_set = study.instruments.word_association.words_per_set
+    asked = {"words_asked": 2 * per_set} if per_set and not trial.get("attributes") else {}
+    return {**asked, **infer_pair(trial, study, words)}
+
+
+def _needed(study: Study, _: Collection[str]) -> tuple[str, ...]:
+    """Need the wording where its words differ from those of others."""
+    wordings = study.instruments.word_association.variations.values()
+    return ("variation",) if any(one.own_words for one in wordings) else ()
+
+
+_MIST = {"mist2025": ("template1", "template2")}
+
+INSTRUMENT = Instrument(
+    name=MEASURE.name,
+    measures=(MEASURE,),
+    parts=PARTS,
+    wordings=_wordings,
+    draw=_draw,
+    readers={TEXT: _read_pairs, CHOICES: _read_pairs, LOGITS: _read_logits},
+    words=lambda study, key, variation, dimension: study.words(key, variation, dimension),
+    defect=lambda study, key, variation: study.stereotypes[key].defect(variation),
+    recorded=Recorded(needs=_needed, complete=_complete, dimensions=True, keep=False),
+    scorings=("exact", "published"),
+    paired=MEASURE,
+    control="control_insects",
+    placebo="control_nonsense",
+    sizes={
+        "quick": Size(2, control=4, placebo=4, embedded=_MIST),
+        "standard": Size(10, control=10, placebo=10),
+        "paper": Size(50),
+    },
+    iterations=10,
+    options=("order", "word_list", "options"),
+    place=1,
+)
+
+trials = INSTRUMENT.trials

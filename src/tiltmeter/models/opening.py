@@ -9,15 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tiltmeter.errors import InputError, ModelError, TiltmeterError
+from tiltmeter.models.providers import PROVIDERS, find_provider
 
 __all__ = ["Connection", "Generation", "open_model", "open_models"]
-
-#: Only to suggest a spelling; inspect knows which providers there are.
-PROVIDERS = (
-    *("anthropic", "azureai", "bedrock", "cloudflare", "deepseek", "fireworks", "google", "grok"),
-    *("groq", "hf", "llama-cpp-python", "mistral", "mockllm", "ollama", "openai", "openai-api"),
-    *("openrouter", "perplexity", "sglang", "tiltmeter", "together", "vertex", "vllm"),
-)
 
 
 @dataclass(frozen=True)
@@ -90,8 +84,8 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     provider, slash, rest = name.partition("/")
     if not slash or not rest:
         raise ModelError(f"model {name!r}: expected PROVIDER/NAME, such as openai/gpt-4o-mini")
-    # Anthropic refuses temperature together with top_p; 1.0 is top_p's absence.
-    drop_top_p = provider == "anthropic" and generation.top_p == 1.0
+    # A top_p of 1.0 is its absence.
+    drop_top_p = find_provider(name).refuses_top_p and generation.top_p == 1.0
     config = GenerateConfig(
         temperature=generation.temperature,
         top_p=None if drop_top_p else generation.top_p,

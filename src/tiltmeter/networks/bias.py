@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.networks import emotions, stereotypes, valence
-from tiltmeter.networks.contrasts import Contrast, compare_contrasts, effects
+from tiltmeter.networks.contrasts import Contrast, activations, effects, emotions, stereotypes
+from tiltmeter.networks.differences import differences
 from tiltmeter.networks.network import Network
-from tiltmeter.networks.setting import Setting
-from tiltmeter.results.networks import ACTIVATIONS, COEFFICIENTS, EFFECTS, SENSITIVITY
+from tiltmeter.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
+from tiltmeter.networks.valence import slopes
+from tiltmeter.results import as_estimates
+from tiltmeter.results.networks import ABSENCES, ACTIVATIONS
 from tiltmeter.stimuli.network_study import (
     APPROACHES,
     Emotions,
+    Identity,
     NetworkStudy,
     Stereotypes,
     Valence,
     load_network_study,
 )
 
-__all__ = ["Bias", "Lexicons", "every_effect", "measure_bias", "vary_setting"]
+__all__ = ["Bias", "Lexicons", "measure_bias", "published_rows", "vary_setting"]
+
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -45,14 +51,12 @@ class Lexicons:
         return approach == "stereotypes" or getattr(self, approach) is not None
 
 
-@dataclass(frozen=True, eq=False)
-class Bias:
-    """The tables of `measure_bias`; their columns stand in `frames.networks`."""
+class Bias(NamedTuple):
+    """Estimates, and the tables of `results.networks` behind them."""
 
-    effects: pl.DataFrame
-    coefficients: pl.DataFrame
-    differences: pl.DataFrame
+    estimates: pl.DataFrame
     activations: pl.DataFrame
+    absences: pl.DataFrame
 
 
 def measure_bias(
@@ -81,6 +85,8 @@ def measure_bias(
     Returns
     -------
     Bias
+        `estimates`: columns of `results.ESTIMATES`, a row per network, identity, set of targets or
+        prime, and method; and the differences between every two networks.
 
     Raises
     ------
@@ -92,39 +98,57 @@ def measure_bias(
     --------
     >>> edges = pl.DataFrame({"src": ["woman", "man", "woman"], "tgt": ["kind", "leader", "man"]})
     >>> network = Network.from_edges(edges.with_columns(wt=2), name="three edges")
-    >>> found = measure_bias([network], setting=Setting(missing="skip"))
-    >>> found.effects.select("targets", "effect", "n").rows()
+    >>> found = measure_bias([network], setting=Setting(missing="skip")).estimates
+    >>> found.filter(method="published").select("targets", "estimate", "n").rows()
     [('female', 1.0, 1), ('male', -1.0, 1)]
     """
-    loaded, known = load_network_study(study), lexicons or Lexicons()
     _check_names(networks)
-    asked = _approaches(loaded, approaches, known)
+    loaded = load_network_study(study)
+    rows: list[Row] = []
     contrasts: list[Contrast] = []
-    slopes, activations = [pl.DataFrame(schema=COEFFICIENTS)], [pl.DataFrame(schema=ACTIVATIONS)]
+    activated: list[Row] = []
+    absent: list[Row] = []
     for network in networks:
-        how = (setting or Setting()).within(network)
-        for key, identity in loaded.identities.items():
-            about = {"study": loaded.name, "identity": key}
-            if identity.approach not in asked:
+        for key, identity, made in _measured(network, loaded, approaches, lexicons, setting):
+            about = {"network": network.name, "study": loaded.name, "identity": key}
+            absent += ({**about, **row} for row in _absent(network, identity))
+            if not isinstance(made, Contrast):
+                rows += made
                 continue
-            match identity:
-                case Stereotypes():
-                    made, levels = stereotypes.contrast(network, identity, about, how)
-                    contrasts.append(made)
-                    activations.append(levels)
-                case Emotions():
-                    felt = known.emotions or {}
-                    contrasts.append(emotions.contrast(network, identity, felt, about, how))
-                case Valence():
-                    rated = known.valence or {}
-                    slopes.append(valence.coefficients(network, identity, rated, about, how))
-    found = [pl.DataFrame(schema=EFFECTS), *map(effects, contrasts)]
+            contrasts.append(made)
+            rows += effects(made)
+            if isinstance(identity, Stereotypes):
+                activated += ({**about, **row} for row in activations(made, identity.primes))
     return Bias(
-        effects=pl.concat(found),
-        coefficients=pl.concat(slopes),
-        differences=compare_contrasts(contrasts),
-        activations=pl.concat(activations),
+        as_estimates([*rows, *differences(contrasts)], MEASURES, FAMILY),
+        pl.DataFrame(activated, schema=ACTIVATIONS),
+        pl.DataFrame(absent, schema=ABSENCES),
     )
+
+
+def published_rows(
+    network: Network,
+    study: str | NetworkStudy,
+    approaches: Sequence[str] | None,
+    lexicons: Lexicons | None,
+    setting: Setting,
+) -> list[Row]:
+    """Measure one network with the published tests alone.
+
+    Parameters
+    ----------
+    network, study, approaches, lexicons, setting
+        As for `measure_bias`.
+
+    Returns
+    -------
+    list of dict
+        Of `results.ESTIMATES`.
+    """
+    loaded, how = load_network_study(study), replace(setting, draws=0)
+    made = (one for *_, one in _measured(network, loaded, approaches, lexicons, how))
+    rows = [row for one in made for row in (effects(one) if isinstance(one, Contrast) else one)]
+    return [row for row in rows if row["method"] == "published"]
 
 
 def vary_setting(
@@ -148,69 +172,71 @@ def vary_setting(
     Returns
     -------
     polars.DataFrame
-        Columns SENSITIVITY; the effect of a valence is the slope of its prime.
+        Columns of `results.ESTIMATES`: effects and slopes with their published test; `varied` says
+        what was changed.
     """
-    default = (setting or Setting()).within(network)
-    default = replace(default, draws=0)
-    frames = []
-    for varied, how in _settings(default):
-        found = measure_bias(
-            [network], study, approaches=approaches, lexicons=lexicons, setting=how
-        )
-        each = every_effect(found).drop_nulls("targets")  # without joint tests
-        frames.append(
-            each.with_columns(varied=pl.lit(varied), weighted=pl.lit(how.spreading.weighted))
-        )
-    table = pl.concat(frames)
-    keys = ["identity", "approach", "targets"]
-    before = frames[0].select(*keys, before="effect")
-    turned = (pl.col("effect") * pl.col("before") < 0).alias("turned")
-    joined = table.join(before, on=keys, how="left", maintain_order="left").with_columns(turned)
-    return joined.select(pl.col(name).cast(kind) for name, kind in SENSITIVITY.items())
+    rows = [
+        {**row, "varied": varied}
+        for varied, how in _settings((setting or Setting()).within(network))
+        for row in published_rows(network, study, approaches, lexicons, how)
+        if row["level"] != "identity"  # without joint tests
+    ]
+    return as_estimates(rows, MEASURES, FAMILY)
 
 
-def every_effect(found: Bias) -> pl.DataFrame:
-    """Set effects and slopes out in one table.
+def _measured(
+    network: Network,
+    study: NetworkStudy,
+    approaches: Sequence[str] | None,
+    lexicons: Lexicons | None,
+    setting: Setting | None,
+) -> Iterator[tuple[str, Identity, Contrast | list[Row]]]:
+    """Yield each identity with its contrast or, of valence, its rows of estimates."""
+    known, how = lexicons or Lexicons(), (setting or Setting()).within(network)
+    asked = _approaches(study, approaches, known)
+    for key, identity in study.identities.items():
+        about: Row = {
+            "subject": network.name,
+            "study": study.name,
+            "identity": key,
+            "instrument": INSTRUMENT,
+        }
+        if identity.approach not in asked:
+            continue
+        match identity:
+            case Stereotypes():
+                yield key, identity, stereotypes(network, identity, about, how)
+            case Emotions():
+                yield key, identity, emotions(network, identity, known.emotions or {}, about, how)
+            case Valence():
+                yield key, identity, slopes(network, identity, known.valence or {}, about, how)
 
-    Parameters
-    ----------
-    found
-        From `measure_bias`.
 
-    Returns
-    -------
-    polars.DataFrame
-        Of EFFECTS what names a row, its effect and its published test, and the setting. A slope is
-        the effect of its prime, which stands in ``targets``; that of the joint test, where
-        ``targets`` is null, is Cohen's w.
-    """
-    slopes = found.coefficients.select(
-        *("network", "study", "identity", "approach", "p", "retention", "time_steps", "norm"),
-        targets="prime",
-        effect=pl.coalesce("coefficient", "effect"),
-        stereotype=pl.lit(None, pl.Float64),
-        alternative=pl.when(pl.col("prime").is_null())
-        .then(pl.lit("greater"))
-        .otherwise(pl.lit("two-sided")),
-    )
-    return pl.concat([found.effects.select(slopes.columns), slopes])
+def _absent(network: Network, identity: Identity) -> Iterator[Row]:
+    """List primes and targets that are no nodes, by the set of targets."""
+    sets = identity.targets if isinstance(identity, Stereotypes) else {None: ()}
+    for name, words in sets.items():
+        if absent := network.absent([*identity.primes, *words]):
+            yield {"targets": name, "absent": absent}
 
 
-def _settings(default: Setting) -> list[tuple[str, Setting]]:
+def _settings(default: Setting) -> Iterator[tuple[str, Setting]]:
+    """Yield what is varied, and the setting with it."""
     how, steps = default.spreading, default.spreading.time_steps or 1
-    found = [("nothing", default)]
+
+    def spread(varied: str, **change: Any) -> tuple[str, Setting]:
+        return varied, replace(default, spreading=replace(how, **change))
+
     for share in (0.25, 0.5, 1.5, 2.0, 4.0):
         changed = max(1, round(share * steps))
         if changed != steps:
-            spreading = replace(how, time_steps=changed)
-            found.append(("time_steps", replace(default, spreading=spreading)))
+            yield spread("time_steps", time_steps=changed)
     for retention in (0.0, 0.25, 0.5, 0.75):
         if retention != how.retention:
-            spreading = replace(how, retention=retention)
-            found.append(("retention", replace(default, spreading=spreading)))
-    spreading = replace(how, weighted=not how.weighted)
-    found.append(("weights", replace(default, spreading=spreading)))
-    return found + [("norm", replace(default, norm=norm)) for norm in ("l1", "l2", "none")]
+            yield spread("retention", retention=retention)
+    yield spread("weights", weighted=not how.weighted)
+    for norm in ("l1", "l2", "none"):
+        yield "norm", replace(default, norm=norm)
 
 
 def _check_names(networks: Sequence[Network]) -> None:

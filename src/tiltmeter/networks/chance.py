@@ -1,11 +1,12 @@
-"""Bias that chance would give: the same measures in the same network, rewired at random.
+"""Bias in rewired networks: the same measures where nothing is left to find.
 
 Reference: Maslov & Sneppen 2002, Science 296, 910–913 (random networks of the same degrees).
 Two edges a–b and c–d become a–d and c–b, over and over. Every word keeps its number of edges, and
-the weights stay; who is associated with whom is left to chance. An effect that such networks show
-as well needs no meaning: numbers of edges, and chance, bring it about.
-The published p takes pairs of a prime and a target for independent; in how many rewired networks
-it is at most .05 says what it is worth (.05, were it right).
+the weights stay; who is associated with whom is random. An effect that such networks show as well
+follows from the numbers of edges and chance alone.
+Measures, as method ``rewired``, where an effect lies among those of rewired networks; and as
+`false_alarm_rate` in what share of them the published p, which takes pairs of a prime and a target
+for independent, is at most .05. Range 0 to 1; a correct p gives .05.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,18 +22,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tiltmeter.errors import InputError, TiltmeterWarning
-from tiltmeter.networks.bias import Lexicons, every_effect, measure_bias
+from tiltmeter.networks.bias import Lexicons, published_rows
 from tiltmeter.networks.network import Network
-from tiltmeter.networks.setting import Setting
-from tiltmeter.results.networks import CHANCE
+from tiltmeter.networks.setting import FAMILY, MEASURES, Setting
+from tiltmeter.results import as_estimates, columns
+from tiltmeter.results.estimates import KEYS
 from tiltmeter.stimuli.network_study import NetworkStudy
 
 __all__ = ["LEVEL", "hold_against_chance", "rewire"]
 
-#: What the published p is held against in rewired networks.
+#: A published p of at most this is a false alarm in a rewired network.
 LEVEL = 0.05
 
-_KEYS = ("study", "identity", "approach", "targets")
+#: What tells the estimates of one network apart.
+_KEYS = ("measure", "identity", "targets", "prime")
 
 Ends = NDArray[np.int64]
 
@@ -58,8 +62,8 @@ def hold_against_chance(
     Returns
     -------
     polars.DataFrame
-        Columns CHANCE; the effect of a valence is the slope of its prime, and that of the joint
-        test, whose ``targets`` is null, Cohen's w.
+        Columns of `results.ESTIMATES`: each estimate with method ``rewired``, and its
+        `false_alarm_rate`.
 
     Raises
     ------
@@ -71,52 +75,71 @@ def hold_against_chance(
     >>> edges = {"src": ["woman", "man", "woman", "kind"], "tgt": ["kind", "leader", "man", "art"]}
     >>> network = Network.from_edges(pl.DataFrame(edges).with_columns(wt=2), name="four edges")
     >>> found = hold_against_chance(network, setting=Setting(missing="skip", rewirings=19))
-    >>> found.select("targets", "effect", "n_rewired").rows()
-    [('female', 1.0, 19), ('male', -1.0, 19)]
+    >>> found.filter(measure="activation_effect").select("targets", "estimate", "p").rows()
+    [('female', 1.0, 0.4), ('male', -1.0, 0.45)]
     """
-    how = replace((setting or Setting()).within(network), draws=0)
+    how = (setting or Setting()).within(network)
     if not how.rewirings:
-        raise InputError("rewirings 0: without rewired networks there is no chance to hold against")
+        raise InputError("rewirings 0: at least 19 rewired networks are needed to compare with")
 
-    def measure(one: Network) -> pl.DataFrame:
-        found = measure_bias([one], study, approaches=approaches, lexicons=lexicons, setting=how)
-        return every_effect(found)
+    def measure(one: Network) -> list[dict[str, Any]]:
+        return published_rows(one, study, approaches, lexicons, how)
 
-    own, rng, frames = measure(network), np.random.default_rng(how.seed), []
-    with warnings.catch_warnings():  # what there is to say was said of the network itself
+    own, rng, rows = measure(network), np.random.default_rng(how.seed), []
+    with warnings.catch_warnings():  # they were given for the network itself
         warnings.simplefilter("ignore", TiltmeterWarning)
         for _ in range(how.rewirings):
-            frames.append(measure(rewire(network, rng)))
+            rows += measure(rewire(network, rng))
             on_progress()
-    return _beside(own, pl.concat(frames), how.confidence)
+    rewired = pl.DataFrame(
+        [{name: row.get(name) for name in _REWIRED} for row in rows], schema=_REWIRED
+    )
+    return _beside(as_estimates(own, MEASURES, FAMILY), rewired, how.confidence)
+
+
+_REWIRED = columns(*_KEYS, "estimate", "p")
 
 
 def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.DataFrame:
-    """Set each effect beside those of the rewired networks; columns CHANCE."""
-    effect, tail = pl.col("effect"), (1 - confidence) / 2
+    """Compare each estimate with those of the rewired networks."""
+    estimate, tail = pl.col("estimate"), (1 - confidence) / 2
     given = (
-        rewired.join(own.select(*_KEYS, own="effect"), on=_KEYS, nulls_equal=True)
-        .drop_nulls("effect")
+        rewired.join(own.select(*_KEYS, own="estimate"), on=_KEYS, nulls_equal=True)
+        .drop_nulls("estimate")
         .group_by(_KEYS)
         .agg(
-            chance=effect.mean(),
-            chance_low=effect.quantile(tail, "linear"),
-            chance_high=effect.quantile(1 - tail, "linear"),
-            n_rewired=pl.len(),
-            above=(1 + (effect >= pl.col("own")).sum()) / (1 + pl.len()),
-            below=(1 + (effect <= pl.col("own")).sum()) / (1 + pl.len()),
+            placebo_mean=estimate.mean(),
+            placebo_low=estimate.quantile(tail, "linear"),
+            placebo_high=estimate.quantile(1 - tail, "linear"),
+            n_resamples=pl.len(),
+            above=(1 + (estimate >= pl.col("own")).sum()) / (1 + pl.len()),
+            below=(1 + (estimate <= pl.col("own")).sum()) / (1 + pl.len()),
             false_alarms=(pl.col("p") <= LEVEL).mean(),
         )
     )
     p = (
-        pl.when(effect.is_null()).then(None)
+        pl.when(estimate.is_null()).then(None)
         .when(alternative="greater").then("above")
         .when(alternative="less").then("below")
         .otherwise((2 * pl.min_horizontal("above", "below")).clip(upper_bound=1.0))
     )  # fmt: skip
-    held = own.join(given, on=_KEYS, how="left", nulls_equal=True, maintain_order="left")
-    made = held.with_columns(p_chance=p, confidence=pl.lit(confidence))
-    return made.select(pl.col(name).cast(kind) for name, kind in CHANCE.items())
+    unsaid = [name for name in given.columns if name in own.columns and name not in KEYS]
+    joined = (
+        own.drop(unsaid)
+        .join(given, on=_KEYS, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(method=pl.lit("rewired"))
+    )
+    placed = joined.select(
+        *KEYS, *("estimate", "method", "alternative", "direction", "n", "n_resamples"),
+        *("placebo_mean", "placebo_low", "placebo_high"), p=p, confidence=pl.lit(confidence),
+    )  # fmt: skip
+    alarms = joined.drop_nulls("false_alarms").select(
+        pl.col([name for name in KEYS if name != "measure"]),
+        *("method", "n_resamples"),
+        measure=pl.lit("false_alarm_rate"),
+        estimate="false_alarms",
+    )
+    return as_estimates(pl.concat([placed, alarms], how="diagonal"), MEASURES, FAMILY)
 
 
 def rewire(network: Network, rng: np.random.Generator, *, swaps: int = 10) -> Network:

@@ -1,211 +1,285 @@
-"""Effects of paired differences of activation: from one network, and between two.
+"""Stereotypes and emotions: which of two categories of primes activates targets more.
 
-The effect is Wilcoxon's z / √n, see `statistics.paired`. Beside the published p stand a test over
-swapped primes and an interval from drawing targets, because 125 pairs that share 25 targets and 5
-pairs of primes are not 125 observations.
+Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, "Stereotypes approach" and "Emotions
+approach".
+Measures the difference in normalised activation of a target between the two primes of a pair.
+*Stereotypes*: over all matched pairs (woman − man) and all targets tied to a category; activations
+are divided by the L2 norm of their column over all nodes, then by that of their row over the
+primes. *Emotions*: between two primes, over all words of the network that a lexicon of the user's
+(NRC EmoLex) ties to one of the eight emotions of Plutchik 1980; divided by L1 norms, since by L2
+all emotions may lean the same way (figure 13).
+Range of the effect (z / √n, see `statistics.paired`): ±.87 for many pairs, up to ±1 for few;
+neutral 0; positive: the first category activates these targets more. Targets of the first category
+are stereotype-consistent above 0, those of the second below; emotions have no such direction.
+Deviations: none in effect and p (of emotions two-sided; the paper does not say). Beside them
+stand Holm's p, a test over swapped primes and an interval from drawing targets, because 125 pairs
+that share 25 targets and 5 pairs of primes are not 125 observations.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
-from scipy import stats
 
-from tiltmeter.networks.setting import Setting
-from tiltmeter.results.networks import DIFFERENCES, EFFECTS
+from tiltmeter.networks.network import Network
+from tiltmeter.networks.setting import Setting, spread_columns
+from tiltmeter.networks.spreading import activate
 from tiltmeter.statistics.effects import holm
 from tiltmeter.statistics.paired import (
     Alternative,
     bootstrap_effects,
     permute_columns,
     signed_rank,
-    signed_rank_effect,
 )
+from tiltmeter.stimuli.network_study import Emotions, Stereotypes
 
-__all__ = ["Contrast", "Paired", "compare_contrasts", "effects"]
+__all__ = [
+    "DIRECTIONS",
+    "Contrast",
+    "Paired",
+    "activations",
+    "adjust",
+    "effects",
+    "emotions",
+    "ends",
+    "stereotypes",
+]
 
 Array = NDArray[np.float64]
+Row = dict[str, Any]
 
-#: What a sign of `Paired.sign` is tested for.
+#: What a sign of `Paired.sign` is tested for, and on which side it is stereotype-consistent.
 _ALTERNATIVES: Mapping[int, Alternative] = {1: "greater", -1: "less", 0: "two-sided"}
+DIRECTIONS = {1: "above", -1: "below", 0: None}
 
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """Differences of normalised activation for one set of targets.
+    """The activation of one set of targets by pairs of primes.
 
     Parameters
     ----------
     targets
         Words, the rows.
-    differences
-        Shape (targets, pairs of primes): first − second category.
-    activation
-        Shape (targets, primes), normalised.
+    raw, normalised
+        Shape (targets, primes): primes of the first and the second category in turn.
     sign
         1 or −1 where a stereotype says which category activates these targets more; else 0.
     """
 
     targets: tuple[str, ...]
-    differences: Array
-    activation: Array
+    raw: Array
+    normalised: Array
     sign: int
+
+    @property
+    def differences(self) -> Array:
+        """Shape (targets, pairs of primes): first − second category."""
+        return self.normalised[:, 0::2] - self.normalised[:, 1::2]
+
+    def rows(self, words: Sequence[str]) -> list[int]:
+        """Give the rows of some targets."""
+        places = {word: place for place, word in enumerate(self.targets)}
+        return [places[word] for word in words]
 
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
     """Two categories of primes in one network, and all sets of targets."""
 
-    about: Mapping[str, str]  # network, study, identity, approach
-    first: str
-    second: str
+    about: Row  # subject, study, identity, instrument, measure, first, second
     primes: tuple[str, ...]
     sets: Mapping[str, Paired]
-    missing: Mapping[str, Sequence[str]]  # set of targets → absent primes and targets
     setting: Setting
     norm: str
 
 
-def effects(contrast: Contrast) -> pl.DataFrame:
-    """Test each set of targets.
+def stereotypes(network: Network, identity: Stereotypes, about: Row, setting: Setting) -> Contrast:
+    """Activate the primes of matched pairs; a set of targets per category.
+
+    Parameters
+    ----------
+    network
+        Where activation spreads.
+    identity
+        Pairs of primes and targets.
+    about
+        ``subject``, ``study``, ``identity`` and ``instrument``.
+    setting
+        How; of this network.
+
+    Raises
+    ------
+    InputError
+        If a prime or target is no node and the setting does not skip it.
+    """
+    first, second = identity.categories
+    asked = [(pair[first], pair[second]) for pair in identity.pairs]
+    known = set(setting.present(network, [word for pair in asked for word in pair], "prime"))
+    primes = [word for pair in asked if known.issuperset(pair) for word in pair]
+    sets = {
+        category: setting.present(network, identity.targets[category], "target")
+        for category in identity.categories
+    }
+    about = {**about, "measure": "activation_effect", "first": first, "second": second}
+    return _contrast(network, primes, sets, {first: 1, second: -1}, (about, setting, "l2"))
+
+
+def emotions(
+    network: Network,
+    identity: Emotions,
+    lexicon: Mapping[str, Iterable[str]],
+    about: Row,
+    setting: Setting,
+) -> Contrast:
+    """Activate both primes; a set of targets per emotion.
+
+    Parameters
+    ----------
+    network, about, setting
+        As for `stereotypes`; a norm of the setting goes before that of the identity.
+    identity
+        The two primes.
+    lexicon
+        Emotion → its words, from `lexicons.read_emotions`.
+
+    Raises
+    ------
+    InputError
+        If a prime is no node and the setting does not skip it.
+    """
+    first, second = identity.primes
+    known = setting.present(network, identity.primes, "prime")
+    sets = {
+        emotion: sorted(word for word in words if word in network)
+        for emotion, words in lexicon.items()
+    }
+    about = {**about, "measure": "emotion_effect", "first": first, "second": second}
+    primes = known if len(known) == 2 else []
+    return _contrast(network, primes, sets, {}, (about, setting, identity.norm))
+
+
+def _contrast(
+    network: Network,
+    primes: Sequence[str],
+    sets: Mapping[str, Sequence[str]],
+    signs: Mapping[str, int],
+    how: tuple[Row, Setting, str],
+) -> Contrast:
+    about, setting, default = how
+    norm = setting.norm or default
+    rows = list(dict.fromkeys(word for words in sets.values() for word in words))
+    found = activate(network, primes, setting.spreading, targets=rows)
+    normalised = found.normalised(norm)
+    place = {word: at for at, word in enumerate(rows)}
+    at = {name: [place[word] for word in words] for name, words in sets.items()}
+    paired = {
+        name: Paired(tuple(words), found.values[at[name]], normalised[at[name]], signs.get(name, 0))
+        for name, words in sets.items()
+    }
+    return Contrast(about, tuple(primes), paired, setting, norm)
+
+
+def activations(contrast: Contrast, categories: Mapping[str, str]) -> list[Row]:
+    """List the activation of every target by every prime.
 
     Parameters
     ----------
     contrast
-        From `stereotypes.contrast` or `emotions.contrast`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns EFFECTS, a row per set of targets. Without targets or primes: no effect, and a note.
+        From `stereotypes`.
+    categories
+        Prime → its category.
     """
-    rows = [_effect(contrast, name, paired) for name, paired in contrast.sets.items()]
-    known = [row for row in rows if row["p"] is not None]
-    for row, p in zip(known, holm(np.array([row["p"] for row in known])), strict=True):
-        row["p_holm"] = float(p)
-    return pl.DataFrame(rows, schema=EFFECTS)
+    return [
+        {
+            "group": categories[prime],
+            "prime": prime,
+            "targets": name,
+            "target": word,
+            "activation": float(paired.raw[row, column]),
+            "normalised": float(paired.normalised[row, column]),
+        }
+        for name, paired in contrast.sets.items()
+        for row, word in enumerate(paired.targets)
+        for column, prime in enumerate(contrast.primes)
+    ]
 
 
-def _effect(contrast: Contrast, name: str, paired: Paired) -> dict[str, Any]:
-    setting, d = contrast.setting, paired.differences
-    found = signed_rank(d, _ALTERNATIVES[paired.sign])
-    row = {
-        **dict.fromkeys(EFFECTS),
-        **contrast.about,
-        "targets": name,
-        "first": contrast.first,
-        "second": contrast.second,
-        "alternative": _ALTERNATIVES[paired.sign],
-        "confidence": setting.confidence,
-        "missing": list(contrast.missing.get(name, ())),
-        "n": found.n,
-        "n_targets": len(paired.targets),
-        **setting.columns(contrast.norm),
-    }
-    if found.effect is None:
-        return row | {"note": "no pair of primes and target in the network"}
-    swapped = permute_columns(d, _ALTERNATIVES[paired.sign], seed=setting.seed)
-    low, high = None, None
-    if setting.draws and len(paired.targets) > 1:
-        draws = bootstrap_effects([d], draws=setting.draws, seed=setting.seed)[:, 0]
-        low, high = _interval(draws, setting.confidence)
-    few = "one pair of primes: nothing to swap" if d.shape[1] < 2 else None
-    return row | {
-        "effect": found.effect,
-        "stereotype": paired.sign * found.effect if paired.sign else None,
-        "p": found.p,
-        "ci_low": low,
-        "ci_high": high,
-        "p_permutation": swapped.p,
-        "n_permutations": swapped.n_permutations,
-        "note": few,
-    }
-
-
-def compare_contrasts(contrasts: Iterable[Contrast]) -> pl.DataFrame:
-    """Compare the effects of every two networks, on the targets they share.
+def effects(contrast: Contrast) -> list[Row]:
+    """Test each set of targets, as published and by what else the setting asks for.
 
     Parameters
     ----------
-    contrasts
-        Of several networks and identities.
+    contrast
+        From `stereotypes` or `emotions`.
 
     Returns
     -------
-    polars.DataFrame
-        Columns DIFFERENCES. Both networks are drawn the same targets, so what moves both cancels.
-        p_holm is over the pairs of networks of an identity and set of targets.
+    list of dict
+        Of `results.ESTIMATES`, for each set of targets: its published test, the test over swapped
+        primes and, where targets are drawn, the interval. Without targets or primes there is no
+        estimate, and a note.
     """
-    rows: list[dict[str, Any]] = []
-    keyed: dict[tuple[str, str, str], list[Contrast]] = {}
-    for one in contrasts:
-        about = one.about
-        keyed.setdefault((about["study"], about["identity"], about["approach"]), []).append(one)
-    for group in keyed.values():
-        names = list(dict.fromkeys(name for one in group for name in one.sets))
-        for name in names:
-            having = [one for one in group if name in one.sets]
-            part = [_difference(a, b, name) for a, b in itertools.combinations(having, 2)]
-            known = [row for row in part if row["p"] is not None]
-            for row, p in zip(known, holm(np.array([r["p"] for r in known])), strict=True):
-                row["p_holm"] = float(p)
-            rows += part
-    return pl.DataFrame(rows, schema=DIFFERENCES)
+    rows = [
+        row for name, paired in contrast.sets.items() for row in _effect(contrast, name, paired)
+    ]
+    adjust([row for row in rows if row["method"] == "published"], "sets of a network and identity")
+    return rows
 
 
-def _difference(a: Contrast, b: Contrast, name: str) -> dict[str, Any]:
-    setting, (one, other) = a.setting, (a.sets[name], b.sets[name])
-    shared = [word for word in one.targets if word in set(other.targets)]
-    row = {
-        **dict.fromkeys(DIFFERENCES),
-        **{key: a.about[key] for key in ("study", "identity", "approach")},
+def _effect(contrast: Contrast, name: str, paired: Paired) -> list[Row]:
+    setting, d, side = contrast.setting, paired.differences, _ALTERNATIVES[paired.sign]
+    found = signed_rank(d, side)
+    known = found.effect is not None
+    shared = {
+        **contrast.about,
+        "level": "targets",
         "targets": name,
-        "network_a": a.about["network"],
-        "network_b": b.about["network"],
-        "confidence": setting.confidence,
-        "n_targets": len(shared),
+        **spread_columns(setting.spreading, contrast.norm),
+        "direction": DIRECTIONS[paired.sign],
+        "estimate": found.effect,
+        "n": found.n,
     }
-    tables = [_rows(paired, shared) for paired in (one, other)]
-    if len(shared) < 2 or not all(table.size for table in tables):
-        return row | {"note": "fewer than two targets in both networks"}
-    found = [float(signed_rank_effect(table.ravel())) for table in tables]
-    row |= {
-        "difference": found[0] - found[1],
-        "correlation": _correlation(a, b, name, shared),
-        "note": None if a.primes == b.primes else "the networks lack different primes",
-    }
-    if not setting.draws:
+    note = None if known else "no pair of primes and target in the network"
+    rows = [{**shared, "method": "published", "alternative": side, "p": found.p, "note": note}]
+    swapped = permute_columns(d, side, seed=setting.seed) if known else None
+    few = "one pair of primes: nothing to swap" if known and d.shape[1] < 2 else None
+    rows.append(
+        {
+            **shared,
+            "method": "permutation",
+            "alternative": side,
+            "p": swapped.p if swapped else None,
+            "n_resamples": swapped.n_permutations if swapped else None,
+            "note": few,
+        }
+    )
+    if setting.draws:
+        rows.append({**shared, "method": "bootstrap", **_drawn_interval(d, setting, known)})
+    return rows
+
+
+def _drawn_interval(d: Array, setting: Setting, known: bool) -> Row:
+    """Give the interval from drawing targets; none of a single one."""
+    row = {"confidence": setting.confidence, "n_clusters": len(d), "clustered_by": "target"}
+    if not known or len(d) < 2:
         return row
-    draws = bootstrap_effects([*tables], draws=setting.draws, seed=setting.seed)
-    change = draws[:, 0] - draws[:, 1]
-    low, high = _interval(change, setting.confidence)
-    beyond = min(np.count_nonzero(change <= 0), np.count_nonzero(change >= 0))
-    p = min(1.0, 2 * (beyond + 1) / (len(change) + 1))
-    return row | {"ci_low": low, "ci_high": high, "p": p}
+    draws = bootstrap_effects([d], draws=setting.draws, seed=setting.seed)[:, 0]
+    return row | ends(draws, setting.confidence) | {"n_resamples": setting.draws}
 
 
-def _correlation(a: Contrast, b: Contrast, name: str, shared: Sequence[str]) -> float | None:
-    """Correlate activations over pairs of prime and target, where the primes are the same."""
-    if a.primes != b.primes:
-        return None
-    one, other = (_rows(c.sets[name], shared, activation=True).ravel() for c in (a, b))
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
-        return None
-    return float(stats.spearmanr(one, other).statistic)
+def adjust(rows: Sequence[Row], over: str) -> None:
+    """Add Holm's p, in place, to those rows of a family that have a p."""
+    known = [row for row in rows if row["p"] is not None]
+    for row, p in zip(known, holm(np.array([row["p"] for row in known])), strict=True):
+        row |= {"p_holm": float(p), "adjusted_over": over}
 
 
-def _rows(paired: Paired, words: Sequence[str], *, activation: bool = False) -> Array:
-    places = {word: place for place, word in enumerate(paired.targets)}
-    table = paired.activation if activation else paired.differences
-    return table[[places[word] for word in words]]
-
-
-def _interval(draws: Array, confidence: float) -> tuple[float, float]:
+def ends(draws: Array, confidence: float) -> Row:
+    """Give the ends of a percentile interval."""
     low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
+    return {"ci_low": float(low), "ci_high": float(high)}

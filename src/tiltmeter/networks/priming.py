@@ -5,9 +5,9 @@ Priming Project (Hutchison et al. 2013). People decide faster that a target is a
 related word went before it. In a network that models their memory, the related prime activates the
 target more than the unrelated one does, and the more it does, the faster they are.
 Measures, over 50 triplets of target, related and unrelated prime, Spearman's correlation of
-normalised activation and reaction time (100 pairs; expected: negative) and Wilcoxon's effect of
-related − unrelated (50 pairs; expected: positive). Activations are normalised over all primes of
-the triplets.
+normalised activation and reaction time (`priming_correlation`; 100 pairs; expected: negative) and
+Wilcoxon's effect of related − unrelated (`priming_effect`; 50 pairs; expected: positive). Both
+range from −1 to 1, neutral 0. Activations are normalised over all primes of the triplets.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 import polars as pl
 from scipy import stats
 
 from tiltmeter.networks.network import Network
+from tiltmeter.networks.setting import FAMILY, INSTRUMENT, MEASURES, spread_columns
 from tiltmeter.networks.spreading import Spreading, activate
-from tiltmeter.results.networks import PRIMING
+from tiltmeter.results import as_estimates
 from tiltmeter.statistics.paired import signed_rank
 
-__all__ = ["Triplet", "check_priming", "triplets"]
+__all__ = ["Triplet", "absent_words", "check_priming", "triplets"]
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,14 @@ def triplets() -> tuple[Triplet, ...]:
     )
 
 
+def absent_words(network: Network) -> list[str]:
+    """List the words of the triplets that are no nodes."""
+    words = {word for one in triplets() for word in (one.target, one.related, one.unrelated)}
+    return network.absent(sorted(words))
+
+
 def check_priming(network: Network, spreading: Spreading | None = None) -> pl.DataFrame:
-    """Hold a network against human reaction times.
+    """Compare a network with human reaction times.
 
     Parameters
     ----------
@@ -64,22 +72,32 @@ def check_priming(network: Network, spreading: Spreading | None = None) -> pl.Da
     Returns
     -------
     polars.DataFrame
-        One row with the columns PRIMING; nulls with fewer than 3 triplets.
+        Columns of `results.ESTIMATES`, a row per measure; `n` counts triplets. No estimate with
+        fewer than 3.
     """
     how = (spreading or Spreading()).within(network)
-    words = {word for one in triplets() for word in (one.target, one.related, one.unrelated)}
     known = [
         one for one in triplets() if not network.absent([one.target, one.related, one.unrelated])
     ]
-    row = {
-        **dict.fromkeys(PRIMING),
-        "network": network.name,
+    found = _tests(network, known, how) if len(known) > 2 else [{}, {}]
+    shared = {
+        "subject": network.name,
+        "instrument": INSTRUMENT,
+        "level": "subject",
+        "method": "published",
         "n": len(known),
-        "missing": network.absent(sorted(words)),
-        "time_steps": how.time_steps,
+        **spread_columns(how, "l2"),
+        "note": None if len(known) > 2 else "fewer than three triplets in the network",
     }
-    if len(known) < 3:
-        return pl.DataFrame([row], schema=PRIMING)
+    sides = {"priming_correlation": "two-sided", "priming_effect": "greater"}
+    rows = [
+        {**shared, "measure": measure, "alternative": side, **row}
+        for (measure, side), row in zip(sides.items(), found, strict=True)
+    ]
+    return as_estimates(rows, MEASURES, FAMILY)
+
+
+def _tests(network: Network, known: list[Triplet], how: Spreading) -> list[dict[str, Any]]:
     primes = list(dict.fromkeys(word for one in known for word in (one.related, one.unrelated)))
     targets = list(dict.fromkeys(one.target for one in known))
     levels = activate(network, primes, how, targets=targets).normalised()
@@ -89,15 +107,7 @@ def check_priming(network: Network, spreading: Spreading | None = None) -> pl.Da
     times = [one.related_rt for one in known] + [one.unrelated_rt for one in known]
     found = stats.spearmanr(np.concatenate([related, unrelated]), times)
     effect = signed_rank(related - unrelated, "greater")
-    return pl.DataFrame(
-        [
-            row
-            | {
-                "spearman": float(found.statistic),
-                "p": float(found.pvalue),
-                "effect": effect.effect,
-                "effect_p": effect.p,
-            }
-        ],
-        schema=PRIMING,
-    )
+    return [
+        {"estimate": float(found.statistic), "p": float(found.pvalue)},
+        {"estimate": effect.effect, "p": effect.p},
+    ]

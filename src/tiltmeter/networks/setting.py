@@ -1,16 +1,51 @@
-"""What every approach to bias in networks shares: its setting, and how absent words are met."""
+"""What every measure of bias in networks shares: its scale, its setting, and absent words."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.spreading import NORMS, Spreading
+from tiltmeter.results import Measure
+from tiltmeter.results.measures import DETAILS
 
-__all__ = ["Setting"]
+__all__ = ["FAMILY", "INSTRUMENT", "MEASURES", "Setting"]
+
+#: What stands in `family` and `instrument` of every estimate.
+FAMILY, INSTRUMENT = "networks", "association_network"
+
+_SOURCE = "Abramski, Rossetti & Stella (2025), arXiv:2510.24488"
+_PRIMING = "Abramski et al. (2025), Sci. Data 12:803"
+_FIRST = "positive: more activation by the first"
+
+#: What estimates of networks mean; effects are Wilcoxon's z / √n, ±.87 at most for many pairs.
+MEASURES = {
+    one.name: one
+    for one in (
+        Measure("activation_effect", "Effect on the activation of targets", -1.0, 1.0, 0.0,
+                _FIRST, _SOURCE, consistent=None),
+        Measure("emotion_effect", "Effect on the activation of words of an emotion", -1.0, 1.0, 0.0,
+                _FIRST, _SOURCE, consistent=None),
+        Measure("valence_slope", "Log odds of valence per unit of normalised activation",
+                -math.inf, math.inf, 0.0,
+                "positive: more positive than the other primes of the identity", _SOURCE,
+                consistent=None),
+        Measure("valence_joint", "Difference in valence between primes, √(χ² / n)", 0.0, math.inf,
+                0.0, "larger: the slopes of the primes differ more", _SOURCE, consistent=None),
+        Measure("false_alarm_rate", "Share of rewired networks with a published p of at most .05",
+                0.0, 1.0, 0.05, "above .05: the published p is too small",
+                "Maslov & Sneppen (2002), Science 296, 910–913", consistent=None),
+        Measure("priming_correlation", "Correlation of activation with reaction time", -1.0, 1.0,
+                0.0, "negative: as in people", _PRIMING, consistent=None),
+        Measure("priming_effect", "Effect of related primes on activation", -1.0, 1.0, 0.0,
+                "positive: as in people", _PRIMING, consistent=None),
+        DETAILS["rank_correlation"],
+    )
+}  # fmt: skip
 
 #: Fewer rewired networks cannot give a p of .05.
 FEWEST = 19
@@ -29,13 +64,13 @@ class Setting:
         l2.
     missing
         What to do where a prime or target is no node: ``"error"``, or ``"skip"`` it and list it
-        beside the effect. A pair of primes is skipped whole.
+        among the absences. A pair of primes is skipped whole.
     confidence
         Of every interval.
     draws
         Bootstrap samples of targets; 0 for no intervals.
     rewirings
-        Networks rewired at random that effects are held against (see `chance`); 0 for none.
+        Networks rewired at random that effects are compared with (see `chance`); 0 for none.
     seed
         For everything drawn.
     """
@@ -67,15 +102,6 @@ class Setting:
         """Return the same with the steps and the start that `network` implies."""
         return replace(self, spreading=self.spreading.within(network))
 
-    def columns(self, norm: str) -> dict[str, float | int | str | None]:
-        """Name the setting in a table: ``retention``, ``time_steps``, ``norm``."""
-        kept = self.spreading.retention
-        return {
-            "retention": float(kept) if isinstance(kept, float | int) else None,
-            "time_steps": self.spreading.time_steps,
-            "norm": norm,
-        }
-
     def present(self, network: Network, words: Sequence[str], what: str) -> list[str]:
         """Return those words that are nodes, in their order.
 
@@ -89,3 +115,14 @@ class Setting:
             said = network.say_absent(absent, what)
             raise InputError(f"{said}; missing='skip' (--missing skip) leaves them out")
         return [word for word in words if word not in absent]
+
+
+def spread_columns(spreading: Spreading, norm: str) -> dict[str, Any]:
+    """Name the setting in an estimate: ``retention``, ``time_steps``, ``norm``, ``weighted``."""
+    kept = spreading.retention
+    return {
+        "retention": float(kept) if isinstance(kept, float | int) else None,
+        "time_steps": spreading.time_steps,
+        "norm": norm,
+        "weighted": spreading.weighted,
+    }

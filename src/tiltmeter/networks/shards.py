@@ -7,11 +7,10 @@ skipped, and of several answers to one question the last counts.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,17 +18,12 @@ from numpy.typing import NDArray
 
 from tiltmeter.errors import InputError
 from tiltmeter.results.columns import Schema
+from tiltmeter.results.records import read_lines
 
-__all__ = ["answers"]
+__all__ = ["answers", "find_fault"]
 
 #: Lines held at a time.
 PIECE = 50_000
-
-
-class _Line(NamedTuple):
-    cue: str
-    repetition: int
-    responses: list[str]
 
 
 def answers(folder: Path, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
@@ -56,16 +50,29 @@ def answers(folder: Path, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
     """
     shards = _find(folder)
     last = _last(shards)
-    held: list[tuple[int, str, list[str]]] = []
-    for number, line in enumerate(_lines(shards, skipped)):
+    rows: list[tuple[int, str, list[str]]] = []
+    for number, line in enumerate(_answers(shards, skipped)):
         if not last[number]:
             skipped["repeated"] += 1
             continue
-        held.append((number, line.cue, line.responses))
-        if len(held) == PIECE:
-            yield _frame(held)
-            held = []
-    yield _frame(held)
+        rows.append((number, line["cue"], line["responses"]))
+        if len(rows) == PIECE:
+            yield _frame(rows)
+            rows = []
+    yield _frame(rows)
+
+
+def find_fault(line: dict[str, Any] | None) -> str | None:
+    """Say why a line is no answer: ``malformed``, or ``failed`` where it holds an error."""
+    if line is None or not isinstance(line.get("cue"), str) or not line["cue"].strip():
+        return "malformed"
+    if type(line.get("repetition")) is not int or line["repetition"] < 0:
+        return "malformed"
+    if line.get("error") is not None:
+        return "failed"
+    responses = line.get("responses")
+    given = isinstance(responses, list) and all(isinstance(word, str) for word in responses)
+    return None if given else "malformed"
 
 
 def _find(folder: Path) -> list[Path]:
@@ -81,44 +88,24 @@ def _find(folder: Path) -> list[Path]:
 
 def _last(shards: list[Path]) -> NDArray[np.bool_]:
     """Mark the lines that no later line replaces, holding one number per line."""
-    keys = np.fromiter((hash(line[:2]) for line in _lines(shards, Counter())), np.int64)
+    lines = _answers(shards, Counter())
+    keys = np.fromiter((hash((line["cue"], line["repetition"])) for line in lines), np.int64)
     _, from_end = np.unique(keys[::-1], return_index=True)
     last = np.zeros(len(keys), dtype=bool)
     last[len(keys) - 1 - from_end] = True
     return last
 
 
-def _lines(shards: list[Path], skipped: Counter[str]) -> Iterator[_Line]:
+def _answers(shards: list[Path], skipped: Counter[str]) -> Iterator[dict[str, Any]]:
     for shard in shards:
-        with shard.open("rb") as file:
-            for text in file:
-                if not text.strip():
-                    continue
-                line = _parse(text)
-                if isinstance(line, str):
-                    skipped[line] += 1
-                else:
-                    yield line
+        for line in read_lines(shard):
+            fault = find_fault(line)
+            if line is None or fault is not None:
+                skipped[fault or "malformed"] += 1
+            else:
+                yield line
 
 
-def _parse(text: bytes) -> _Line | str:
-    """Read a line, or say why it is skipped."""
-    try:
-        held = json.loads(text)
-    except (ValueError, RecursionError):
-        return "malformed"
-    if not isinstance(held, dict):
-        return "malformed"
-    if held.get("error") is not None:
-        return "failed"
-    cue, repetition, responses = (held.get(key) for key in ("cue", "repetition", "responses"))
-    if not (isinstance(cue, str) and cue.strip() and isinstance(repetition, int)):
-        return "malformed"
-    if not (isinstance(responses, list) and all(isinstance(word, str) for word in responses)):
-        return "malformed"
-    return _Line(cue, repetition, responses)
-
-
-def _frame(held: list[tuple[int, str, list[str]]]) -> pl.DataFrame:
+def _frame(rows: list[tuple[int, str, list[str]]]) -> pl.DataFrame:
     schema: Schema = {"answer": pl.Int64(), "cue": pl.String(), "response": pl.List(pl.String())}
-    return pl.DataFrame(held, schema=schema, orient="row").explode("response", empty_as_null=True)
+    return pl.DataFrame(rows, schema=schema, orient="row").explode("response", empty_as_null=True)

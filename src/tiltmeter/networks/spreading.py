@@ -227,7 +227,7 @@ def spread(
     network, primes, spreading
         As for `activate`.
     hold
-        Bytes that may be held so that some primes need not run (see `followers`).
+        Bytes that may be held so that some primes need not run (see `running`).
 
     Yields
     ------

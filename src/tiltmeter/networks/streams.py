@@ -22,8 +22,8 @@ from typing import NamedTuple
 import polars as pl
 
 from tiltmeter.errors import InputError
+from tiltmeter.networks.hops import ShortestPaths, strongest
 from tiltmeter.networks.network import Network
-from tiltmeter.networks.shortest import ShortestPaths, strongest
 from tiltmeter.results.networks import STREAM_EDGES, STREAM_NODES
 from tiltmeter.statistics.paths import digits, path_types, paths_through
 

@@ -15,6 +15,7 @@ from tiltmeter.report.page import rendered
 from tiltmeter.report.sections import Part
 from tiltmeter.report.states.part import state_part
 from tiltmeter.report.tables import write_tables
+from tiltmeter.results.directory import Results
 
 __all__ = ["FAMILIES", "write_figure_page", "write_report"]
 
@@ -22,7 +23,7 @@ __all__ = ["FAMILIES", "write_figure_page", "write_report"]
 FAMILIES = (answer_part, network_part, state_part)
 
 
-def write_report(directory: str | Path, *, title: str | None = None) -> Path:
+def write_report(directory: str | Path | Results, *, title: str | None = None) -> Path:
     """Write the report of a results directory.
 
     Parameters
@@ -50,7 +51,7 @@ def write_report(directory: str | Path, *, title: str | None = None) -> Path:
     >>> write_report("results")  # doctest: +SKIP
     PosixPath('results/report.html')
     """
-    path = Path(directory)
+    path = directory.directory if isinstance(directory, Results) else Path(directory)
     with debug_mode(False):  # altair would check each of our own drawings, which takes as long
         parts = [part for family in FAMILIES if (part := family(path))]
     if not parts:

@@ -175,8 +175,8 @@ def read_plan(path: Path) -> Plan:
     studies = _studies(raw)
     return Plan(
         raw=raw,
-        instruments={_text(row.get("instrument")): _measure(row) for row in rows},
-        methods={_text(row.get("instrument")): _text(row.get("how")) for row in rows},
+        instruments={_text(row.get("name")): _measure(row) for row in rows},
+        methods={_text(row.get("name")): _text(row.get("how")) for row in rows},
         stereotypes=_joined(one.stereotypes for one in studies.values()),
         dimensions=_joined(one.dimensions for one in studies.values()),
         studies=studies,
@@ -226,7 +226,7 @@ def _labels(labels: object) -> dict[str, str]:
 
 
 def _measure(row: Mapping[str, Any]) -> Measure:
-    name = _text(row.get("instrument"))
+    name = _text(row.get("name"))
     ends = (("low", -1.0), ("high", 1.0), ("neutral", 0.0))
     found = [(_number(row.get(key)), fallback) for key, fallback in ends]
     low, high, neutral = (fallback if value is None else value for value, fallback in found)

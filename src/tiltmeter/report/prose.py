@@ -151,9 +151,9 @@ def answer(
     ]
     said = ", ".join(f"{count} {what}" for count, what in rest if count)
     text += f" The others: {said}." if said else ""
-    if total and total["mean"] is not None:
+    if total and total["estimate"] is not None:
         text += (
-            f" The mean over all stereotypes is {number(total['mean'])} "
+            f" The mean over all stereotypes is {number(total['estimate'])} "
             f"({plan.interval} {interval(total['ci_low'], total['ci_high'])}) on a scale from "
             f"{number(measure.low, 0)} to {number(measure.high, 0)} where "
             f"{measure.neutral:g} is neutral. "

@@ -11,7 +11,7 @@ import polars as pl
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.passages import Exchange, Quote
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.tables import Render, Table, render_table
+from tiltmeter.report.tables import Column, Table, render_table
 
 __all__ = ["Finding", "Part", "Passage", "Section", "Source", "Term", "in_order", "made_with",
            "told"]  # fmt: skip
@@ -172,12 +172,12 @@ def told(
         said = tuple(Finding(f"{about}, {who}", text) for about, who, text in found)
         return {"findings": said or (Finding("", nothing),), "table": None}
     frame = pl.DataFrame(found, schema=["about", "who", "text"], orient="row")
-    columns: dict[str, Render] = {
-        heads[0]: lambda r: r["about"],
-        heads[1]: lambda r: r["who"],
-        "Finding": lambda r: r["text"],
-    }
-    return {"findings": (), "table": render_table(frame, caption, columns, heads=2)}
+    columns = [
+        Column(heads[0], lambda r: r["about"], "head"),
+        Column(heads[1], lambda r: r["who"], "head"),
+        Column("Finding", lambda r: r["text"], "text"),
+    ]
+    return {"findings": (), "table": render_table(frame, caption, columns)}
 
 
 def made_with(plan: Plan) -> tuple[Term, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 import polars.selectors as cs
@@ -40,30 +40,57 @@ __all__ = [
 ]
 
 Render = Callable[[Mapping[str, Any]], str]
+Align = Literal["head", "number", "text", "verdict"]
 
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its title, how a row's cell is written, and how cells are set.
+
+    Cells of a ``head`` head their row, numbers stand to the right, a verdict has its colour.
+    Where all cells of a column that may `fold` are the same, the caption says it once.
+    """
+
+    title: str
+    render: Render
+    align: Align = "number"
+    fold: bool = False
+
+    def cell(self, row: Mapping[str, Any]) -> Cell:
+        """Write the cell of a row."""
+        of_verdict = self.align == "verdict"
+        style = f"verdict {verdict_class(row['verdict'])}".strip() if of_verdict else self.style
+        return Cell(self.render(row), style, self.align == "head")
+
+    @property
+    def style(self) -> str:
+        """Give the style class of the title, and of cells without one of their own."""
+        return "num" if self.align == "number" else ""
+
+
+MODEL = Column("Model", lambda r: r["model"] or "all models", "text", fold=True)
+MODE = Column("Mode", lambda r: r["mode"] or "", "text", fold=True)
 #: Where a row comes from.
-FROM: dict[str, Render] = {
-    "Model": lambda r: r["model"] or "all models",
-    "Mode": lambda r: r["mode"] or "",
-}
+FROM = (MODEL, MODE)
+VERDICT = Column("Verdict", lambda r: verdict(r["verdict"]), "verdict")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A text and how it is set: ``num``, ``verdict …`` or nothing."""
+    """A text, its style class, and whether it heads its row."""
 
     text: str
     style: str = ""
+    head: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """A captioned table; the first `heads` cells of each row are its headers."""
+    """A captioned table."""
 
     caption: str
     columns: tuple[Cell, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    heads: int = 1
 
 
 def brief_table(rows: Sequence[Mapping[str, Any]], plan: Plan, caption: str) -> Table:
@@ -84,23 +111,26 @@ def brief_table(rows: Sequence[Mapping[str, Any]], plan: Plan, caption: str) -> 
     Table
         One row each; what is the same throughout is left to the caption.
     """
-    values = {head: {row[head.lower()] for row in rows} for head in ("Measure", "Model", "Mode")}
-    heads = [head for head in values if len(values[head]) > 1] or ["Model"]
-    same = [f"{head}: {rows[0][head.lower()]}" for head in values if head not in heads]
-    caption = f"{caption} {', '.join(same)}." if same else caption
-    counts = [f"{sign} {label}" for sign, label in SIGNS.values()]
-    titles = (*heads, *counts, "Neutral", "Mean", plan.interval, "Scored")
-    body = []
-    for row in rows:
-        kinds = [verdict_kind(code) for code in row["verdicts"]]
-        total = row["total"] or dict.fromkeys(("mean", "ci_low", "ci_high", "compliance"))
-        texts = [str(kinds.count(kind)) for kind in SIGNS]
-        texts += [f"{row['neutral']:g}", number(total["mean"])]
-        texts += [interval(total["ci_low"], total["ci_high"]), percent(total["compliance"])]
-        named = tuple(Cell(row[head.lower()] or "") for head in heads)
-        body.append((*named, *[Cell(text, "num") for text in texts]))
-    columns = tuple(Cell(title, "num" if i >= len(heads) else "") for i, title in enumerate(titles))
-    return Table(caption, columns, tuple(body), heads=len(heads))
+    nothing = dict.fromkeys(("estimate", "ci_low", "ci_high", "compliance"))
+    wide = [{**(row["total"] or nothing), **row} for row in rows]
+
+    def counted(kind: str) -> Render:
+        return lambda r: str([verdict_kind(code) for code in r["verdicts"]].count(kind))
+
+    return render_table(
+        wide,
+        caption,
+        [
+            Column("Measure", lambda r: r["measure"], "head", fold=True),
+            Column("Model", lambda r: r["model"] or "", "head", fold=len(rows) > 1),
+            Column("Mode", lambda r: r["mode"] or "", "head", fold=True),
+            *(Column(f"{sign} {label}", counted(kind)) for kind, (sign, label) in SIGNS.items()),
+            Column("Neutral", lambda r: f"{r['neutral']:g}"),
+            Column("Mean", lambda r: number(r["estimate"])),
+            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("Scored", lambda r: percent(r["compliance"])),
+        ],
+    )
 
 
 def category_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
@@ -108,16 +138,20 @@ def category_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     return render_table(
         frame,
         caption,
-        {
-            "Category": lambda r: category_title(r["category"]) if r["category"] else "All",
-            **FROM,
-            "Verdict": lambda r: verdict(r["verdict"]),
-            "Mean": lambda r: number(r["mean"]),
-            plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
-            "Worst case": _worst,
-            "Compliance": lambda r: percent(r["compliance"]),
-            "n": lambda r: str(r["n"]),
-        },
+        [
+            Column(
+                "Category",
+                lambda r: category_title(r["category"]) if r["category"] else "All",
+                "head",
+            ),
+            *FROM,
+            VERDICT,
+            Column("Mean", lambda r: number(r["estimate"])),
+            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("Worst case", _worst),
+            Column("Compliance", lambda r: percent(r["compliance"])),
+            Column("n", lambda r: str(r["n"])),
+        ],
     )
 
 
@@ -126,21 +160,21 @@ def estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     return render_table(
         frame,
         caption,
-        {
-            "Stereotype": lambda r: plan.of(r["study"]).label(r["stereotype"]),
-            **FROM,
-            "Verdict": lambda r: verdict(r["verdict"]),
-            "Mean": lambda r: number(r["mean"]),
-            plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
-            "df": lambda r: number(r["df"], 1),
-            "p": lambda r: p_value(r["p"]),
-            "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "p (TOST)": lambda r: p_value(r["tost_p_holm"]),
-            "d": lambda r: number(r["cohen_d"]),
-            "Worst case": _worst,
-            "Scored / n": lambda r: f"{r['n_scored']} / {r['n']}",
-            "Compliance": lambda r: percent(r["compliance"]),
-        },
+        [
+            Column("Stereotype", lambda r: plan.of(r["study"]).label(r["stereotype"]), "head"),
+            *FROM,
+            VERDICT,
+            Column("Mean", lambda r: number(r["estimate"])),
+            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("df", lambda r: number(r["df"], 1)),
+            Column("p", lambda r: p_value(r["p"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("p (TOST)", lambda r: p_value(r["tost_p_holm"])),
+            Column("d", lambda r: number(r["effect_size"])),
+            Column("Worst case", _worst),
+            Column("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
+            Column("Compliance", lambda r: percent(r["compliance"])),
+        ],
     )
 
 
@@ -149,18 +183,18 @@ def naive_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     return render_table(
         frame,
         caption,
-        {
-            "Stereotype": lambda r: plan.label(r["stereotype"]),
-            **FROM,
-            "Mean": lambda r: number(r["mean"]),
-            "SE (clustered)": lambda r: number(r["se"], 3),
-            "Clusters": lambda r: count(r["n_clusters"]),
-            "p (clustered)": lambda r: p_value(r["p"]),
-            "SE (naive)": lambda r: number(r["naive_se"], 3),
-            "t (naive)": lambda r: number(r["naive_t"]),
-            "df (naive)": lambda r: number(r["naive_df"], 0),
-            "p (naive)": lambda r: p_value(r["naive_p"]),
-        },
+        [
+            Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+            *FROM,
+            Column("Mean", lambda r: number(r["estimate"])),
+            Column("SE (clustered)", lambda r: number(r["se"], 3)),
+            Column("Clusters", lambda r: count(r["n_clusters"])),
+            Column("p (clustered)", lambda r: p_value(r["p"])),
+            Column("SE (naive)", lambda r: number(r["se_published"], 3)),
+            Column("t (naive)", lambda r: number(r["statistic_published"])),
+            Column("df (naive)", lambda r: number(r["df_published"], 0)),
+            Column("p (naive)", lambda r: p_value(r["p_published"])),
+        ],
     )
 
 
@@ -169,13 +203,17 @@ def order_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     return render_table(
         frame,
         caption,
-        {
-            "Stereotype": lambda r: plan.label(r["stereotype"]) if r["stereotype"] else "All",
-            **FROM,
-            "Order effect": lambda r: number(r["order_effect"]),
-            plan.interval: lambda r: interval(r["order_effect_low"], r["order_effect_high"]),
-            "First-named share": lambda r: number(r["first_share"]),
-        },
+        [
+            Column(
+                "Stereotype",
+                lambda r: plan.label(r["stereotype"]) if r["stereotype"] else "All",
+                "head",
+            ),
+            *FROM,
+            Column("Order effect", lambda r: number(r["order_effect"])),
+            Column(plan.interval, lambda r: interval(r["order_low"], r["order_high"])),
+            Column("First-named share", lambda r: number(r["first_share"])),
+        ],
     )
 
 
@@ -184,12 +222,12 @@ def word_table(frame: pl.DataFrame, caption: str) -> Table:
     return render_table(
         frame,
         caption,
-        {
-            "Stereotype": lambda r: r["label"],
-            **FROM,
-            "Most often to the marginalized group": lambda r: r["marginalized"],
-            "Most often to the default group": lambda r: r["default"],
-        },
+        [
+            Column("Stereotype", lambda r: r["label"], "head"),
+            *FROM,
+            Column("Most often to the marginalized group", lambda r: r["marginalized"], "text"),
+            Column("Most often to the default group", lambda r: r["default"], "text"),
+        ],
     )
 
 
@@ -202,73 +240,35 @@ def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
         frame.write_parquet(folder / f"{name}.parquet")
 
 
-_TEXT = {
-    *("Stereotype", "Category", "Model", "Mode", "Verdict", "Group words", "Asked about"),
-    *(
-        "Group",
-        "Method",
-        "Predictor",
-        "Table",
-        "Note",
-        "With",
-        "Dimension",
-        "Dimensions",
-        "Share",
-        "Over",
-    ),
-    *("Network", "Networks", "Identity", "Targets", "Prime", "Emotion", "Missing", "Finding"),
-    *("Shared", "Setting", "From", "To"),
-    *("Compared", "Contexts", "Removed", "Word", "Space", "Cut", "Test", "Expected", "Level"),
-    *("Which", "Measure"),
-}
-
-
 def render_table(
-    frame: pl.DataFrame, caption: str, columns: Mapping[str, Render], heads: int = 1
+    rows: pl.DataFrame | Sequence[Mapping[str, Any]], caption: str, columns: Sequence[Column]
 ) -> Table:
-    """Render rows; a model or mode that is the same throughout is left to the caption.
+    """Render rows; a column that is empty throughout is left out.
 
     Parameters
     ----------
-    frame
+    rows
         A row for each row of the table.
     caption
-        What is shown.
+        What is shown; what folded columns say is added.
     columns
-        Title → how its cell is written.
-    heads
-        How many of the first columns are the headers of a row.
+        From left to right.
 
     Returns
     -------
     Table
     """
-    rows = list(frame.iter_rows(named=True))
-    kept = {
-        title: render
-        for title, render in columns.items()
-        if title not in FROM or len({render(row) for row in rows}) > 1
-    }
-    dropped = [title for title in columns if rows and title not in kept]
-    constant = [f"{title}: {columns[title](rows[0])}" for title in dropped]
+    named = list(rows.iter_rows(named=True)) if isinstance(rows, pl.DataFrame) else rows
+    cells = [(column, [column.cell(row) for row in named]) for column in columns]
+    kept = [(c, each) for c, each in cells if not named or any(cell.text for cell in each)]
+    alike = [(c, each) for c, each in kept if c.fold and len({cell.text for cell in each}) < 2]
+    shown = [one for one in kept if one not in alike]
+    constant = [f"{column.title}: {each[0].text}" for column, each in alike if each]
     return Table(
         caption=f"{caption} {', '.join(constant)}." if constant else caption,
-        columns=tuple(Cell(title, _style(title)) for title in kept),
-        rows=tuple(
-            tuple(_cell(title, render, row) for title, render in kept.items()) for row in rows
-        ),
-        heads=heads,
+        columns=tuple(Cell(column.title, column.style) for column, _ in shown),
+        rows=tuple(zip(*(each for _, each in shown), strict=True)),
     )
-
-
-def _cell(title: str, render: Render, row: Mapping[str, Any]) -> Cell:
-    if title == "Verdict":
-        return Cell(render(row), f"verdict {verdict_class(row['verdict'])}".strip())
-    return Cell(render(row), _style(title))
-
-
-def _style(title: str) -> str:
-    return "" if title in _TEXT or title.startswith("Most often") else "num"
 
 
 def _worst(row: Mapping[str, Any]) -> str:

@@ -113,8 +113,8 @@ MATCHES: Schema = {
 
 #: One row per level, its groups, and the group that an attribution thought of.
 ATTRIBUTIONS: Schema = columns(
-    *("level", "model", "study", "mode", "intervention", "category", "stereotype", "version"),
-    *("n", "n_read", "n_refused", "n_comedy", "n_tragedy", "n_neutral", "comedy_share"),
+    *("level", "model", "study", "instrument", "mode", "intervention", "category", "stereotype"),
+    *("version", "n", "n_read", "n_refused", "n_comedy", "n_tragedy", "n_neutral", "comedy_share"),
     *("tragedy_share", "neutral_share", "far", "uar", "first_share"),
 )
 
@@ -123,7 +123,7 @@ _STEREOTYPE = columns("model", "study", "mode", "intervention", "category", "ste
 #: One row per stereotype and version of an absolute decision.
 YES_SHARES: Schema = {
     **_STEREOTYPE,
-    **columns("version", "n", "n_yes", "n_no", "yes_share", "published_share"),
+    **columns("instrument", "version", "n", "n_yes", "n_no", "yes_share", "published_share"),
 }
 
 #: One row per chained answer with both scores.
@@ -134,7 +134,8 @@ CHAINED: Schema = {
 
 #: One row per regression and predictor in it: the fit behind an estimate of ``log_odds``.
 FITS: Schema = columns(
-    *("model", "study", "mode", "intervention", "predictor", "outcome", "formula", "part"),
+    *("model", "study", "instrument", "mode", "intervention", "predictor", "outcome", "formula"),
+    "part",
     *("method", "removed", "layer", "missing_as", "n", "n_missing", "n_ones", "n_parameters"),
     *("intercept", "intercept_se", "covariance", "odds_ratio", "coefficient_per_sd"),
     *("cluster_sd", "log_likelihood", "ll_null", "pseudo_r2", "llr_p", "aic", "bic"),

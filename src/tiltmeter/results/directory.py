@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.results import answers, states
+from tiltmeter.results import answers, networks, states
 from tiltmeter.results.columns import Schema, check
 from tiltmeter.results.estimates import ESTIMATES
 from tiltmeter.results.tables import keep_table, write_table
@@ -27,6 +27,7 @@ __all__ = [
     "read_detail",
     "read_estimates",
     "read_results",
+    "read_small",
     "write_results",
 ]
 
@@ -54,6 +55,12 @@ TABLES: dict[str, Table] = {
     "chained": Table(_A, answers.CHAINED, "a row per chained answer with both scores"),
     "yes_shares": Table(_A, answers.YES_SHARES, "a row per stereotype and version"),
     "attributions": Table(_A, answers.ATTRIBUTIONS, "a row per level and group thought of"),
+    "networks": Table(_N, networks.NETWORKS, "a row per network: its size and structure"),
+    "network_overlaps": Table(_N, networks.OVERLAPS, "a row per pair of networks, nodes or edges"),
+    "network_activations": Table(_N, networks.ACTIVATIONS, "a row per prime and target"),
+    "network_absences": Table(_N, networks.ABSENCES, "a row per identity and set: absent words"),
+    "network_stream_nodes": Table(_N, networks.STREAM_NODES, "a row per word on a shortest path"),
+    "network_stream_edges": Table(_N, networks.STREAM_EDGES, "a row per edge of such a path"),
     "state_terms": Table(_S, states.PROFILE_TERMS, "a row per layer, dimension and word"),
     "state_directions": Table(_S, states.DIRECTION_TERMS, "a row per dimension: terms predicted"),
     "state_tests": Table(_S, states.ASSOCIATION_TESTS, "a row per test and layer: its words"),
@@ -179,8 +186,11 @@ def read_detail(directory: Path, name: str) -> pl.DataFrame:
     InputError
         If it is malformed.
     """
-    path = directory / f"{name}.parquet"
-    schema = TABLES[name].schema
+    return read_small(directory / f"{name}.parquet", TABLES[name].schema)
+
+
+def read_small(path: Path, schema: Schema) -> pl.DataFrame:
+    """Read a small table; an absent one is empty."""
     return _read(path, schema) if path.is_file() else pl.DataFrame(schema=schema)
 
 

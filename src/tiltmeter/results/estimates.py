@@ -129,11 +129,22 @@ def beside(
     -------
     polars.DataFrame
         A row per estimate.
+
+    Raises
+    ------
+    InputError
+        If several rows of one of the others are about one estimate.
     """
     rows = estimates.filter(method=method)
     for other, added in others.items():
         theirs = estimates.filter(method=other).select(
             *KEYS, *(pl.col(name).alias(f"{name}_{other}") for name in added)
         )
+        twice = theirs.filter(theirs.select(list(KEYS)).is_duplicated())
+        if not twice.is_empty():
+            raise InputError(
+                f"estimates: {twice.height} rows of method {other!r} agree in all keys (first: "
+                f"{twice['measure'][0]} of {twice['subject'][0]}); expected one of each estimate"
+            )
         rows = rows.join(theirs, on=list(KEYS), how="left", nulls_equal=True, maintain_order="left")
     return rows

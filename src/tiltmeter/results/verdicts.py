@@ -72,7 +72,8 @@ def judge(estimates: pl.DataFrame, *, compliance_floor: float = 0.8) -> pl.DataF
     ----------
     estimates
         Columns of `results.ESTIMATES`; those of the controls among them. Judged are rows of method
-        ``clustered``: of scores, which have a margin of equivalence, and of comparisons.
+        ``clustered``: of scores, which have a margin of equivalence, and of comparisons whose p
+        is adjusted.
     compliance_floor
         Least share of scored responses that allows a verdict, 0…1.
 
@@ -85,7 +86,7 @@ def judge(estimates: pl.DataFrame, *, compliance_floor: float = 0.8) -> pl.DataF
     """
     judged = pl.col("method") == JUDGED
     score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
-    change = judged & pl.col("factor").is_not_null()
+    change = judged & pl.col("factor").is_not_null() & pl.col("adjusted_over").is_not_null()
     given = estimates.with_columns(
         verdict=pl.when(score)
         .then(_score_verdict(compliance_floor))

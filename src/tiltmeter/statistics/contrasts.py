@@ -33,15 +33,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy.stats import false_discovery_control
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import LEVELS, SCORES, Measure, Schema, as_estimates, check, columns
 from tiltmeter.results.answers import MATCHES
 from tiltmeter.results.estimates import KEYS
 from tiltmeter.results.measures import DETAILS
-from tiltmeter.statistics.clustered import ClusteredMean, mean_of_clusters
-from tiltmeter.statistics.clusters import assign_clusters
-from tiltmeter.statistics.effects import benjamini_hochberg, cohen_d, holm, naive_t
+from tiltmeter.statistics.clustered import ClusteredMean, assign_clusters, mean_of_clusters
+from tiltmeter.statistics.effects import cohen_d, holm, naive_t
 from tiltmeter.statistics.matching import match
 from tiltmeter.statistics.summaries import NEVER_POOLED
 
@@ -310,5 +310,5 @@ def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
     for one in np.unique(family):
         tested = (family == one) & ~np.isnan(p)
         adjusted["p_holm"][tested] = holm(p[tested])
-        adjusted["p_bh"][tested] = benjamini_hochberg(p[tested])
+        adjusted["p_bh"][tested] = false_discovery_control(p[tested])
     return rows.with_columns(pl.Series(c, v).fill_nan(None) for c, v in adjusted.items())

@@ -3,12 +3,11 @@
 Reference
     The one-sample t test as Bai et al. (2025), PNAS 122(8), report it, and Cohen's d; the two
     one-sided tests (TOST) of Schuirmann (1987), J. Pharmacokinetics and Biopharmaceutics 15,
-    657–680; Holm (1979), Scandinavian J. Statistics 6, 65–70; Benjamini & Hochberg (1995),
-    JRSS B 57, 289–300.
+    657–680; Holm (1979), Scandinavian J. Statistics 6, 65–70.
 
 Deviations from the source
     The papers' t test takes all responses for independent, which they are not; it is kept as
-    `naive`. TOST takes the clustered error. Holm and Benjamini–Hochberg are written out, since
+    `naive`. TOST takes the clustered error. Holm is written out, since
     `statsmodels.stats.multitest.multipletests` collects garbage at every call.
 """
 
@@ -21,7 +20,7 @@ from scipy.special import stdtr
 from tiltmeter.errors import InputError
 from tiltmeter.statistics.clustered import ClusteredMean
 
-__all__ = ["benjamini_hochberg", "cohen_d", "holm", "naive_t", "tost"]
+__all__ = ["cohen_d", "holm", "naive_t", "tost"]
 
 
 def cohen_d(mean: float | None, sd: float | None, *, neutral: float = 0.0) -> float | None:
@@ -115,23 +114,4 @@ def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
     order, tests = np.argsort(p, kind="stable"), len(p)
     adjusted = np.empty(tests)
     adjusted[order] = np.maximum.accumulate(p[order] * (tests - np.arange(tests)))
-    return np.minimum(adjusted, 1.0)
-
-
-def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Adjust the p-values of one family to bound the share of false rejections.
-
-    Parameters
-    ----------
-    p
-        p-values, shape (tests,).
-
-    Returns
-    -------
-    numpy.ndarray
-        Adjusted p-values in the same order (Benjamini & Hochberg 1995).
-    """
-    order, tests = np.argsort(p, kind="stable")[::-1], len(p)
-    adjusted = np.empty(tests)
-    adjusted[order] = np.minimum.accumulate(p[order] * tests / np.arange(tests, 0, -1))
     return np.minimum(adjusted, 1.0)

@@ -24,17 +24,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy.stats import false_discovery_control
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import LEVELS, ORDERS, Measure, Schema, as_estimates, check, columns
 from tiltmeter.results.measures import DETAILS
 from tiltmeter.results.verdicts import judge
-from tiltmeter.statistics.clustered import ClusteredMean, mean_of_clusters
-from tiltmeter.statistics.clusters import assign_clusters
-from tiltmeter.statistics.effects import benjamini_hochberg, cohen_d, holm, naive_t, tost
+from tiltmeter.statistics.clustered import ClusteredMean, assign_clusters, mean_of_clusters
+from tiltmeter.statistics.effects import cohen_d, holm, naive_t, tost
 from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
 
-__all__ = ["Estimated", "Inference", "estimate", "estimate_summaries"]
+__all__ = ["Estimated", "Inference", "estimate_measure", "estimate_summaries"]
 
 _MODEL = ("model", *NEVER_POOLED)
 
@@ -53,7 +53,7 @@ _ROUNDING = 1e-12
 
 _ADJUSTED = (
     ("p", holm, "p_holm"),
-    ("p", benjamini_hochberg, "p_bh"),
+    ("p", false_discovery_control, "p_bh"),
     ("tost_p", holm, "tost_p_holm"),
 )
 
@@ -79,7 +79,7 @@ class Inference:
             raise InputError(f"cluster {self.cluster!r}: allowed are default, stereotype")
 
 
-def estimate(
+def estimate_measure(
     scores: pl.DataFrame,
     measure: Measure,
     *,
@@ -124,7 +124,7 @@ def estimate(
     >>> import polars as pl
     >>> from tiltmeter.results import SCORES, Measure
     >>> empty = pl.DataFrame(schema=SCORES)
-    >>> estimate(empty, Measure("word_association", "", -1, 1, 0, "", "")).height
+    >>> estimate_measure(empty, Measure("word_association", "", -1, 1, 0, "", "")).height
     0
     """
     inference = Inference(margin, confidence, compliance_floor, cluster)

@@ -1,18 +1,21 @@
-"""Logistic regression by maximum likelihood, and its cluster-robust covariance.
+"""Logistic regression of outcomes and of shares: fit, cluster-robust covariance, separation.
 
 Reference
     McCaffrey & Bell (2006), Statistics in Medicine 25(23), 4081–4098: CR2, the bias-reduced
     sandwich, for logit models with clusters, with Satterthwaite degrees of freedom; Pustejovsky
     & Tipton (2018), J. Business & Economic Statistics 36(4), 672–683, whose notation is used.
     Separation: Albert & Anderson (1984), Biometrika 71(1), 1–10; its linear programme is that of
-    Konis (2007), D.Phil. thesis, Oxford, chapter 4.
+    Konis (2007), D.Phil. thesis, Oxford, chapter 4. Shares: Papke & Wooldridge (1996), J. Applied
+    Econometrics 11(6), 619–632, the logit fitted to shares by quasi-likelihood.
 
 Measures
-    Coefficients on the scale of log odds. For the covariance the logit is linearised where it was
-    fitted: least squares of ``(y − p)/√v`` on ``X̃ = √v·X``, with ``v = p(1 − p)``. With
-    ``M = (X̃ᵀX̃)⁻¹ = LLᵀ`` and ``Z = X̃L`` the hat matrix is ``ZZᵀ``, and the adjustment
-    ``(I − Z_g Z_gᵀ)^(−1/2)`` of cluster g meets only ``Z_g``, so that the eigenvectors of the
-    k × k matrix ``G_g = Z_gᵀZ_g`` suffice: time and memory are linear in the rows.
+    Coefficients on the scale of log odds, fitted by statsmodels. For CR2, which it lacks, the
+    logit is linearised where it was fitted: least squares of ``(y − p)/√v`` on ``X̃ = √v·X``, with
+    ``v = p(1 − p)``. With ``M = (X̃ᵀX̃)⁻¹ = LLᵀ`` and ``Z = X̃L`` the hat matrix is ``ZZᵀ``, and the
+    adjustment ``(I − Z_g Z_gᵀ)^(−1/2)`` of cluster g meets only ``Z_g``, so that the eigenvectors
+    of the k × k matrix ``G_g = Z_gᵀZ_g`` suffice: time and memory are linear in the rows. The
+    slopes of shares are consistent whatever their distribution, but their standard errors in a
+    binomial GLM are not, so those of the sandwich (HC1) stand beside them.
 
 Deviations from the source
     The square root is taken of the standardised matrix, as written above. R's clubSandwich takes
@@ -22,21 +25,33 @@ Deviations from the source
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+from scipy.special import chdtrc, expit
 
-__all__ = ["Logit", "fit_logit", "log_likelihood", "robust_covariance", "separation", "standardise"]
+from tiltmeter.errors import InputError
+
+__all__ = [
+    "Logit",
+    "Slopes",
+    "Wald",
+    "equal_slopes",
+    "fit_logit",
+    "fit_shares",
+    "log_likelihood",
+    "robust_covariance",
+    "separation",
+    "standardise",
+]
 
 Array = NDArray[np.float64]
 
-#: Newton's method doubles its digits at every step; one that needs more has no maximum.
-_STEPS = 50
-
-#: A step that would raise the log-likelihood by less is the last.
-_DECREMENT = 1e-12
+#: The last step of the fit changes the deviance by less.
+_TOLERANCE = 1e-12
 
 #: A cluster with a leverage this close to 1 fits itself and tells nothing.
 _LEVERAGE = 1e-10
@@ -50,6 +65,24 @@ class Logit:
     covariance: Array  # (k, k), the inverse of the information
     log_likelihood: float
     converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """Slopes of shares, log odds, and what two estimates of their variance say."""
+
+    slopes: Array  # (columns,)
+    covariance: Array  # (columns, columns), of a binomial GLM
+    robust: Array  # (columns, columns), the sandwich HC1
+
+
+@dataclass(frozen=True)
+class Wald:
+    """A Wald test: χ², its degrees of freedom and p."""
+
+    statistic: float
+    df: int
+    p: float
 
 
 def standardise(x: Array) -> tuple[Array, Array]:
@@ -80,19 +113,19 @@ def log_likelihood(y: Array, eta: Array) -> Array:
 
 
 def fit_logit(y: Array, design: Array) -> Logit:
-    """Fit a logistic regression by Newton's method.
+    """Fit a logistic regression, a binomial GLM of statsmodels, by maximum likelihood.
 
     Parameters
     ----------
     y
-        Outcomes, 0 or 1, shape (n,).
+        Outcomes, 0 or 1, or shares between them, shape (n,).
     design
         Regressors with the intercept, shape (n, k), of comparable scale (`standardise`).
 
     Returns
     -------
     Logit
-        Its numbers mean nothing unless it converged.
+        Its numbers mean nothing unless it converged, or where the outcomes are separated.
 
     Examples
     --------
@@ -101,35 +134,21 @@ def fit_logit(y: Array, design: Array) -> Logit:
     >>> round(float(fit.coefficients[0]), 4), round(fit.log_likelihood, 4)
     (-1.0986, -2.2493)
     """
-    beta = np.zeros(design.shape[1])
-    value, converged = float(log_likelihood(y, design @ beta).sum()), False
-    for _ in range(_STEPS):
-        score, information = _derivatives(y, design, beta)
-        if np.linalg.cond(information) > 1e14:
-            break
-        step = np.asarray(np.linalg.solve(information, score), dtype=np.float64)
-        converged = bool(score @ step < _DECREMENT)
-        beta, value = _ascend(y, design, beta, step, value)
-        if converged:
-            break
-    _, information = _derivatives(y, design, beta)
-    covariance = np.linalg.pinv(information, hermitian=True)
-    return Logit(beta, np.asarray(covariance, dtype=np.float64), value, converged)
+    from statsmodels.genmod.families import Binomial  # slow to import
+    from statsmodels.genmod.generalized_linear_model import GLM
+    from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
-
-def _derivatives(y: Array, design: Array, beta: Array) -> tuple[Array, Array]:
-    p = expit(design @ beta)
-    return design.T @ (y - p), (design.T * (p * (1.0 - p))) @ design
-
-
-def _ascend(y: Array, design: Array, beta: Array, step: Array, value: float) -> tuple[Array, float]:
-    """Go along `step`, halved until the log-likelihood does not fall."""
-    for halving in range(30):
-        there = beta + step / 2**halving
-        reached = float(log_likelihood(y, design @ there).sum())
-        if reached >= value - 1e-12 * abs(value):
-            return there, reached
-    return beta, value
+    model = GLM(y, design, family=Binomial())
+    with warnings.catch_warnings(), np.errstate(over="ignore"):
+        warnings.simplefilter("ignore", PerfectSeparationWarning)  # `separation` finds more
+        found = model.fit(tol=_TOLERANCE)
+    beta = np.asarray(found.params, dtype=np.float64)
+    eta = design @ beta
+    p = expit(eta)
+    # statsmodels gives the covariance before its last step.
+    covariance = np.linalg.pinv((design.T * (p * (1.0 - p))) @ design, hermitian=True)
+    value = float(log_likelihood(y, eta).sum())
+    return Logit(beta, np.asarray(covariance, dtype=np.float64), value, bool(found.converged))
 
 
 def separation(y: Array, x: Array) -> str | None:
@@ -230,3 +249,76 @@ def sum_by(values: Array, member: NDArray[np.intp]) -> Array:
     order = np.argsort(member, kind="stable")
     starts = np.flatnonzero(np.diff(member[order], prepend=-1))
     return np.asarray(np.add.reduceat(values[order], starts, axis=0))
+
+
+def fit_shares(shares: ArrayLike, x: ArrayLike) -> Slopes | None:
+    """Fit shares on the columns of `x` and an intercept.
+
+    Parameters
+    ----------
+    shares
+        Shape (rows,), each 0 to 1.
+    x
+        Shape (rows, columns).
+
+    Returns
+    -------
+    Slopes or None
+        None where the slopes are not identified: too few rows, a column that follows from the
+        others and the intercept, or no maximum.
+
+    Raises
+    ------
+    InputError
+        If the shapes do not fit, or a share is outside 0 to 1.
+
+    Examples
+    --------
+    >>> fit = fit_shares([0.2, 0.4, 0.5, 0.9], [[0.0], [1.0], [2.0], [3.0]])
+    >>> float(fit.slopes[0].round(3)), float(fit.covariance[0, 0] ** 0.5).__round__(3)
+    (1.032, 1.141)
+    """
+    y, columns = np.asarray(shares, dtype=np.float64), np.asarray(x, dtype=np.float64)
+    if columns.ndim != 2 or y.shape != columns.shape[:1]:
+        raise InputError(f"shares {y.shape} and x {columns.shape}: expected (n,) and (n, columns)")
+    if not bool(((y >= 0) & (y <= 1)).all()):
+        raise InputError("shares: every number must lie between 0 and 1")
+    n, width = columns.shape
+    if n < width + 2 or not (np.ptp(columns, axis=0) > 0).all():
+        return None
+    design, back = standardise(columns)
+    if np.linalg.cond(design.T @ design / n) > 1e12:
+        return None
+    fit = fit_logit(y, design)
+    if not fit.converged:
+        return None
+    score = design * (y - expit(design @ fit.coefficients))[:, None]
+    meat = score.T @ score * n / (n - width - 1)
+    robust = fit.covariance @ meat @ fit.covariance
+    covariance, sandwich = ((back @ c @ back.T)[1:, 1:] for c in (fit.covariance, robust))
+    return Slopes((back @ fit.coefficients)[1:], covariance, sandwich)
+
+
+def equal_slopes(slopes: Array, covariance: Array) -> Wald | None:
+    """Test that all slopes are the same.
+
+    Parameters
+    ----------
+    slopes, covariance
+        Shapes (columns,) and (columns, columns).
+
+    Returns
+    -------
+    Wald or None
+        None with a single slope, or where their differences have no variance.
+    """
+    width = len(slopes)
+    if width < 2:
+        return None
+    contrast = np.column_stack([np.ones(width - 1), -np.eye(width - 1)])
+    difference, variance = contrast @ slopes, contrast @ covariance @ contrast.T
+    try:
+        statistic = float(difference @ linalg.solve(variance, difference, assume_a="pos"))
+    except linalg.LinAlgError:
+        return None
+    return Wald(statistic, width - 1, float(chdtrc(width - 1, statistic)))

@@ -1,7 +1,12 @@
 """Studies: stimuli and wordings as files, and their one loader."""
 
-from tiltmeter.stimuli.decision_wordings import DECISIONS
-from tiltmeter.stimuli.loading import load_study, parse_study, shipped_studies, study_hash
+from tiltmeter.stimuli.loading import (
+    find_intervention,
+    load_study,
+    parse_study,
+    shipped_studies,
+    study_hash,
+)
 from tiltmeter.stimuli.network_study import (
     APPROACHES,
     NetworkStudy,
@@ -11,18 +16,16 @@ from tiltmeter.stimuli.network_study import (
 from tiltmeter.stimuli.opening import open_study
 from tiltmeter.stimuli.study import Answers, Citation, Stereotype, Study
 from tiltmeter.stimuli.wording import (
-    SHARED,
     AffectiveAttribution,
     Variation,
     WordAssociation,
+    Wordings,
     fill,
 )
 from tiltmeter.stimuli.words import Words, word_key
 
 __all__ = [
     "APPROACHES",
-    "DECISIONS",
-    "SHARED",
     "AffectiveAttribution",
     "Answers",
     "Citation",
@@ -31,8 +34,10 @@ __all__ = [
     "Study",
     "Variation",
     "WordAssociation",
+    "Wordings",
     "Words",
     "fill",
+    "find_intervention",
     "load_network_study",
     "load_study",
     "open_study",

@@ -10,16 +10,12 @@ from pydantic import AfterValidator, model_validator
 from tiltmeter.stimuli.words import Name, Override, Strict
 
 __all__ = [
-    "DECISIONS",
     "AbsoluteDecision",
     "ChainedTask",
     "Decision",
     "Decisions",
     "RelativeDecision",
 ]
-
-#: Instruments whose wordings belong to a stereotype, since each puts its own decision.
-DECISIONS = ("relative_decision", "absolute_decision", "chained_task")
 
 
 def _slots(text: str, needed: set[str], allowed: set[str]) -> str:
@@ -103,17 +99,23 @@ class ChainedTask(Decision):
 
 
 class Decisions(Strict):
-    """The decisions of a stereotype: word lists by name, and instrument → variation → wording."""
+    """The decisions of a stereotype: word lists by name, and instrument → variation → wording.
+
+    Their wordings belong to a stereotype, since each puts its own decision.
+    """
 
     words: dict[Name, Override] = {}
     relative_decision: dict[Name, RelativeDecision] = {}
     absolute_decision: dict[Name, AbsoluteDecision] = {}
     chained_task: dict[Name, ChainedTask] = {}
 
+    def by_instrument(self) -> dict[str, dict[str, Decision]]:
+        """Return the wordings: instrument → variation → wording."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name != "words"}
+
     @model_validator(mode="after")
     def _wordings_exist(self) -> Decisions:
-        for instrument in DECISIONS:
-            known = getattr(self, instrument)
+        for instrument, known in self.by_instrument().items():
             for name, decision in known.items():
                 other = decision.wording_of
                 if other is not None and not (other in known and known[other].wording):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -12,13 +14,13 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from tiltmeter.errors import StudyError, unknown
-from tiltmeter.stimuli.decision_wordings import DECISIONS
+from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.stimuli.network_study import shipped_network_studies
 from tiltmeter.stimuli.study import Study
+from tiltmeter.stimuli.wording import Instruments, RawPart
 from tiltmeter.stimuli.yaml_text import explain, parse_yaml, read_yaml
 
-__all__ = ["load_study", "parse_study", "shipped_studies", "study_hash"]
+__all__ = ["find_intervention", "load_study", "parse_study", "shipped_studies", "study_hash"]
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -93,6 +95,11 @@ def parse_study(text: str, source: str) -> Study:
         raise StudyError(f"{source}:1: expected a mapping with name and stereotypes")
     given = content.setdefault("instruments", {})
     if isinstance(given, dict):
+        for name in given.keys() - Instruments.model_fields.keys():
+            if not isinstance(given[name], dict):
+                raise StudyError(f"{source}: instruments.{name}: expected a mapping")
+            given[name] = RawPart(given[name])
+            given[name].source, given[name].root = source, root
         content["instruments"] = {**_wordings(), **given}
     try:
         return Study.model_validate(content)
@@ -109,28 +116,28 @@ def _wordings() -> dict[str, Any]:
     return wordings
 
 
-def study_hash(study: Study, instrument: str | None = None) -> str:
+def study_hash(study: Study, parts: Collection[str] | None = None) -> str:
     """SHA-256, 12 hex digits, over the name and all that reaches a prompt or a score.
 
     Layout, comments, labels, notes and citations do not count: mending one keeps the draws. With
-    an `instrument`, only what it asks counts: adding a decision keeps the draws of the words.
-    What a study does not use does not count either, so that a field of a later version keeps
-    the draws of an earlier one.
+    `parts`, those an instrument needs, only these count beside the stereotypes: adding a decision
+    keeps the draws of the words. What a study does not use does not count either, so that a field
+    of a later version keeps the draws of an earlier one.
     """
     content = study.model_dump(include={"name", "stereotypes"})
-    content["instruments"] = _asked_wordings(study, instrument)
-    if study.dimensions and instrument != "affective_attribution":
+    content["instruments"] = _asked_wordings(study, parts)
+    if study.dimensions and (parts is None or "dimensions" in parts):
         content["dimensions"] = {
             name: {"tied": pole.tied, "counter": pole.counter}
             for name, pole in study.dimensions.items()
         }
-    if study.objects and instrument in (None, "affective_attribution"):
+    if study.objects and (parts is None or "objects" in parts):
         content["objects"] = study.objects
     answers = study.answers.model_dump()
-    if instrument is None and any(answers.values()):
+    if parts is None and any(answers.values()):
         content["answers"] = answers
     for stereotype in content["stereotypes"].values():
-        _forget_notes(stereotype, instrument)
+        _forget_notes(stereotype, parts)
     text = json.dumps(content, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -144,13 +151,17 @@ _UNUSED = {
 }
 
 
-def _asked_wordings(study: Study, instrument: str | None) -> dict[str, Any]:
-    """Return the wordings that `instrument` asks; decisions may ask the word association's."""
-    attributed = instrument in (None, "affective_attribution") and study.objects
-    names = ["word_association"] if instrument != "affective_attribution" else []
-    names += ["affective_attribution"] if attributed else []
-    content = study.instruments.model_dump(include=set(names))
-    for shared in content.values():
+def _asked_wordings(study: Study, parts: Collection[str] | None) -> dict[str, Any]:
+    """Return the wordings of `parts` that the study makes use of."""
+    names = {
+        name
+        for name, part in study.instruments.parts().items()
+        if (parts is None or name in parts)
+        and (not (needed := getattr(part, "needs", "")) or getattr(study, needed))
+    }
+    content = study.instruments.model_dump(include=names)
+    for name in names & Instruments.model_fields.keys():
+        shared = content[name]
         for variation in shared["variations"].values():
             del variation["note"]
         for field, unused in _UNUSED.items():
@@ -159,15 +170,16 @@ def _asked_wordings(study: Study, instrument: str | None) -> dict[str, Any]:
     return content
 
 
-def _forget_notes(stereotype: dict[str, Any], instrument: str | None) -> None:
-    """Drop what no prompt and no score of `instrument` depends on."""
+def _forget_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> None:
+    """Drop what no prompt and no score of `parts` depends on."""
     del stereotype["label"], stereotype["source_defect"], stereotype["also"]
     for override in stereotype["variations"].values():
         del override["source_defect"]
     decisions = stereotype.pop("decisions")
-    asked = [name for name in DECISIONS if decisions[name] and instrument in (None, name)]
+    words = decisions.pop("words")
+    asked = [name for name in decisions if decisions[name] and (parts is None or name in parts)]
     if asked:
-        stereotype["decisions"] = {"words": decisions["words"]}
+        stereotype["decisions"] = {"words": words}
     for name in asked:
         stereotype["decisions"][name] = {
             variation: {key: decision[key] for key in decision if key not in _NOTES}
@@ -177,3 +189,42 @@ def _forget_notes(stereotype: dict[str, Any], instrument: str | None) -> None:
 
 #: Fields of a decision that do not reach a prompt or a score.
 _NOTES = ("source_defect", "note", "by_default")
+
+
+def find_intervention(studies: Iterable[Study], named: str) -> tuple[str, str | None]:
+    """Return the name and the system prompt of an intervention.
+
+    Parameters
+    ----------
+    studies
+        May bring interventions of their own, the first one's going before; ``bai2025`` has the
+        paper's, ``egalitarian``, which every study may use.
+    named
+        ``"none"``, a name, or ``NAME=TEXT`` for a prompt of one's own.
+
+    Returns
+    -------
+    name : str
+    system : str or None
+        None for ``"none"``.
+
+    Raises
+    ------
+    InputError
+        If the name is not known, or the text is empty.
+    """
+    name, own, text = named.partition("=")
+    if own:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9_]{0,63}", name) or name == "none" or not text.strip():
+            raise InputError(
+                f"intervention {named[:80]!r}: expected NAME=TEXT, the name in lower-case letters, "
+                "digits and '_', and not 'none'"
+            )
+        return name, text.strip()
+    if name == "none":
+        return name, None
+    held = [load_study("bai2025"), *reversed([*studies])]
+    known = {key: prompt for study in held for key, prompt in study.interventions.items()}
+    if name not in known:
+        raise InputError(f"{unknown('intervention', name, known)}; or give NAME=TEXT")
+    return name, known[name]

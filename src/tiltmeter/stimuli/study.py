@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from tiltmeter.stimuli.decision_wordings import DECISIONS, Decision, Decisions
-from tiltmeter.stimuli.wording import SHARED, Instruments
+from tiltmeter.stimuli.decision_wordings import Decision, Decisions
+from tiltmeter.stimuli.wording import Instruments
 from tiltmeter.stimuli.words import (
     MaybeWords,
     Name,
@@ -64,7 +64,7 @@ class Stereotype(Words):
 
     def decision(self, instrument: str, variation: str) -> Decision | None:
         """Return a decision with its wording filled in; None where there is no such variation."""
-        known: dict[str, Decision] = getattr(self.decisions, instrument)
+        known = self.decisions.by_instrument()[instrument]
         found = known.get(variation)
         if found is None or found.wording_of is None:
             return found
@@ -98,8 +98,8 @@ class Stereotype(Words):
     def _variations_hold(self) -> Stereotype:
         for name in self.variations:
             self.words(name)
-        for instrument in DECISIONS:
-            for name, decision in getattr(self.decisions, instrument).items():
+        for instrument, decisions in self.decisions.by_instrument().items():
+            for name, decision in decisions.items():
                 known = {*self.decisions.words, *self.variations}
                 if decision.words_of is not None and decision.words_of not in known:
                     raise ValueError(
@@ -146,30 +146,6 @@ class Study(Strict):
     def dimensions_of(self, stereotype: str) -> list[str | None]:
         """Return the dimensions a stereotype is crossed with: [None] where it has its own words."""
         return [None] if self.stereotypes[stereotype].tied else [*self.dimensions]
-
-    def variations(self, instrument: str) -> dict[str, bool]:
-        """Return the variations of an instrument, and whether each is asked by default."""
-        if instrument in SHARED:
-            if not self._has_stimuli(instrument):
-                return {}
-            shared = getattr(self.instruments, instrument)
-            return {name: name in shared.default_variations for name in shared.variations}
-        if instrument not in DECISIONS:
-            return {}
-        asked: dict[str, bool] = {}
-        for stereotype in self.stereotypes.values():
-            for name, decision in getattr(stereotype.decisions, instrument).items():
-                asked[name] = asked.get(name, False) or decision.by_default
-        return asked
-
-    def _has_stimuli(self, instrument: str) -> bool:
-        if instrument == "affective_attribution":
-            return bool(self.objects)
-        return any(self.dimensions_of(key) for key in self.stereotypes)
-
-    def offers(self) -> list[str]:
-        """Return the instruments of which some variation is asked by default."""
-        return [name for name in (*SHARED, *DECISIONS) if any(self.variations(name).values())]
 
     @model_validator(mode="after")
     def _overrides_exist(self) -> Study:

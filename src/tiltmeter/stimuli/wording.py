@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
-from pydantic import AfterValidator, Field, model_validator
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from tiltmeter.errors import StudyError
 from tiltmeter.stimuli.words import Name, Strict, WordList, word_key
+from tiltmeter.stimuli.yaml_text import explain
 
 __all__ = [
-    "SHARED",
     "AffectiveAttribution",
     "AttributionVariation",
     "Instruments",
+    "RawPart",
     "Variation",
     "WordAssociation",
+    "Wordings",
     "fill",
 ]
 
-#: Instruments whose wordings all stereotypes of a study share.
-SHARED = ("word_association", "affective_attribution")
+V = TypeVar("V")
+M = TypeVar("M", bound=BaseModel)
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
@@ -88,13 +92,25 @@ class AttributionVariation(Strict):
     note: str = ""
 
 
-def _known(variations: Mapping[str, object], defaults: list[str]) -> None:
-    for name in defaults:
-        if name not in variations:
-            raise ValueError(f"default_variations names {name!r}, which is not a variation")
+class Wordings(Strict, Generic[V]):
+    """Wordings that all stereotypes of a study share."""
+
+    needs: ClassVar[str] = ""
+    """A field of the study; without it these wordings ask nothing, and do not count in its hash."""
+    shared_draws: bool = False
+    """Whether every wording shows the same draws, as MIST does; else each has its own."""
+    default_variations: list[Name] = Field(min_length=1)
+    variations: dict[Name, V] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _defaults_exist(self) -> Wordings[V]:
+        for name in self.default_variations:
+            if name not in self.variations:
+                raise ValueError(f"default_variations names {name!r}, which is not a variation")
+        return self
 
 
-class WordAssociation(Strict):
+class WordAssociation(Wordings[Variation]):
     """The wordings of the word association."""
 
     answer_format: str = ""
@@ -105,31 +121,15 @@ class WordAssociation(Strict):
     """Closing sentence of the `forced` mode where options have labels."""
     words_per_set: Annotated[int, Field(ge=1)] | None = None
     """How many tied and counter words a draw shows; None for all."""
-    shared_draws: bool = False
-    """Whether every wording shows the same draws, as MIST does; else each has its own."""
-    default_variations: list[Name] = Field(min_length=1)
-    variations: dict[Name, Variation] = Field(min_length=1)
-
-    @model_validator(mode="after")
-    def _defaults_exist(self) -> WordAssociation:
-        _known(self.variations, self.default_variations)
-        return self
 
 
-class AffectiveAttribution(Strict):
+class AffectiveAttribution(Wordings[AttributionVariation]):
     """The wordings of the affective attribution, and what its two outcomes are called."""
 
+    needs: ClassVar[str] = "objects"
     comedy: WordList
     """The first is shown; all are read."""
     tragedy: WordList
-    shared_draws: bool = False
-    default_variations: list[Name] = Field(min_length=1)
-    variations: dict[Name, AttributionVariation] = Field(min_length=1)
-
-    @model_validator(mode="after")
-    def _defaults_exist(self) -> AffectiveAttribution:
-        _known(self.variations, self.default_variations)
-        return self
 
     @model_validator(mode="after")
     def _apart(self) -> AffectiveAttribution:
@@ -140,8 +140,58 @@ class AffectiveAttribution(Strict):
         return self
 
 
-class Instruments(Strict):
-    """The wordings that stereotypes share, by instrument."""
+class RawPart(dict[str, Any]):
+    """The part of an instrument that Tiltmeter does not ship, as the study file has it."""
+
+    source: str = ""
+    root: yaml.Node | None = None
+
+
+class Instruments(BaseModel):
+    """The wordings that stereotypes share, by instrument; see `RawPart` for those of others."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
 
     word_association: WordAssociation
     affective_attribution: AffectiveAttribution
+
+    def parts(self) -> dict[str, Any]:
+        """Return every part by the name of its instrument."""
+        return {name: getattr(self, name) for name in (*type(self).model_fields, *self.raw())}
+
+    def raw(self) -> dict[str, Any]:
+        """Return the parts of instruments that Tiltmeter does not ship."""
+        return self.model_extra or {}
+
+    def read(self, name: str, model: type[M]) -> M | None:
+        """Check a part of an instrument that Tiltmeter does not ship.
+
+        Parameters
+        ----------
+        name
+            Of the instrument.
+        model
+            What the part may hold.
+
+        Returns
+        -------
+        BaseModel or None
+            None where the study has no such part.
+
+        Raises
+        ------
+        StudyError
+            One line per problem, each with file, line and field.
+        """
+        raw = self.raw().get(name)
+        if raw is None:
+            return None
+        try:
+            return model.model_validate(raw)
+        except ValidationError as error:
+            source, root = getattr(raw, "source", "study"), getattr(raw, "root", None)
+            lines = [
+                explain({**problem, "loc": ("instruments", name, *problem["loc"])}, root, source)
+                for problem in error.errors()
+            ]
+            raise StudyError("\n".join(lines)) from None

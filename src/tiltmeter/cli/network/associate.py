@@ -79,8 +79,9 @@ def command(models: tuple[str, ...], **options: Any) -> None:
     from datetime import UTC, datetime
 
     from tiltmeter.asking.associating import CHOICES, associate, open_associating
-    from tiltmeter.asking.association_plan import claim_associations, expected_cost
+    from tiltmeter.asking.association_plan import cost_of_associations
     from tiltmeter.asking.budget import Budget
+    from tiltmeter.asking.claim import claim
     from tiltmeter.asking.cues import read_cues
     from tiltmeter.cli.options import build_connection
     from tiltmeter.cli.progress import progress_bar, say_cost
@@ -90,14 +91,15 @@ def command(models: tuple[str, ...], **options: Any) -> None:
     budget = Budget(options["max_calls"], options["max_tokens"])
     opened = open_associating(plan, build_connection(options))
     directory: Path = options["out"]
-    claim_associations(directory, plan, datetime.now(UTC).isoformat(timespec="seconds"))
+    claim(directory, plan, created=datetime.now(UTC).isoformat(timespec="seconds"))
     total = len(cues.words) * plan.repetitions * len(plan.models)
     of_models = f" × {len(plan.models)} models" if len(plan.models) > 1 else ""
     click.echo(f"{cues} × {plan.repetitions:,} repetitions{of_models}: {total:,} answers")
     choices = max(1, min(options["choices"] or CHOICES, plan.repetitions))
     for each in dict.fromkeys((choices, 1)):
         counted = f"answers, {each} a call" if choices > 1 else "answers"
-        say_cost([expected_cost(plan, name, each, options["prices"]) for name in models], counted)
+        costs = [cost_of_associations(plan, name, each, options["prices"]) for name in models]
+        say_cost(costs, counted)
     with progress_bar(total) as advance:
         outcomes = associate(
             plan, opened, directory, budget, choices=options["choices"], on_progress=advance
@@ -110,9 +112,10 @@ def _plan(
 ) -> AssociationPlan:
     from tiltmeter.asking.association_plan import AssociationPlan
     from tiltmeter.models.opening import Generation
+    from tiltmeter.models.providers import find_provider
 
     names = tuple(dict.fromkeys(models))
-    continued = options["continuation"] or all(name.startswith("tiltmeter/") for name in names)
+    continued = options["continuation"] or all(find_provider(name).embedded for name in names)
     tokens = options["answer_tokens"]
     return AssociationPlan(
         models=names,
@@ -130,21 +133,16 @@ def _plan(
 
 def _report(outcomes: list[Associated], directory: Path) -> None:
     """Say how each model did, what to do next, and end with the exit code of `run`."""
-    from tiltmeter.asking.journal import slug
+    from tiltmeter.cli.progress import say_unfinished
+    from tiltmeter.results.records import slug
 
     for outcome in outcomes:
         click.echo(_summary(outcome, directory / "answers" / slug(outcome.model)))
-    stopped = {outcome.stopped_by for outcome in outcomes if outcome.stopped_by}
     if not all(outcome.complete for outcome in outcomes):
-        why = "stopped" if "interrupted" in stopped else "not complete"
-        why = f"stopped at {', '.join(sorted(stopped))}" if stopped - {"interrupted"} else why
+        stopped = {outcome.stopped_by for outcome in outcomes if outcome.stopped_by}
+        why = "interrupted" if "interrupted" in stopped else ", ".join(sorted(stopped))
         errors = [outcome.last_error for outcome in outcomes if outcome.last_error]
-        failed = f" ({errors[-1]})" if errors else ""
-        click.echo(
-            f"tiltmeter: {why}{failed}: repeat the command to continue, nothing is asked twice",
-            err=True,
-        )
-        sys.exit(130 if "interrupted" in stopped else 1)
+        sys.exit(say_unfinished(why or None, errors[-1] if errors else None))
     for outcome in outcomes:
         folder, name = directory, "network.csv"
         if len(outcomes) > 1:

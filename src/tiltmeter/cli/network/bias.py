@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tiltmeter.cli.network.options import bias_options, build_setting, read_lexicons
 from tiltmeter.cli.options import TABLE
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["command"]
 
@@ -21,42 +25,38 @@ __all__ = ["command"]
     default="stereotypes",
     show_default=True,
 )
-@click.option("--out", required=True, type=TABLE, help="Effects, as .csv or .parquet.")
+@click.option("--out", required=True, type=TABLE, help="Estimates, as .csv or .parquet.")
 @click.option(
     "--activations",
     type=TABLE,
     help="Also write the activation of every target after every prime (stereotypes).",
 )
 @click.option(
-    "--differences",
-    type=TABLE,
-    help="Also write how the effects of networks differ (stereotypes, emotions).",
+    "--differences/--no-differences",
+    default=True,
+    show_default=True,
+    help="Estimate how the effects of networks differ (stereotypes, emotions).",
 )
 @click.option(
-    "--sensitivity",
-    type=TABLE,
-    help="Also write the effects at other steps, norms, weights and retentions.",
+    "--sensitivity/--no-sensitivity",
+    default=False,
+    show_default=True,
+    help="Estimate the effects at other steps, norms, weights and retentions too.",
 )
-@click.option(
-    "--chance",
-    type=TABLE,
-    help="Also write what each network gives when rewired at random.",
-)
-@bias_options
+@bias_options(rewirings=0)
 def command(  # noqa: PLR0913 - one argument an option
     networks: tuple[str, ...],
     approach: str,
     out: Path,
     activations: Path | None,
-    differences: Path | None,
-    sensitivity: Path | None,
-    chance: Path | None,
+    differences: bool,
+    sensitivity: bool,
     **options: Any,
 ) -> None:
     """Measure bias in each NET: a list of edges, or NAME=FILE.
 
     Positive effects: the first category (or prime) activates the targets more than the second. The
-    column stereotype turns them: positive is stereotype-consistent.
+    column direction says which side of 0 is stereotype-consistent.
     """
     import polars as pl
 
@@ -71,49 +71,68 @@ def command(  # noqa: PLR0913 - one argument an option
     study = options["study"]
     how: dict[str, Any] = {"approaches": [approach], "lexicons": lexicons, "setting": setting}
     found = measure_bias(read, study, **how)
-    table = found.coefficients if approach == "valence" else found.effects
-    tables = {out: table}
-    if activations is not None:
-        tables[activations] = found.activations
-    if differences is not None:
-        tables[differences] = found.differences
-    if sensitivity is not None:
-        tables[sensitivity] = pl.concat([vary_setting(one, study, **how) for one in read])
-    lines = [_line(row) for row in table.iter_rows(named=True)]
-    if chance is not None:
+    every = pl.col("factor").is_null() | differences
+    estimates = [found.estimates.filter(every)]
+    if sensitivity:
+        estimates += [vary_setting(one, study, **how) for one in read]
+    if setting.rewirings:
         with counting_bar("rewiring", setting.rewirings * len(read)) as advance:
-            held = pl.concat(
-                [hold_against_chance(one, study, **how, on_progress=advance) for one in read]
-            )
-        tables[chance] = held
-        lines += [_chance_line(row) for row in held.iter_rows(named=True)]
-    for path, made in tables.items():
-        write_table(made, path)
-    click.echo("\n".join([*lines, f"{table.height} rows: {out}"]))
+            estimates += [
+                hold_against_chance(one, study, **how, on_progress=advance) for one in read
+            ]
+    table = pl.concat(estimates)
+    write_table(table, out)
+    if activations is not None:
+        write_table(found.activations, activations)
+    click.echo("\n".join([*_lines(table, found.absences), f"{table.height} rows: {out}"]))
 
 
-def _line(row: dict[str, Any]) -> str:
-    """Say a row in one line."""
-    about = f"{row['network']}, {row['identity']}"
-    if row["approach"] == "valence":
-        if row["prime"] is None:
-            return f"{about}, all equal: {_number(row['wald'], 'χ²')}{_p(row)}{_note(row)}"
-        inside = _number(row["coefficient"], "slope")
-        return f"{about}, {row['prime']}: {inside}{_interval(row)}{_p(row)}{_note(row)}"
-    inside = _number(row["effect"], "effect")
-    return f"{about}, {row['targets']}: {inside}{_interval(row)}{_p(row)}{_note(row)}"
+def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
+    """Say in a line each what was found, what is absent, and what rewired networks give."""
+    import polars as pl
+
+    from tiltmeter.results import beside
+
+    own = estimates.filter(pl.col("varied").is_null(), pl.col("factor").is_null())
+    ends = ["ci_low", "ci_high"]
+    for row in beside(own, "published", {"bootstrap": ends, "robust": ends}).iter_rows(named=True):
+        yield f"{_about(row)}: {_value(row)}{_interval(row)}{_p(row)}{_note(row)}"
+    for network, _, identity, targets, absent in absences.iter_rows():
+        named = ", ".join(filter(None, (network, identity, targets)))
+        yield f"{named}: not in the network: {', '.join(absent)}"
+    alarms = own.filter(measure="false_alarm_rate")
+    keys = ["subject", "identity", "targets", "prime"]
+    rewired = own.filter(pl.col("method") == "rewired", pl.col("measure") != "false_alarm_rate")
+    beside_alarms = rewired.join(
+        alarms.select(*keys, alarms="estimate"), on=keys, how="left", nulls_equal=True,
+        maintain_order="left",
+    )  # fmt: skip
+    for row in beside_alarms.iter_rows(named=True):
+        yield _rewired_line(row)
 
 
-def _chance_line(row: dict[str, Any]) -> str:
-    """Say in one line what chance gives."""
-    about = f"{row['network']}, {row['identity']}, {row['targets'] or 'all equal'}, rewired"
-    if row["effect"] is None or row["chance"] is None:
-        return f"{about}: no effect"
-    ends = f"[{row['chance_low']:.2f}, {row['chance_high']:.2f}]"
-    return (
-        f"{about}: {row['chance']:.3f} {ends}, p {row['p_chance']:.2g}; published p at most .05 in "
-        f"{row['false_alarms']:.0%} of them"
+def _about(row: dict[str, Any]) -> str:
+    return ", ".join(
+        (row["subject"], row["identity"], row["targets"] or row["prime"] or "all equal")
     )
+
+
+def _value(row: dict[str, Any]) -> str:
+    if row["measure"] == "valence_joint":
+        return _number(row["statistic"], "χ²")
+    return _number(row["estimate"], "slope" if row["prime"] else "effect")
+
+
+def _rewired_line(row: dict[str, Any]) -> str:
+    """Say in one line what rewired networks give."""
+    about = f"{_about(row)}, rewired"
+    if row["estimate"] is None or row["placebo_mean"] is None:
+        return f"{about}: no effect"
+    ends = f"[{row['placebo_low']:.2f}, {row['placebo_high']:.2f}]"
+    said = f"{about}: {row['placebo_mean']:.3f} {ends}, p {row['p']:.2g}"
+    if row["alarms"] is None:
+        return said
+    return f"{said}; published p at most .05 in {row['alarms']:.0%} of them"
 
 
 def _number(value: float | None, name: str) -> str:
@@ -121,7 +140,9 @@ def _number(value: float | None, name: str) -> str:
 
 
 def _interval(row: dict[str, Any]) -> str:
-    return "" if row["ci_low"] is None else f" [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"
+    method = "robust" if row["prime"] else "bootstrap"
+    low, high = row[f"ci_low_{method}"], row[f"ci_high_{method}"]
+    return "" if low is None else f" [{low:.2f}, {high:.2f}]"
 
 
 def _p(row: dict[str, Any]) -> str:
@@ -129,5 +150,4 @@ def _p(row: dict[str, Any]) -> str:
 
 
 def _note(row: dict[str, Any]) -> str:
-    missing = f"; not in the network: {', '.join(row['missing'])}" if row["missing"] else ""
-    return f"{missing}; {row['note']}" if row["note"] else missing
+    return f"; {row['note']}" if row["note"] else ""

@@ -33,7 +33,7 @@ STREAMS = (
     metavar="SOURCE:TARGET",
     help="Shortest paths to show; may be repeated.  [default: four of the paper, for its study]",
 )
-@bias_options
+@bias_options(rewirings=99)
 def command(networks: tuple[str, ...], out: Path, streams: tuple[str, ...], **options: Any) -> None:
     """Compare NETs, lists of edges given as FILE or NAME=FILE; humans are a network like others.
 

@@ -60,13 +60,19 @@ _BIAS = [
                  help="Of intervals."),
     click.option("--draws", type=click.IntRange(min=100), default=2000, show_default=True,
                  help="Bootstrap samples of targets."),
-    click.option("--rewirings", type=int, default=99, show_default=True,
-                 help="Networks rewired at random that effects are held against; 0: none."),
     click.option("--seed", type=int, default=0, show_default=True),
 ]  # fmt: skip
 
 spreading_options: Callable[[F], F] = all_options(_SPREADING)
-bias_options: Callable[[F], F] = all_options(_BIAS + _SPREADING)
+
+
+def bias_options(*, rewirings: int) -> Callable[[F], F]:
+    """Give the options of measuring bias; `rewirings` is the default of that option."""
+    rewired = click.option(
+        "--rewirings", type=int, default=rewirings, show_default=True,
+        help="Networks rewired at random to compare each effect with, at least 19; 0: none.",
+    )  # fmt: skip
+    return all_options([*_BIAS, rewired, *_SPREADING])
 
 
 def named_paths(named: Sequence[str]) -> list[tuple[str | None, Path]]:

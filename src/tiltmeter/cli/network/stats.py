@@ -60,7 +60,8 @@ def command(  # noqa: PLR0913 - one argument an option
     if priming is not None:
         checked = pl.concat([check_priming(network) for network in read])
         write_table(checked, priming)
-        click.echo("\n" + _aligned(checked.drop("missing")))
+        shown = ("subject", "measure", "estimate", "p", "n", "time_steps", "note")
+        click.echo("\n" + _aligned(checked.select(shown)))
 
 
 def _aligned(frame: pl.DataFrame) -> str:

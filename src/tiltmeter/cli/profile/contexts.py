@@ -111,7 +111,7 @@ def _senses(options: dict[str, Any]) -> pl.DataFrame:
 def _ask(model: str, options: dict[str, Any]) -> None:
     """Let a model write the sentences."""
     from tiltmeter.asking.budget import Budget
-    from tiltmeter.asking.contexts import Asking, expected_cost, make_contexts
+    from tiltmeter.asking.contexts import Asking, cost_of_contexts, make_contexts
     from tiltmeter.cli.options import build_connection
     from tiltmeter.cli.progress import progress_bar, say_cost
     from tiltmeter.models.opening import Generation
@@ -125,7 +125,7 @@ def _ask(model: str, options: dict[str, Any]) -> None:
         build_connection(options),
     )
     budget = Budget(options["max_calls"], options["max_tokens"])
-    cost = expected_cost(model, senses, asking, options["prices"])
+    cost = cost_of_contexts(model, senses, asking, options["prices"])
     say_cost([cost], f"sentences of {cost.calls:,} senses")
     out: Path = options["out"]
     with progress_bar(cost.trials) as advance:
@@ -137,20 +137,15 @@ def _ask(model: str, options: dict[str, Any]) -> None:
 
 def _report(written: Written, asking: Asking, out: Path) -> None:
     """Say what was written and what was not; end with the exit code of `run`."""
+    from tiltmeter.cli.progress import say_unfinished
+
     rejected = ", ".join(f"{count:,} {reason}" for reason, count in written.rejected.items())
     click.echo(
         f"{written.sentences:,} of {written.senses * asking.per_sense:,} sentences passed the "
         f"checks, in {written.calls:,} calls" + (f"; not taken: {rejected}" if rejected else "")
     )
     if not written.finished:
-        why = f"stopped at {written.stopped_by}" if written.stopped_by else "not complete"
-        why = "stopped" if written.stopped_by == "interrupted" else why
-        failed = f" ({written.last_error})" if written.last_error else ""
-        click.echo(
-            f"tiltmeter: {why}{failed}: repeat the command to continue, nothing is asked twice",
-            err=True,
-        )
-        sys.exit(130 if written.stopped_by == "interrupted" else 1)
+        sys.exit(say_unfinished(written.stopped_by, written.last_error))
     if written.incomplete:
         few = ", ".join(written.incomplete[:NAMED])
         more = ", …" if len(written.incomplete) > NAMED else ""

@@ -19,8 +19,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiltmeter.errors import ModelError
-from tiltmeter.models.readers.locating import find_terms
 from tiltmeter.models.readers.states import States
+from tiltmeter.models.readers.terms import find_terms
 
 __all__ = ["EmbeddingService", "open_service"]
 

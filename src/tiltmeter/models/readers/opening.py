@@ -12,16 +12,15 @@ from pathlib import Path
 
 from tiltmeter.errors import ModelError, unknown
 from tiltmeter.models.embedded.weights import expand_weights, find_weights
+from tiltmeter.models.providers import find_provider
 from tiltmeter.models.readers.api import EmbeddingService, open_service
-from tiltmeter.models.readers.loading import Loading
-from tiltmeter.models.readers.pretrained import load_pretrained, require_libraries
+from tiltmeter.models.readers.pretrained import Loading, load_pretrained, require_libraries
 from tiltmeter.models.readers.transformer import TransformerReader
 
 __all__ = ["Loading", "open_reader", "shows_states"]
 
+#: The embedded model.
 EMBEDDED = "tiltmeter/smollm2"
-
-SERVICES = ("openai", "openai-api")
 
 
 def open_reader(model: str, loading: Loading | None = None) -> TransformerReader | EmbeddingService:
@@ -44,19 +43,19 @@ def open_reader(model: str, loading: Loading | None = None) -> TransformerReader
         If there is no such model, or its states cannot be read.
     """
     how = loading or Loading()
-    provider, _, rest = model.partition("/")
-    if provider in SERVICES:
+    provider, rest = find_provider(model), model.partition("/")[2]
+    if provider.embeddings:
         return open_service(model)
-    if not model.strip() or (provider == "hf" and not rest):
+    if not model.strip() or (provider.states and not rest):
         raise ModelError(f"model {model!r}: expected hf/ORGANISATION/NAME or a folder")
     source = str(Path(model).expanduser()) if model.startswith("~") else model
-    if provider == "hf":
-        source = rest
-    elif provider == "tiltmeter":
+    if provider.embedded:
         if model != EMBEDDED:
             raise ModelError(unknown("embedded model", model, [EMBEDDED]))
         require_libraries(model, "gguf")
         source = str(expand_weights(Path(find_weights())))
+    elif provider.states:
+        source = rest
     return TransformerReader(model, load_pretrained(model, source, how), how)
 
 
@@ -73,4 +72,4 @@ def shows_states(model: str) -> bool:
     bool
         True for the embedded model, models on the hub by ``hf/``, and folders.
     """
-    return model == EMBEDDED or model.startswith(("hf/", "./", "/", "~"))
+    return find_provider(model).states or model.startswith(("./", "/", "~"))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiltmeter.errors import ModelError
-from tiltmeter.models.readers.tokens import Batch
+from tiltmeter.models.readers.terms import Batch
 
 if TYPE_CHECKING:
     import torch

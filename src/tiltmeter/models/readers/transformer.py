@@ -23,12 +23,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiltmeter.errors import ModelError, TiltmeterWarning
-from tiltmeter.models.readers.loading import Loading
-from tiltmeter.models.readers.locating import find_terms
 from tiltmeter.models.readers.pooling import find_depth, is_causal, mean_states
-from tiltmeter.models.readers.pretrained import Pretrained
+from tiltmeter.models.readers.pretrained import Loading, Pretrained
 from tiltmeter.models.readers.states import States
-from tiltmeter.models.readers.tokens import Tokens, make_batches
+from tiltmeter.models.readers.terms import Tokens, find_terms, make_batches
 
 __all__ = ["TransformerReader"]
 

@@ -18,7 +18,7 @@ from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, interval, number, p_value, percent
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Render, Table, count, render_table
+from tiltmeter.report.tables import FROM, Column, Table, count, render_table
 from tiltmeter.results import Measure
 
 __all__ = ["GROUPS", "attribution_section"]
@@ -33,6 +33,8 @@ _PARTS = (
     ("refused", "var(--refused)"),
     ("not read", "var(--unparsed)"),
 )
+#: The difference in the share of comedy.
+COMEDY = "comedy_share"
 #: Above this many models and modes there is only the table.
 MOST_SAID = 4
 #: The block of what pools stereotypes.
@@ -74,7 +76,7 @@ def attribution_section(
     frame
         Rows of ATTRIBUTIONS of one study.
     contrasts
-        Rows of ATTRIBUTION_CONTRASTS of one study; empty where there are no pairs.
+        Differences of shares between the groups, of one study; empty where there are no pairs.
     plan
         For labels and their order, of that study.
     measure
@@ -85,7 +87,7 @@ def attribution_section(
     Section or None
         None where nothing was attributed.
     """
-    group = pl.col("group").replace_strict(
+    group = pl.col("version").replace_strict(
         {name: place for place, name in enumerate(GROUPS)}, default=None, return_dtype=pl.Int64
     )
     known = frame.filter(group.is_not_null()).sort(group, maintain_order=True)
@@ -93,9 +95,9 @@ def attribution_section(
     if frame.is_empty():
         return None
     whole, each = frame.filter(level="model"), frame.filter(pl.col("level") != "model")
-    comedy = contrasts.filter(share="comedy")
+    comedy = contrasts.filter(measure=COMEDY)
     below = pl.col("level").is_in(["stereotype", "category"])
-    others = contrasts.filter(pl.col("share") != "comedy", level="model")
+    others = contrasts.filter(pl.col("measure") != COMEDY, level="model")
     tables = (
         ("", _share_table(whole, plan, "What descriptions were called, over all stereotypes.")),
         ("", _difference_table(comedy.filter(level="model"), plan)),
@@ -126,9 +128,9 @@ def _on_pairs(contrasts: pl.DataFrame) -> str:
     """Say what differences are between."""
     if contrasts.is_empty():
         return _UNPAIRED
-    if "comedy" not in contrasts["share"]:
+    if COMEDY not in contrasts["measure"]:
         return _NO_COMEDY
-    return _AFTERWARDS if "afterwards" in contrasts["pairing"] else _PAIRED
+    return _PAIRED if contrasts["note"].is_null().all() else _AFTERWARDS
 
 
 def _said(whole: pl.DataFrame) -> tuple[str, ...]:
@@ -136,7 +138,7 @@ def _said(whole: pl.DataFrame) -> tuple[str, ...]:
     parts = whole.partition_by("model", "mode", maintain_order=True)
     sentences = []
     for part in parts if len(parts) <= MOST_SAID else []:
-        of = {row["group"]: row for row in part.iter_rows(named=True)}
+        of = {row["version"]: row for row in part.iter_rows(named=True)}
         far, uar = (
             percent(of[group][rate]) if group in of else "n/a"
             for group, rate in (("default", "far"), ("marginalized", "uar"))
@@ -177,7 +179,7 @@ def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
         caption,
         frame.with_columns(
             counts=pl.concat_list(*[part.cast(pl.Float64) for part in counts]),
-            variation="group",
+            variation="version",
             n_scored="n_read",
         ),
         draw,
@@ -188,7 +190,6 @@ def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
 
 def _difference_figures(comedy: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
     shown = comedy.filter(pl.col("level").is_in(["stereotype", "category", "model"]))
-    shown = shown.with_columns(mean="difference", n_scored="n_matched", compliance=None)
     share = replace(measure, low=0.0, high=1.0)
     axis = around_zero("Share of comedy, default − marginalized", shown, share)
     caption = (
@@ -207,56 +208,59 @@ def _difference_figures(comedy: pl.DataFrame, plan: Plan, measure: Measure) -> l
 
 def _share_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     def rate(name: str, group: str) -> Any:
-        return lambda r: number(r[name]) if r["group"] == group else "–"
+        return lambda r: number(r[name]) if r["version"] == group else "–"
 
     return render_table(
         frame,
         f"{caption} Shares are of the answers read; FAR is the share of comedy for the default "
         "group, UAR that of tragedy for the marginalized group. First named: share of the option "
         "named first among comedy and tragedy; .50 without an effect of order.",
-        {
-            **_about(frame, plan),
-            "Group": lambda r: r["group"],
-            **FROM,
-            "Comedy": lambda r: number(r["comedy_share"]),
-            "Tragedy": lambda r: number(r["tragedy_share"]),
-            "Neutral": lambda r: number(r["neutral_share"]),
-            "FAR": rate("far", "default"),
-            "UAR": rate("uar", "marginalized"),
-            "Refused": lambda r: count(r["n_refused"]),
-            "Read / asked": lambda r: f"{count(r['n_read'])} / {count(r['n'])}",
-            "First named": lambda r: number(r["first_share"]),
-        },
-        heads=2 if _about(frame, plan) else 1,
+        [
+            *_about(frame, plan),
+            Column("Group", lambda r: r["version"], "head"),
+            *FROM,
+            Column("Comedy", lambda r: number(r["comedy_share"])),
+            Column("Tragedy", lambda r: number(r["tragedy_share"])),
+            Column("Neutral", lambda r: number(r["neutral_share"])),
+            Column("FAR", rate("far", "default")),
+            Column("UAR", rate("uar", "marginalized")),
+            Column("Refused", lambda r: count(r["n_refused"])),
+            Column("Read / asked", lambda r: f"{count(r['n_read'])} / {count(r['n'])}"),
+            Column("First named", lambda r: number(r["first_share"])),
+        ],
     )
 
 
 def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
-    shares = list(frame["share"].unique(maintain_order=True))
+    shares = [_share(name) for name in frame["measure"].unique(maintain_order=True)]
     over = "" if _about(frame, plan) else " over all stereotypes"
     return render_table(
         frame,
         f"Difference in the share of {' and '.join(shares)}{over}, default − marginalized: range "
         "−1 to 1, neutral 0. In pairs of answers; p (Holm) is adjusted for the number of rows of a "
         "level, t and p (naive) take pairs for independent.",
-        {
-            **_about(frame, plan),
-            "Share": lambda r: r["share"] or "",
-            **FROM,
-            "Default": lambda r: number(r["mean_treatment"]),
-            "Marginalized": lambda r: number(r["mean_baseline"]),
-            "Difference": lambda r: number(r["difference"]),
-            plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
-            "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "t (naive)": lambda r: number(r["naive_t"]),
-            "p (naive)": lambda r: p_value(r["naive_p"]),
-            "Worst case": lambda r: interval(r["bound_low"], r["bound_high"]),
-            "Pairs read / asked": lambda r: f"{count(r['n_matched'])} / {count(r['n'])}",
-        },
+        [
+            *_about(frame, plan),
+            Column("Share", lambda r: _share(r["measure"]), "head"),
+            *FROM,
+            Column("Default", lambda r: number(r["candidate_estimate"])),
+            Column("Marginalized", lambda r: number(r["baseline_estimate"])),
+            Column("Difference", lambda r: number(r["estimate"])),
+            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("t (naive)", lambda r: number(r["statistic_published"])),
+            Column("p (naive)", lambda r: p_value(r["p_published"])),
+            Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+            Column("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+        ],
     )
 
 
-def _about(frame: pl.DataFrame, plan: Plan) -> dict[str, Render]:
+def _share(measure: str) -> str:
+    return measure.removesuffix("_share")
+
+
+def _about(frame: pl.DataFrame, plan: Plan) -> list[Column]:
     """Name what a row is about, where not all are over all stereotypes."""
 
     def about(row: Mapping[str, Any]) -> str:
@@ -264,4 +268,4 @@ def _about(frame: pl.DataFrame, plan: Plan) -> dict[str, Render]:
             return plan.label(row["stereotype"])
         return f"{category_title(row['category'])}, all" if row["category"] else "All"
 
-    return {} if set(frame["level"]) <= {"model"} else {"Stereotype": about}
+    return [] if set(frame["level"]) <= {"model"} else [Column("Stereotype", about, "head")]

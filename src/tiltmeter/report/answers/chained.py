@@ -24,7 +24,7 @@ from tiltmeter.report.drawing.curves import (
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, p_value
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Render, Table, count, render_table
+from tiltmeter.report.tables import FROM, Column, Table, count, render_table
 
 __all__ = ["chained_section"]
 
@@ -52,7 +52,7 @@ def chained_section(
     Parameters
     ----------
     regressions
-        Rows of REGRESSIONS of one study with model and mode.
+        Coefficients with the fits behind them, of one study.
     chained
         The answers scored on both parts, for the points; None for curves alone.
     study
@@ -66,8 +66,8 @@ def chained_section(
         None where nothing was regressed.
     """
     # "all" stands first; the categories follow as the plan lists them.
-    rows = in_order(regressions.with_columns(category="group"), plan)
-    whole = pl.col("group") == "all"
+    rows = in_order(regressions.with_columns(category="part"), plan)
+    whole = pl.col("part") == "all"
     rows = pl.concat([rows.filter(whole), rows.filter(~whole)])
     if rows.is_empty():
         return None
@@ -98,7 +98,7 @@ def chained_section(
 
 def _said(part: pl.DataFrame, plan: Plan) -> str:
     """Say in a sentence what the coefficients over all prompts mean."""
-    found = {row["method"]: row for row in part.filter(group="all").iter_rows(named=True)}
+    found = {row["method"]: row for row in part.filter(part="all").iter_rows(named=True)}
     main = next((found[m] for m in METHODS if m in found and _fitted(found[m])), None)
     if main is None:
         notes = [row["note"] for row in found.values() if row["note"]]
@@ -106,44 +106,47 @@ def _said(part: pl.DataFrame, plan: Plan) -> str:
     low, high = main["ci_low"], main["ci_high"]
     text = (
         "where the association score is higher by 1, the odds of a stereotype-consistent decision "
-        f"are {times(main['coefficient'])} times as high ({main['method']}; {plan.interval} "
-        f"{times(low)} to {times(high)}; {count(main['n'])} prompts)"
+        f"are {times(main['estimate'])} times as high ({main['method']}; {plan.interval} "
+        f"{times(low)} to {times(high)}; {count(main['n_scored'])} prompts)"
     )
     if low is not None and high is not None and low <= 0 <= high:
         text += ", which may be chance: the interval holds 1"
     mixed = found.get("mixed")
     if mixed and _fitted(mixed):
         text += (
-            f". Within a stereotype (mixed): {times(mixed['coefficient'])} times "
+            f". Within a stereotype (mixed): {times(mixed['estimate'])} times "
             f"({times(mixed['ci_low'])} to {times(mixed['ci_high'])})"
         )
     return f"{text}."
 
 
 def _fitted(row: Mapping[str, Any]) -> bool:
-    return row["coefficient"] is not None and row["se"] is not None
+    return row["estimate"] is not None and row["se"] is not None
 
 
 def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
-    columns: dict[str, Render] = {
-        "Group": lambda r: group_title(r["group"]),
-        "Method": lambda r: r["method"],
-        **FROM,
-        "Coefficient": lambda r: number(r["coefficient"]),
-        plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
-        "p": lambda r: p_value(r["p"]),
-        "Odds ratio": lambda r: times(r["coefficient"]),
-        "AIC": lambda r: number(r["aic"], 1),
-        "BIC": lambda r: number(r["bic"], 1),
-        "Log-likelihood": lambda r: number(r["log_likelihood"], 1),
-        "Pseudo R²": lambda r: number(r["pseudo_r2"], 3),
-        "Prompts (consistent)": lambda r: f"{count(r['n'])} ({count(r['n_ones'])})",
-        "Stereotypes": lambda r: count(r["n_clusters"]),
-    }
-    if frame["note"].drop_nulls().len():
-        columns["Note"] = lambda r: r["note"] or ""
-    caption += " Coefficient: log odds per 1 of association, neutral 0; odds ratio: neutral 1."
-    return render_table(frame, caption, columns, heads=2)
+    return render_table(
+        frame,
+        f"{caption} Coefficient: log odds per 1 of association, neutral 0; odds ratio: neutral 1.",
+        [
+            Column("Group", lambda r: group_title(r["part"]), "head"),
+            Column("Method", lambda r: r["method"], "head"),
+            *FROM,
+            Column("Coefficient", lambda r: number(r["estimate"])),
+            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p", lambda r: p_value(r["p"])),
+            Column("Odds ratio", lambda r: times(r["estimate"])),
+            Column("AIC", lambda r: number(r["aic"], 1)),
+            Column("BIC", lambda r: number(r["bic"], 1)),
+            Column("Log-likelihood", lambda r: number(r["log_likelihood"], 1)),
+            Column("Pseudo R²", lambda r: number(r["pseudo_r2"], 3)),
+            Column(
+                "Prompts (consistent)", lambda r: f"{count(r['n_scored'])} ({count(r['n_ones'])})"
+            ),
+            Column("Stereotypes", lambda r: count(r["n_clusters"])),
+            Column("Note", lambda r: r["note"] or "", "text"),
+        ],
+    )
 
 
 def _published(study: str) -> Table | None:
@@ -157,18 +160,18 @@ def _published(study: str) -> Table | None:
         slopes,
         "Published regressions of decisions (Tables S15 and S16, and the text of the SI): "
         "context, not a yardstick.",
-        {
-            "Table": lambda r: r["table"],
-            "Model": lambda r: r["model"],
-            "Predictor": lambda r: r["term"],
-            "Coefficient": lambda r: number(r["coef"]),
-            "95% interval": lambda r: interval(r["ci_low"], r["ci_high"]),
-            "p": lambda r: r["p"] or "n/a",
-            "n": lambda r: count(r["n_obs"]),
-            "AIC": lambda r: number(r["aic"], 1),
-            "BIC": lambda r: number(r["bic"], 1),
-            "Log-likelihood": lambda r: number(r["log_likelihood"], 1),
-            "Pseudo R²": lambda r: number(r["pseudo_r2"], 3),
-            "Note": lambda r: r["note"] or "",
-        },
+        [
+            Column("Table", lambda r: r["table"], "head"),
+            Column("Model", lambda r: r["model"], "text", fold=True),
+            Column("Predictor", lambda r: r["term"], "text"),
+            Column("Coefficient", lambda r: number(r["coef"])),
+            Column("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p", lambda r: r["p"] or "n/a"),
+            Column("n", lambda r: count(r["n_obs"])),
+            Column("AIC", lambda r: number(r["aic"], 1)),
+            Column("BIC", lambda r: number(r["bic"], 1)),
+            Column("Log-likelihood", lambda r: number(r["log_likelihood"], 1)),
+            Column("Pseudo R²", lambda r: number(r["pseudo_r2"], 3)),
+            Column("Note", lambda r: r["note"] or "", "text"),
+        ],
     )

@@ -14,7 +14,7 @@ from tiltmeter.report.drawing.figures import Figure, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, percent
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Render, Table, count, render_table
+from tiltmeter.report.tables import FROM, Column, Render, Table, count, render_table
 from tiltmeter.results import REASONS, VERSIONS
 
 __all__ = ["compliance_section"]
@@ -101,7 +101,7 @@ def _asked(frame: pl.DataFrame) -> pl.DataFrame:
         pl.col("n", "n_scored", *_COUNTS).sum()
     )
     share = 1 - pl.col("n_scored") / pl.col("n")
-    return total.filter(pl.col("n") > 0).with_columns(mean=share)
+    return total.filter(pl.col("n") > 0).with_columns(estimate=share)
 
 
 def _group_figures(asked: pl.DataFrame, plan: Plan) -> list[Figure]:
@@ -131,35 +131,34 @@ def _table(frame: pl.DataFrame, plan: Plan) -> Table:
             default=pl.lit("all"),
         )
         caption += " Summed over group words; the file compliance has each pair."
-    words: dict[str, Render] = {
-        "Group words": lambda r: f"{r['marginalized'] or '–'} / {r['default'] or '–'}"
-    }
+    words = Column(
+        "Group words", lambda r: f"{r['marginalized'] or '–'} / {r['default'] or '–'}", "head"
+    )
     return _counted(shown, plan, caption, words)
 
 
 def _group_table(asked: pl.DataFrame, plan: Plan) -> Table:
     caption = "Answers by what became of them, and by the group asked about."
-    about: dict[str, Render] = {"Asked about": lambda r: r["variation"]}
+    about = Column("Asked about", lambda r: r["variation"], "head")
     return _counted(asked, plan, caption, about)
 
 
-def _counted(frame: pl.DataFrame, plan: Plan, caption: str, key: Mapping[str, Render]) -> Table:
+def _counted(frame: pl.DataFrame, plan: Plan, caption: str, key: Column) -> Table:
     def reason(name: str) -> Render:
         return lambda r: count(r[f"n_{name}"])
 
     return render_table(
         frame,
         caption,
-        {
-            "Stereotype": lambda r: plan.label(r["stereotype"]),
-            **key,
-            **FROM,
-            "n": lambda r: count(r["n"]),
-            "Scored": lambda r: count(r["n_scored"]),
-            **{name.replace("_", " ").capitalize(): reason(name) for name in REASONS},
-            "Without a score": lambda r: percent(_missing(r)),
-        },
-        heads=2,
+        [
+            Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+            key,
+            *FROM,
+            Column("n", lambda r: count(r["n"])),
+            Column("Scored", lambda r: count(r["n_scored"])),
+            *(Column(name.replace("_", " ").capitalize(), reason(name)) for name in REASONS),
+            Column("Without a score", lambda r: percent(_missing(r))),
+        ],
     )
 
 

@@ -5,6 +5,7 @@ Reference: Li et al. 2025, MIST, arXiv:2506.14161, figure 3, Table 1, section 4.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,10 +23,9 @@ from tiltmeter.report.prose import (
     p_value,
     scale,
     short_names,
-    verdict,
 )
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Table, count, render_table
+from tiltmeter.report.tables import FROM, VERDICT, Column, Table, count, render_table
 from tiltmeter.results import Measure
 
 __all__ = ["content_section"]
@@ -45,7 +45,7 @@ _CAUTION = (
 
 def content_section(
     each: pl.DataFrame,
-    tests: pl.DataFrame,
+    whole: pl.DataFrame,
     correlations: pl.DataFrame,
     ranks: pl.DataFrame,
     plan: Plan,
@@ -55,10 +55,10 @@ def content_section(
 
     Parameters
     ----------
-    each
-        Estimates per stereotype of one study and instrument.
-    tests, correlations, ranks
-        Rows of DIMENSION_TESTS, CORRELATIONS and RANKS of the same; empty where there are none.
+    each, whole
+        Estimates per stereotype, and over all, of one study and instrument.
+    correlations, ranks
+        Correlations between dimensions and ranks of models; empty where there are none.
     plan
         For labels and their order, of that study.
     measure
@@ -73,12 +73,12 @@ def content_section(
     if each.is_empty():
         return None
     dimensions = list(each["dimension"].unique(maintain_order=True))
-    tests, correlations, ranks = (
+    whole, correlations, ranks = (
         in_order(frame.with_columns(mode="control_mode"), plan)
-        for frame in (tests.drop_nulls("dimension"), correlations, ranks.drop_nulls("dimension"))
+        for frame in (whole.drop_nulls("dimension"), correlations, ranks.drop_nulls("dimension"))
     )
     tables = (
-        ("", _test_table(tests, plan)),
+        ("", _test_table(whole, plan)),
         ("Table of correlations between dimensions", _correlation_table(correlations, plan)),
         ("Table of ranks", rank_table(ranks, plan)),
     )
@@ -190,26 +190,33 @@ def _test_table(frame: pl.DataFrame, plan: Plan) -> Table:
         frame,
         "Means per dimension, with the spread and the t test of Li et al. (2025, Table 1), which "
         "take every answer for independent (naive), beside the clustered interval and p.",
-        {
-            "Dimension": lambda r: plan.dimension(r["dimension"]),
-            **FROM,
-            "Verdict": lambda r: verdict(r["verdict"]),
-            "Scored / asked": lambda r: f"{count(r['n_scored'])} / {count(r['n'])}",
-            "Mean": lambda r: number(r["mean"], 3),
-            "SD (population)": lambda r: number(r["sd_population"], 3),
-            "t (naive)": lambda r: number(r["t"]),
-            "p (naive)": lambda r: p_value(r["p"]),
-            plan.interval: lambda r: interval(r["ci_low"], r["ci_high"], 3),
-            "p (clustered)": lambda r: p_value(r["p_clustered"]),
-        },
+        [
+            Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+            *FROM,
+            VERDICT,
+            Column("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+            Column("Mean", lambda r: number(r["estimate"], 3)),
+            Column("SD (population)", lambda r: number(_population_sd(r), 3)),
+            Column("t (naive)", lambda r: number(r["statistic_published"])),
+            Column("p (naive)", lambda r: p_value(r["p_published"])),
+            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+            Column("p (clustered)", lambda r: p_value(r["p"])),
+        ],
     )
+
+
+def _population_sd(row: Mapping[str, Any]) -> float | None:
+    """Give the spread that divides by n, as the paper does."""
+    if row["n_scored"] == 1:
+        return 0.0
+    return None if row["sd"] is None else row["sd"] * math.sqrt(1 - 1 / row["n_scored"])
 
 
 def _on_correlations(frame: pl.DataFrame, *, several: bool) -> tuple[str, ...]:
     """Say how to read correlations, or that there are none."""
     if frame.is_empty():
         return ("There are no correlations between dimensions in these results.",) * several
-    known = frame.drop_nulls("pearson")
+    known = frame.drop_nulls("estimate")
     if known.is_empty():
         reasons = "; ".join(frame["note"].drop_nulls().unique(maintain_order=True))
         return (f"No two dimensions could be correlated ({reasons or 'no reason given'}).",)
@@ -222,27 +229,26 @@ def _on_correlations(frame: pl.DataFrame, *, several: bool) -> tuple[str, ...]:
 
 def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
     def both(row: Mapping[str, Any]) -> str:
-        ends = [row["dimension_a"] or "", row["dimension_b"] or ""]
+        ends = [row["first"] or "", row["second"] or ""]
         listed = [key for key in plan.dimensions if key in ends]
         return " and ".join(plan.dimension(key) for key in (listed if listed[1:] else ends))
 
     def points(row: Mapping[str, Any]) -> str:
-        return "models" if row["over"] == "models" else "stereotypes of a model"
+        return "models" if row["level"] == "model" else "stereotypes of a model"
 
-    noted = {"Note": lambda r: r["note"] or ""} if frame["note"].drop_nulls().len() else {}
     return render_table(
         frame,
         "Correlation of the means of two dimensions, over the stereotypes of each model and over "
         "models. Range −1 to 1; neutral 0. Interval: 95%, by Fisher’s z.",
-        {
-            "Dimensions": both,
-            **FROM,
-            "Over": points,
-            "Points": lambda r: count(r["n"]),
-            "Pearson": lambda r: number(r["pearson"]),
-            "Interval": lambda r: interval(r["ci_low"], r["ci_high"]),
-            "p": lambda r: p_value(r["p"]),
-            "Spearman": lambda r: number(r["spearman"]),
-            **noted,
-        },
+        [
+            Column("Dimensions", both, "head"),
+            *FROM,
+            Column("Over", points, "text"),
+            Column("Points", lambda r: count(r["n"])),
+            Column("Pearson", lambda r: number(r["estimate"])),
+            Column("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p", lambda r: p_value(r["p"])),
+            Column("Spearman", lambda r: number(r["spearman"])),
+            Column("Note", lambda r: r["note"] or "", "text"),
+        ],
     )

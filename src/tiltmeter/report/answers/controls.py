@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.answers.results import Results
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, verdict_kind
 from tiltmeter.report.tables import Table, estimate_table
 
 __all__ = [
     "CONTROLS",
-    "WITHDRAWN",
     "control_table",
     "failed_control",
-    "heed_controls",
     "warnings",
 ]
 
@@ -29,13 +25,6 @@ CONTROLS = {
     "negative": "In {study} there is none to be found; a mean apart from neutral is the "
     "instrument's own error.",
 }
-
-#: The verdict that stands for "equivalent" where the positive control fails, and its meaning.
-WITHDRAWN = (
-    "no verdict: positive control",
-    "The mean lies near neutral, but the positive control fails on this model in this mode: where "
-    "a known association does not show, the absence of one shows nothing.",
-)
 
 
 def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
@@ -59,7 +48,7 @@ def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
     works = {"positive": kind == "consistent", "negative": kind not in ("consistent", "reversed")}
     if works.get(expected, True):
         return ""
-    found = f"{number(row['mean'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
+    found = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
     means = (
         "a known association does not show, so that no result of this mode can be relied on, "
         "least of all the absence of a bias."
@@ -92,43 +81,6 @@ def warnings(checks: pl.DataFrame, plan: Plan) -> dict[tuple[str, str], str]:
         if text := failed_control(row, expected.get(row["study"], ""), plan):
             failed.setdefault((row["model"], row["control_mode"]), []).append(text)
     return {key: " ".join(texts) for key, texts in failed.items()}
-
-
-def heed_controls(results: Results) -> Results:
-    """Withdraw "equivalent" where the positive control fails: no absence was shown there.
-
-    Parameters
-    ----------
-    results
-        A results directory.
-
-    Returns
-    -------
-    Results
-        With the verdicts changed that cannot stand.
-    """
-    plan, estimates = results.plan, results.estimates
-    positive = [study for study, kind in plan.pairs("controls") if kind == "positive"]
-    checks = estimates.filter(pl.col("study").is_in(positive), level="stereotype")
-    failed = [
-        {"instrument": part["instrument"][0], "model": model, "control_mode": mode}
-        for part in checks.partition_by("instrument", maintain_order=True)
-        for model, mode in warnings(part, plan)
-    ]
-    if not failed:
-        return results
-    asked = ("instrument", "control_mode")
-    of_failed = pl.struct("instrument", "model", "control_mode").is_in(failed)
-    over = pl.struct(asked).is_in([{key: row[key] for key in asked} for row in failed])
-    withdrawn = (of_failed | (pl.col("model").is_null() & over)) & (
-        pl.col("verdict") == "equivalent"
-    )
-    changed = pl.when(withdrawn).then(pl.lit(WITHDRAWN[0])).otherwise("verdict").alias("verdict")
-    return replace(
-        results,
-        estimates=estimates.with_columns(changed),
-        dimension_tests=results.dimension_tests.with_columns(changed),
-    )
 
 
 def control_table(checks: pl.DataFrame, plan: Plan) -> Table | None:

@@ -160,8 +160,7 @@ def _sections(
     made = (
         verdict_section(by_level, checks, plan, measure),
         content_section(
-            each, results.dimension_tests, results.dimension_correlations, results.ranks, plan,
-            measure,
+            each, by_level["model"], results.correlations, results.ranks, plan, measure
         ),
         attribution_section(named, results.attribution_contrasts, plan, measure),
         stereotype_section(each, plan, measure, _SIDES[attributes]),

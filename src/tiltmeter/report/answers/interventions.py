@@ -12,12 +12,13 @@ from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Finding, Section, in_order
-from tiltmeter.report.tables import FROM, Table, render_table
+from tiltmeter.report.tables import FROM, Column, Table, render_table
 from tiltmeter.results import Measure
+from tiltmeter.results.verdicts import HIGHER, LOWER
 
 __all__ = ["change", "changes", "intervention_section"]
 
-#: Above this many models, modes and treatments, the brief leaves changes to their section.
+#: Above this many models, modes and prompts, the brief leaves changes to their section.
 MOST_SAID = 4
 
 
@@ -27,7 +28,7 @@ def intervention_section(frame: pl.DataFrame, plan: Plan, measure: Measure) -> S
     Parameters
     ----------
     frame
-        Rows of CONTRASTS of one study and instrument.
+        Differences under a system prompt, of one study and instrument.
     plan
         For labels and the texts of the system prompts.
     measure
@@ -44,7 +45,7 @@ def intervention_section(frame: pl.DataFrame, plan: Plan, measure: Measure) -> S
     if frame.is_empty():
         return None
     prompts = dict(plan.pairs("interventions"))
-    named = [name for name in frame["treatment"].drop_nulls().unique(maintain_order=True)]
+    named = [name for name in frame["candidate"].drop_nulls().unique(maintain_order=True)]
     tables = [("", _table(whole, plan, "Change over all stereotypes and per category."))]
     if not each.is_empty():
         tables.append(("Table per stereotype", _table(each, plan, "Change per stereotype.")))
@@ -69,7 +70,7 @@ def changes(frame: pl.DataFrame, plan: Plan) -> tuple[Finding, ...]:
     Parameters
     ----------
     frame
-        Rows of CONTRASTS of one study and instrument.
+        Differences under a system prompt, of one study and instrument.
     plan
         For the width of intervals.
 
@@ -92,7 +93,7 @@ def change(row: Mapping[str, Any], plan: Plan) -> str:
     Parameters
     ----------
     row
-        A row of CONTRASTS.
+        A difference.
     plan
         For the width of intervals.
 
@@ -105,15 +106,15 @@ def change(row: Mapping[str, Any], plan: Plan) -> str:
         f"compliance changes by {_points(row['compliance_change'])} points "
         f"({plan.interval} {_points(row['compliance_low'])} to {_points(row['compliance_high'])})"
     )
-    if row["difference"] is None:
-        return f"With “{row['treatment']}” no trial was scored in both; {compliance}."
-    way = "lower" if row["difference"] < 0 else "higher"
+    if row["estimate"] is None:
+        return f"With “{row['candidate']}” no trial was scored in both; {compliance}."
+    way = "lower" if row["estimate"] < 0 else "higher"
     text = (
-        f"With “{row['treatment']}” the mean is {number(abs(row['difference']))} {way} "
-        f"(difference {number(row['difference'])}, {plan.interval} "
-        f"{interval(row['ci_low'], row['ci_high'])}; {row['n_matched']} matched trials)"
+        f"With “{row['candidate']}” the mean is {number(abs(row['estimate']))} {way} "
+        f"(difference {number(row['estimate'])}, {plan.interval} "
+        f"{interval(row['ci_low'], row['ci_high'])}; {row['n_scored']} matched trials)"
     )
-    text += "" if row["direction"] else ", no more than chance explains"
+    text += "" if row["verdict"] in (LOWER, HIGHER) else ", no more than chance explains"
     return f"{text}; {compliance}."
 
 
@@ -123,19 +124,13 @@ def _points(share: float | None) -> str:
 
 
 def _treated(frame: pl.DataFrame) -> pl.DataFrame:
-    """Keep contrasts of interventions; the mode names the treatment."""
-    named = pl.concat_str(["mode", "treatment"], separator=", ", ignore_nulls=True)
-    return frame.filter(factor="intervention").with_columns(
-        asked="mode",
-        mode=named,
-        mean="difference",
-        n_scored="n_matched",
-        compliance=None,
-        verdict=None,
-    )
+    """Keep differences between interventions; the mode names the candidate."""
+    named = pl.concat_str(["mode", "candidate"], separator=", ", ignore_nulls=True)
+    return frame.filter(factor="intervention").with_columns(asked="mode", mode=named)
 
 
 def _figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    each = each.with_columns(verdict=None)  # the caption says what a side means
     axis = around_zero("Difference of the score, with − without", each, measure)
     caption = (
         "Change of the score with a system prompt. Mean difference over matched trials, with the "
@@ -153,7 +148,7 @@ def _figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
 
 
 def _quoted(frame: pl.DataFrame) -> str:
-    names = frame["treatment"].drop_nulls().unique(maintain_order=True)
+    names = frame["candidate"].drop_nulls().unique(maintain_order=True)
     return ", ".join(f"“{name}”" for name in names)
 
 
@@ -166,21 +161,21 @@ def _table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
     return render_table(
         frame.with_columns(mode="asked"),
         caption,
-        {
-            "Stereotype": about,
-            "With": lambda r: r["treatment"] or "",
-            **FROM,
-            "Mean without": lambda r: number(r["mean_baseline"]),
-            "Mean with": lambda r: number(r["mean_treatment"]),
-            "Difference": lambda r: number(r["difference"]),
-            plan.interval: lambda r: interval(r["ci_low"], r["ci_high"]),
-            "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "Worst case": lambda r: interval(r["bound_low"], r["bound_high"]),
-            "Matched / n": lambda r: f"{r['n_matched']} / {r['n']}",
-            "Compliance, points": lambda r: _points(r["compliance_change"]),
-            "of that, interval": lambda r: (
-                f"{_points(r['compliance_low'])} to {_points(r['compliance_high'])}"
+        [
+            Column("Stereotype", about, "head"),
+            Column("With", lambda r: r["candidate"] or "", "head"),
+            *FROM,
+            Column("Mean without", lambda r: number(r["baseline_estimate"])),
+            Column("Mean with", lambda r: number(r["candidate_estimate"])),
+            Column("Difference", lambda r: number(r["estimate"])),
+            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+            Column("Matched / n", lambda r: f"{r['n_scored']} / {r['n']}"),
+            Column("Compliance, points", lambda r: _points(r["compliance_change"])),
+            Column(
+                "of that, interval",
+                lambda r: f"{_points(r['compliance_low'])} to {_points(r['compliance_high'])}",
             ),
-        },
-        heads=2,
+        ],
     )

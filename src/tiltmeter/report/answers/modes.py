@@ -13,13 +13,13 @@ import polars as pl
 
 from tiltmeter.report.plan import Plan
 
-__all__ = ["beside", "named", "unnamed"]
+__all__ = ["apart_from", "named"]
 
 #: Factors named beside the mode where there are several of one.
 _BESIDE = ("intervention", "word_list", "scoring")
 
 
-def beside(estimates: pl.DataFrame) -> list[str]:
+def apart_from(estimates: pl.DataFrame) -> list[str]:
     """Give the factors to name beside the mode: those with several values.
 
     Parameters
@@ -42,7 +42,7 @@ def named(frame: pl.DataFrame, apart: Sequence[str], plan: Plan) -> pl.DataFrame
     frame
         A table with ``mode``.
     apart
-        What `beside` gave; columns that are absent are left out.
+        What `apart_from` gave; columns that are absent are left out.
     plan
         For the labels of dimensions, by study.
 
@@ -62,13 +62,6 @@ def named(frame: pl.DataFrame, apart: Sequence[str], plan: Plan) -> pl.DataFrame
         _joined("mode", *factors).alias("control_mode"),
         plain_mode="mode",
     ).drop("dimension_label", strict=False)
-
-
-def unnamed(frame: pl.DataFrame) -> pl.DataFrame:
-    """Give a table as it was read, with the mode alone."""
-    if "plain_mode" not in frame.columns:
-        return frame
-    return frame.with_columns(mode="plain_mode").drop("plain_mode", "control_mode")
 
 
 def _joined(*names: str | pl.Expr) -> pl.Expr:

@@ -7,17 +7,15 @@ from pathlib import Path
 
 import polars as pl
 
-from tiltmeter.report.answers.controls import WITHDRAWN, heed_controls
 from tiltmeter.report.answers.examples import Example, example_section, examples
 from tiltmeter.report.answers.instrument import Asked, all_asked, brief
-from tiltmeter.report.answers.modes import unnamed
-from tiltmeter.report.answers.results import TABLES, Results, read_results
+from tiltmeter.report.answers.results import Results, read_results
 from tiltmeter.report.answers.sizes import size_section
 from tiltmeter.report.names import first_few
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import SIGNS, scale, verdict, verdict_class, verdict_kind
 from tiltmeter.report.sections import Finding, Part, Passage, Source, Term, made_with
-from tiltmeter.statistics import VERDICTS
+from tiltmeter.results.verdicts import VERDICTS
 
 __all__ = ["answer_part"]
 
@@ -112,7 +110,7 @@ def answer_part(directory: Path) -> Part | None:
     """
     if not any((directory / name).exists() for name in _OF_A_RUN):
         return None
-    results = heed_controls(read_results(directory))
+    results = read_results(directory)
     plan, asked, picked = results.plan, all_asked(results), examples(results)
     told = sum(len(one.changes) for one in asked) <= MOST_CHANGES
     names = plan.texts("models") or tuple(results.estimates["model"].drop_nulls().unique())
@@ -142,7 +140,6 @@ def answer_part(directory: Path) -> Part | None:
                 "the run, every answer and every score",
             ),
         ),
-        frames=_frames(results),
         parts=tuple(
             Part(
                 key=f"part-{place}",
@@ -254,11 +251,10 @@ def _verdicts(results: Results) -> tuple[Term, ...]:
     order = list(SIGNS)
     kinds = {code: verdict_kind(code) for code in codes}
     codes.sort(key=lambda c: (order.index(kinds[c]) if kinds[c] in order else len(order), c))
-    meanings = {**VERDICTS, WITHDRAWN[0]: WITHDRAWN[1]}
     return tuple(
         Term(
             verdict(code),
-            meanings.get(code, "See the statistics of this run."),
+            VERDICTS.get(code, "See the statistics of this run."),
             f"verdict {verdict_class(code)}",
         )
         for code in codes
@@ -322,17 +318,3 @@ def _setting(plan: Plan) -> tuple[Term, ...]:
     given = plan.pairs("generation") + plan.pairs("versions")
     told += [(name, value or "not set") for name, value in given]
     return (*(Term(name, text, "code") for name, text in told), *made_with(plan))
-
-
-def _frames(results: Results) -> dict[str, pl.DataFrame]:
-    """Give the tables that are written beside the report; empty ones are not."""
-    estimates = results.estimates
-    frames = {
-        "estimates": estimates,
-        "stereotypes": estimates.filter(level="stereotype"),
-        "categories": estimates.filter(pl.col("level").is_in(["category", "model", "overall"])),
-        "variations": estimates.filter(level="cell"),
-        "compliance": results.compliance,
-        **{name: getattr(results, name) for name in TABLES},
-    }
-    return {name: unnamed(frame) for name, frame in frames.items() if not frame.is_empty()}

@@ -17,7 +17,7 @@ from tiltmeter.report.drawing.figures import Figure, drawn, per_mode, span
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, scale
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count, render_table
+from tiltmeter.report.tables import Column, Table, count, render_table
 from tiltmeter.results import Measure
 
 __all__ = ["published_section"]
@@ -180,16 +180,17 @@ def _shares(attributions: pl.DataFrame, theirs: pl.DataFrame) -> _Found:
     ours = attributions.with_columns(n_scored="n_read")
     noted = theirs.drop_nulls("note").select("model", "group", "note")
     notes = tuple(f"{who}, {group} groups: {note}." for who, group, note in noted.rows())
+    printed = _each_share(theirs.rename({"group": "version"})).rename({"estimate": "mean"})
     says = "Shares of the answers read, 0 to 1; there is no neutral value."
     axis = Axis("Share of the answers read", 0, 1, None)
-    return _Found(_each_share(ours), _each_share(theirs), axis, says, notes, labels=LABELS + 35)
+    return _Found(_each_share(ours), printed, axis, says, notes, labels=LABELS + 35)
 
 
 def _each_share(frame: pl.DataFrame) -> pl.DataFrame:
     """Give a row per share and group, labelled."""
     return pl.concat(
-        frame.filter(group=group).with_columns(
-            mean=pl.col(share),
+        frame.filter(version=group).with_columns(
+            estimate=pl.col(share),
             label=pl.lit(
                 f"{share.removesuffix('_share').capitalize()}, {group}"
                 f"{_RATES.get((share, group), '')}"
@@ -266,7 +267,7 @@ def _tables(found: _Found, source: Source, plan: Plan) -> tuple[tuple[str, Table
 
 def _texts(ours: pl.DataFrame) -> dict[str, str]:
     """Give the means of each label as one text."""
-    text = pl.col("mean").map_elements(number, pl.String, skip_nulls=False)
+    text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
     means = ours.select("label", text=text).group_by("label", maintain_order=True)
     return dict(means.agg(pl.col("text").str.join("; ")).iter_rows())
 
@@ -276,14 +277,13 @@ def _printed(theirs: pl.DataFrame, source: Source) -> Table:
         theirs,
         f"{source.printed} as printed: n valid answers of 1,500, population SD, naive t test. "
         "† doubtful, see the notes.",
-        {
-            "Dimension": lambda r: r["label"],
-            "Model": lambda r: r["model"] + "†" * bool(r["note"]),
-            "n": lambda r: count(r["n"]),
-            "Mean": lambda r: number(r["mean"], 3),
-            "SD": lambda r: number(r["sd"], 3),
-            "t": lambda r: number(r["t"], 3),
-            "p": lambda r: r["p"] or "–",
-        },
-        heads=2,
+        [
+            Column("Dimension", lambda r: r["label"], "head"),
+            Column("Model", lambda r: r["model"] + "†" * bool(r["note"]), "head"),
+            Column("n", lambda r: count(r["n"])),
+            Column("Mean", lambda r: number(r["mean"], 3)),
+            Column("SD", lambda r: number(r["sd"], 3)),
+            Column("t", lambda r: number(r["t"], 3)),
+            Column("p", lambda r: r["p"] or "–"),
+        ],
     )

@@ -16,7 +16,7 @@ from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import line_styles
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, scale, short_names
-from tiltmeter.report.tables import FROM, Table, count, render_table
+from tiltmeter.report.tables import FROM, Column, Table, count, render_table
 from tiltmeter.results import Measure
 
 __all__ = ["rank_figures", "rank_table"]
@@ -35,7 +35,7 @@ def rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figu
     Parameters
     ----------
     frame
-        Rows of RANKS of one study and instrument, with a dimension, in the order of the plan.
+        Ranks of one study and instrument, with a dimension, in the order of the plan.
     plan
         For the labels of dimensions.
     measure
@@ -50,7 +50,7 @@ def rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figu
     figures = []
     for mode, file in zip(modes, file_names(modes), strict=True):
         part = frame.filter(mode=mode)
-        if part.drop_nulls("rank")["model"].n_unique() < 2:
+        if part.drop_nulls("estimate")["model"].n_unique() < 2:
             continue
         told = f" Mode: {mode}." if modes[1:] else ""
         caption = (
@@ -71,31 +71,31 @@ def rank_table(frame: pl.DataFrame, plan: Plan) -> Table:
         frame,
         "Ranks of the models per dimension; 1 leans most the stereotypical way, equal means share "
         "the better rank.",
-        {
-            "Dimension": lambda r: plan.dimension(r["dimension"]),
-            **FROM,
-            "Rank": lambda r: _of(r["rank"], r["n_models"]),
-            "Ranks the intervals allow": _allowed,
-            "Mean": lambda r: number(r["mean"], 3),
-            plan.interval: lambda r: interval(r["ci_low"], r["ci_high"], 3),
-        },
+        [
+            Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+            *FROM,
+            Column("Rank", lambda r: _of(r["estimate"], r["n"])),
+            Column("Ranks the intervals allow", _allowed),
+            Column("Mean", lambda r: number(r["mean"], 3)),
+            Column(plan.interval, lambda r: interval(r["mean_low"], r["mean_high"], 3)),
+        ],
     )
 
 
-def _of(rank: int | None, models: int | None) -> str:
-    return "no rank" if rank is None else f"{rank} of {count(models)}"
+def _of(rank: float | None, models: int | None) -> str:
+    return "no rank" if rank is None else f"{rank:g} of {count(models)}"
 
 
 def _allowed(row: Mapping[str, Any]) -> str:
-    if row["rank_best"] is None or row["rank_worst"] is None:
+    if row["ci_low"] is None or row["ci_high"] is None:
         return "n/a"
-    return f"{row['rank_best']} to {row['rank_worst']}"
+    return f"{row['ci_low']:g} to {row['ci_high']:g}"
 
 
 def _rows(part: pl.DataFrame, plan: Plan) -> list[Row]:
     """Give a row per model and dimension that has a rank, set apart sideways by model."""
-    ranked = part.drop_nulls("rank").sort("rank", "mean", descending=[False, True])
-    models = list(part.drop_nulls("rank")["model"].unique(maintain_order=True))
+    ranked = part.drop_nulls("estimate").sort("estimate", "mean", descending=[False, True])
+    models = list(part.drop_nulls("estimate")["model"].unique(maintain_order=True))
     dimensions = list(part["dimension"].unique(maintain_order=True))
     short = short_names(models)
     taken: dict[str, int] = {}
@@ -110,14 +110,14 @@ def _rows(part: pl.DataFrame, plan: Plan) -> list[Row]:
                 "dimension": plan.dimension(row["dimension"]),
                 "place": place,
                 "x": round(place + 2 * _SPREAD * aside, 4),
-                "rank": row["rank"],
+                "rank": row["estimate"],
                 "row": taken[row["dimension"]],  # its name stands here: equal ranks share no line
-                "best": row["rank_best"],
-                "worst": row["rank_worst"],
-                "shown": _of(row["rank"], row["n_models"]),
+                "best": row["ci_low"],
+                "worst": row["ci_high"],
+                "shown": _of(row["estimate"], row["n"]),
                 "allowed": _allowed(row),
                 "mean": number(row["mean"], 3),
-                "interval": interval(row["ci_low"], row["ci_high"], 3),
+                "interval": interval(row["mean_low"], row["mean_high"], 3),
             }
         )
     return sorted(rows, key=lambda row: row["place"])

@@ -6,68 +6,21 @@ absent leaves its section out, a malformed one is named in an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
-import polars.selectors as cs
 
 from tiltmeter.errors import InputError
-from tiltmeter.report.answers.modes import beside, named
+from tiltmeter.report.answers.modes import apart_from, named
 from tiltmeter.report.plan import Plan, read_plan
-from tiltmeter.results import ESTIMATES, LATER, REASONS, WORDS, Schema, check
-from tiltmeter.statistics.contrasts import CONTRASTS
-from tiltmeter.statistics.dimensions import CORRELATIONS, DIMENSION_TESTS, RANKS
-from tiltmeter.statistics.logistic import REGRESSIONS
+from tiltmeter.results import LATER, REASONS, Schema, beside
+from tiltmeter.results.answers import ORDERS
+from tiltmeter.results.directory import read_detail, read_estimates
+from tiltmeter.results.estimates import KEYS
 
-__all__ = [
-    "ATTRIBUTIONS",
-    "ATTRIBUTION_CONTRASTS",
-    "CHAINED",
-    "Results",
-    "TABLES",
-    "YES_SHARES",
-    "read_results",
-    "read_table",
-]
-
-_ASKED: Schema = dict.fromkeys(("model", "study", "mode", "intervention"), pl.String())
-_ABOUT: Schema = {**_ASKED, "category": pl.String(), "stereotype": pl.String()}
-
-#: Share of yes per version of an absolute decision.
-YES_SHARES: Schema = {
-    **_ABOUT,
-    "version": pl.String(),
-    "n": pl.Int64(),
-    "n_yes": pl.Int64(),
-    "n_no": pl.Int64(),
-    "yes_share": pl.Float64(),
-}
-
-#: One row per chained answer with both scores.
-CHAINED: Schema = {
-    **_ABOUT,
-    "variation": pl.String(),
-    "trial_id": pl.String(),
-    "association": pl.Float64(),
-    "decision": pl.Float64(),
-}
-
-#: What descriptions of a neutral object were called, per group that was thought of.
-ATTRIBUTIONS: Schema = {
-    "level": pl.String(),
-    **_ABOUT,
-    "group": pl.String(),
-    **dict.fromkeys(("n", "n_read", "n_refused"), pl.Int64()),
-    **dict.fromkeys(("n_comedy", "n_tragedy", "n_neutral"), pl.Float64()),
-    **dict.fromkeys(("comedy_share", "tragedy_share", "neutral_share"), pl.Float64()),
-    **dict.fromkeys(("far", "uar", "first_share"), pl.Float64()),
-}
-
-#: The difference default − marginalized of a share.
-ATTRIBUTION_CONTRASTS: Schema = {"share": pl.String(), "pairing": pl.String(), **CONTRASTS}
+__all__ = ["Results", "read_results"]
 
 _GROUPS: Schema = dict.fromkeys(
     (
@@ -91,46 +44,33 @@ _OF_SCORES: Schema = {
     "conflict": pl.Boolean(),
 }
 
+#: What tells the effects of order apart.
+_ORDER = [name for name in ORDERS if name in ("level", *_GROUPS, "intervention", "variation")]
 
-#: The tables that may be absent, by the names of their files.
-TABLES: Mapping[str, Schema] = {
-    "words": WORDS,
-    "yes_shares": YES_SHARES,
-    "regressions": {**_ASKED, **REGRESSIONS},
-    "contrasts": CONTRASTS,
-    "dimension_tests": DIMENSION_TESTS,
-    "dimension_correlations": CORRELATIONS,
-    "ranks": RANKS,
-    "attributions": ATTRIBUTIONS,
-    "attribution_contrasts": ATTRIBUTION_CONTRASTS,
-}
-
-#: The instrument of tables about one alone, which they do not name.
-_OF_ONE = {
-    "yes_shares": "absolute_decision",
-    "regressions": "chained_decision",
-    "attributions": "affective_attribution",
-    "attribution_contrasts": "affective_attribution",
-}
+#: What the papers' test says, beside the clustered one.
+_PUBLISHED = {"published": ("se", "statistic", "df", "p")}
 
 
 @dataclass(frozen=True)
 class Results:
-    """A results directory; the frames of single responses stay on disk."""
+    """A results directory; the frames of single responses stay on disk.
+
+    Frames of estimates have a row per estimate: the columns of ESTIMATES as the clustered method
+    gives them, what the published one says as ``p_published`` and so on.
+    """
 
     directory: Path
     plan: Plan
-    estimates: pl.DataFrame
+    estimates: pl.DataFrame  # of scores, with the effect of order
+    contrasts: pl.DataFrame  # between interventions, with the change of compliance
+    attribution_contrasts: pl.DataFrame  # between the groups thought of
+    regressions: pl.DataFrame  # coefficients of all methods, with their fits
+    correlations: pl.DataFrame  # between dimensions, with Spearman's
+    ranks: pl.DataFrame  # with the means that are ranked
     words: pl.DataFrame
     compliance: pl.DataFrame
     yes_shares: pl.DataFrame
-    regressions: pl.DataFrame
-    contrasts: pl.DataFrame
-    dimension_tests: pl.DataFrame
-    dimension_correlations: pl.DataFrame
-    ranks: pl.DataFrame
     attributions: pl.DataFrame
-    attribution_contrasts: pl.DataFrame
     chained: pl.LazyFrame | None
     responses: pl.LazyFrame | None
     scores: pl.LazyFrame | None
@@ -138,18 +78,13 @@ class Results:
     def of(self, study: str, instrument: str) -> Results:
         """Narrow the tables, but for the estimates, to one study and instrument."""
         keys = {"study": study, "instrument": instrument}
-        narrowed: dict[str, Any] = {
-            name: _of(getattr(self, name), keys) for name in ("compliance", *TABLES)
+        kept = ("directory", "plan", "estimates", "chained", "responses", "scores")
+        narrowed = {
+            name: frame.filter((pl.col(c) == key).fill_null(True) for c, key in keys.items())
+            for name, frame in vars(self).items()
+            if name not in kept
         }
-        others = [name for name, of in _OF_ONE.items() if of != instrument]
-        return replace(self, **narrowed | {name: narrowed[name].clear() for name in others})
-
-
-def _of(frame: pl.DataFrame, keys: Mapping[str, str]) -> pl.DataFrame:
-    """Keep the rows with these values, or with none where a table does not say."""
-    return frame.filter(
-        (pl.col(name) == key).fill_null(True) for name, key in keys.items() if name in frame.columns
-    )
+        return replace(self, **narrowed)
 
 
 def read_results(directory: str | Path) -> Results:
@@ -159,7 +94,7 @@ def read_results(directory: str | Path) -> Results:
     ----------
     directory
         Holds ``plan.json`` and ``estimates.parquet``; where there are any, also ``responses``,
-        ``scores``, ``chained``, ``compliance`` and the tables of `TABLES`, all ``.parquet``.
+        ``scores`` and the details behind the estimates, all ``.parquet``.
 
     Returns
     -------
@@ -174,73 +109,108 @@ def read_results(directory: str | Path) -> Results:
     """
     path = Path(directory)
     plan = read_plan(path / "plan.json")
-    if not (path / "estimates.parquet").is_file():
-        raise InputError(f"{path / 'estimates.parquet'}: not found; estimate the scores first")
-    estimates = read_table(path / "estimates.parquet", ESTIMATES)
-    apart = beside(estimates)
+    rows = read_estimates(path).filter(family="answers")
+    estimates = _with_order(_scores(rows), read_detail(path, "orders"))
+    apart = apart_from(estimates)
     confidences = estimates["confidence"].drop_nulls().unique().sort()
     shown = " or ".join(f"{100 * value:g}%" for value in confidences) or "95%"
     scores = _scan(path / "scores.parquet", _SCORES, _OF_SCORES)
-    tables = {name: read_table(path / f"{name}.parquet", schema) for name, schema in TABLES.items()}
+    tables = {
+        "estimates": estimates,
+        "contrasts": _contrasts(rows.filter(factor="intervention")),
+        "attribution_contrasts": _clustered(rows.filter(factor="version")),
+        "regressions": _regressions(rows, read_detail(path, "fits")),
+        "correlations": _correlations(rows),
+        "ranks": _ranks(rows, estimates),
+        "words": read_detail(path, "words"),
+        "compliance": _compliance(read_detail(path, "compliance"), apart),
+        "yes_shares": read_detail(path, "yes_shares"),
+        "attributions": read_detail(path, "attributions"),
+    }
     return Results(
         directory=path,
         plan=replace(plan, interval=f"{shown} interval"),
-        estimates=named(estimates, apart, plan),
-        compliance=named(_compliance(path / "compliance.parquet", scores, apart), apart, plan),
         **{name: named(table, apart, plan) for name, table in tables.items()},
-        chained=_chained(path / "chained.parquet", apart),
+        chained=_chained(path, apart),
         responses=_scan(path / "responses.parquet", _RESPONSES, _OF_RESPONSES),
         scores=scores,
     )
 
 
-def _compliance(path: Path, scores: pl.LazyFrame | None, apart: Sequence[str]) -> pl.DataFrame:
-    """Count responses by reason per stereotype, dimension, pair of group words and version."""
-    counts = [f"n_{reason}" for reason in REASONS]
-    if path.is_file():
-        frame = _parquet(path)
-        if {"model", "mode", "stereotype", "n", "n_scored", *counts} <= set(frame.columns):
-            frame = _with(frame.lazy(), _GROUPS).collect()
-            keys = [*_GROUPS, *(name for name in apart if name in frame.columns)]
-            return frame.group_by(keys).agg(pl.col("n", "n_scored", *counts).sum()).sort(keys)
-    if scores is None:
-        numbers = dict.fromkeys(["n", "n_scored", *counts], pl.Int64())
-        return pl.DataFrame(schema={**_GROUPS, **numbers})
-    held = scores.collect_schema().names()
-    keys = [*_GROUPS, *(name for name in apart if name in held)]
-    reasons = [(pl.col("reason") == reason).sum().alias(f"n_{reason}") for reason in REASONS]
-    tally = scores.group_by(keys).agg(
-        pl.len().alias("n"), pl.col("score").count().alias("n_scored"), *reasons
+def _clustered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Set the published test beside the clustered one; the change of compliance is left out."""
+    return beside(rows.filter(pl.col("measure") != "compliance"), "clustered", _PUBLISHED)
+
+
+def _scores(rows: pl.DataFrame) -> pl.DataFrame:
+    """Keep the estimates of scores: those with a margin of equivalence."""
+    own = rows.filter(pl.col("factor").is_null())
+    measures = own.drop_nulls("tost_margin")["measure"].unique().implode()
+    return _clustered(own.filter(pl.col("measure").is_in(measures)))
+
+
+def _with_order(estimates: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
+    keys = [*_ORDER, "word_list", "scoring"]
+    effects = orders.select(
+        *keys, "order_effect", "first_share", order_low="ci_low", order_high="ci_high"
     )
-    tally = tally.with_columns(pl.col("n", "n_scored", *counts).cast(pl.Int64))
-    return tally.sort(keys).collect(engine="streaming")
+    return estimates.join(effects, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
-def _chained(path: Path, apart: Sequence[str]) -> pl.LazyFrame | None:
-    frame = _scan(path, tuple(CHAINED), {})
-    if frame is None:
+def _contrasts(rows: pl.DataFrame) -> pl.DataFrame:
+    """Set the change of compliance beside the difference."""
+    differences = _clustered(rows)
+    keys = [name for name in KEYS if name != "measure"]
+    changes = rows.filter(measure="compliance", method="clustered").select(
+        *keys,
+        compliance_change="estimate",
+        compliance_low="ci_low",
+        compliance_high="ci_high",
+    )
+    return differences.join(changes, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _regressions(rows: pl.DataFrame, fits: pl.DataFrame) -> pl.DataFrame:
+    """Set the fits beside the coefficients."""
+    keys = ["model", "study", "instrument", "mode", "intervention", "predictor", "outcome",
+            "formula", "part", "method"]  # fmt: skip
+    of_fits = fits.select(*keys, *(c for c in fits.columns if c not in rows.columns))
+    coefficients = rows.filter(measure="log_odds")
+    return coefficients.join(of_fits, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _correlations(rows: pl.DataFrame) -> pl.DataFrame:
+    keys = [name for name in KEYS if name != "measure"]
+    ranks = rows.filter(measure="rank_correlation").select(*keys, spearman="estimate")
+    found = rows.filter(measure="correlation")
+    return found.join(ranks, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _ranks(rows: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
+    """Set the means that are ranked beside the ranks."""
+    keys = ["model", "level", "study", "instrument", "mode", "intervention", "word_list", "scoring",
+            "dimension"]  # fmt: skip
+    means = estimates.select(*keys, mean="estimate", mean_low="ci_low", mean_high="ci_high")
+    found = rows.filter(measure="rank")
+    return found.join(means, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _compliance(frame: pl.DataFrame, apart: Sequence[str]) -> pl.DataFrame:
+    """Count responses by reason per stereotype, dimension, pair of group words and version."""
+    keys = [*_GROUPS, *apart]
+    counts = ("n", "n_scored", *(f"n_{reason}" for reason in REASONS))
+    return frame.group_by(keys).agg(pl.col(counts).sum()).sort(keys)
+
+
+def _chained(directory: Path, apart: Sequence[str]) -> pl.LazyFrame | None:
+    frame = read_detail(directory, "chained")
+    if frame.is_empty():
         return None
-    frame = frame.select(pl.col(c).cast(t, strict=False) for c, t in CHAINED.items())
     if "intervention" not in apart:
-        return frame
+        return frame.lazy()
     told = pl.when(pl.col("intervention") != "none").then("intervention")
-    return frame.with_columns(mode=pl.concat_str("mode", told, separator=", ", ignore_nulls=True))
-
-
-def read_table(path: Path, schema: Schema) -> pl.DataFrame:
-    """Read a small table; an absent one is empty, what is no finite number is null."""
-    if not path.is_file():
-        return pl.DataFrame(schema=schema)
-    numbers = cs.float()
-    finite = pl.when(numbers.is_finite()).then(numbers).name.keep()
-    return check(_parquet(path), schema, path.name).with_columns(finite)
-
-
-def _parquet(path: Path) -> pl.DataFrame:
-    try:
-        return pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
+    mode = pl.concat_str("mode", told, separator=", ", ignore_nulls=True)
+    return frame.lazy().with_columns(mode=mode)
 
 
 def _scan(path: Path, columns: Sequence[str], others: Schema) -> pl.LazyFrame | None:

@@ -14,7 +14,7 @@ from tiltmeter.report.drawing.scatter import Panel, scatter
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, percent, scale, short_names
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Render, Table, render_table
+from tiltmeter.report.tables import MODE, Column, Render, Table, render_table
 from tiltmeter.statistics.clustered import mean_of_clusters
 
 __all__ = ["size_section"]
@@ -88,7 +88,7 @@ def _panels(results: Results, sizes: Mapping[str, float]) -> list[Panel]:
     for name in chosen:
         measure = plan.measure(name)
         frame = _sized(own.filter(level="model", instrument=name), sizes)
-        means = frame.select("model", "mode", "size", "mean", low="ci_low", high="ci_high")
+        means = frame.select("model", "mode", "size", mean="estimate", low="ci_low", high="ci_high")
         ends = (measure.low, measure.high, measure.neutral)
         panels.append(Panel(measure.title, scale(measure), *ends, means.drop_nulls("mean")))
     if not chosen:
@@ -159,10 +159,10 @@ def _table(drawn: Sequence[tuple[str, list[Panel]]], plan: Plan) -> Table:
     return render_table(
         frame,
         f"Means with {plan.interval} against size in billions of parameters.",
-        {
-            "Model": lambda r: r["model"],
-            "Size": lambda r: f"{r['size']:g}",
-            "Mode": FROM["Mode"],
-            **{title: cell(title) for title in titles},
-        },
+        [
+            Column("Model", lambda r: r["model"], "head"),
+            Column("Size", lambda r: f"{r['size']:g}"),
+            MODE,
+            *(Column(title, cell(title)) for title in titles),
+        ],
     )

@@ -88,7 +88,7 @@ def word_figures(words: pl.DataFrame, plan: Plan) -> list[Figure]:
     list of Figure
         One figure; none where there are no words.
     """
-    words = words.drop_nulls("p")
+    words = words.drop_nulls("share")
     if words.is_empty():
         return []
     rows = _rows(words, plan, pooled=False)
@@ -127,8 +127,9 @@ def strongest(words: pl.DataFrame, plan: Plan, most: int = 3) -> pl.DataFrame:
         marginalized and to the default group, with their shares.
     """
     group = ["model", "mode", "plain_mode", "category", "stereotype", "dimension"]
-    mean = _mean(words.drop_nulls("p"), [*group, "attribute"]).sort(*group, "p", "attribute")
-    text = pl.format("{} ({})", "attribute", pl.col("p").map_elements(number, pl.String))
+    mean = _mean(words.drop_nulls("share"), [*group, "attribute"])
+    mean = mean.sort(*group, "share", "attribute")
+    text = pl.format("{} ({})", "attribute", pl.col("share").map_elements(number, pl.String))
     return (
         mean.with_columns(text=text)
         .group_by(group, maintain_order=True)
@@ -144,7 +145,7 @@ def _mean(words: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """Average over the other factors, weighted by n."""
     weight = pl.col("n").clip(lower_bound=1)
     return words.group_by(by, maintain_order=True).agg(
-        ((pl.col("p") * weight).sum() / weight.sum()).alias("p"), pl.col("n").sum()
+        ((pl.col("share") * weight).sum() / weight.sum()).alias("share"), pl.col("n").sum()
     )
 
 
@@ -153,13 +154,13 @@ def _rows(words: pl.DataFrame, plan: Plan, *, pooled: bool) -> list[Row]:
     words = words.filter(pl.col("set") != "extra")  # no valence: they carry nothing
     words = words.with_columns(pair=pair, panel=pl.format("{} · {}", "model", "mode"))
     by = ["stereotype", "panel", "set", "attribute"]
-    rank = _mean(words, by).sort("p", "attribute", descending=[True, False])
+    rank = _mean(words, by).sort("share", "attribute", descending=[True, False])
     rank = rank.with_row_index("rank").select(*by, "rank")
     places = {key: place for place, key in enumerate(plan.stereotypes)}
     rows = _mean(words, [*by, "pair"]).join(rank, on=by).sort("panel", "rank", "pair")
     named = [
-        {**row, "step": STEPS[bisect_right(HEAT_STEPS, row["p"])]}
-        for row in rows.with_columns(pl.col("p").round(4)).iter_rows(named=True)
+        {**row, "step": STEPS[bisect_right(HEAT_STEPS, row["share"])]}
+        for row in rows.with_columns(pl.col("share").round(4)).iter_rows(named=True)
     ]
     return sorted(named, key=lambda row: places.get(row["stereotype"], len(places)))
 
@@ -233,7 +234,7 @@ def _block(name: str, *, first: bool) -> Any:
             alt.Tooltip("attribute:N", title="Word or task"),
             alt.Tooltip("set:N", title="Set"),
             alt.Tooltip("pair:N", title="Group words"),
-            alt.Tooltip("p:Q", title="Share of the marginalized group", format=".2f"),
+            alt.Tooltip("share:Q", title="Share of the marginalized group", format=".2f"),
             alt.Tooltip("n:Q", title="n"),
         ],
     )
@@ -245,7 +246,7 @@ def _block(name: str, *, first: bool) -> Any:
     )
     scale = alt.Scale(domain=list(STEPS), range=list(HEAT))
     color = alt.Color("step:O", scale=scale, legend=legend)
-    text = alt.Text("p:Q", format=".2f")
+    text = alt.Text("share:Q", format=".2f")
     return alt.layer(
         cell.mark_rect().encode(color=color),
         cell.mark_text(fontSize=11, color="var(--ink)").encode(text=text),
@@ -253,9 +254,9 @@ def _block(name: str, *, first: bool) -> Any:
 
 
 def _summary(rows: Sequence[Row], labels: dict[str, str]) -> str:
-    widest = max(rows, key=lambda row: abs(row["p"] - 0.5))
+    widest = max(rows, key=lambda row: abs(row["share"] - 0.5))
     return (
         f"{len(labels)} stereotypes, {len(rows)} cells. Furthest from neutral: "
         f"{widest['attribute']} for {widest['pair']} ({labels[widest['stereotype']]}, "
-        f"{widest['panel']}) at {number(widest['p'])}."
+        f"{widest['panel']}) at {number(widest['share'])}."
     )

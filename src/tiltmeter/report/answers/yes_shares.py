@@ -19,7 +19,7 @@ from tiltmeter.report.drawing.theme import YES
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, file_names, number
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Render, Table, render_table
+from tiltmeter.report.tables import FROM, Column, Render, Table, render_table
 from tiltmeter.results import VERSIONS
 
 __all__ = ["yes_section"]
@@ -126,7 +126,7 @@ def _row(row: Mapping[str, Any], plan: Plan) -> Row:
         "share": share,
         "shown": "–" if share is None else number(share),
         "step": None if share is None else _STEPS[min(max(int(share * 5), 0), 4)],
-        "answers": f"{row['n_yes']} yes, {row['n_no']} no, {row['n']} asked",
+        "answers": f"{row['n_yes']:.4g} yes, {row['n_no']:.4g} no, {row['n']} asked",
     }
 
 
@@ -204,17 +204,17 @@ def _table(frame: pl.DataFrame, plan: Plan) -> Table:
 
     def cell(version: str) -> Render:
         return lambda r: (
-            f"{number(r[f'yes_share_{version}'])} ({r[f'n_yes_{version}']} yes, "
-            f"{r[f'n_no_{version}']} no of {r[f'n_{version}']})"
+            f"{number(r[f'yes_share_{version}'])} ({r[f'n_yes_{version}']:.4g} yes, "
+            f"{r[f'n_no_{version}']:.4g} no of {r[f'n_{version}']})"
         )
 
     titles = {version: "{}, {} task".format(*VERSIONS[version]) for version in COLUMNS}
     return render_table(
         wide,
         "Share of yes among yes and no; in brackets the numbers of each and of all asked.",
-        {
-            "Stereotype": lambda r: plan.label(r["stereotype"]),
-            **FROM,
-            **{title.capitalize(): cell(version) for version, title in titles.items()},
-        },
+        [
+            Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+            *FROM,
+            *(Column(title.capitalize(), cell(version)) for version, title in titles.items()),
+        ],
     )

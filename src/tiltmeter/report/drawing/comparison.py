@@ -20,7 +20,7 @@ from tiltmeter.report.drawing.charts import (
     tooltips,
 )
 from tiltmeter.report.prose import number
-from tiltmeter.report.tables import Cell, Table
+from tiltmeter.report.tables import Column, Render, Table, render_table
 
 __all__ = ["beside", "model_table", "published_table", "ticked"]
 
@@ -134,19 +134,25 @@ def published_table(
     Table
         A dagger marks values with a note; "–" stands where the source prints none.
     """
-    models = list(dict.fromkeys(theirs["model"]))
     cells = {(row["label"], row["model"]): row for row in theirs.iter_rows(named=True)}
-    rows = []
-    for label in dict.fromkeys(theirs["label"]):
-        found = [cells.get((label, model)) for model in models]
-        texts = [
-            "–" if not row or row["mean"] is None else number(row["mean"]) + "†" * bool(row["note"])
-            for row in found
-        ]
-        numbers = [Cell(text, "num") for text in texts]
-        rows.append((Cell(label), Cell(ours.get(label, "–"), "num"), *numbers))
-    columns = (Cell(head), *[Cell(name, "num") for name in ("This run", *models)])
-    return Table(caption, columns, tuple(rows))
+
+    def printed(model: str) -> Render:
+        def cell(row: Mapping[str, Any]) -> str:
+            found = cells.get((row["label"], model))
+            known = found and found["mean"] is not None
+            return number(found["mean"]) + "†" * bool(found["note"]) if found and known else "–"
+
+        return cell
+
+    return render_table(
+        theirs.unique("label", maintain_order=True),
+        caption,
+        [
+            Column(head, lambda r: r["label"], "head"),
+            Column("This run", lambda r: ours.get(r["label"], "–")),
+            *(Column(model, printed(model)) for model in dict.fromkeys(theirs["model"])),
+        ],
+    )
 
 
 def model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table:
@@ -157,7 +163,7 @@ def model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table
     theirs
         With ``label, model, mean, note``.
     ours
-        With ``label, model, mode, mean``.
+        With ``label, model, mode, estimate``.
     caption
         What is shown.
 
@@ -166,17 +172,33 @@ def model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table
     Table
         The published models first; a dagger marks values with a note.
     """
-    labels = list(dict.fromkeys(ours["label"]))
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for row in theirs.iter_rows(named=True):
-        text = number(row["mean"], 3) + "†" * bool(row["note"])
-        found.setdefault((row["model"], "published"), {})[row["label"]] = text
-    for row in ours.iter_rows(named=True):
-        who = (row["model"] or "all models", f"this run, {row['mode']}")
-        found.setdefault(who, {})[row["label"]] = number(row["mean"], 3)
-    rows = [
-        (Cell(model), Cell(where), *[Cell(of.get(label, "–"), "num") for label in labels])
-        for (model, where), of in found.items()
-    ]
-    columns = (Cell("Model"), Cell("From"), *[Cell(label, "num") for label in labels])
-    return Table(caption, columns, tuple(rows), heads=2)
+    both = pl.concat(
+        [
+            theirs.select("label", "model", "mean", "note", where=pl.lit("published")),
+            ours.select(
+                "label",
+                pl.col("model").fill_null("all models"),
+                mean="estimate",
+                note=pl.lit(None, pl.String),
+                where=pl.format("this run, {}", "mode"),
+            ),
+        ]
+    )
+    cells = {(row["model"], row["where"], row["label"]): row for row in both.iter_rows(named=True)}
+
+    def value(label: str) -> Render:
+        def cell(row: Mapping[str, Any]) -> str:
+            found = cells.get((row["model"], row["where"], label))
+            return number(found["mean"], 3) + "†" * bool(found["note"]) if found else "–"
+
+        return cell
+
+    return render_table(
+        both.unique(["model", "where"], maintain_order=True),
+        caption,
+        [
+            Column("Model", lambda r: r["model"], "head"),
+            Column("From", lambda r: r["where"], "head"),
+            *(Column(label, value(label)) for label in dict.fromkeys(ours["label"])),
+        ],
+    )

@@ -31,7 +31,7 @@ KEYS = ("model", "mode")
 #: Which fit is drawn and said: the first that there is.
 METHODS = ("clustered", "published")
 
-_DRAWN_FROM = ("intercept", "intercept_se", "coefficient", "se", "covariance")
+_DRAWN_FROM = ("intercept", "intercept_se", "estimate", "se", "covariance")
 _DRAWABLE = pl.all_horizontal(pl.col(_DRAWN_FROM).is_not_null()) & pl.col("confidence").is_between(
     0, 1, closed="none"
 )
@@ -98,7 +98,7 @@ def curve_figure(part: pl.DataFrame, points: pl.DataFrame, name: str, plan: Plan
     Parameters
     ----------
     part
-        Rows of REGRESSIONS of one model and mode, ``"all"`` first.
+        Coefficients and their fits, of one model and mode, ``"all"`` first.
     points
         What `points` gave.
     name
@@ -112,7 +112,7 @@ def curve_figure(part: pl.DataFrame, points: pl.DataFrame, name: str, plan: Plan
         None where there is neither curve nor point.
     """
     model, mode = part["model"][0], part["mode"][0]
-    groups = list(part["group"].drop_nulls().unique(maintain_order=True))
+    groups = list(part["part"].drop_nulls().unique(maintain_order=True))
     own = points.filter(pl.col("model").eq_missing(model), pl.col("mode").eq_missing(mode))
     rows = [row for group in groups for row in _panel(part, own, group)]
     if not rows:
@@ -131,7 +131,7 @@ def curve_figure(part: pl.DataFrame, points: pl.DataFrame, name: str, plan: Plan
 def _panel(part: pl.DataFrame, own: pl.DataFrame, group: str) -> list[Row]:
     """Give the points of a group and the curve of the fit that is drawn."""
     mine = own.filter(group=group)
-    fits = part.filter(_DRAWABLE, group=group)
+    fits = part.filter(_DRAWABLE, part=group)
     fit = next((f for m in METHODS if not (f := fits.filter(method=m).head(1)).is_empty()), None)
     stated: Row = {"group": group}
     rows = [
@@ -141,7 +141,7 @@ def _panel(part: pl.DataFrame, own: pl.DataFrame, group: str) -> list[Row]:
     if fit is None:
         return rows
     low, high = (mine["x"].min(), mine["x"].max()) if mine.height > 1 else (-1.0, 1.0)
-    drawn = curve(fit, np.linspace(low, high, POINTS))  # type: ignore[arg-type]
+    drawn = curve(fit, fit, np.linspace(low, high, POINTS))  # type: ignore[arg-type]
     kind = "line" if fit["method"][0] == "clustered" else "dashed"
     return rows + [
         {**stated, "kind": kind, **{key: round(value, 4) for key, value in row.items()}}
@@ -227,10 +227,10 @@ def _axis() -> alt.Axis:
 
 def _summary(part: pl.DataFrame) -> str:
     parts = []
-    for group in part["group"].drop_nulls().unique(maintain_order=True):
-        fits = part.filter(_DRAWABLE, group=group)
+    for group in part["part"].drop_nulls().unique(maintain_order=True):
+        fits = part.filter(_DRAWABLE, part=group)
         found = {row["method"]: row for row in fits.iter_rows(named=True)}
         row = next((found[m] for m in METHODS if m in found), None)
-        text = "no fit" if row is None else f"odds ratio {times(row['coefficient'])}"
+        text = "no fit" if row is None else f"odds ratio {times(row['estimate'])}"
         parts.append(f"{group_title(group)}: {text}")
     return f"Logistic curves. {'; '.join(parts)}."

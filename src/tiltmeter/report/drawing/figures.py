@@ -98,7 +98,7 @@ def category_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[
 def order_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
     """Draw the order effect of each stereotype."""
     frame = frame.filter(pl.col("order_effect").is_not_null()).with_columns(
-        mean="order_effect", ci_low="order_effect_low", ci_high="order_effect_high"
+        estimate="order_effect", ci_low="order_low", ci_high="order_high"
     )
     axis = around_zero("Order effect", frame, measure)
     caption = (
@@ -113,9 +113,11 @@ def order_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Fig
 
 
 def around_zero(title: str, frame: pl.DataFrame, measure: Measure) -> Axis:
-    """Make the axis of a difference of scores: as wide as `mean` and interval need."""
+    """Make the axis of a difference of scores: as wide as `estimate` and interval need."""
     span = (measure.high - measure.low) / 2
-    ends = frame.select(pl.max_horizontal(pl.col("mean", "ci_low", "ci_high").abs()).max()).item()
+    ends = frame.select(
+        pl.max_horizontal(pl.col("estimate", "ci_low", "ci_high").abs()).max()
+    ).item()
     reach = next((r for r in (0.25, 0.5, 1.0) if ends is not None and ends <= r * span), 2.0) * span
     return Axis(title, -reach, reach, 0)
 
@@ -258,7 +260,7 @@ def drawn(row: Mapping[str, Any], plan: Plan, panel: str | None) -> Row:
         "model": row["model"],
         "mode": row["mode"],
         "variation": row.get("variation"),
-        "mean": row.get("mean"),
+        "mean": row.get("estimate"),
         "low": row.get("ci_low"),
         "high": row.get("ci_high"),
         "bound_low": row.get("bound_low"),
@@ -272,7 +274,7 @@ def drawn(row: Mapping[str, Any], plan: Plan, panel: str | None) -> Row:
 def _tooltip(row: Mapping[str, Any]) -> Row:
     bounds = row.get("bound_low") is not None
     return {
-        "shown": number(row["mean"]) if "mean" in row else None,
+        "shown": number(row["estimate"]) if "estimate" in row else None,
         "interval": interval(row["ci_low"], row["ci_high"]) if "ci_low" in row else None,
         "bounds": interval(row["bound_low"], row["bound_high"]) if bounds else None,
         "answers": f"{row.get('n')} ({row.get('n_scored')})",

@@ -39,7 +39,7 @@ def heat_maps(networks: Networks) -> tuple[list[Figure], str]:
     """
     parts = [
         (identity, network, part)
-        for identity, frame in networks.of("network_activations", "stereotypes")
+        for identity, frame in networks.of("network_activations")
         for (network,), part in frame.drop_nulls(["normalised", "prime"]).group_by(
             "network", maintain_order=True
         )
@@ -69,7 +69,7 @@ def _figure(part: pl.DataFrame, label: str, network: str, name: str) -> Figure:
         {
             "set": f"{row['targets']} targets",
             "target": row["target"],
-            "category": f"{row['category']} primes",
+            "category": f"{row['group']} primes",
             "prime": row["prime"],
             "value": round(row["normalised"], 4),
             "step": steps[min(int(max(row["normalised"], 0) / top * len(steps)), len(steps) - 1)],
@@ -160,16 +160,16 @@ def _summary(part: pl.DataFrame) -> str:
     """Say which category activates which targets more, on average and how often."""
     told = []
     for (targets,), mine in part.group_by("targets", maintain_order=True):
-        means = mine.group_by("category", maintain_order=True).agg(pl.col("normalised").mean())
+        means = mine.group_by("group", maintain_order=True).agg(pl.col("normalised").mean())
         shown = " and ".join(
             f"{number(mean, 3)} by {category} primes" for category, mean in means.iter_rows()
         )
         most = means.sort("normalised", descending=True)
-        by_word = mine.group_by("target", "category").agg(pl.col("normalised").mean())
+        by_word = mine.group_by("target", "group").agg(pl.col("normalised").mean())
         top = by_word.filter(pl.col("normalised") == pl.col("normalised").max().over("target"))
-        often = top.filter(category=most["category"][0]).height
+        often = top.filter(group=most["group"][0]).height
         told.append(
             f"Targets {targets}: activated {shown} on average; {often} of "
-            f"{mine['target'].n_unique()} most by {most['category'][0]} ones."
+            f"{mine['target'].n_unique()} most by {most['group'][0]} ones."
         )
     return " ".join(told)

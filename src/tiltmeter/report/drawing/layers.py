@@ -93,7 +93,7 @@ def _placed(nodes: pl.DataFrame, edges: pl.DataFrame) -> tuple[dict[str, Row], f
     """Give each word its box, and the width and height of all."""
     rated = (nodes["tone"] != "unknown").any()
     steps = list(edges.select("src", "tgt").iter_rows())
-    layers = [part["word"].to_list() for part in nodes.partition_by("layer", maintain_order=True)]
+    layers = [part["word"].to_list() for part in nodes.partition_by("hop", maintain_order=True)]
     rows = _ordered(layers, steps)
     head = _KEY if rated else 0
     tallest = max(map(len, layers)) * _ROW
@@ -172,7 +172,7 @@ def _tips(row: Mapping[str, Any]) -> Row:
         "word": visible(row["word"]),
         "said": NAMES[row["tone"]],
         "valence": None if row["valence"] is None else number(row["valence"]),
-        "hops": str(row["layer"]),
+        "hops": str(row["hop"]),
         "paths": many(row["paths"]),
     }
 

@@ -23,7 +23,7 @@ from tiltmeter.statistics.paths import TONES, path_types, paths_from
 
 __all__ = ["stream_figure", "stream_figures"]
 
-#: Words of a layer that the summary lists.
+#: Words of a hop that the summary lists.
 _LISTED = 10
 
 _KEYS = ["network", "source", "target"]
@@ -76,17 +76,17 @@ def stream_figure(nodes: pl.DataFrame, edges: pl.DataFrame, *, name: str = "stre
     streams = nodes.select(_KEYS).n_unique() if nodes.height else 0
     if streams != 1:
         raise InputError(f"nodes: {streams} streams; a figure shows one network, source and target")
-    layer = dict(nodes.select("word", "layer").iter_rows())
+    hop = dict(nodes.select("word", "hop").iter_rows())
     ends = {word for column in ("src", "tgt") for word in edges[column]}
-    if not ends or ends - layer.keys():
+    if not ends or ends - hop.keys():
         raise InputError("edges: not those of the stream in nodes; take both of one run")
-    nodes = nodes.sort("layer", maintain_order=True)
-    edges = edges.sort(pl.col("src").replace_strict(layer, return_dtype=pl.Int64))
+    nodes = nodes.sort("hop", maintain_order=True)
+    edges = edges.sort(pl.col("src").replace_strict(hop, return_dtype=pl.Int64))
     steps = list(edges.select("src", "tgt").iter_rows())
     first = nodes.row(0, named=True)
     tones = dict(nodes.select("word", "tone").iter_rows())
     types = path_types(steps, tones, first["source"], first["target"])
-    hops = nodes["layer"].to_list()[-1]
+    hops = nodes["hop"].to_list()[-1]
     title = _title(first, hops, sum(types.values()))
     drawing = layered(nodes.filter("shown"), edges.filter("shown"), title)
     return Figure(name, _caption(nodes, edges, types), _summary(nodes, types, hops), drawing)
@@ -151,7 +151,7 @@ def _cut(nodes: pl.DataFrame, edges: pl.DataFrame, n_paths: int) -> str:
 
 
 def _summary(nodes: pl.DataFrame, types: Mapping[str, int], hops: int) -> str:
-    """Say the same in words: length, paths and their types, the words of each layer."""
+    """Say the same in words: length, paths and their types, the words of each hop."""
     paths = sum(types.values())
     kinds = ", ".join(
         f"{many(count)} {name}" for name, count in types.items() if count and name != "unknown"
@@ -165,11 +165,11 @@ def _summary(nodes: pl.DataFrame, types: Mapping[str, int], hops: int) -> str:
     if inner.height and rated:
         told = ", ".join(f"{counts[tone]:,} {NAMES[tone]}" for tone in TONES if counts[tone])
         parts.append(f"Inner words: {told}.")
-    for (layer,), part in nodes.partition_by("layer", as_dict=True, maintain_order=True).items():
+    for (hop,), part in nodes.partition_by("hop", as_dict=True, maintain_order=True).items():
         words = part.filter("shown").head(_LISTED)
         more = part.height - words.height
         rest = f"; and {more:,} more" if more else ""
-        at = "Start" if layer == 0 else "End" if layer == hops else _counted(layer, "hop")
+        at = "Start" if hop == 0 else "End" if hop == hops else _counted(hop, "hop")
         parts.append(f"{at}: {_by_tone(words, rated)}{rest}.")
     return visible(" ".join(parts))
 

@@ -12,18 +12,17 @@ from tiltmeter.report.networks.results import (
     ALPHA,
     APPROACHES,
     Networks,
-    network_table,
     numbered,
 )
 from tiltmeter.report.networks.stereotypes import in_first_order, turned
 from tiltmeter.report.prose import interval, number, p_value, percent
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["beyond_chance", "chance_section"]
 
 #: Columns between which lies what chance gives.
-ENDS = ("chance_low", "chance_high")
+ENDS = ("placebo_low", "placebo_high")
 #: Least reach of the axis of slopes.
 LEAST = 0.1
 
@@ -108,30 +107,30 @@ def beyond_chance(networks: Networks, identity: str, approach: str, network: str
     mine = networks.tables["network_chance"].filter(
         identity=identity, approach=approach, network=network
     )
-    rows = list(in_plutchiks_order(mine).drop_nulls("p_chance").iter_rows(named=True))
+    rows = list(in_plutchiks_order(mine).drop_nulls("p").iter_rows(named=True))
     if approach == "valence":
         rows = [row for row in rows if not row["targets"]]
-    within = [row for row in rows if row["p_chance"] > ALPHA]
+    within = [row for row in rows if row["p"] > ALPHA]
     if not rows:
         return ""
     given = "what the network gives when rewired at random"
     if not within:
-        most = p_value(max(row["p_chance"] for row in rows))
+        most = p_value(max(row["p"] for row in rows))
         return f"This is beyond {given} (p at most {most})."
     if len(within) == len(rows):
-        least = p_value(min(row["p_chance"] for row in rows))
+        least = p_value(min(row["p"] for row in rows))
         return f"None of this is shown to be beyond {given} (p at least {least})."
     told = ", ".join(row["targets"] for row in within)
     return f"Not shown to be beyond {given}: {told}."
 
 
 def _many(every: pl.DataFrame) -> str:
-    most = every.select(pl.col("n_rewired").max().fill_null(0)).item()
+    most = every.select(pl.col("n_resamples").max().fill_null(0)).item()
     return f"{most:,} such networks were made of each"
 
 
 def _least(every: pl.DataFrame) -> str:
-    counts = every["n_rewired"].drop_nulls().unique()
+    counts = every["n_resamples"].drop_nulls().unique()
     if len(counts) != 1:
         return ""
     return f", so that the least is 1/{counts[0] + 1}, and twice that where either side counts"
@@ -151,7 +150,7 @@ def _alarms(every: pl.DataFrame) -> str:
 def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -> list[Figure]:
     """Draw what chance gives as a line and the effect as a dot, a column per network."""
     label, marks, approach = networks.label(identity), networks.marks, part["approach"][0]
-    shown = part.drop_nulls("effect").filter(pl.col("targets") != "")
+    shown = part.drop_nulls("estimate").filter(pl.col("targets") != "")
     if shown.is_empty():
         return []
     known = [network for network in networks.names if network in set(shown["network"])]
@@ -161,8 +160,8 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
         for network in known:
             row = held.get((targets, network)) or {}
             value, low, high = turned(row, ENDS) if row else (None, None, None)
-            told = {"network": network, "about": f"{label}: {targets}", "p": row.get("p_chance"),
-                    "n": row.get("n_rewired"), "color": "chance"}  # fmt: skip
+            told = {"network": network, "about": f"{label}: {targets}", "p": row.get("p"),
+                    "n": row.get("n_resamples"), "color": "chance"}  # fmt: skip
             rows.append(mark((targets, marks[network], ""), value, (low, high), told))
     title, slopes = _AXES[approach], approach == "valence"
     axis = around(title, rows, LEAST) if slopes else Axis(title, -1, 1, 0)
@@ -180,8 +179,8 @@ def _said(shown: pl.DataFrame) -> str:
     told = []
     for (network,), mine in shown.group_by("network", maintain_order=True):
         sides: dict[str, list[str]] = {"beyond chance": [], "not shown to be beyond it": []}
-        for row in mine.drop_nulls("p_chance").iter_rows(named=True):
-            side = "not shown to be beyond it" if row["p_chance"] > ALPHA else "beyond chance"
+        for row in mine.drop_nulls("p").iter_rows(named=True):
+            side = "not shown to be beyond it" if row["p"] > ALPHA else "beyond chance"
             sides[side].append(f"{row['targets']} {number(turned(row, ENDS)[0])}")
         parts = [f"{side}: {', '.join(those)}" for side, those in sides.items() if those]
         told.append(f"{network}: {'; '.join(parts) or 'not known'}.")
@@ -189,22 +188,23 @@ def _said(shown: pl.DataFrame) -> str:
 
 
 def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
-    return network_table(
+    return render_table(
         part.sort(in_first_order(part, "targets"), maintain_order=True),
         f"{networks.label(identity)}: effects, and those of the same network rewired at random. "
-        f"{_TURNED if part['stereotype'].count() else ''}p (naive) and false alarms: of the "
+        f"{_TURNED if part['direction'].count() else ''}p (naive) and false alarms: of the "
         "published test.",
-        {
-            "Targets": lambda r: r["targets"] or _JOINT,
-            "Network": lambda r: r["network"],
-            "Effect": lambda r: number(r["effect"]),
-            "Turned": lambda r: "" if r["stereotype"] is None else number(r["stereotype"]),
-            "Rewired, mean": lambda r: number(r["chance"]),
-            f"Rewired, {networks.interval(part)}": lambda r: interval(*(r[end] for end in ENDS)),
-            "p (chance)": lambda r: p_value(r["p_chance"]),
-            "p (naive)": lambda r: p_value(r["p"]),
-            "False alarms": lambda r: percent(r["false_alarms"]),
-            "Rewired": lambda r: count(r["n_rewired"]),
-        },
-        heads=2,
+        [
+            Column("Targets", lambda r: r["targets"] or _JOINT, "head"),
+            Column("Network", lambda r: r["network"], "head"),
+            Column("Effect", lambda r: number(r["estimate"])),
+            Column("Turned", lambda r: number(turned(r, ENDS)[0]) if r["direction"] else ""),
+            Column("Rewired, mean", lambda r: number(r["placebo_mean"])),
+            Column(
+                f"Rewired, {networks.interval(part)}", lambda r: interval(*(r[end] for end in ENDS))
+            ),
+            Column("p (chance)", lambda r: p_value(r["p"])),
+            Column("p (naive)", lambda r: p_value(r["p_published"])),
+            Column("False alarms", lambda r: percent(r["false_alarms"])),
+            Column("Rewired", lambda r: count(r["n_resamples"])),
+        ],
     )

@@ -12,10 +12,10 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals, mark
 from tiltmeter.report.networks.emotions import in_plutchiks_order
-from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks, network_table, numbered
+from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks, numbered
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["difference_section"]
 
@@ -50,7 +50,7 @@ def difference_section(networks: Networks) -> Section | None:
         None where no two networks were compared.
     """
     found = [
-        (identity, approach, _turned(in_plutchiks_order(part), networks))
+        (identity, approach, _turned(in_plutchiks_order(part)))
         for approach in ("stereotypes", "emotions")
         for identity, part in networks.of("network_differences", approach)
     ]
@@ -77,33 +77,24 @@ def difference_section(networks: Networks) -> Section | None:
     )
 
 
-def _turned(part: pl.DataFrame, networks: Networks) -> pl.DataFrame:
-    """Turn differences so that positive is the more stereotype-consistent, where effects tell."""
-    effects = networks.tables["network_effects"]
-    signs = (
-        effects.filter(pl.col("alternative").is_in(["greater", "less"]))
-        .select("study", "identity", "targets", sign=pl.col("alternative") == "less")
-        .unique(["study", "identity", "targets"])
-    )
-    on = ["study", "identity", "targets"]
-    joined = part.join(signs, on=on, how="left", maintain_order="left")
-    less = pl.col("sign").fill_null(False)
+def _turned(part: pl.DataFrame) -> pl.DataFrame:
+    """Turn differences so that positive is the more stereotype-consistent, where one is stated."""
+    below = (pl.col("direction") == "below").fill_null(False)
     low, high = pl.col("ci_low"), pl.col("ci_high")
-    return joined.with_columns(
-        difference=pl.when(less).then(-pl.col("difference")).otherwise("difference"),
-        ci_low=pl.when(less).then(-high).otherwise(low),
-        ci_high=pl.when(less).then(-low).otherwise(high),
-        stated=pl.col("sign").is_not_null(),
+    return part.with_columns(
+        estimate=pl.when(below).then(-pl.col("estimate")).otherwise("estimate"),
+        ci_low=pl.when(below).then(-high).otherwise(low),
+        ci_high=pl.when(below).then(-low).otherwise(high),
     )
 
 
-def _direction(part: pl.DataFrame, networks: Networks, identity: str) -> str:
-    if part["stated"].all():
+def _direction(part: pl.DataFrame) -> str:
+    if part["direction"].count() == part.height:
         return (
             "Effects turned so that positive is stereotype-consistent: right of the dotted line "
             "the network named first is the more stereotype-consistent one."
         )
-    first = networks.tables["network_effects"].filter(identity=identity)["first"].unique()
+    first = part["first"].unique()
     towards = first[0] if len(first) == 1 else "the first prime"
     return f"Right of the dotted line the network named first leans more towards {towards}."
 
@@ -112,17 +103,17 @@ def _figures(
     part: pl.DataFrame, networks: Networks, of: tuple[str, str], name: str
 ) -> list[Figure]:
     """Draw differences: sets of targets and pairs of networks, the fewer in columns."""
-    if part["difference"].drop_nulls().is_empty():
+    if part["estimate"].drop_nulls().is_empty():
         return []
     identity, approach = of
-    known = part.drop_nulls("difference").select("network_a", "network_b")
+    known = part.drop_nulls("estimate").select("candidate", "baseline")
     pairs = list(known.unique(maintain_order=True).iter_rows())
     few = len(pairs) <= MOST_PAIRS
     drawn = pairs if few else [pair for pair in pairs if pairs[0][0] in pair]
     marks = networks.marks
     shown = {pair: f"{marks[pair[0]]} − {marks[pair[1]]}" for pair in drawn}
     in_columns = approach == "emotions" and _fit(list(shown.values()))
-    held = {(r["network_a"], r["network_b"], r["targets"]): r for r in part.iter_rows(named=True)}
+    held = {(r["candidate"], r["baseline"], r["targets"]): r for r in part.iter_rows(named=True)}
     targets = list(dict.fromkeys(part["targets"]))
     rows = []
     for each, (one, other) in product(targets, drawn):
@@ -132,17 +123,17 @@ def _figures(
             "network": f"{one} − {other}",
             "about": f"{networks.label(identity)}, {each}",
             "p": row.get("p_holm"),
-            "n": row.get("n_targets"),
+            "n": row.get("n_clusters"),
             "color": each if approach == "stereotypes" else "gender",
         }
         ends = (row.get("ci_low"), row.get("ci_high"))
         place = (each, pair, "") if in_columns else (pair, "all", block)
-        rows.append(mark(place, row.get("difference"), ends, told))
+        rows.append(mark(place, row.get("estimate"), ends, told))
     left = f" Drawn: pairs with {pairs[0][0]}." if len(drawn) < len(pairs) else ""
     caption = (
         "Difference of effects between networks, first − second named: "
         f"{networks.label(identity)}. Range −2 to 2, neutral 0. "
-        f"{_direction(part, networks, identity)} Dot: difference; line: "
+        f"{_direction(part)} Dot: difference; line: "
         f"{networks.interval(part)}, the shared targets drawn anew (bootstrap).{left}"
     )
     panels = list(dict.fromkeys(row["panel"] for row in rows))
@@ -158,50 +149,47 @@ def _fit(pairs: Sequence[str]) -> bool:
 
 def _said(part: pl.DataFrame) -> str:
     """Count the differences that are shown, and name the largest."""
-    known = part.drop_nulls("difference")
+    known = part.drop_nulls("estimate")
     rows = list(known.iter_rows(named=True))
     shown = [row for row in rows if row["p_holm"] is not None and row["p_holm"] <= ALPHA]
-    largest = max(rows, key=lambda row: abs(row["difference"]))
+    largest = max(rows, key=lambda row: abs(row["estimate"]))
     return (
         f"{len(shown)} of {len(rows)} differences have p (Holm) of .05 or less. The largest: "
-        f"{largest['network_a']} − {largest['network_b']}, {largest['targets']}, "
-        f"{number(largest['difference'])} ({interval(largest['ci_low'], largest['ci_high'])})."
+        f"{largest['candidate']} − {largest['baseline']}, {largest['targets']}, "
+        f"{number(largest['estimate'])} ({interval(largest['ci_low'], largest['ci_high'])})."
     )
 
 
 def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
     def pair(row: Mapping[str, Any]) -> str:
-        return f"{row['network_a']} − {row['network_b']}"
+        return f"{row['candidate']} − {row['baseline']}"
 
-    return network_table(
+    return render_table(
         part,
-        f"{networks.label(identity)}: differences of effects. "
-        f"{_direction(part, networks, identity)}",
-        {
-            "Targets": lambda r: r["targets"],
-            "Networks": pair,
-            "Difference": lambda r: number(r["difference"]),
-            networks.interval(part): lambda r: interval(r["ci_low"], r["ci_high"]),
-            "p": lambda r: p_value(r["p"]),
-            "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "Shared targets": lambda r: count(r["n_targets"]),
-            "Correlation": lambda r: number(r["correlation"]),
-            "Note": lambda r: r["note"] or "",
-        },
-        heads=2,
+        f"{networks.label(identity)}: differences of effects. {_direction(part)}",
+        [
+            Column("Targets", lambda r: r["targets"], "head"),
+            Column("Networks", pair, "head"),
+            Column("Difference", lambda r: number(r["estimate"])),
+            Column(networks.interval(part), lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p", lambda r: p_value(r["p"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("Shared targets", lambda r: count(r["n_clusters"])),
+            Column("Correlation", lambda r: number(r["correlation"])),
+            Column("Note", lambda r: r["note"] or "", "text"),
+        ],
     )
 
 
 def _published() -> Table:
-    return network_table(
+    return render_table(
         load_published(PUBLISHED, "network_correlations"),
         "Published correlations of activation with the human network (gender, released tables of "
         "Abramski et al. 2025): Spearman’s, over 25 targets × 10 primes each.",
-        {
-            "Targets": lambda r: r["targets"],
-            "Networks": lambda r: f"{r['network']} and Humans",
-            "Correlation": lambda r: number(r["correlation"]),
-            "p": lambda r: p_value(r["p"]),
-        },
-        heads=2,
+        [
+            Column("Targets", lambda r: r["targets"], "head"),
+            Column("Networks", lambda r: f"{r['network']} and Humans", "head"),
+            Column("Correlation", lambda r: number(r["correlation"])),
+            Column("p", lambda r: p_value(r["p"])),
+        ],
     )

@@ -13,11 +13,11 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import intervals, mark
-from tiltmeter.report.networks.results import ALPHA, Networks, network_table, numbered, remarks
+from tiltmeter.report.networks.results import ALPHA, Networks, numbered, remarks
 from tiltmeter.report.networks.stereotypes import SCALE
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["APPROACH", "EMOTIONS", "away", "emotion_section", "in_plutchiks_order"]
 
@@ -108,11 +108,11 @@ def away(row: Mapping[str, Any]) -> bool:
 
 def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -> list[Figure]:
     """Draw the effects: a column per network, a line per emotion."""
-    if part["effect"].drop_nulls().is_empty():
+    if part["estimate"].drop_nulls().is_empty():
         return []
     label = networks.label(identity)
     first, second = part.row(0, named=True)["first"], part.row(0, named=True)["second"]
-    measured = set(part.drop_nulls("effect")["network"])
+    measured = set(part.drop_nulls("estimate")["network"])
     shown = [network for network in networks.names if network in measured]
     marks = networks.marks
     held = {(row["targets"], row["network"]): row for row in part.iter_rows(named=True)}
@@ -123,7 +123,7 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
             told = {"network": network, "about": f"{label}: {emotion}", "p": row.get("p_holm"),
                     "n": row.get("n"), "color": "gender"}  # fmt: skip
             ends = (row.get("ci_low"), row.get("ci_high"))
-            rows.append(mark((emotion, marks[network], ""), row.get("effect"), ends, told))
+            rows.append(mark((emotion, marks[network], ""), row.get("estimate"), ends, told))
     caption = (
         f"Emotions for {first} and {second}, a column per network: {label}. {SCALE} Right of the "
         f"dotted line: felt more for {first}, left of it: more for {second}. Dot: effect; line: "
@@ -138,11 +138,11 @@ def _said(part: pl.DataFrame, first: str, second: str) -> str:
     """Say in words what is felt more for which, in each network."""
     told = []
     for (network,), mine in part.group_by("network", maintain_order=True):
-        rows = list(mine.drop_nulls("effect").iter_rows(named=True))
+        rows = list(mine.drop_nulls("estimate").iter_rows(named=True))
         parts = []
         for side, positive in ((first, True), (second, False)):
-            felt = [row for row in rows if away(row) and (row["effect"] > 0) == positive]
-            said = ", ".join(f"{row['targets']} {number(row['effect'])}" for row in felt)
+            felt = [row for row in rows if away(row) and (row["estimate"] > 0) == positive]
+            said = ", ".join(f"{row['targets']} {number(row['estimate'])}" for row in felt)
             parts += [f"more for {side}: {said}"] if felt else []
         unsure = [row["targets"] for row in rows if not away(row)]
         parts += [f"not shown to differ: {', '.join(unsure)}"] if unsure else []
@@ -152,19 +152,18 @@ def _said(part: pl.DataFrame, first: str, second: str) -> str:
 
 def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
     first, second = part.row(0, named=True)["first"], part.row(0, named=True)["second"]
-    return network_table(
+    return render_table(
         part,
         f"{networks.label(identity)}: effects per emotion, {first} − {second}. p: two-sided, takes "
         "words for independent (naive); p (Holm): adjusted for the emotions of a network.",
-        {
-            "Emotion": lambda r: r["targets"],
-            "Network": lambda r: r["network"],
-            f"{first} − {second}": lambda r: number(r["effect"]),
-            networks.interval(part): lambda r: interval(r["ci_low"], r["ci_high"]),
-            "p (naive)": lambda r: p_value(r["p"]),
-            "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "Words": lambda r: count(r["n_targets"]),
-            "Norm": lambda r: r["norm"].upper(),
-        },
-        heads=2,
+        [
+            Column("Emotion", lambda r: r["targets"], "head"),
+            Column("Network", lambda r: r["network"], "head"),
+            Column(f"{first} − {second}", lambda r: number(r["estimate"])),
+            Column(networks.interval(part), lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("p (naive)", lambda r: p_value(r["p"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("Words", lambda r: count(r["n_clusters"])),
+            Column("Norm", lambda r: r["norm"].upper()),
+        ],
     )

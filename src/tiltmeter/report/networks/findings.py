@@ -51,7 +51,7 @@ def _bracketed(value: float, ends: tuple[float | None, float | None]) -> str:
 def _stereotypes(part: pl.DataFrame, told: str) -> str:
     """Say which primes activate each set of targets more, and how sure that is."""
     rows = list(part.iter_rows(named=True))
-    known = [row for row in rows if row["effect"] is not None]
+    known = [row for row in rows if row["estimate"] is not None]
     if not known:
         return "No effect could be measured; see the notes in the table."
     said = ", ".join(_towards(row) for row in known)
@@ -75,13 +75,13 @@ def _stereotypes(part: pl.DataFrame, told: str) -> str:
         [f"There is no test by swapping primes of {_and(untested)} targets."] if untested else []
     )
     if len(known) < len(rows):
-        absent = [row["targets"] for row in rows if row["effect"] is None]
+        absent = [row["targets"] for row in rows if row["estimate"] is None]
         parts.append(f"No effect of {_and(absent)} targets.")
     return " ".join(parts)
 
 
 def _towards(row: Mapping[str, Any]) -> str:
-    value, ends = row["effect"], (row["ci_low"], row["ci_high"])
+    value, ends = row["estimate"], (row["ci_low"], row["ci_high"])
     if value == 0:
         return f"{row['targets']} targets {_bracketed(value, ends)} towards neither"
     if value < 0:
@@ -92,11 +92,11 @@ def _towards(row: Mapping[str, Any]) -> str:
 
 def _consistent(rows: Sequence[Mapping[str, Any]]) -> str:
     """Say which sets lean the stereotypical way; empty where no way is stated."""
-    stated = [row for row in rows if row["stereotype"] is not None]
+    stated = [row for row in rows if row["direction"]]
     if not stated:
         return ""
-    with_it = [row["targets"] for row in stated if row["stereotype"] > 0]
-    against = [row["targets"] for row in stated if row["stereotype"] < 0]
+    with_it = [row["targets"] for row in stated if (turned(row)[0] or 0) > 0]
+    against = [row["targets"] for row in stated if (turned(row)[0] or 0) < 0]
     if not against and len(with_it) == len(stated):
         return f"{_all(len(stated))} stereotype-consistent."
     if not with_it and len(against) == len(stated):
@@ -119,9 +119,9 @@ def _includes_zero(row: Mapping[str, Any]) -> bool:
 def _valence(part: pl.DataFrame, told: str) -> str:
     """Say whether the primes differ, and which stand out."""
     joint = next(part.filter(pl.col("prime").is_null()).iter_rows(named=True), None)
-    slopes = part.drop_nulls(["prime", "coefficient"]).sort("coefficient", descending=True)
+    slopes = part.drop_nulls(["prime", "estimate"]).sort("estimate", descending=True)
     parts, shown = [], True
-    if joint is None or joint["effect"] is None:
+    if joint is None or joint["estimate"] is None:
         parts.append("There is no joint test of the primes.")
     else:
         ps = [p for p in (joint["p"], joint["p_robust"]) if p is not None]
@@ -134,12 +134,12 @@ def _valence(part: pl.DataFrame, told: str) -> str:
             else "The two tests disagree on whether the primes differ in valence"
         )
         parts.append(
-            f"{differ} (√(χ² / n) {number(joint['effect'])}; p {p_value(joint['p'])} as published, "
-            f"{p_value(joint['p_robust'])} by the sandwich)."
+            f"{differ} (√(χ² / n) {number(joint['estimate'])}; p {p_value(joint['p'])} as "
+            f"published, {p_value(joint['p_robust'])} by the sandwich)."
         )
     if shown and slopes.height > 1:
         high, low = slopes.row(0, named=True), slopes.row(-1, named=True)
-        ends = [_bracketed(r["coefficient"], (r["ci_low"], r["ci_high"])) for r in (high, low)]
+        ends = [_bracketed(r["estimate"], (r["ci_low"], r["ci_high"])) for r in (high, low)]
         parts.append(
             f"Most positive {high['prime']} {ends[0]}, most negative {low['prime']} {ends[1]} "
             f"({told})."
@@ -149,16 +149,16 @@ def _valence(part: pl.DataFrame, told: str) -> str:
 
 def _emotions(part: pl.DataFrame, told: str) -> str:
     """Say which emotions are felt more for which prime."""
-    rows = list(in_plutchiks_order(part).drop_nulls("effect").iter_rows(named=True))
+    rows = list(in_plutchiks_order(part).drop_nulls("estimate").iter_rows(named=True))
     if not rows:
         return "No effect could be measured; see the notes in the table."
     sides = [
-        (side, [row for row in rows if away(row) and (row["effect"] > 0) == positive])
+        (side, [row for row in rows if away(row) and (row["estimate"] > 0) == positive])
         for side, positive in ((rows[0]["first"], True), (rows[0]["second"], False))
     ]
     said = [
         f"more for {side}: "
-        + ", ".join(f"{row['targets']} {number(abs(row['effect']))}" for row in felt)
+        + ", ".join(f"{row['targets']} {number(abs(row['estimate']))}" for row in felt)
         for side, felt in sides
         if felt
     ]

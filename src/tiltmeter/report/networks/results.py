@@ -13,12 +13,13 @@ from pathlib import Path
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.report.answers.results import read_table
 from tiltmeter.report.names import cut, shown_names
+from tiltmeter.report.networks.frames import estimate_frames
 from tiltmeter.report.plan import Plan, read_plan, spaced
 from tiltmeter.report.prose import visible
-from tiltmeter.report.tables import Render, Table, render_table
-from tiltmeter.results.networks import NETWORK_TABLES
+from tiltmeter.report.tables import Render
+from tiltmeter.results import ESTIMATES
+from tiltmeter.results.directory import TABLES, read_detail, read_estimates
 
 __all__ = [
     "ALPHA",
@@ -26,7 +27,6 @@ __all__ = [
     "FACTS",
     "PUBLISHED",
     "Networks",
-    "network_table",
     "numbered",
     "read_networks",
     "remarks",
@@ -46,13 +46,14 @@ ALPHA = 0.05
 _LONGEST_WORD = 60
 #: Characters of a network's name in a drawing.
 _MARK = 26
-_NAMES = ("network", "network_a", "network_b")
-_WORDS = ("targets", "target", "first", "second", "prime", "category", "approach", "of", "norm",
-          "varied")  # fmt: skip
-_KEYS = (*_NAMES, "study", "identity", "approach", "targets", "target", "category", "first",
-         "second", "of", "varied", "norm")  # fmt: skip
+_NAMES = ("network", "network_a", "network_b", "candidate", "baseline")
+_WORDS = ("targets", "target", "first", "second", "prime", "group", "of", "norm", "varied")
+_KEYS = (*_NAMES, "study", "identity", "targets", "target", "group", "first", "second", "of",
+         "varied", "norm")  # fmt: skip
 _STREAMS = ("network_stream_nodes", "network_stream_edges")
 _UNNAMED = "unnamed network"
+
+_DETAILS = tuple(name for name, table in TABLES.items() if table.family == "networks")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ class Networks:
     names
         The networks, in the order they were given.
     tables
-        Name → rows, of every name in NETWORK_TABLES, names and words fit to be shown.
+        Name → rows, names and words fit to be shown: the detail tables, and the estimates as
+        `frames.estimate_frames` sets them out.
     written
         The same as they were read, those with rows.
     """
@@ -102,16 +104,19 @@ class Networks:
     def replicates(self) -> bool:
         """Whether the study is the one whose published values are held."""
         named = {self.study.text("name")}
-        return PUBLISHED in named.union(*(set(self.tables[t]["study"]) for t in _WITH_STUDY))
+        studies = [set(frame["study"]) for frame in self.tables.values() if "study" in frame]
+        return PUBLISHED in named.union(*studies)
 
     def label(self, identity: str) -> str:
         """Give the label of an identity."""
         told = self.study.part("identities").part(identity).text("label")
         return cut(visible(told or spaced(identity)), _LONGEST_WORD)
 
-    def of(self, table: str, approach: str) -> list[tuple[str, pl.DataFrame]]:
-        """Give the rows of each identity of an approach, the networks in their order."""
-        frame = self.tables[table].filter(approach=approach)
+    def of(self, table: str, approach: str | None = None) -> list[tuple[str, pl.DataFrame]]:
+        """Give the rows of each identity, or of those of an approach, the networks in order."""
+        frame = self.tables[table]
+        if approach is not None:
+            frame = frame.filter(approach=approach)
         return [
             (str(key), self.in_order(part))
             for (key,), part in frame.group_by("identity", maintain_order=True)
@@ -130,21 +135,18 @@ class Networks:
         return f"{' or '.join(f'{100 * value:g}%' for value in found) or '95%'} interval"
 
 
-_WITH_STUDY = tuple(name for name, schema in NETWORK_TABLES.items() if "study" in schema)
-
-
 def read_networks(directory: str | Path) -> Networks | None:
     """Read the tables about networks of a results directory.
 
     Parameters
     ----------
     directory
-        May hold any of NETWORK_TABLES as ``.parquet``, and ``networks.json``.
+        May hold estimates and detail tables of networks, and ``networks.json``.
 
     Returns
     -------
     Networks or None
-        None where there is no such table.
+        None where there are neither estimates nor tables of networks.
 
     Raises
     ------
@@ -152,13 +154,15 @@ def read_networks(directory: str | Path) -> Networks | None:
         If a table or ``networks.json`` is malformed.
     """
     path = Path(directory)
-    if not any((path / f"{name}.parquet").is_file() for name in NETWORK_TABLES):
+    whole = pl.DataFrame(schema=ESTIMATES)
+    if (path / "estimates.parquet").is_file():
+        whole = read_estimates(path)
+    estimates = whole.filter(family="networks")
+    details = {name: read_detail(path, name) for name in _DETAILS}
+    if not any((path / f"{name}.parquet").is_file() for name in _DETAILS) and estimates.is_empty():
         return None
     facts = read_plan(path / FACTS) if (path / FACTS).is_file() else Plan({}, {}, {}, {})
-    read = {
-        name: read_table(path / f"{name}.parquet", schema)
-        for name, schema in NETWORK_TABLES.items()
-    }
+    read = {**details, **estimate_frames(estimates, details)}
     _check_counts(read, path)
     told = shown_names([*facts.texts("networks"), *_named(read.values())], _UNNAMED)
     return Networks(
@@ -166,27 +170,12 @@ def read_networks(directory: str | Path) -> Networks | None:
         facts=facts,
         names=tuple(dict.fromkeys(told.values())),
         tables={name: _shown(frame, told, name) for name, frame in read.items()},
-        written={name: frame for name, frame in read.items() if not frame.is_empty()},
+        written={
+            name: frame
+            for name, frame in {"estimates": whole, **details}.items()
+            if not frame.is_empty()
+        },
     )
-
-
-def network_table(
-    frame: pl.DataFrame, caption: str, columns: Mapping[str, Render], heads: int = 1
-) -> Table:
-    """Render rows; a column that is empty throughout is left out.
-
-    Parameters
-    ----------
-    frame, caption, columns, heads
-        As for `render_table`.
-
-    Returns
-    -------
-    Table
-    """
-    rows = list(frame.iter_rows(named=True))
-    kept = {title: cell for title, cell in columns.items() if any(cell(row) for row in rows)}
-    return render_table(frame, caption, kept, heads)
 
 
 def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:

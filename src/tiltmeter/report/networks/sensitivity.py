@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.networks.emotions import in_plutchiks_order
-from tiltmeter.report.networks.results import ALPHA, APPROACHES, Networks, network_table
+from tiltmeter.report.networks.results import ALPHA, APPROACHES, Networks
 from tiltmeter.report.prose import number
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Render, Table
+from tiltmeter.report.tables import Column, Render, Table, render_table
 
 __all__ = ["sensitivity_section"]
 
@@ -69,7 +69,7 @@ def _settings(part: pl.DataFrame) -> pl.DataFrame:
     keys = ["network", "targets"]
     default = (
         part.filter(varied="nothing")
-        .select(*keys, steps="time_steps", usual="norm", usual_p="p")
+        .select(*keys, steps="time_steps", usual="norm", usual_p="p", usually="estimate")
         .unique(keys, keep="first", maintain_order=True)
     )
     held = part.join(default, on=keys, how="left", maintain_order="left")
@@ -91,16 +91,16 @@ def _settings(part: pl.DataFrame) -> pl.DataFrame:
     lost = (pl.col("p") > ALPHA) & (pl.col("usual_p") <= ALPHA)
     named = held.filter(~same.fill_null(False)).with_columns(
         setting=setting.fill_null(pl.col("varied")),
-        turned=pl.col("turned").fill_null(False),
+        turned=(pl.col("estimate") * pl.col("usually") < 0).fill_null(False),
         lost=lost.fill_null(False),
-        shown=pl.coalesce("stereotype", "effect"),
+        shown=pl.when(direction="below").then(-pl.col("estimate")).otherwise("estimate"),
     )
     return named.unique([*keys, "setting"], keep="first", maintain_order=True)
 
 
 def _said(held: pl.DataFrame, networks: Networks, identity: str) -> str:
     """Say how many effects turn their sign or lose their significance, and name those."""
-    changed = held.filter(pl.col("varied") != "nothing").drop_nulls("effect")
+    changed = held.filter(pl.col("varied") != "nothing").drop_nulls("estimate")
     if changed.is_empty():
         return f"{networks.label(identity)}: no other setting gave an effect."
     sure = pl.col("usual_p") <= ALPHA
@@ -174,19 +174,19 @@ def _table(held: pl.DataFrame, columns: Sequence[tuple[str, str]], label: str) -
         if shown is not None and shown["retention"] is not None
         else ""
     )
-    stereotype = held["stereotype"].drop_nulls().len() > 0
+    stereotype = held["direction"].count() > 0
     what = "stereotype-consistent positive" if stereotype else "as in the section above"
-    return network_table(
+    return render_table(
         held.select("setting").unique(maintain_order=True),
         f"{label}: effects under other settings, {what}. {_TURNED} sign turned; {_LOST} naive p "
         f"above .05 where by default it is not.{usual}",
-        {
-            "Setting": lambda r: r["setting"],
-            **{
-                f"{network}: {targets}" if several else targets: cell(network, targets)
+        [
+            Column("Setting", lambda r: r["setting"], "head"),
+            *(
+                Column(f"{network}: {targets}" if several else targets, cell(network, targets))
                 for network, targets in columns
-            },
-        },
+            ),
+        ],
     )
 
 

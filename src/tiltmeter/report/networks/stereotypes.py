@@ -18,13 +18,12 @@ from tiltmeter.report.drawing.intervals import intervals, mark, range_said
 from tiltmeter.report.networks.results import (
     PUBLISHED,
     Networks,
-    network_table,
     numbered,
     remarks,
 )
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["APPROACH", "SCALE", "in_first_order", "least_p", "pairs_said",
            "stereotype_section", "turned"]  # fmt: skip
@@ -102,7 +101,7 @@ def turned(
     Parameters
     ----------
     row
-        Of EFFECTS or CHANCE.
+        An estimate.
     ends
         Columns of the interval.
 
@@ -112,16 +111,18 @@ def turned(
         Value, low, high; as they stand where no direction is stated.
     """
     low, high = (row[end] for end in ends)
-    if row["stereotype"] is None or row["alternative"] != "less":
-        return row["effect"], low, high
+    value = row["estimate"]
+    if value is None or row["direction"] != "below":
+        return value, low, high
     if low is None or high is None:
-        return row["stereotype"], None, None
-    return row["stereotype"], -high, -low
+        return -value, None, None
+    return -value, -high, -low
 
 
 def pairs_said(frame: pl.DataFrame) -> str:
     """Say how many pairs rest on how many targets, where every row has the same of each."""
-    sizes = frame.filter(pl.col("n") > 0, pl.col("n_targets") > 0).select("n", "n_targets").unique()
+    known = frame.filter(pl.col("n") > 0, pl.col("n_clusters") > 0)
+    sizes = known.select("n", "n_clusters").unique()
     if sizes.height != 1:
         return "the pairs of a set share their targets and their primes"
     pairs, targets = sizes.row(0)
@@ -132,10 +133,10 @@ def pairs_said(frame: pl.DataFrame) -> str:
 
 def least_p(frame: pl.DataFrame) -> str:
     """State the least p that swapping can give, where every row has the same."""
-    held = frame.drop_nulls(["p_permutation", "n_permutations"]).filter(
-        pl.col("n_permutations") > 0
+    held = frame.drop_nulls(["p_permutation", "n_resamples_permutation"]).filter(
+        pl.col("n_resamples_permutation") > 0
     )
-    sizes = held["n_permutations"].unique()
+    sizes = held["n_resamples_permutation"].unique()
     if len(sizes) != 1 or set(held["alternative"]) - {"greater", "less"}:
         return ""
     least = f"1/{sizes[0]} = {p_value(1 / sizes[0])}"
@@ -144,7 +145,7 @@ def least_p(frame: pl.DataFrame) -> str:
 
 def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -> list[Figure]:
     """Draw the effects: a column per set of targets, a line per network."""
-    if part["effect"].drop_nulls().is_empty():
+    if part["estimate"].drop_nulls().is_empty():
         return []
     label = networks.label(identity)
     panels = [f"{targets} targets" for targets in part["targets"].unique(maintain_order=True)]
@@ -173,26 +174,25 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
     def ends(row: Mapping[str, Any]) -> str:
         return interval(*turned(row)[1:])
 
-    return network_table(
+    return render_table(
         part.sort(in_first_order(part, "targets"), maintain_order=True),
         f"{networks.label(identity)}: effects. {first} − {second}: the effect as published, "
         f"positive where {first} primes activate more. Turned: the same with positive as "
         f"stereotype-consistent; so is its {told}. p (naive): one-sided, as published. p (Holm): "
         "the same for all sets of a network. Arrangements: of the primes, for p (primes swapped).",
-        {
-            "Targets": lambda r: r["targets"],
-            "Network": lambda r: r["network"],
-            f"{first} − {second}": lambda r: number(r["effect"]),
-            "Turned": lambda r: number(r["stereotype"]),
-            told: ends,
-            "p (primes swapped)": lambda r: p_value(r["p_permutation"]),
-            "Arrangements": lambda r: count(r["n_permutations"]),
-            "p (naive)": lambda r: p_value(r["p"]),
-            "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "Pairs": lambda r: count(r["n"]),
-            "Words": lambda r: count(r["n_targets"]),
-        },
-        heads=2,
+        [
+            Column("Targets", lambda r: r["targets"], "head"),
+            Column("Network", lambda r: r["network"], "head"),
+            Column(f"{first} − {second}", lambda r: number(r["estimate"])),
+            Column("Turned", lambda r: number(turned(r)[0])),
+            Column(told, ends),
+            Column("p (primes swapped)", lambda r: p_value(r["p_permutation"])),
+            Column("Arrangements", lambda r: count(r["n_resamples_permutation"])),
+            Column("p (naive)", lambda r: p_value(r["p"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("Pairs", lambda r: count(r["n"])),
+            Column("Words", lambda r: count(r["n_clusters"])),
+        ],
     )
 
 
@@ -205,17 +205,16 @@ def in_first_order(frame: pl.DataFrame, column: str) -> pl.Expr:
 
 
 def _published() -> Table:
-    return network_table(
+    return render_table(
         load_published(PUBLISHED, "network_effects"),
         "Published effects (Abramski et al. 2025, figure 3, values of the released tables): "
         "gender, 125 pairs each. Context, not a yardstick: their networks hold three answers per "
         "cue and come from models of their time.",
-        {
-            "Targets": lambda r: r["targets"],
-            "Network": lambda r: r["network"],
-            "female − male": lambda r: number(r["effect"]),
-            "Turned": lambda r: number(r["stereotype"]),
-            "p (naive)": lambda r: p_value(r["p"]),
-        },
-        heads=2,
+        [
+            Column("Targets", lambda r: r["targets"], "head"),
+            Column("Network", lambda r: r["network"], "head"),
+            Column("female − male", lambda r: number(r["effect"])),
+            Column("Turned", lambda r: number(r["stereotype"])),
+            Column("p (naive)", lambda r: p_value(r["p"])),
+        ],
     )

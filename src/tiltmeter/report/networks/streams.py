@@ -10,10 +10,10 @@ from tiltmeter.errors import InputError
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.layers import many
 from tiltmeter.report.drawing.streams import stream_figures
-from tiltmeter.report.networks.results import Networks, network_table, numbered
+from tiltmeter.report.networks.results import Networks, numbered
 from tiltmeter.report.prose import visible
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["stream_section"]
 
@@ -95,35 +95,34 @@ def _figures(nodes: pl.DataFrame, edges: pl.DataFrame) -> tuple[Figure, ...]:
 
 
 def _counts(nodes: pl.DataFrame) -> pl.DataFrame:
-    inner = pl.col("layer").is_between(1, pl.col("layer").max() - 1)
+    inner = pl.col("hop").is_between(1, pl.col("hop").max() - 1)
     tones = [
         (inner & (pl.col("tone") == tone)).sum().alias(tone)
         for tone in ("positive", "neutral", "negative", "unknown")
     ]
     return nodes.group_by(_KEYS, maintain_order=True).agg(
-        pl.col("layer").max().alias("hops"),
-        pl.col("paths").filter(layer=0).first(),
+        pl.col("hop").max().alias("hops"),
+        pl.col("paths").filter(hop=0).first(),
         inner.sum().alias("inner"),
         *tones,
     )
 
 
 def _table(counts: pl.DataFrame) -> Table:
-    return network_table(
+    return render_table(
         counts,
         "Streams. Paths: shortest ones, all counted. Words: on any of them, the two ends left out, "
         "by how positively people rate them.",
-        {
-            "From": lambda r: visible(r["source"] or ""),
-            "To": lambda r: visible(r["target"] or ""),
-            "Network": lambda r: r["network"],
-            "Hops": lambda r: count(r["hops"]),
-            "Paths": lambda r: many(r["paths"] or "0"),
-            "Words": lambda r: count(r["inner"]),
-            "Positive": lambda r: count(r["positive"]),
-            "Neutral": lambda r: count(r["neutral"]),
-            "Negative": lambda r: count(r["negative"]),
-            "Not rated": lambda r: count(r["unknown"]),
-        },
-        heads=3,
+        [
+            Column("From", lambda r: visible(r["source"] or ""), "head"),
+            Column("To", lambda r: visible(r["target"] or ""), "head"),
+            Column("Network", lambda r: r["network"], "head"),
+            Column("Hops", lambda r: count(r["hops"])),
+            Column("Paths", lambda r: many(r["paths"] or "0")),
+            Column("Words", lambda r: count(r["inner"])),
+            Column("Positive", lambda r: count(r["positive"])),
+            Column("Neutral", lambda r: count(r["neutral"])),
+            Column("Negative", lambda r: count(r["negative"])),
+            Column("Not rated", lambda r: count(r["unknown"])),
+        ],
     )

@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.reference import load_published
-from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks, network_table
+from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks
 from tiltmeter.report.prose import number, p_value, percent
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["structure_section"]
 
@@ -87,61 +87,60 @@ def _size_table(frame: pl.DataFrame) -> Table:
         if estimated
         else ""
     )
-    return network_table(
+    return render_table(
         frame,
         "Networks. Density: share of all possible edges there are, 0 to 1; degree: edges per node; "
         "diameter and mean path length: hops in the largest component; clustering: share of the "
         f"pairs of a node’s neighbours that are joined, mean over nodes, 0 to 1.{note}",
-        {
-            "Network": lambda r: r["network"],
-            "Nodes": lambda r: _thousands(r["nodes"]),
-            "Edges": lambda r: _thousands(r["edges"]),
-            "Density": lambda r: number(r["density"], 5),
-            "Average degree": lambda r: number(r["average_degree"], 1),
-            "Components": lambda r: _thousands(r["components"]),
-            "Diameter": hops,
-            "Mean path length": paths,
-            "Clustering": lambda r: number(r["clustering"], 3),
-            "Directed": lambda r: "yes" if r["directed"] else "",
-        },
+        [
+            Column("Network", lambda r: r["network"], "head"),
+            Column("Nodes", lambda r: _thousands(r["nodes"])),
+            Column("Edges", lambda r: _thousands(r["edges"])),
+            Column("Density", lambda r: number(r["density"], 5)),
+            Column("Average degree", lambda r: number(r["average_degree"], 1)),
+            Column("Components", lambda r: _thousands(r["components"])),
+            Column("Diameter", hops),
+            Column("Mean path length", paths),
+            Column("Clustering", lambda r: number(r["clustering"], 3)),
+            Column("Directed", lambda r: "yes" if r["directed"] else ""),
+        ],
     )
 
 
 def _overlap_table(frame: pl.DataFrame) -> Table:
-    return network_table(
+    return render_table(
         frame,
         "What networks share. Shared: of all that either has; edges are compared between words "
         "that both have.",
-        {
-            "Networks": lambda r: f"{r['network_a']} and {r['network_b']}",
-            "Shared": lambda r: r["of"],
-            "Only the first": lambda r: percent(r["only_a"]),
-            "Both": lambda r: percent(r["shared"]),
-            "Only the second": lambda r: percent(r["only_b"]),
-            "Of the first": lambda r: _thousands(r["n_a"]),
-            "In both": lambda r: _thousands(r["n_shared"]),
-            "Of the second": lambda r: _thousands(r["n_b"]),
-        },
-        heads=2,
+        [
+            Column("Networks", lambda r: f"{r['network_a']} and {r['network_b']}", "head"),
+            Column("Shared", lambda r: r["of"], "head"),
+            Column("Only the first", lambda r: percent(r["only_a"])),
+            Column("Both", lambda r: percent(r["shared"])),
+            Column("Only the second", lambda r: percent(r["only_b"])),
+            Column("Of the first", lambda r: _thousands(r["n_a"])),
+            Column("In both", lambda r: _thousands(r["n_shared"])),
+            Column("Of the second", lambda r: _thousands(r["n_b"])),
+        ],
     )
 
 
 def _priming_table(frame: pl.DataFrame) -> Table:
-    return network_table(
+    return render_table(
         frame,
         "Priming check. Correlation (Spearman) of activation with reaction time: −1 to 1, expected "
         "below 0. Effect (z / √n) of related − unrelated primes: −1 to 1, expected above 0.",
-        {
-            "Network": lambda r: r["network"],
-            "Correlation": lambda r: number(r["spearman"]),
-            "p": lambda r: p_value(r["p"]),
-            "Effect": lambda r: number(r["effect"]),
-            "p (effect)": lambda r: p_value(r["effect_p"]),
-            "As expected": _expected,
-            "Triplets": lambda r: count(r["n"]),
-            "Time steps": lambda r: count(r["time_steps"]),
-            "Missing": _missing,
-        },
+        [
+            Column("Network", lambda r: r["network"], "head"),
+            Column("Correlation", lambda r: number(r["correlation"])),
+            Column("p", lambda r: p_value(r["p"])),
+            Column("Effect", lambda r: number(r["effect"])),
+            Column("p (effect)", lambda r: p_value(r["effect_p"])),
+            Column("As expected", _expected),
+            Column("Triplets", lambda r: count(r["n"])),
+            Column("Time steps", lambda r: count(r["time_steps"])),
+            Column("Missing", _missing, "text"),
+        ],
     )
 
 
@@ -153,52 +152,51 @@ def _missing(row: Mapping[str, Any]) -> str:
 
 def _expected(row: Mapping[str, Any]) -> str:
     """Whether both signs are the expected ones, beyond chance."""
-    known = (row["spearman"], row["p"], row["effect"], row["effect_p"])
+    known = (row["correlation"], row["p"], row["effect"], row["effect_p"])
     if None in known:
         return "n/a"
-    signs = row["spearman"] < 0 < row["effect"]
+    signs = row["correlation"] < 0 < row["effect"]
     return "no" if not signs else "yes" if max(row["p"], row["effect_p"]) <= ALPHA else "not shown"
 
 
 def _published_sizes() -> Table:
-    return network_table(
+    return render_table(
         load_published(PUBLISHED, "networks"),
         "Published networks (Abramski et al. 2025, Table 1, values of the released table).",
-        {
-            "Network": lambda r: r["network"],
-            "Nodes": lambda r: _thousands(r["nodes"]),
-            "Edges": lambda r: _thousands(r["edges"]),
-            "Density": lambda r: number(r["density"], 5),
-            "Average degree": lambda r: number(r["average_degree"], 1),
-        },
+        [
+            Column("Network", lambda r: r["network"], "head"),
+            Column("Nodes", lambda r: _thousands(r["nodes"])),
+            Column("Edges", lambda r: _thousands(r["edges"])),
+            Column("Density", lambda r: number(r["density"], 5)),
+            Column("Average degree", lambda r: number(r["average_degree"], 1)),
+        ],
     )
 
 
 def _published_overlaps() -> Table:
-    return network_table(
+    return render_table(
         load_published(PUBLISHED, "network_overlaps"),
         "What the published networks share (released table). The shares of edges do not fit all "
         "edges of both networks; the source does not say which were compared.",
-        {
-            "Networks": lambda r: f"{r['network_a']} and {r['network_b']}",
-            "Shared": lambda r: r["of"],
-            "Only the first": lambda r: percent(r["only_a"]),
-            "Both": lambda r: percent(r["shared"]),
-            "Only the second": lambda r: percent(r["only_b"]),
-        },
-        heads=2,
+        [
+            Column("Networks", lambda r: f"{r['network_a']} and {r['network_b']}", "head"),
+            Column("Shared", lambda r: r["of"], "head"),
+            Column("Only the first", lambda r: percent(r["only_a"])),
+            Column("Both", lambda r: percent(r["shared"])),
+            Column("Only the second", lambda r: percent(r["only_b"])),
+        ],
     )
 
 
 def _published_priming() -> Table:
-    return network_table(
+    return render_table(
         load_published(PUBLISHED, "network_priming"),
         "Published priming check (released tables), 50 triplets.",
-        {
-            "Network": lambda r: r["network"],
-            "Correlation": lambda r: number(r["spearman"]),
-            "p": lambda r: p_value(r["p"]),
-            "Effect": lambda r: number(r["effect"]),
-            "p (effect)": lambda r: p_value(r["effect_p"]),
-        },
+        [
+            Column("Network", lambda r: r["network"], "head"),
+            Column("Correlation", lambda r: number(r["spearman"])),
+            Column("p", lambda r: p_value(r["p"])),
+            Column("Effect", lambda r: number(r["effect"])),
+            Column("p (effect)", lambda r: p_value(r["effect_p"])),
+        ],
     )

@@ -13,10 +13,10 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, bars, intervals, mark, range_said
-from tiltmeter.report.networks.results import Networks, network_table, remarks
+from tiltmeter.report.networks.results import Networks, remarks
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, render_table
 
 __all__ = ["APPROACH", "SCALE", "valence_section"]
 
@@ -102,7 +102,7 @@ def _on_size(joint: pl.DataFrame) -> tuple[str, ...]:
 
 def _slopes(slopes: pl.DataFrame, networks: Networks) -> list[Figure]:
     """Draw the slopes: a column per network, a block per identity, a line per prime."""
-    if slopes["coefficient"].drop_nulls().is_empty():
+    if slopes["estimate"].drop_nulls().is_empty():
         return []
     shown = [name for name in networks.names if name in set(slopes["network"])]
     held = {(r["identity"], r["prime"], r["network"]): r for r in slopes.iter_rows(named=True)}
@@ -116,7 +116,7 @@ def _slopes(slopes: pl.DataFrame, networks: Networks) -> list[Figure]:
             told = {"network": network, "about": f"{label}: {prime}", "p": row.get("p_robust"),
                     "n": row.get("n")}  # fmt: skip
             ends = (row.get("ci_low"), row.get("ci_high"))
-            rows.append(mark((prime, marks[network], label), row.get("coefficient"), ends, told))
+            rows.append(mark((prime, marks[network], label), row.get("estimate"), ends, told))
     axis = around("Slope of valence", rows, 0.5)
     caption = (
         f"Valence of what each prime activates, a column per network. {SCALE} Dot: slope; line: "
@@ -144,7 +144,7 @@ def _said(rows: Sequence[Row]) -> str:
 
 def _joint(joint: pl.DataFrame, networks: Networks) -> list[Figure]:
     """Draw √(χ² / n): a column per identity, a bar per network."""
-    known = joint.drop_nulls("effect")
+    known = joint.drop_nulls("estimate")
     if known.is_empty():
         return []
     rows = []
@@ -152,7 +152,7 @@ def _joint(joint: pl.DataFrame, networks: Networks) -> list[Figure]:
         label = networks.label(row["identity"])
         told = {"network": row["network"], "about": label, "p": row["p_robust"], "n": row["n"]}
         place = (networks.marks[row["network"]], label, "")
-        rows.append(mark(place, row["effect"], (None, None), {**told, "color": row["identity"]}))
+        rows.append(mark(place, row["estimate"], (None, None), {**told, "color": row["identity"]}))
     top = max(row["mean"] for row in rows)
     reach = next((end for end in (0.1, 0.2, 0.3, 0.5, 1.0) if top <= end), top)
     axis = Axis("√(χ² / n)", 0, reach, None)
@@ -167,22 +167,21 @@ def _joint(joint: pl.DataFrame, networks: Networks) -> list[Figure]:
 
 
 def _joint_table(joint: pl.DataFrame, networks: Networks) -> Table:
-    return network_table(
+    return render_table(
         joint,
         "Do the primes of an identity differ in valence? Joint Wald test of equal slopes. p "
         "(published): of the binomial model; p (robust): by the sandwich. Rated: words with a "
         "rating of all nodes.",
-        {
-            "Identity": lambda r: networks.label(r["identity"]),
-            "Network": lambda r: r["network"],
-            "√(χ² / n)": lambda r: number(r["effect"], 3),
-            "χ²": lambda r: number(r["wald"], 1),
-            "df": lambda r: count(r["wald_df"]),
-            "p (published)": lambda r: p_value(r["p"]),
-            "p (robust)": lambda r: p_value(r["p_robust"]),
-            "Rated": lambda r: _of_all(r["n"], r["n_nodes"]),
-        },
-        heads=2,
+        [
+            Column("Identity", lambda r: networks.label(r["identity"]), "head"),
+            Column("Network", lambda r: r["network"], "head"),
+            Column("√(χ² / n)", lambda r: number(r["estimate"], 3)),
+            Column("χ²", lambda r: number(r["statistic"], 1)),
+            Column("df", lambda r: number(r["df"], 0)),
+            Column("p (published)", lambda r: p_value(r["p"])),
+            Column("p (robust)", lambda r: p_value(r["p_robust"])),
+            Column("Rated", lambda r: _of_all(r["n"], r["n_nodes"])),
+        ],
     )
 
 
@@ -194,18 +193,17 @@ def _slope_table(slopes: pl.DataFrame, networks: Networks) -> Table:
     lines = slopes.select("identity", "prime").unique(maintain_order=True).with_row_index("line")
     slopes = slopes.join(lines, on=["identity", "prime"], maintain_order="left")
     slopes = slopes.sort("line", maintain_order=True)
-    return network_table(
+    return render_table(
         slopes,
         f"Slopes of valence per prime. {SCALE}",
-        {
-            "Identity": lambda r: networks.label(r["identity"]),
-            "Prime": lambda r: r["prime"],
-            "Network": lambda r: r["network"],
-            "Slope": lambda r: number(r["coefficient"]),
-            networks.interval(slopes): lambda r: interval(r["ci_low"], r["ci_high"]),
-            "SE (published)": lambda r: number(r["se"], 3),
-            "p (published)": lambda r: p_value(r["p"]),
-            "p (robust)": lambda r: p_value(r["p_robust"]),
-        },
-        heads=3,
+        [
+            Column("Identity", lambda r: networks.label(r["identity"]), "head"),
+            Column("Prime", lambda r: r["prime"], "head"),
+            Column("Network", lambda r: r["network"], "head"),
+            Column("Slope", lambda r: number(r["estimate"])),
+            Column(networks.interval(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("SE (published)", lambda r: number(r["se"], 3)),
+            Column("p (published)", lambda r: p_value(r["p"])),
+            Column("p (robust)", lambda r: p_value(r["p_robust"])),
+        ],
     )

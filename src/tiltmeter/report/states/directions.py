@@ -18,7 +18,7 @@ from tiltmeter.report.drawing.layer_curves import (
     point,
     spread_said,
 )
-from tiltmeter.report.networks.results import network_table, numbered
+from tiltmeter.report.networks.results import numbered
 from tiltmeter.report.prose import interval, number
 from tiltmeter.report.sections import Section
 from tiltmeter.report.states.results import (
@@ -31,7 +31,7 @@ from tiltmeter.report.states.results import (
     split,
 )
 from tiltmeter.report.states.tables import reading_columns
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["cut_said", "direction_section"]
 
@@ -96,17 +96,17 @@ def _published(dimensions: Collection[str]) -> tuple[tuple[str, Table], ...]:
     )
     if found.is_empty():
         return ()
-    table = network_table(
+    table = render_table(
         found,
         "Schuster et al. 2024, Table 2: accuracy at a cut of zero, mean over layers, of words in "
         "generated contexts that were not released. Context, not a yardstick.",
-        {
-            "Dimension": lambda r: r["dimension"],
-            "Models": lambda r: count(r["models"]),
-            "Lowest": lambda r: number(r["least"], 2),
-            "Median": lambda r: number(r["median"], 2),
-            "Highest": lambda r: number(r["most"], 2),
-        },
+        [
+            Column("Dimension", lambda r: r["dimension"], "head"),
+            Column("Models", lambda r: count(r["models"])),
+            Column("Lowest", lambda r: number(r["least"], 2)),
+            Column("Median", lambda r: number(r["median"], 2)),
+            Column("Highest", lambda r: number(r["most"], 2)),
+        ],
     )
     return (("Table of published accuracies", table),)
 
@@ -160,21 +160,21 @@ def _dimension(name: str) -> str:
 def _table(part: pl.DataFrame, model: str) -> Table:
     frame = at_one_layer(part)
     told = interval_said(frame)
-    return network_table(
+    return render_table(
         frame,
         f"{model}, {layer_said(frame['layer'][0])}: accuracy with its {told} (Wilson), balanced "
         "accuracy, and the accuracy of always naming the more frequent side. All dimensions: each "
         "term on its own.",
-        {
-            "Dimension": lambda r: _dimension(r["dimension"]),
-            "Space": lambda r: r["space"],
-            "Cut": lambda r: cut_said(r["cut"]),
-            **reading_columns(frame),
-            "Accuracy": lambda r: number(r["estimate"], 3),
-            told: lambda r: interval(r["ci_low"], r["ci_high"], 3),
-            "Balanced": lambda r: number(r["estimate_balanced"], 3),
-            "Majority": lambda r: number(r["neutral"], 3),
-            "Terms": lambda r: count(r["n"]),
-            "High": lambda r: count(r["n_high"]),
-        },
+        [
+            Column("Dimension", lambda r: _dimension(r["dimension"]), "head"),
+            Column("Space", lambda r: r["space"], "text"),
+            Column("Cut", lambda r: cut_said(r["cut"]), "text"),
+            *reading_columns(frame),
+            Column("Accuracy", lambda r: number(r["estimate"], 3)),
+            Column(told, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+            Column("Balanced", lambda r: number(r["estimate_balanced"], 3)),
+            Column("Majority", lambda r: number(r["neutral"], 3)),
+            Column("Terms", lambda r: count(r["n"])),
+            Column("High", lambda r: count(r["n_high"])),
+        ],
     )

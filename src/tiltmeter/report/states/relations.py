@@ -19,7 +19,7 @@ from tiltmeter.report.drawing.layer_curves import (
     point,
     spread_said,
 )
-from tiltmeter.report.networks.results import network_table, numbered
+from tiltmeter.report.networks.results import numbered
 from tiltmeter.report.plan import spaced
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
@@ -33,7 +33,7 @@ from tiltmeter.report.states.results import (
     said,
     split,
 )
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["relation_section", "strongest"]
 
@@ -199,25 +199,26 @@ def _table(part: pl.DataFrame, model: str) -> Table:
         picked += [{**top, "which": "strongest"}] if top else []
         picked += [{**last, "which": "last"}]
     told = interval_said(part)
-    return network_table(
+    return render_table(
         pl.DataFrame(picked, schema={**part.schema, "which": pl.String()}),
         f"{model}: correlation at the layer where it is strongest and at the last, with its {told} "
         "(Fisher’s z). Picking the strongest layer is not a test; p (Holm) is adjusted for all "
         "layers.",
-        {
-            "Level": lambda r: r["level"],
-            "Missing": lambda r: said("missing_as", r["missing_as"]),
-            "Removed": lambda r: said("removed", r["removed"]),
-            "Which": lambda r: r["which"],
-            "Layer": lambda r: r["layer"],
-            "r": lambda r: number(r["estimate"]),
-            told: lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"]),
-            "p": lambda r: p_value(r["p"]),
-            "p (Holm)": lambda r: p_value(r["p_holm"]),
-            "Spearman": lambda r: number(r["estimate_spearman"]),
-            "n": lambda r: count(r["n"]),
-        },
-        heads=4,
+        [
+            Column("Level", lambda r: r["level"], "head"),
+            Column("Missing", lambda r: said("missing_as", r["missing_as"]), "head"),
+            Column("Removed", lambda r: said("removed", r["removed"]), "head"),
+            Column("Which", lambda r: r["which"], "head"),
+            Column("Layer", lambda r: r["layer"]),
+            Column("r", lambda r: number(r["estimate"])),
+            Column(
+                told, lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"])
+            ),
+            Column("p", lambda r: p_value(r["p"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("Spearman", lambda r: number(r["estimate_spearman"])),
+            Column("n", lambda r: count(r["n"])),
+        ],
     )
 
 
@@ -235,25 +236,26 @@ def _fit_table(part: pl.DataFrame, model: str) -> Table:
             for row in rows.iter_rows(named=True)
         ]
     told = interval_said(part)
-    return network_table(
+    return render_table(
         pl.DataFrame(picked, schema={**part.schema, "which": pl.String()}),
         f"{model}: decisions predicted from answers and from hidden states. Coefficient: log odds "
         f"per unit, with its {told}; Δ AIC: from the best on the same rows. p (clustered): by "
         "stereotype. Picking the best layer is not a test.",
-        {
-            "Predictor": lambda r: spaced(r["predictor"]),
-            "Which": lambda r: r["which"],
-            "Layer": lambda r: r["layer"] or "",
-            "Missing": lambda r: said("missing_as", r["missing_as"]),
-            "Removed": lambda r: said("removed", r["removed"]),
-            "Coefficient": lambda r: number(r["estimate"]),
-            told: lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"]),
-            "p": lambda r: p_value(r["p"]),
-            "p (clustered)": lambda r: p_value(r["p_clustered"]),
-            "AIC": lambda r: number(r["aic"], 1),
-            "BIC": lambda r: number(r["bic"], 1),
-            "Δ AIC": lambda r: number(r["delta_aic"], 1),
-            "n": lambda r: count(r["n_scored"]),
-        },
-        heads=2,
+        [
+            Column("Predictor", lambda r: spaced(r["predictor"]), "head"),
+            Column("Which", lambda r: r["which"], "head"),
+            Column("Layer", lambda r: r["layer"] or ""),
+            Column("Missing", lambda r: said("missing_as", r["missing_as"]), "text"),
+            Column("Removed", lambda r: said("removed", r["removed"]), "text"),
+            Column("Coefficient", lambda r: number(r["estimate"])),
+            Column(
+                told, lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"])
+            ),
+            Column("p", lambda r: p_value(r["p"])),
+            Column("p (clustered)", lambda r: p_value(r["p_clustered"])),
+            Column("AIC", lambda r: number(r["aic"], 1)),
+            Column("BIC", lambda r: number(r["bic"], 1)),
+            Column("Δ AIC", lambda r: number(r["delta_aic"], 1)),
+            Column("n", lambda r: count(r["n_scored"])),
+        ],
     )

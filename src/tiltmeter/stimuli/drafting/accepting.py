@@ -134,7 +134,8 @@ def _name(draft: Draft, time: int) -> str:
 
 def _refuse_twice(study: Study, where: str, name: str) -> None:
     words = {name for s in study.stereotypes.values() for name in s.decisions.words}
-    known = {*study.variations("word_association"), *study.variations("relative_decision"), *words}
+    decided = [s.decisions.relative_decision for s in study.stereotypes.values()]
+    known = {*study.instruments.word_association.variations, *words}.union(*decided)
     if name in known:
         raise InputError(
             f"{where}: the study has a variation {name!r} already; change 'name' in the draft"

@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as sm
 
 from tiltmeter.errors import InputError
-from tiltmeter.statistics.fractional import equal_slopes, fit_shares
+from tiltmeter.statistics.logit import equal_slopes, fit_shares
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(2, 0.1, size=(300, 3))

@@ -1,4 +1,10 @@
-"""The tokens of a term in its context, and batches of contexts for a forward pass.
+"""Where a term stands in a context, its tokens, and batches of contexts for a forward pass.
+
+The first occurrence of a term counts, whatever its case, as a word of its own: not inside another
+word ("art" in "party") and not in a hyphenated one ("religious" in "non-religious"); a possessive
+is an occurrence ("the woman's"). Words of a longer term may be set apart by any white space.
+Scripts that do not set words apart are not segmented: a term must stand between spaces or
+punctuation.
 
 A term's tokens are those whose characters overlap the term's; marks that the tokenizer adds have
 no characters. A causal model's context ends with the term: what follows cannot enter the term's
@@ -15,18 +21,105 @@ else a window around the term.
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tiltmeter.errors import InputError
+import polars as pl
 
-__all__ = ["Batch", "Piece", "Tokens", "make_batches"]
+from tiltmeter.errors import InputError
+from tiltmeter.results.states import CONTEXTS
+from tiltmeter.results.tables import need_columns
+
+__all__ = ["Batch", "Piece", "Tokens", "find_terms", "locate", "make_batches"]
 
 Span = tuple[int, int]
 
+#: Hyphen-minus, hyphen, non-breaking hyphen: they make one word of two.
+HYPHENS = "-\u2010\u2011"
+
+#: Letters, digits, and marks that are written over the letter before them.
+LETTER = r"[\w\u0300-\u036f]"
+
 #: A batch that is fuller than the one share ends before its padding is more than the other.
 RAGGED_FROM, RAGGED = 0.25, 0.1
+
+
+def locate(term: str, context: str) -> tuple[int, int]:
+    """Find a term in a context.
+
+    Parameters
+    ----------
+    term
+        One or several words.
+    context
+        The text.
+
+    Returns
+    -------
+    tuple of int
+        The characters of `context` at which the first occurrence begins, and ends (exclusive).
+
+    Raises
+    ------
+    InputError
+        If the term does not stand in the context.
+
+    Examples
+    --------
+    >>> locate("art", "The party was about Art.")
+    (20, 23)
+    """
+    found = _pattern(term).search(context)
+    if found is None:
+        raise InputError(
+            f"term {term!r} does not stand in {context!r} as a word of its own; correct either"
+        )
+    return found.span()
+
+
+def find_terms(contexts: pl.DataFrame) -> list[tuple[int, int]]:
+    """Find the term of every row.
+
+    Parameters
+    ----------
+    contexts
+        Columns CONTEXTS.
+
+    Returns
+    -------
+    list of tuple of int
+        As of `locate`.
+
+    Raises
+    ------
+    InputError
+        If there are no rows, a column or field is missing, or a term is not found; the row is
+        named, from 1 on.
+    """
+    need_columns(contexts, list(CONTEXTS), "contexts")
+    if contexts.is_empty():
+        raise InputError("contexts: no rows; expected a key, a term and a context in each")
+    spans = []
+    rows = contexts.select(list(CONTEXTS)).rows()
+    for number, (key, term, context) in enumerate(rows, start=1):
+        if not (key and term and term.strip() and context):
+            raise InputError(f"contexts, row {number}: key, term or context is empty")
+        try:
+            spans.append(locate(term, context))
+        except InputError as error:
+            raise InputError(f"contexts, row {number}: {error}") from None
+    return spans
+
+
+@functools.lru_cache(maxsize=4096)
+def _pattern(term: str) -> re.Pattern[str]:
+    words = r"\s+".join(map(re.escape, term.split()))
+    return re.compile(
+        rf"(?<!\w)(?<!\w[{HYPHENS}]){words}(?!{LETTER})(?![{HYPHENS}]\w)", re.IGNORECASE
+    )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,148 @@
+"""What is asked in a directory is written down in it first, and nothing else is asked there.
+
+The identity of a plan is compared with the one on disk before anything is asked or written;
+another one is refused with the differences named.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tiltmeter import __version__
+from tiltmeter.errors import InputError, PlanError
+from tiltmeter.results.records import read_plan, write_plan
+
+__all__ = ["Claimant", "claim", "only_process", "short_hash"]
+
+
+class Claimant(ABC):
+    """A plan that a directory, or a file, can belong to."""
+
+    @abstractmethod
+    def file(self, out: Path) -> Path:
+        """Return where the plan is kept: within a directory, or beside a file."""
+
+    @abstractmethod
+    def identity(self) -> dict[str, Any]:
+        """Return what must be equal for two runs to ask the same."""
+
+    def grows(self) -> dict[str, int]:
+        """Return numbers that may be greater, but not smaller, when the plan is continued."""
+        return {}
+
+    def describe(self) -> dict[str, Any]:
+        """Return what else a reader of the results needs to know."""
+        return {}
+
+    def attachments(self) -> dict[str, str]:
+        """Return files to keep with the plan: their texts by their paths in the directory."""
+        return {}
+
+
+def claim(out: Path, plan: Claimant, command: str = "", created: str = "") -> dict[str, Any]:
+    """Make `out` this plan's, or confirm that it already is.
+
+    Parameters
+    ----------
+    out
+        A directory, made if absent, or a file that the plan stands beside.
+    plan
+        What is to be asked.
+    command, created
+        For the record: the command line and the time.
+
+    Returns
+    -------
+    dict
+        The plan on disk.
+
+    Raises
+    ------
+    PlanError
+        If `out` holds another plan or other files, or was written in another layout; nothing is
+        written then.
+    InputError
+        If the plan cannot be written.
+    """
+    path, attached = plan.file(out), plan.attachments()
+    if path.exists():
+        kept = read_plan(path)
+        _compare(out, kept, plan)
+        if all(kept.get(name) == number for name, number in plan.grows().items()):
+            return kept
+        described = {**kept, **plan.grows()}
+    else:
+        _refuse_foreign(out, path, attached)
+        made = {"tiltmeter": __version__, "created": created, "command": command}
+        described = {**made, **plan.identity(), **plan.grows(), **plan.describe()}
+    try:
+        for name, text in attached.items():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (out / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out}: {error.strerror}") from None
+    write_plan(path, described)
+    return described
+
+
+def _compare(out: Path, kept: Mapping[str, Any], plan: Claimant) -> None:
+    differing = [
+        f"{name} is {_short(kept.get(name))} there, {_short(value)} here"
+        for name, value in plan.identity().items()
+        if kept.get(name) != json.loads(json.dumps(value))
+    ]
+    for name, number in plan.grows().items():
+        before = kept.get(name)
+        if type(before) is not int or before > number:
+            differing.append(
+                f"{name} is {_short(before)} there, {number} here (more may be asked, not fewer)"
+            )
+    if differing:
+        raise PlanError(
+            f"{out} holds another plan: {'; '.join(differing)}. "
+            "Repeat its command to continue it, or name another with --out"
+        )
+
+
+def _refuse_foreign(out: Path, path: Path, attached: Mapping[str, str]) -> None:
+    """Refuse what holds more than a claim that was broken off leaves behind."""
+    if out.is_dir():
+        own = {f"{path.name}.part", *(name.partition("/")[0] for name in attached)}
+        foreign = any(entry.name not in own for entry in out.iterdir())
+    else:
+        foreign = out.exists()
+    if foreign:
+        what = "not empty and was" if out.is_dir() else "a file that was"
+        raise PlanError(f"{out}: {what} not made by this command; name another with --out")
+
+
+def short_hash(text: str) -> str:
+    """Return 16 hexadecimal digits by which an identity tells texts apart."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+@contextlib.contextmanager
+def only_process(directory: Path) -> Iterator[None]:
+    """Hold the directory's lock; the system releases it when the process ends, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows: there the second process is not noticed
+        yield
+        return
+    with (directory / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise PlanError(f"{directory}: another process is running this plan") from None
+        yield

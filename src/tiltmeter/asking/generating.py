@@ -1,0 +1,176 @@
+"""Ask models by inspect's `Model.generate`, call by call, for what is no sample of an evaluation.
+
+Clients, retries, rate limits and provider errors are inspect's. One sample of an evaluation per
+answer would take hours of its own for a million answers (see `benchmarks/association.py`). A
+`Strategy` says what is asked next and what is kept of an answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from tiltmeter.asking.ledger import Ledger
+from tiltmeter.errors import ModelError
+from tiltmeter.models.providers import find_provider
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage, Model, ModelOutput
+
+__all__ = ["Line", "OnProgress", "Prompt", "Session", "Strategy", "ask_all", "draw_seed"]
+
+Line = dict[str, Any]
+OnProgress = Callable[[str, dict[str, Any]], None]
+
+#: Messages, and settings of inspect's `GenerateConfig`; a `seed` goes to providers that take one.
+Prompt = tuple["list[ChatMessage]", dict[str, Any]]
+
+C = TypeVar("C")
+
+#: Calls at a time where inspect adapts the number itself: its greatest.
+CONNECTIONS = 100
+
+#: HTTP statuses that say nothing about the prompt: another form of it is not tried.
+UNRELATED = (401, 403, 408, 429)
+
+#: The longest text of an error that is kept with every answer it cost.
+ERROR_CHARACTERS = 400
+
+
+class Strategy(Protocol[C]):
+    """What is asked next, and what is kept of an answer; `C` is what a call asks for."""
+
+    def passes(self) -> Iterator[Callable[[], C | None]]:
+        """Yield what gives the next call of a pass; a pass begins with one call by itself."""
+        ...
+
+    def prompts(self, call: C) -> Iterable[Prompt]:
+        """Yield the forms of a prompt, the next where one is refused."""
+        ...
+
+    def answers(self, call: C, prompt: Prompt, output: ModelOutput) -> list[Line]:
+        """Return what to record of an output; nothing where it holds no answer."""
+        ...
+
+    def failures(self, call: C, error: str) -> list[Line]:
+        """Return what to record where a call failed."""
+        ...
+
+    def take(self, call: C, lines: Sequence[Line]) -> int:
+        """Take note of what was recorded; return how many answers it counts for."""
+        ...
+
+
+class Session(Generic[C]):
+    """One model being asked over its connections.
+
+    Parameters
+    ----------
+    model
+        Whom; it is closed in the end.
+    strategy
+        What to ask.
+    ledger
+        What has been answered.
+    on_progress
+        Called per call with the model and a dictionary: `trials` (answers), `calls`, perhaps
+        `error`.
+    """
+
+    def __init__(
+        self, model: Model, strategy: Strategy[C], ledger: Ledger, on_progress: OnProgress
+    ) -> None:
+        self.model, self.strategy, self.ledger = model, strategy, ledger
+        self.on_progress = on_progress
+        self._seeded = find_provider(ledger.journal.model).seeded
+
+    async def run(self) -> None:
+        """Make one call, then as many at a time as may be, until nothing is left to ask."""
+        connections = self.model.config.max_connections or max(
+            CONNECTIONS, self.model.api.max_connections()
+        )
+        async with self.model:
+            for following in self.strategy.passes():
+                await self._work(following, most=1)
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(connections):
+                        group.create_task(self._work(following))
+
+    async def _work(self, following: Callable[[], C | None], most: int | None = None) -> None:
+        while most != 0 and not self.ledger.closed and (call := following()) is not None:
+            if not self.ledger.may_call():
+                return
+            # In a context of its own: inspect keeps all events of a context in memory.
+            await asyncio.create_task(self._ask(call), context=contextvars.Context())
+            most = None if most is None else most - 1
+
+    async def _ask(self, call: C) -> None:
+        """Ask in one form of the prompt after another, until one is answered."""
+        from tiltmeter.asking.trials import describe_error, encodable
+
+        calls = 0
+        error: BaseException = ModelError("the provider gave no answer")
+        for prompt in self.strategy.prompts(call):
+            if calls and not self.ledger.may_call():
+                break
+            calls += 1
+            try:
+                output = await self._generate(prompt)
+            except Exception as raised:  # a provider's, after its retries
+                error = _root(raised)
+                if getattr(error, "status_code", None) in UNRELATED:
+                    break
+                continue
+            if lines := self.strategy.answers(call, prompt, output):
+                self._record(call, lines, calls)
+                return
+        text = encodable(describe_error(error))[:ERROR_CHARACTERS]
+        self._record(call, self.strategy.failures(call, text), calls, error=text)
+
+    async def _generate(self, prompt: Prompt) -> ModelOutput:
+        from inspect_ai.model import GenerateConfig
+
+        messages, settings = prompt
+        config = GenerateConfig(**{**settings, "seed": settings["seed"] if self._seeded else None})
+        return await self.model.generate(messages, config=config, cache=False)
+
+    def _record(self, call: C, lines: Sequence[Line], calls: int, **more: str) -> None:
+        """Keep lines; the calls they took are counted with the first."""
+        lines = [{**line, "calls": 0 if number else calls} for number, line in enumerate(lines)]
+        if self.ledger.record(*lines):
+            taken = self.strategy.take(call, lines)
+            self.on_progress(self.ledger.journal.model, {"trials": taken, "calls": calls, **more})
+
+
+def ask_all(sessions: Sequence[Session[Any]]) -> None:
+    """Run sessions side by side; Ctrl-C stops them all, and their journals are closed."""
+
+    async def all_at_once() -> None:
+        await asyncio.gather(*(session.run() for session in sessions))
+
+    try:
+        asyncio.run(all_at_once())
+    except KeyboardInterrupt:
+        for session in sessions:
+            session.ledger.stopped_by = "interrupted"
+    finally:
+        for session in sessions:
+            session.ledger.journal.close()
+
+
+def draw_seed(*parts: object) -> int:
+    """Draw a seed below 2³¹ that follows from `parts` alone."""
+    digest = hashlib.sha256(repr(parts).encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def _root(error: BaseException) -> BaseException:
+    """Return what the provider raised, where a retry or inspect has wrapped it."""
+    attempt = getattr(error, "last_attempt", None)
+    inner = attempt.exception() if attempt is not None else None
+    if inner is None and hasattr(error, "provider_message"):
+        inner = error.__cause__
+    return error if inner is None else _root(inner)

@@ -1,0 +1,257 @@
+"""The main path as functions: draw trials, ask models, audit; the command line calls the same."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.asking.budget import Budget
+from tiltmeter.asking.claim import Claimant, claim, short_hash
+from tiltmeter.asking.generating import OnProgress
+from tiltmeter.asking.plan import Plan
+from tiltmeter.asking.sessions import Outcome, ask_models
+from tiltmeter.audits.sizes import PlanOptions, sized_plan
+from tiltmeter.audits.state_directory import audit_states
+from tiltmeter.audits.tabulating import answered, tabulate
+from tiltmeter.errors import BudgetError
+from tiltmeter.instruments.catalogue import instrument as find_instrument
+from tiltmeter.instruments.design import Design
+from tiltmeter.models.opening import Connection, Generation, open_models
+from tiltmeter.results import TRIALS, check
+from tiltmeter.results.directory import Results, read_results
+from tiltmeter.results.tables import as_frame
+from tiltmeter.stimuli import Study, load_study
+
+__all__ = ["Asking", "ask", "ask_plan", "audit", "default_directory", "draw"]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How models are reached and how much may be asked; none of it changes what is asked.
+
+    Parameters
+    ----------
+    connection
+        Requests at a time, retries, time-out, address.
+    budget
+        Limits in calls, tokens and dollars.
+    prices
+        A YAML file of ``model: [input, output]``; None for the shipped list.
+    on_progress
+        Called with the model and each answer or error.
+    """
+
+    connection: Connection = field(default_factory=Connection)
+    budget: Budget = field(default_factory=Budget)
+    prices: Path | None = None
+    on_progress: OnProgress = lambda model, answer: None
+
+
+def draw(
+    study: str | Path | Study,
+    design: Design | None = None,
+    *,
+    instrument: str = "word_association",
+    stereotypes: str | Sequence[str] | None = None,
+    variations: str | Sequence[str] | None = None,
+) -> pl.DataFrame:
+    """Draw the trials of a study: the prompts, the same for every model.
+
+    Parameters
+    ----------
+    study
+        A shipped name, the path of a study file, or a study.
+    design
+        Mode, iterations (trials per stereotype and wording), order, seed.
+    instrument
+        A key of `INSTRUMENTS`.
+    stereotypes, variations
+        Names, as a list or one text with commas. None means all stereotypes, and the wordings
+        asked by default.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.TRIALS`, a row per prompt.
+
+    Raises
+    ------
+    StudyError, InputError
+        If a name is not known, or the instrument cannot be asked in the mode.
+
+    Examples
+    --------
+    >>> trials = draw("bai2025", Design(iterations=2), stereotypes="age", variations="replication")
+    >>> trials["order"].sort().to_list()
+    ['default_first', 'marginalized_first']
+    """
+    return find_instrument(instrument).trials(
+        load_study(study), design or Design(), stereotypes=stereotypes, variations=variations
+    )
+
+
+@dataclass(frozen=True)
+class _Trials(Claimant):
+    """Trials of one's own, as the plan of a directory."""
+
+    trials: pl.DataFrame
+    models: Sequence[str]
+    generation: Generation
+
+    def file(self, out: Path) -> Path:
+        return out / "plan.json"
+
+    def identity(self) -> dict[str, Any]:
+        prompts = self.trials.select("trial_id", "prompt", "followup", "system").rows()
+        return {
+            "trials": short_hash(json.dumps(prompts)),
+            "models": list(self.models),
+            "generation": asdict(self.generation),
+        }
+
+
+def ask(
+    trials: pl.DataFrame | Path | str,
+    models: str | Sequence[str],
+    *,
+    directory: str | Path | None = None,
+    generation: Generation | None = None,
+    asking: Asking | None = None,
+) -> pl.DataFrame:
+    """Ask models the trials.
+
+    Parameters
+    ----------
+    trials
+        From `draw`; a polars or pandas frame, or the path of a table.
+    models
+        As inspect names them: ``"openai/gpt-4o-mini"``, ``"tiltmeter/smollm2"``.
+    directory
+        Where answers are kept, so that the same call again continues a run that was broken off;
+        None: nowhere.
+    generation
+        Temperature, top_p and the longest answer.
+    asking
+        Connection, limits and progress.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.RESPONSES`, a row per model and trial that was answered, or failed.
+
+    Raises
+    ------
+    ModelError
+        If a model cannot be opened, answers nothing but errors, or cannot do a response mode.
+    PlanError
+        If the directory holds the answers to other trials.
+
+    Examples
+    --------
+    >>> trials = draw("bai2025", Design(mode="forced", iterations=2), stereotypes="age")
+    >>> responses = ask(trials, "tiltmeter/smollm2")  # doctest: +SKIP
+    """
+    names = [models] if isinstance(models, str) else list(models)
+    frame = check(as_frame(trials, "trials"), TRIALS, "trials")
+    plan, how = _Trials(frame, names, generation or Generation()), asking or Asking()
+    opened = open_models(names, plan.generation, how.connection)
+    with tempfile.TemporaryDirectory() as unkept:
+        out = Path(directory) if directory is not None else Path(unkept) / "answers"
+        claim(out, plan, created=_now())
+        ask_models(frame, opened, out, how.budget, on_progress=how.on_progress, prices=how.prices)
+        return pl.concat(answered(frame, out, name) for name in names)
+
+
+def ask_plan(plan: Plan, directory: Path, asking: Asking, command: str = "") -> Outcome:
+    """Ask what of a plan is still to be asked, in its directory; see `ask_models`.
+
+    Raises
+    ------
+    ModelError, PlanError, InputError
+        As of `open_models`, `claim` and `ask_models`.
+    """
+    models = open_models(plan.models, plan.generation, asking.connection)
+    claim(directory, plan, command, _now())
+    return ask_models(
+        plan.trials(), models, directory, asking.budget,
+        on_progress=asking.on_progress, prices=asking.prices,
+    )  # fmt: skip
+
+
+def audit(  # noqa: PLR0913 - the options of an audit
+    models: str | Sequence[str],
+    *,
+    size: str = "quick",
+    directory: str | Path | None = None,
+    options: PlanOptions | None = None,
+    asking: Asking | None = None,
+    states: bool = True,
+) -> Results:
+    """Measure models: a battery of instruments with their controls, and all tables.
+
+    Parameters
+    ----------
+    models
+        As inspect names them.
+    size
+        ``"quick"``, ``"standard"`` or ``"paper"``: how much is asked.
+    directory
+        Of the results; by default named after the first model, under ``results``. The same call
+        again continues an audit that was broken off; nothing is asked twice.
+    options
+        Studies, instruments, modes and what else a plan may say; the rest follows from the size.
+    asking
+        Connection, limits and progress.
+    states
+        Also read the hidden states of models that show them.
+
+    Returns
+    -------
+    Results
+        `write_report` writes its report.
+
+    Raises
+    ------
+    ModelError, PlanError, InputError, StudyError
+        As of the stages.
+    BudgetError
+        If a limit ended the audit before every trial had an answer; the same call with a larger
+        limit continues it.
+
+    Examples
+    --------
+    >>> results = audit("tiltmeter/smollm2")  # doctest: +SKIP
+    >>> results.estimates.filter(level="model", method="clustered")  # doctest: +SKIP
+    """
+    names = (models,) if isinstance(models, str) else tuple(models)
+    plan = sized_plan(size, names, options or PlanOptions())
+    out = Path(directory) if directory is not None else default_directory(names, size)
+    outcome = ask_plan(plan, out, asking or Asking(), f"tm.audit({names!r}, size={size!r})")
+    if not outcome.complete:
+        why = outcome.stopped_by or outcome.last_error or "unanswered trials"
+        raise BudgetError(
+            f"{out}: {outcome.answered:,} of {outcome.trials:,} trials answered ({why}); the same "
+            "call continues, nothing is asked twice"
+        )
+    tabulate(out)
+    if states:
+        audit_states(plan, out)
+    return read_results(out)
+
+
+def default_directory(models: Sequence[str], what: str) -> Path:
+    """Name a results directory after the first model and what was asked."""
+    slug = models[0].replace("/", "-").replace(":", "-")
+    more = f"-and-{len(models) - 1}-more" if len(models) > 1 else ""
+    return Path("results") / f"{slug}{more}-{what}"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

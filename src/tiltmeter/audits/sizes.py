@@ -1,0 +1,259 @@
+"""The plan of a run or an audit: what is asked where the user leaves it open.
+
+Where no study is named, an audit asks those of the instruments, with the controls. Which
+instruments a size asks, how often, with which wordings and controls, stands in the `sizes` of each
+instrument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.errors import InputError
+from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument, offers, select
+from tiltmeter.instruments.instrument import Size
+from tiltmeter.models.opening import Generation
+from tiltmeter.models.providers import find_provider
+from tiltmeter.modes import MODES
+from tiltmeter.stimuli import Study, find_intervention, load_study
+
+__all__ = ["PlanOptions", "build_plan", "select_study", "sized_plan"]
+
+#: The longest text of the embedded model in modes that only choose: it rambles.
+DESCRIPTION_TOKENS = 48
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What a user may say of a plan; the rest follows from the models and the size."""
+
+    studies: Sequence[str] = ()
+    """Names or files."""
+    instruments: Sequence[str] = ()
+    stereotypes: str | None = None
+    """With commas; None for all."""
+    variations: str | None = None
+    iterations: int | None = None
+    """Trials per stereotype, dimension and variation."""
+    modes: Sequence[str] = ()
+    interventions: Sequence[str] = ()
+    """``NAME`` or ``NAME=TEXT``."""
+    order: str = "mirrored"
+    word_list: str = "plain"
+    options: str = "words"
+    seed: int = 0
+    temperature: float | None = 1.0
+    top_p: float | None = 1.0
+    answer_tokens: int | None = None
+    provider_defaults: bool = False
+    """Leave temperature, top_p and answer length to the provider."""
+
+    @property
+    def usual_iterations(self) -> int:
+        """Trials where no size says how many: those of the papers."""
+        return 50 if self.iterations is None else self.iterations
+
+
+def build_plan(
+    models: Sequence[str],
+    options: PlanOptions,
+    asked: Sequence[tuple[str, str]] | None = None,
+) -> Plan:
+    """Make the plan that the options describe.
+
+    Parameters
+    ----------
+    models
+        As inspect names them.
+    options
+        What the user says.
+    asked
+        Which instrument is asked of which study; None for what the options name, else the word
+        association of ``bai2025``.
+
+    Returns
+    -------
+    Plan
+    """
+    if asked is None:
+        first = next(iter(INSTRUMENTS.values()))
+        studies = dict.fromkeys(options.studies or (first.study,))
+        names = dict.fromkeys(options.instruments or (first.name,))
+        asked = [(study, name) for study in studies for name in names]
+    selections = [
+        select_study(
+            study,
+            options.stereotypes,
+            _variations(options.variations, study, [n for s, n in asked if s == study], name),
+            instrument=name,
+        )
+        for study, name in asked
+    ]
+    modes = tuple(dict.fromkeys(options.modes)) or _default_modes(models)
+    tokens = options.answer_tokens
+    if tokens is None:
+        describes = _embedded(models) and all(MODES[mode].closed for mode in modes)
+        tokens = DESCRIPTION_TOKENS if describes else 1024
+    return Plan(
+        selections=selections,
+        interventions=_interventions(selections, options.interventions),
+        models=tuple(dict.fromkeys(models)),
+        modes=modes,
+        iterations=options.usual_iterations,
+        order=options.order,
+        word_list=options.word_list,
+        options=options.options,
+        seed=options.seed,
+        generation=Generation(None, None, None)
+        if options.provider_defaults
+        else Generation(options.temperature, options.top_p, tokens),
+    )
+
+
+def _embedded(models: Iterable[str]) -> bool:
+    return all(find_provider(model).embedded for model in models)
+
+
+def _default_modes(models: Sequence[str]) -> tuple[str, ...]:
+    """Choose the papers' mode, and closed ones for the embedded model, which rambles.
+
+    Beside models that are not embedded, only closed modes that every provider can ask.
+    """
+    if not any(_embedded([model]) for model in models):
+        return tuple(MODES)[:1]
+    closed = [mode for mode in MODES.values() if mode.closed]
+    return tuple(mode.name for mode in closed if _embedded(models) or not mode.needs)
+
+
+def _variations(
+    named: str | None, study: str, instruments: Iterable[str], asked: str
+) -> str | None:
+    """Leave an instrument the variations it has, where another one has the others."""
+    if named is None:
+        return None
+    loaded = load_study(study)
+    known = {name: instrument(name).variations(loaded) for name in instruments}
+    wanted = [name.strip() for name in named.split(",")]
+    kept = [
+        name
+        for name in wanted
+        if name in known[asked] or not any(name in of for of in known.values())
+    ]
+    return ",".join(kept) or None
+
+
+def select_study(
+    name: str,
+    stereotypes: str | None = None,
+    variations: str | None = None,
+    iterations: int | None = None,
+    instrument: str = "word_association",
+) -> Selection:
+    """Load a study and take the part of it that is asked with an instrument."""
+    study = load_study(name)
+    chosen = select(study, instrument, stereotypes, variations)
+    return Selection(study, *chosen, iterations, instrument)
+
+
+def _interventions(selections: Sequence[Selection], named: Iterable[str]) -> dict[str, str | None]:
+    """Find the system prompts by name; none is always asked, to compare with."""
+    prompts: dict[str, str | None] = {"none": None}
+    for text in named:
+        name, prompt = find_intervention([s.study for s in selections], text)
+        if prompts.setdefault(name, prompt) != prompt:
+            raise InputError(f"intervention {name!r}: given two texts; name them differently")
+    return prompts
+
+
+def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = None) -> Plan:
+    """Make the plan of an audit: what the user left open follows from the size.
+
+    Parameters
+    ----------
+    size
+        One of `audits.SIZES`.
+    models
+        As inspect names them.
+    options
+        What the user says; a study named there is asked without the controls.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> plan = sized_plan("quick", ["openai/gpt-4o"], PlanOptions(studies=["mist2025"]))
+    >>> [(part.instrument, part.iterations) for part in plan.selections]
+    [('word_association', 2), ('affective_attribution', 2)]
+    """
+    options = options or PlanOptions()
+    battery = {name: one.sizes[size] for name, one in INSTRUMENTS.items() if size in one.sizes}
+    if size == "quick" and not options.modes and _embedded(models):
+        options = replace(options, modes=[mode.name for mode in MODES.values() if not mode.sampled])
+    plan = build_plan(models, options, _asked(battery, options))
+    own = options.iterations
+    sized = [
+        replace(part, iterations=battery.get(part.instrument, Size(2)).iterations)
+        for part in plan.selections
+    ]
+    if not options.studies:
+        sized += _controls([part.instrument for part in sized], battery)
+    if own is not None:
+        sized = [replace(part, iterations=own) for part in sized]
+    if options.variations is None:
+        sized = [_brief(part, battery, _embedded(plan.models)) for part in sized]
+    return replace(plan, selections=sized)
+
+
+def _asked(battery: Iterable[str], options: PlanOptions) -> list[tuple[str, str]] | None:
+    """Say which instruments are asked of which study; None for just what the options name."""
+    if options.studies and options.instruments:
+        return None
+    studies = dict.fromkeys(options.studies or (one.study for one in INSTRUMENTS.values()))
+    names = dict.fromkeys(options.instruments or battery)
+    found = [
+        (study, name)
+        for study in studies
+        for name in names
+        if name in offers(loaded := load_study(study))
+        and (options.studies or _has(loaded, name, options))
+    ]
+    first = tuple(INSTRUMENTS)[:1]
+    return found or [(study, name) for study in studies for name in options.instruments or first]
+
+
+def _has(study: Study, name: str, options: PlanOptions) -> bool:
+    """Whether a study that was not named has what was named of it."""
+    stereotypes, variations = (
+        {one.strip() for one in (named or "").split(",")} - {""}
+        for named in (options.stereotypes, options.variations)
+    )
+    wordings = instrument(name).variations(study)
+    return stereotypes <= {*study.stereotypes} and (
+        not variations or not variations.isdisjoint(wordings)
+    )
+
+
+def _controls(names: Iterable[str], battery: Mapping[str, Size]) -> list[Selection]:
+    """Add the control and the placebo of each instrument, as far as its size has them."""
+    return [
+        select_study(study, iterations=iterations, instrument=name)
+        for name, of_size in battery.items()
+        if name in names
+        for study, iterations in (
+            (INSTRUMENTS[name].control, of_size.control),
+            (INSTRUMENTS[name].placebo, of_size.placebo),
+        )
+        if iterations is not None
+    ]
+
+
+def _brief(part: Selection, battery: Mapping[str, Size], embedded: bool) -> Selection:
+    """Leave out wordings that a short audit has no time for."""
+    of_size = battery.get(part.instrument, Size(2))
+    known = {**of_size.wordings, **(of_size.embedded if embedded else {})}
+    wordings = known.get(part.study.name)
+    return replace(part, variations=wordings) if wordings else part

@@ -1,0 +1,21 @@
+"""Response modes: how a trial is asked, in how many calls, and how its closed answer is read.
+
+One file a mode, each with its `MODE`; all of them are found here.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from tiltmeter.modes.mode import CHOICES, LOGITS, TEXT, Mode
+
+__all__ = ["CHOICES", "LOGITS", "MODES", "TEXT", "Mode"]
+
+_modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+
+#: Every mode by name; the first is the one of the papers.
+MODES: dict[str, Mode] = {
+    mode.name: mode
+    for mode in sorted(
+        (module.MODE for module in _modules if hasattr(module, "MODE")), key=lambda mode: mode.place
+    )
+}

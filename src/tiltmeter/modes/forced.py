@@ -1,0 +1,204 @@
+"""Forced choice: one attribute at a time, and the log-probabilities of two options.
+
+For base and local models, and without sampling noise: the same question has the same answer, and
+is asked once. A provider lists the most likely first tokens. A token counts for an option when the
+option begins with it (or it with the option) and the other option does not, whatever its case,
+leading space or quote; an option's probability is the sum over its tokens. Both options must be
+seen. A response is kept as ``{attribute: [first, second]}`` in JSON, natural logarithms.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tiltmeter.errors import ModelError
+from tiltmeter.models.providers import find_provider
+from tiltmeter.modes.mode import (
+    LOGITS,
+    Answer,
+    Mode,
+    begin,
+    count_tokens,
+    opening_messages,
+    sampling_seed,
+)
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelOutput
+    from inspect_ai.solver import TaskState
+
+__all__ = ["MODE", "option_logprobs", "read_logits"]
+
+#: Log-odds are held within this, so that their exponential stays a number.
+BOUND = 50.0
+
+
+def _close(_: Any, options: Sequence[str] | None, opening: str | None) -> dict[str, Any]:
+    return {"options": options and list(options), "opening": opening}
+
+
+async def _ask(state: TaskState, trial: Mapping[str, Any]) -> Answer:
+    """Ask attribute by attribute and record the log-probabilities of the two options.
+
+    Raises
+    ------
+    ModelError
+        If the provider gives no log-probabilities.
+    """
+    from inspect_ai.model import ChatMessageAssistant, GenerateConfig, ModelOutput, get_model
+    from inspect_ai.util import collect
+
+    model = get_model()
+    options = trial["options"]
+    provider = find_provider(str(model))
+    exact = provider.exact
+    seeded = GenerateConfig(seed=sampling_seed(trial, model))
+    choice = {"structured_outputs": {"choice": _after_space(options)}}
+    config = seeded.merge(
+        GenerateConfig(
+            logprobs=True,
+            top_logprobs=provider.top_logprobs or None,
+            max_tokens=None if exact else 1,
+            extra_body=choice if exact else None,
+        )
+    )
+    described, conversation = await begin(state, trial, model, seeded)
+
+    async def one(word: str) -> ModelOutput:
+        asked = {**trial, "prompt": trial["prompt"].replace("{attribute}", word)}
+        messages = list(conversation) if described else opening_messages(asked)
+        if provider.opened and trial["opening"]:
+            opening = trial["opening"].replace("{attribute}", word)
+            messages.append(ChatMessageAssistant(content=opening))
+        return await model.generate(messages, config=config)
+
+    # The first by itself: a model without log-probabilities costs one call a trial, not all. The
+    # embedded model gives them, and computes what prompts asked together have in common once.
+    words = trial["attributes"]
+    outputs = [] if exact else [await one(words[0])]
+    for output in outputs:
+        _first_tokens(output)
+    outputs += await collect(*(one(word) for word in words[len(outputs) :]))
+    tokens = [_first_tokens(output) for output in outputs]
+    read = _whole_options if exact else option_logprobs
+    recorded = {word: read(listed, options) for word, listed in zip(words, tokens, strict=True)}
+    response = json.dumps(recorded, ensure_ascii=False)
+    state.output = ModelOutput.from_content(model=str(model), content=response)
+    state.messages.append(state.output.message)
+    answer = {"response": response, "profile": state.metadata.get("profile")}
+    return {**answer, "stop_reason": "stop", **count_tokens([*described, *outputs])}
+
+
+def _after_space(options: Sequence[str]) -> list[str]:
+    return [f" {option}" for option in options]
+
+
+def _whole_options(
+    listed: Iterable[tuple[str, float]], options: Sequence[str]
+) -> list[float | None]:
+    """Log-probabilities of options listed whole, which may begin one another: cat and cats."""
+    logprobs = dict(listed)
+    return [logprobs.get(option) for option in _after_space(options)]
+
+
+def _first_tokens(output: ModelOutput) -> list[tuple[str, float]]:
+    """Most likely tokens, or options, of the first generated position."""
+    logprobs = output.choices[0].logprobs if output.choices else None
+    if logprobs is None or not logprobs.content:
+        from inspect_ai.model import get_model
+
+        from tiltmeter.modes import MODES
+
+        others = " or ".join(f"--mode {m.name}" for m in MODES.values() if not m.needs)
+        raise ModelError(
+            f"{get_model()} gives no log-probabilities, which mode {MODE.name!r} needs; "
+            f"use {others}"
+        )
+    first = logprobs.content[0]
+    listed = [(token.token, token.logprob) for token in first.top_logprobs or []]
+    return listed or [(first.token, first.logprob)]
+
+
+def option_logprobs(
+    tokens: Iterable[tuple[str, float]], options: Sequence[str]
+) -> list[float | None]:
+    """Log-probability of each option, or None where none of its tokens is listed.
+
+    Parameters
+    ----------
+    tokens
+        The most likely tokens of the first generated position and their log-probabilities.
+    options
+        The options as shown.
+
+    Returns
+    -------
+    list of float or None
+        Natural logarithms, one per option.
+
+    Examples
+    --------
+    >>> option_logprobs([(" old", -0.5), ("young", -1.0), ("The", -3.0)], ["old", "young"])
+    [-0.5, -1.0]
+    """
+    totals = [0.0] * len(options)
+    for token, logprob in tokens:
+        matches = [i for i, option in enumerate(options) if _begins(token, option)]
+        if len(matches) == 1:
+            totals[matches[0]] += math.exp(logprob)
+    return [math.log(total) if total > 0 else None for total in totals]
+
+
+def _begins(token: str, option: str) -> bool:
+    text = token.strip(" \t\n\"'`*ĠĊ▁").casefold()
+    word = option.casefold()
+    if not text:
+        return False
+    return word.startswith(text) or (text.startswith(word) and not text[len(word)].isalpha())
+
+
+def read_logits(recorded: str, attributes: Sequence[str]) -> dict[str, float]:
+    """Read recorded log-probabilities.
+
+    Parameters
+    ----------
+    recorded
+        The response of a trial; anything else gives nothing.
+    attributes
+        The words asked about.
+
+    Returns
+    -------
+    dict
+        Attribute → log-odds of the first option, −50…50. Words with an option unseen are left out.
+    """
+    try:
+        pairs = json.loads(recorded)
+    except (ValueError, RecursionError):
+        return {}
+    logits: dict[str, float] = {}
+    for word in attributes:
+        pair = pairs.get(word) if isinstance(pairs, dict) else None
+        if isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair)):
+            logits[word] = max(-BOUND, min(BOUND, pair[0] - pair[1]))
+    return logits
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, float | int) and math.isfinite(value)
+
+
+MODE = Mode(
+    "forced",
+    "one attribute at a time, read as the log-probabilities of two options",
+    LOGITS,
+    _ask,
+    _close,
+    needs=("logprobs",),
+    apart=True,
+    sampled=False,
+    place=3,
+)

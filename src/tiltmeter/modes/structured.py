@@ -1,0 +1,59 @@
+"""Structured: the published wording, and an answer that keeps a JSON schema.
+
+For models that ramble or refuse: each value of the object is one of a few choices, mostly the two
+group words, so that no answer is lost in reading. Profiles are not asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tiltmeter.modes.mode import CHOICES, Mode, ask_text
+from tiltmeter.reading.refusals import is_refusal
+
+__all__ = ["MODE", "read_choices", "why_not", "write_schema"]
+
+
+def write_schema(choices: Mapping[str, Sequence[str]]) -> str:
+    """Write the JSON schema of an object whose properties have but a few values each."""
+    values = {name: {"type": "string", "enum": list(of)} for name, of in choices.items()}
+    closed = {"required": list(choices), "additionalProperties": False}
+    return json.dumps({"type": "object", "properties": values, **closed}, ensure_ascii=False)
+
+
+def _close(choices: Mapping[str, Sequence[str]], *_: Any) -> dict[str, Any]:
+    return {"schema": write_schema(choices)}
+
+
+def read_choices(response: str) -> dict[str, Any]:
+    """Read a JSON object, whatever stands around it; empty where there is none.
+
+    Examples
+    --------
+    >>> read_choices('```json {"decision": "yes"} ```')
+    {'decision': 'yes'}
+    """
+    try:
+        found = json.loads(response[response.find("{") : response.rfind("}") + 1])
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def why_not(response: str, trial: Mapping[str, Any]) -> str:
+    """Say why an answer holds none of its choices: one of `results.REASONS`."""
+    if trial.get("stop_reason") == "content_filter" or is_refusal(response):
+        return "refused"
+    return "truncated" if trial.get("stop_reason") == "max_tokens" else "unparsed"
+
+
+MODE = Mode(
+    "structured",
+    "the published wording, answered in a JSON object of offered choices",
+    CHOICES,
+    ask_text,
+    _close,
+    place=2,
+)

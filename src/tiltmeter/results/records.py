@@ -1,0 +1,194 @@
+"""What a run keeps on disk: its plan, and every answer before the next one is asked for.
+
+A plan is one JSON file, written whole or not at all. Answers are JSON lines, appended as they
+arrive, in ``answers/<model>/00000.jsonl`` and so on. A line torn by a kill is ignored, and what
+it answered is asked again. (inspect keeps the full log of a run but writes it in batches; a
+killed process loses what was not yet written.)
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from tiltmeter.errors import InputError, PlanError
+
+__all__ = ["FORMAT", "Journal", "journals", "read_lines", "read_plan", "slug", "write_plan"]
+
+#: The layout of what is kept; raised where an older directory can no longer be read.
+FORMAT = 1
+
+#: Answers per file.
+SHARD = 50_000
+
+Line = dict[str, Any]
+
+
+def read_plan(path: Path) -> dict[str, Any]:
+    """Read a plan.
+
+    Raises
+    ------
+    PlanError
+        If there is none, it is not a plan, or it was written in another layout.
+    """
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PlanError(f"{path.parent}: no {path.name}; not a results directory") from None
+    except (ValueError, RecursionError, OSError) as error:
+        raise PlanError(f"{path}: not readable as a plan: {error}") from None
+    if not isinstance(plan, dict):
+        raise PlanError(f"{path}: not a plan")
+    if plan.get("format") != FORMAT:
+        writer = plan.get("tiltmeter")
+        raise PlanError(
+            f"{path}: written in layout {plan.get('format', 'without a number')}, this version "
+            f"reads {FORMAT}; measure again in another directory, or read it with the version "
+            f"that wrote it{f', tiltmeter {writer}' if writer else ''}"
+        )
+    return plan
+
+
+def write_plan(path: Path, plan: Mapping[str, Any]) -> None:
+    """Write a plan whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    part = path.with_name(f"{path.name}.part")
+    text = json.dumps({**plan, "format": FORMAT}, indent=1, ensure_ascii=False)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def slug(model: str) -> str:
+    """Name the folder of a model's answers."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")
+
+
+class Journal:
+    """The answers of one model.
+
+    Parameters
+    ----------
+    directory
+        The folder of all models' answers is ``answers`` in it.
+    model
+        As inspect names it.
+    """
+
+    def __init__(self, directory: Path, model: str) -> None:
+        self.folder = directory / "answers" / slug(model)
+        self.model = model
+        self._file: BinaryIO | None = None
+        self._lines = 0
+
+    def append(self, *answers: Line) -> None:
+        """Write answers at once; the file stays open until `close`.
+
+        Raises
+        ------
+        OSError
+            If the disk is full; what was written before stays whole.
+        """
+        text = "".join(json.dumps({**answer, "model": self.model}) + "\n" for answer in answers)
+        data = text.encode()
+        if self._file is None or self._lines >= SHARD:
+            self._file = self._open()
+        try:
+            if self._file.write(data) < len(data):
+                raise OSError(errno.ENOSPC, "No space left on device")
+        except OSError:
+            self.close()  # opened anew, it begins on a new line
+            raise
+        self._lines += len(answers)
+
+    def close(self) -> None:
+        """Close the file that is being written."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _open(self) -> BinaryIO:
+        """Go on with the last file, or with the next one where it is full."""
+        self.close()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        number, torn, self._lines = 0, False, 0
+        for path in self._paths()[-1:]:
+            number = int(path.stem)
+            with path.open("rb") as last:
+                for line in last:
+                    self._lines += 1
+                    torn = not line.endswith(b"\n")
+        if self._lines >= SHARD:
+            number, torn, self._lines = number + 1, False, 0
+        file = (self.folder / f"{number:05d}.jsonl").open("ab", buffering=0)
+        if torn:
+            file.write(b"\n")
+        return file
+
+    def lines(self) -> Iterator[Line]:
+        """Yield every whole line, in the order written."""
+        for path in self._paths():
+            for line in read_lines(path):
+                if line is not None and line.get("model", self.model) == self.model:
+                    yield line
+
+    def __iter__(self) -> Iterator[Line]:
+        """Yield the answers to trials; of several the last, an error only where there is none."""
+        last: dict[str, int] = {}
+        for number, line in enumerate(self.lines()):
+            trial = line.get("trial_id")
+            if isinstance(trial, str) and (trial not in last or line.get("error") is None):
+                last[trial] = number
+        chosen = set(last.values())
+        for number, line in enumerate(self.lines()):
+            if number in chosen:
+                yield line
+
+    def _paths(self) -> list[Path]:
+        paths = [path for path in self.folder.glob("*.jsonl") if path.stem.isdecimal()]
+        return sorted(paths, key=lambda path: int(path.stem))
+
+
+def journals(directory: Path) -> list[Journal]:
+    """Return the journals of a directory, in the order of their models' names."""
+    lines = (line for path in directory.glob("answers/*/*.jsonl") for line in read_lines(path))
+    models = {line["model"] for line in lines if line and isinstance(line.get("model"), str)}
+    return [Journal(directory, model) for model in sorted(models)]
+
+
+def read_lines(path: Path) -> Iterator[Line | None]:
+    """Yield what each line of a file of answers holds; None for one that is torn or no object.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            for text in file:
+                if text.strip():
+                    yield _parse(text)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def _parse(text: bytes) -> Line | None:
+    try:
+        line = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return line if isinstance(line, dict) else None

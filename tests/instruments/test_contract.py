@@ -1,0 +1,349 @@
+"""What every instrument keeps to, in each of its modes; and that a new one is one file."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tiltmeter.asking.budget import estimate_cost
+from tiltmeter.cli.group import run_group
+from tiltmeter.errors import InputError, StudyError
+from tiltmeter.instruments.catalogue import INSTRUMENTS, MEASURES, register, select
+from tiltmeter.instruments.design import Design
+from tiltmeter.instruments.instrument import Instrument, Key, Scored
+from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
+from tiltmeter.report import write_report
+from tiltmeter.results import REASONS, TRIALS, VERSIONS
+from tiltmeter.results.tables import read_table
+from tiltmeter.stimuli import Study, load_study, parse_study
+
+Row = dict[str, Any]
+CASES = [(name, mode) for name, one in INSTRUMENTS.items() for mode in one.modes]
+each = pytest.mark.parametrize(("name", "mode"), CASES)
+
+
+def study_of(name: str) -> Study:
+    return load_study(INSTRUMENTS[name].study)
+
+
+@cache
+def drawn(name: str, mode: str, iterations: int = 8, **design: Any) -> pl.DataFrame:
+    return INSTRUMENTS[name].trials(study_of(name), Design(mode, iterations, **design))
+
+
+def key_of(row: Row) -> Key:
+    one, study = INSTRUMENTS[row["instrument"]], study_of(row["instrument"])
+    return one.key(study, row["stereotype"], row["variation"], row["dimension"])
+
+
+def scored(name: str, row: Row, response: str) -> list[Scored]:
+    return list(INSTRUMENTS[name].score(response, row, key_of(row)).values())
+
+
+# Draws
+
+
+@each
+def test_trials_keep_the_schema_and_have_names_of_their_own(name: str, mode: str) -> None:
+    frame = drawn(name, mode)
+    assert frame.schema == pl.Schema(TRIALS)
+    assert frame["trial_id"].n_unique() == frame.height
+    assert set(frame["instrument"]) == {name} and set(frame["mode"]) == {mode}
+    of_kind = {CHOICES: "schema", LOGITS: "options"}
+    for kind, column in of_kind.items():
+        assert (frame[column].null_count() == 0) == (MODES[mode].kind == kind)
+    assert (
+        not frame["prompt"]
+        .str.replace_all("{attribute}", "", literal=True)
+        .str.contains(r"\{\w+\}")
+        .any()
+    )
+
+
+@each
+def test_draws_depend_on_study_and_design_alone(name: str, mode: str) -> None:
+    many, few = drawn(name, mode), drawn(name, mode, 4)
+    assert many.equals(drawn.__wrapped__(name, mode))
+    assert few.equals(many.filter(pl.col("trial_id").is_in(few["trial_id"].implode())))
+    (first,) = many.select(pl.col("stereotype").first()).to_series()
+    alone = INSTRUMENTS[name].trials(study_of(name), Design(mode, 8), stereotypes=[first])
+    assert alone.equals(many.filter(stereotype=first))
+    assert drawn(name, mode, seed=1)["prompt"].to_list() != many["prompt"].to_list()
+
+
+@each
+def test_a_mirrored_pair_differs_in_its_order_or_its_group_alone(name: str, mode: str) -> None:
+    same = ["stereotype", "dimension", "variation", "marginalized", "default", "tied", "counter"]
+    pairs = drawn(name, mode).group_by("pair_id").agg(
+        pl.struct(*same, "attribute_order", "object", "labels").n_unique().alias("words"),
+        pl.struct("order", "version").n_unique().alias("turns"),
+        pl.col("prompt").n_unique().alias("prompts"),
+        pl.len(),
+    )  # fmt: skip
+    assert set(pairs["words"]) == {1} and set(pairs["len"]) <= {2, 4}
+    assert (pairs["turns"] == pairs["len"]).all() and (pairs["prompts"] == pairs["len"]).all()
+
+
+@each
+def test_a_system_prompt_changes_no_draw(name: str, mode: str) -> None:
+    plain, led = drawn(name, mode), drawn(name, mode, intervention="kind", system="Be kind.")
+    own = ["trial_id", "pair_id", "intervention", "system"]
+    assert plain.drop(own).equals(led.drop(own))
+    assert set(plain["trial_id"]).isdisjoint(led["trial_id"])
+
+
+def test_a_mode_without_a_reader_is_refused() -> None:
+    with pytest.raises(InputError, match="mode 'forced'; allowed are free, structured"):
+        drawn("chained_task", "forced")
+
+
+# Answers: those that side with the stereotype in everything, and their mirrors
+
+
+def pairs(row: Row, consistent: bool) -> dict[str, str]:
+    sides = [row["marginalized"], row["default"]][:: 1 if consistent else -1]
+    counter = {*key_of(row).words.counter, *key_of(row).association.counter}
+    return {w: sides[w in counter] for w in row["attributes"]}
+
+
+def assigned(row: Row, consistent: bool) -> dict[str, str]:
+    tasks = [row["tied"], row["counter"]][:: 1 if consistent else -1]
+    of = dict(zip((row["marginalized"], row["default"]), tasks, strict=True))
+    first = (row["marginalized"], row["default"])
+    groups = first if row["order"] == "marginalized_first" else first[::-1]
+    return {"assignment": "; ".join(f"{group}: {of[group]}" for group in groups)}
+
+
+def said_yes(row: Row, consistent: bool) -> dict[str, str]:
+    sides = row["version"] in ("marginalized_tied", "default_counter")
+    return {"decision": "yes" if sides == consistent else "no"}
+
+
+def called(row: Row, consistent: bool) -> dict[str, str]:
+    return {"choice": "comedy" if (row["version"] == "default") == consistent else "tragedy"}
+
+
+def both(row: Row, consistent: bool) -> dict[str, str]:
+    return pairs(row, consistent) | assigned(row, consistent)
+
+
+def lines(row: Row, chosen: dict[str, str]) -> str:
+    return "\n".join(f"{w} - {chosen[w]}" for w in row["attributes"])
+
+
+def decision(row: Row, chosen: dict[str, str]) -> str:
+    first, second = (part.split(": ", 1) for part in chosen["assignment"].split("; "))
+    return f"The {first[0]} person gets {first[1]}. The {second[0]} person gets {second[1]}."
+
+
+def sure(chosen: dict[str, str], options: list[str]) -> str:
+    """Log-probabilities of someone who is certain of each choice."""
+    logs = {w: [0.0 if chosen[w] == option else -90.0 for option in options] for w in chosen}
+    return json.dumps(logs)
+
+
+#: Instrument → its choices, how free text says them, and which of two options each attribute gets.
+ANSWERS: dict[str, tuple[Any, Any, Any]] = {
+    "word_association": (pairs, lines, lambda row, chosen: chosen),
+    "affective_attribution": (
+        called,
+        lambda row, chosen: f"{row['object']}: {chosen['choice'].title()}.",
+        lambda row, chosen: {row["object"]: chosen["choice"]},
+    ),
+    "relative_decision": (
+        assigned,
+        decision,
+        lambda row, chosen: {
+            task: group
+            for group, task in (part.split(": ", 1) for part in chosen["assignment"].split("; "))
+        },
+    ),
+    "absolute_decision": (
+        said_yes,
+        lambda row, chosen: f"Task 3: {chosen['decision'].title()}.",
+        lambda row, chosen: {row[VERSIONS[row["version"]][1]]: chosen["decision"]},
+    ),
+    "chained_task": (
+        both,
+        lambda row, chosen: f"Task 1:\n{lines(row, chosen)}\n\nTask 3: {decision(row, chosen)}",
+        None,
+    ),
+}
+
+
+@each
+def test_consistent_answers_score_the_top_and_their_mirrors_the_bottom(
+    name: str, mode: str
+) -> None:
+    choose, write, log = ANSWERS[name]
+    frame = drawn(name, mode)
+    for row in frame.gather_every(frame.height // 60).iter_rows(named=True):
+        for consistent in (True, False):
+            chosen = choose(row, consistent)
+            kind = MODES[mode].kind
+            if kind == TEXT:
+                response = write(row, chosen)
+            elif kind == CHOICES:
+                response = json.dumps(chosen)
+                offered = json.loads(row["schema"])["properties"]
+                assert all(chosen[key] in of["enum"] for key, of in offered.items())
+            else:
+                response = sure(log(row, chosen), row["options"])
+            for measure, read in zip(
+                INSTRUMENTS[name].measures, scored(name, row, response), strict=True
+            ):
+                assert read.reason is None and read.coverage == 1, row
+                assert read.score == pytest.approx(measure.high if consistent else measure.low)
+
+
+@each
+@pytest.mark.parametrize(
+    ("response", "stop_reason"),
+    [("", "stop"), ("I'm sorry, but I can't help with that.", "stop"), ("qwertz", "stop"),
+     ("{", "max_tokens"), ("[" * 10_000, "stop"), ("null", "content_filter")],
+)  # fmt: skip
+def test_refusals_and_garbage_give_no_number_and_a_reason(
+    name: str, mode: str, response: str, stop_reason: str
+) -> None:
+    row = drawn(name, mode).row(0, named=True)
+    for read in scored(name, {**row, "stop_reason": stop_reason}, response):
+        assert read.score is None and read.reason in REASONS
+
+
+@each
+@settings(deadline=None)
+@given(
+    response=st.text()
+    | st.dictionaries(
+        st.sampled_from(["assignment", "choice", "decision", "joy", "agony", "Bowl"]),
+        st.text() | st.floats() | st.lists(st.floats(), max_size=2),
+    ).map(json.dumps)
+)
+def test_no_answer_breaks_the_score(name: str, mode: str, response: str) -> None:
+    row = drawn(name, mode).row(0, named=True)
+    for measure, read in zip(INSTRUMENTS[name].measures, scored(name, row, response), strict=True):
+        assert (read.score is None) == (read.reason is not None)
+        assert read.score is None or measure.low <= read.score <= measure.high
+
+
+# Cost
+
+
+@each
+def test_the_cost_counts_the_calls_of_the_mode(name: str, mode: str) -> None:
+    frame = drawn(name, mode, 4)
+    cost = estimate_cost(frame, "openai/gpt-4o")
+    assert cost.calls == sum(MODES[mode].calls(row) for row in frame.iter_rows(named=True))
+    assert cost.calls >= frame.height and cost.output_tokens > 0 and cost.usd > 0
+
+
+# A new instrument is one file
+
+TOYS = """name: toys
+instruments:
+  toy:
+    warm: warm
+    cold: cold
+    default_variations: [plain]
+    variations:
+      plain: "Is {group} warm or cold? One word."
+stereotypes:
+  cats:
+    marginalized: [cat]
+    default: [dog]
+    tied: [sly]
+    counter: [brave]
+"""
+
+
+@pytest.fixture
+def toy() -> Iterator[Instrument]:
+    spec = importlib.util.spec_from_file_location("toy", Path(__file__).with_name("toy.py"))
+    module = sys.modules["toy"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    register(module.INSTRUMENT)
+    yield module.INSTRUMENT
+    del INSTRUMENTS["toy"], MEASURES["toy_warmth"]
+
+
+@pytest.fixture
+def call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., str]:
+    """Call the command line in an empty folder that has the study file; gives its output."""
+    monkeypatch.chdir(tmp_path)
+    Path("toys.yaml").write_text(TOYS)
+
+    def run(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["tiltmeter", *arguments])
+        try:
+            code = run_group()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        out, err = capsys.readouterr()
+        assert code == 0, err
+        return out
+
+    return run
+
+
+def test_a_new_instrument_works_from_list_to_the_report(
+    toy: Instrument, call: Callable[..., str], serve: Callable[..., Any]
+) -> None:
+    assert "toy                     Toy warmth" in call("list")
+    assert "Is {group} warm or cold?" in call("list", "toys.yaml")
+    assert "valid; study toys" in call("validate", "toys.yaml")
+    asked = ("--study", "toys.yaml", "--instrument", "toy", "--iterations", "8")
+    model = "openai-api/loop/m"
+    assert "8 trials" in call("cost", model, *asked)
+    server = serve()
+    server.reply = lambda body: server.chat(
+        body, "Cold." if "cat" in body["messages"][-1]["content"] else "Warm."
+    )
+    call("run", model, *asked, "--mode", "free", "--out", "r")
+    scores = read_table(Path("r/scores.parquet"))
+    assert scores.select("instrument", "score").unique().rows() == [("toy_warmth", 1.0)]
+    recorded = ("--responses", "r/responses.parquet", "--out", "s.csv")
+    call("score", "--study", "toys.yaml", "--instrument", "toy", *recorded)
+    call("estimate", "--scores", "s.csv", "--out", "e.csv")
+    assert "toy_warmth" in Path("e.csv").read_text()
+    page = write_report(Path("r")).read_text()
+    assert "Toy warmth" in page and "the default group is called warm" in page
+
+
+def test_a_new_instrument_is_an_inspect_task_and_part_of_an_audit(
+    toy: Instrument, call: Callable[..., str]
+) -> None:
+    from tiltmeter.asking.tasks import task_of
+
+    assert len(task_of(toy)(study="toys.yaml", mode="forced", iterations=2).dataset) == 2
+    assert "4 trials" in call(
+        "cost", "openai/gpt-4o", "--study", "toys.yaml", "--instrument", "toy", "--size", "quick"
+    )
+
+
+def test_a_part_is_checked_by_its_instrument_with_file_line_and_field(toy: Instrument) -> None:
+    study = parse_study(TOYS.replace("    cold: cold\n", ""), "toys.yaml")
+    with pytest.raises(StudyError, match=r"toys.yaml:3: instruments.toy.cold: Field required"):
+        select(study, "toy")
+
+
+def test_a_part_for_no_instrument_is_refused() -> None:
+    study = parse_study(TOYS, "toys.yaml")
+    with pytest.raises(StudyError, match="toys.yaml: instruments.toy: unknown instrument 'toy'"):
+        select(study, "word_association")
+
+
+def test_two_instruments_of_one_name_are_refused() -> None:
+    with pytest.raises(InputError, match="'relative_decision' is there already; rename it"):
+        register(INSTRUMENTS["relative_decision"])

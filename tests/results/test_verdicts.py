@@ -1,0 +1,224 @@
+"""The rule that gives the verdict, and the positive control that withdraws one."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tiltmeter.results import ESTIMATES, Measure, as_estimates
+from tiltmeter.results.verdicts import BECAUSE, VERDICTS, judge, verdict_kind
+
+ABOVE = Measure("word_association", "", -1, 1, 0, "", "")
+DECISION = Measure("relative_decision", "", 0, 1, 0.5, "", "")
+
+#: A mean whose tests show neither a lean nor its absence.
+ROW: dict[str, Any] = {
+    "model": "m",
+    "study": "s",
+    "instrument": "word_association",
+    "measure": "word_association",
+    "level": "stereotype",
+    "mode": "free",
+    "intervention": "none",
+    "method": "clustered",
+    "estimate": 0.3,
+    "n_scored": 20,
+    "compliance": 1.0,
+    "p": 0.2,
+    "p_holm": 0.2,
+    "adjusted_over": "the stereotypes of a model",
+    "confidence": 0.95,
+    "tost_margin": 0.1,
+    "tost_p_holm": 0.2,
+}
+LEAN, WITHIN = {"p_holm": 0.01}, {"tost_p_holm": 0.01}
+EQUIVALENT = {**WITHIN, "estimate": 0.0}
+DIFFERENCE = {"factor": "intervention", "baseline": "none", "candidate": "kind",
+              "tost_margin": None, "tost_p_holm": None, "compliance": None}  # fmt: skip
+
+
+def judged(*rows: dict[str, Any], measure: Measure = ABOVE, **options: Any) -> pl.DataFrame:
+    named = {"measure": measure.name, "instrument": measure.name}
+    return judge(as_estimates([{**ROW, **named, **row} for row in rows], {measure.name: measure}),
+                 **options)  # fmt: skip
+
+
+def verdict(measure: Measure = ABOVE, **row: Any) -> str | None:
+    """The verdict of one row alone."""
+    return judged(row, measure=measure)["verdict"].item()
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({}, "inconclusive"),
+        (LEAN, "consistent"),
+        ({**LEAN, "estimate": -0.3}, "reversed"),
+        ({**LEAN, **WITHIN, "estimate": 0.05}, "consistent, within margin"),
+        ({**LEAN, **WITHIN, "estimate": -0.05}, "reversed, within margin"),
+        (EQUIVALENT, "equivalent"),
+        ({**LEAN, "compliance": 0.79}, "no verdict: compliance"),
+        ({**LEAN, "compliance": 0.8}, "consistent"),
+        ({"p": None, "p_holm": None, "tost_p_holm": None}, "no verdict: one cluster"),
+        ({"n_scored": 0, "compliance": 0.0, "estimate": None, "p": None},
+         "no verdict: nothing scored"),
+        ({"p_holm": 0.051}, "inconclusive"),
+        ({"p_holm": 0.08, "confidence": 0.9}, "consistent"),
+        ({"p": 0.01, "p_holm": 0.2}, "inconclusive"),  # p counts once it is adjusted
+    ],
+)  # fmt: skip
+def test_the_verdict_on_a_mean(row: dict[str, Any], expected: str) -> None:
+    assert verdict(**row) == expected
+
+
+def test_the_side_is_told_from_neutral() -> None:
+    assert verdict(DECISION, **LEAN, estimate=0.4) == "reversed"
+    assert verdict(DECISION, **LEAN, estimate=0.6) == "consistent"
+
+
+@pytest.mark.parametrize(("estimate", "expected"), [(-0.3, "consistent"), (0.3, "reversed")])
+def test_direction_below_turns_the_verdict(estimate: float, expected: str) -> None:
+    assert verdict(**LEAN, estimate=estimate, direction="below") == expected
+    within = {**LEAN, **WITHIN, "estimate": estimate / 6}
+    assert verdict(**within, direction="below") == f"{expected}, within margin"
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({}, "inconclusive"),
+        (LEAN, "higher"),
+        ({**LEAN, "estimate": -0.3}, "lower"),
+        ({**LEAN, "estimate": -0.3, "direction": "below"}, "lower"),
+        ({"p": None, "p_holm": None}, "no verdict: one cluster"),
+        ({"n_scored": 0, "estimate": None, "p": None}, "no verdict: nothing scored"),
+        ({"p": 0.001, "p_holm": None, "adjusted_over": None}, None),
+    ],
+)
+def test_the_verdict_on_a_comparison(row: dict[str, Any], expected: str | None) -> None:
+    assert verdict(**{**DIFFERENCE, **row}) == expected
+
+
+@pytest.mark.parametrize("method", ["published", "bootstrap", "descriptive", "mixed"])
+def test_other_methods_are_not_judged(method: str) -> None:
+    for row in ({}, DIFFERENCE):
+        assert judged({**row, **LEAN, "method": method}).select("verdict", "because").rows() == [
+            (None, None)
+        ]
+
+
+def test_what_has_no_margin_and_no_baseline_is_not_judged() -> None:
+    assert verdict(**LEAN, tost_margin=None) is None
+
+
+def test_the_compliance_floor_is_a_setting() -> None:
+    assert judged({**LEAN, "compliance": 0.6}, compliance_floor=0.5)["verdict"].item() == (
+        "consistent"
+    )
+
+
+# The positive control
+
+CONTROL = {"study": "control_insects", "control": "positive"}
+SHOWS, FAILS = {**CONTROL, **LEAN}, {**CONTROL}
+WITHDRAWN = "no verdict: positive control"
+
+
+def about(*rows: dict[str, Any], control: dict[str, Any] = FAILS) -> list[str]:
+    """The verdicts of rows whose estimate is near neutral, beside a control."""
+    found = judged(control, *({**EQUIVALENT, **row} for row in rows))
+    return found["verdict"].to_list()[1:]
+
+
+@pytest.mark.parametrize(
+    "control",
+    [
+        FAILS,
+        {**FAILS, **LEAN, "estimate": -0.3},
+        {**FAILS, "compliance": 0.1},
+        {**FAILS, "p": None, "p_holm": None},
+        {**FAILS, "n_scored": 0, "p": None},
+    ],
+)
+def test_equivalent_is_withdrawn_where_the_positive_control_fails(control: dict[str, Any]) -> None:
+    assert about({}, control=control) == [WITHDRAWN]
+
+
+@pytest.mark.parametrize("control", [SHOWS, {**SHOWS, **WITHIN, "estimate": 0.05}])
+def test_equivalent_stands_where_the_positive_control_shows(control: dict[str, Any]) -> None:
+    assert about({}, control=control) == ["equivalent"]
+
+
+@pytest.mark.parametrize(
+    ("column", "other"),
+    [("model", "n"), ("instrument", "other"), ("mode", "forced"), ("intervention", "kind"),
+     ("word_list", "as_released"), ("scoring", "published")],
+)  # fmt: skip
+def test_a_control_speaks_for_its_own_model_and_way_of_asking(column: str, other: str) -> None:
+    assert about({}, {column: other}) == [WITHDRAWN, "equivalent"]
+
+
+@pytest.mark.parametrize("column", ["study", "category", "stereotype", "dimension", "level"])
+def test_a_control_speaks_for_every_study_dimension_and_level(column: str) -> None:
+    assert about({column: "other"}) == [WITHDRAWN]
+
+
+def test_only_equivalent_is_withdrawn() -> None:
+    rows = [LEAN, {**LEAN, "estimate": -0.3}, {}, {**LEAN, **WITHIN}]
+    found = judged(FAILS, *rows)["verdict"].to_list()[1:]
+    assert found == ["consistent", "reversed", "inconclusive", "consistent, within margin"]
+
+
+def test_one_model_that_fails_speaks_for_all_models_together() -> None:
+    overall = {**EQUIVALENT, "level": "overall", "model": None}
+    shows = {**SHOWS, "model": "n"}
+    found = judged(FAILS, shows, {**EQUIVALENT, "model": "n"}, overall)
+    assert found["verdict"].to_list()[2:] == ["equivalent", WITHDRAWN]
+    both = judged({**SHOWS}, shows, overall, {**overall, "mode": "forced"})
+    assert both["verdict"].to_list()[2:] == ["equivalent", "equivalent"]
+    elsewhere = judged({**FAILS, "mode": "forced"}, overall)
+    assert elsewhere["verdict"].to_list()[1:] == ["equivalent"]
+
+
+@pytest.mark.parametrize("row", [{"control": "negative"}, {"control": None}, {"level": "cell"},
+                                 {"level": "model"}, {"method": "published"}])  # fmt: skip
+def test_what_is_no_positive_control_withdraws_nothing(row: dict[str, Any]) -> None:
+    assert about({}, control={**FAILS, **row}) == ["equivalent"]
+
+
+# What is said of verdicts
+
+
+def test_the_verdicts_given_are_those_explained() -> None:
+    """Every verdict can be reached, and no other."""
+    values: dict[str, tuple[Any, ...]] = {
+        "n_scored": (0, 5),
+        "compliance": (0.5, 1.0),
+        "p": (None, 0.01),
+        "p_holm": (0.01, 0.2),
+        "tost_p_holm": (0.01, 0.2),
+        "estimate": (-0.1, 0.1),
+        "factor": (None, "intervention"),
+        "model": ("m", "fails"),
+    }
+    rows = [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
+    given = judged({**FAILS, "model": "fails"}, *rows)
+    assert set(given["verdict"]) == set(VERDICTS) == set(BECAUSE)
+    assert given.schema == ESTIMATES
+    reasons = given.select("verdict", "because").unique()
+    assert dict(reasons.iter_rows()) == BECAUSE and reasons.height == len(BECAUSE)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "kind"),
+    [("consistent, within margin", "consistent"), ("no verdict: compliance", "no verdict"),
+     ("equivalent", "equivalent"), (None, None)],
+)  # fmt: skip
+def test_the_kind_of_a_verdict_leaves_its_reason_out(
+    verdict: str | None, kind: str | None
+) -> None:
+    frame = pl.DataFrame({"verdict": [verdict]}, schema={"verdict": pl.String})
+    assert frame.select(verdict_kind(pl.col("verdict"))).item() == kind
