@@ -10,18 +10,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tiltmeter.audits.state_tables import write_representation
 
-from tiltmeter.audits.relating import read_said
-from tiltmeter.audits.states import (
-    Profiling,
-    Testing,
-    measure_states,
-)
+from tiltmeter.audits.relating import read_answers
+from tiltmeter.audits.state_directory import write_states
+from tiltmeter.audits.states import Profiling, Testing, measure_states
 from tiltmeter.errors import InputError, ModelError
 from tiltmeter.models.readers.states import States
-from tiltmeter.results import SCORES
-from tiltmeter.results.states import REPRESENTATION_TABLES
+from tiltmeter.results import ESTIMATES, SCORES
+from tiltmeter.results.directory import TABLES, read_detail, read_estimates
 from tiltmeter.states import word_tests
 from tiltmeter.states.contexts import place_terms, place_words
 from tiltmeter.states.dictionary import Dictionary, read_dictionary
@@ -30,7 +26,8 @@ from tiltmeter.states.word_tests import TestSetting, load_tests
 from tiltmeter.states.words import Words
 
 WORDS = Words("pair", {"a": ("Ann", "Eve", "Amy"), "b": ("Bob", "Tom", "Jim")}, ("Kim",))
-AGE = [test for test in load_tests("bai2025") if test.test in ("age", "power", "career", "science")]
+KEYS = ("age", "power", "career", "science")
+AGE = [test for test in load_tests("bai2025") if test.stereotype in KEYS]
 
 
 def profiling(**changes: Any) -> Profiling:
@@ -49,7 +46,7 @@ def scores(**changes: Any) -> pl.DataFrame:
         {"model": "fake", "study": "bai2025", "instrument": "word_association", "mode": "free",
          "stereotype": key, "variation": "replication", "trial_id": f"{key}{n}", "iteration": n,
          "score": 0.2 * n - 0.1 * at, **changes}
-        for at, key in enumerate(("age", "power", "career", "science")) for n in range(3)
+        for at, key in enumerate(KEYS) for n in range(3)
     ]  # fmt: skip
     return pl.DataFrame(rows, schema_overrides=SCORES).with_columns(
         *(pl.lit(None, t).alias(c) for c, t in SCORES.items() if c not in rows[0])
@@ -60,14 +57,19 @@ def test_every_look_has_its_rows_and_the_record_says_what_was_read(
     fake_reader: Callable[..., Any], tmp_path: Path
 ) -> None:
     readers = [fake_reader("one"), fake_reader("two")]
-    tables = write_representation(readers, profiling(), asking(), tmp_path, removed=(0, 2))
-    for name, table in tables.items():
-        assert pl.read_parquet(tmp_path / f"{name}.parquet").equals(table)
-        assert table.columns == list(REPRESENTATION_TABLES[name])
+    tables = write_states(readers, profiling(), asking(), tmp_path, removed=(0, 2))
+    assert read_estimates(tmp_path).equals(tables.estimates)
+    assert dict(tables.estimates.schema) == ESTIMATES and set(tables.details) == {
+        "state_terms", "state_tests",
+    }  # fmt: skip
+    for name, table in tables.details.items():
+        assert read_detail(tmp_path, name).equals(table)
+        assert dict(table.schema) == TABLES[name].schema
+    for table in (tables.estimates, *tables.details.values()):
         assert {*table.select("model", "removed").unique().rows()} == {
             (model, k) for model in ("one", "two") for k in (0, 2)
         }
-    facts = json.loads((tmp_path / "representation.json").read_text())
+    facts = json.loads((tmp_path / "states.json").read_text())
     assert [model["name"] for model in facts["models"]] == ["one", "two"]
     assert facts["contexts"]["kind"] == "none" and facts["dictionary"]["senses"] == 192
     assert facts["tests"] == [{"study": "bai2025", "tests": 4}]
@@ -77,10 +79,11 @@ def test_every_look_has_its_rows_and_the_record_says_what_was_read(
 def test_a_table_of_an_earlier_look_does_not_stay(
     fake_reader: Callable[..., Any], tmp_path: Path
 ) -> None:
-    write_representation([fake_reader()], profiling(), asking(), tmp_path)
-    write_representation([fake_reader()], None, asking(), tmp_path)
-    assert not (tmp_path / "representation_profiles.parquet").exists()
-    assert (tmp_path / "representation_associations.parquet").exists()
+    write_states([fake_reader()], profiling(), asking(), tmp_path)
+    write_states([fake_reader()], None, asking(), tmp_path)
+    assert set(read_estimates(tmp_path)["instrument"]) == {"association_test"}
+    assert not (tmp_path / "state_terms.parquet").exists()
+    assert (tmp_path / "state_tests.parquet").exists()
 
 
 def test_a_model_that_fails_leaves_the_tables_of_those_before(
@@ -91,9 +94,9 @@ def test_a_model_that_fails_leaves_the_tables_of_those_before(
         raise ModelError("model 'two': broken")
 
     with pytest.raises(ModelError):
-        write_representation(opened(), None, asking(), tmp_path)
-    kept = pl.read_parquet(tmp_path / "representation_associations.parquet")
-    facts = json.loads((tmp_path / "representation.json").read_text())
+        write_states(opened(), None, asking(), tmp_path)
+    kept = read_estimates(tmp_path)
+    facts = json.loads((tmp_path / "states.json").read_text())
     assert set(kept["model"]) == {"one"} and [m["name"] for m in facts["models"]] == ["one"]
 
 
@@ -103,9 +106,9 @@ def test_a_model_that_cannot_be_opened_leaves_no_folder(tmp_path: Path) -> None:
         yield
 
     with pytest.raises(ModelError):
-        write_representation(opened(), None, asking(), tmp_path / "new")
+        write_states(opened(), None, asking(), tmp_path / "new")
     with pytest.raises(ModelError):
-        write_representation(opened(), None, asking(), tmp_path)
+        write_states(opened(), None, asking(), tmp_path)
     assert tmp_path.is_dir() and not (tmp_path / "new").exists()
 
 
@@ -122,7 +125,7 @@ def test_a_model_is_let_go_before_the_next_is_opened(
             yield reader
             del reader
 
-    write_representation(opened(), profiling(), asking(), tmp_path)
+    write_states(opened(), profiling(), asking(), tmp_path)
     assert len(held) == 3
 
 
@@ -130,16 +133,16 @@ def test_two_models_of_one_name_are_refused(
     fake_reader: Callable[..., Any], tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="two are called 'one'"):
-        write_representation([fake_reader("one")] * 2, None, asking(), tmp_path)
+        write_states([fake_reader("one")] * 2, None, asking(), tmp_path)
 
 
 def test_removing_components_changes_what_is_measured(fake_reader: Callable[..., Any]) -> None:
-    found = measure_states(fake_reader(), profiling(), None, removed=(0, 3))
-    by_k = found["representation_differences"].partition_by("removed", as_dict=True)
-    plain, without = by_k[(0,)]["difference"], by_k[(3,)]["difference"]
+    found = measure_states(fake_reader(), profiling(), None, removed=(0, 3)).estimates
+    published = found.filter(measure="profile_difference", method="published")
+    plain, without = (published.filter(removed=k)["estimate"] for k in (0, 3))
     assert (plain - without).abs().max() > 0.01
-    alone = measure_states(fake_reader(), profiling(), None)["representation_differences"]
-    assert alone["difference"].to_list() == plain.to_list()
+    alone = measure_states(fake_reader(), profiling(), None).estimates
+    assert alone.equals(found.filter(removed=0))
 
 
 def test_a_word_is_averaged_over_its_contexts_for_weat_and_not_for_ceat(
@@ -147,8 +150,8 @@ def test_a_word_is_averaged_over_its_contexts_for_weat_and_not_for_ceat(
 ) -> None:
     placed = place_words(word_tests.test_words(AGE), "templates")
     asked = Testing(AGE, placed, ("weat", "ceat"), setting=TestSetting(draws=0, samples=20))
-    found = measure_states(fake_reader(), None, asked)["representation_associations"]
-    assert set(found["method"]) == {"seat", "ceat"}
+    found = measure_states(fake_reader(), None, asked).estimates
+    assert set(found["measure"]) == {"seat", "ceat"}
     averaged = fake_reader().read(placed.frame.with_columns(key=pl.col("term")))
 
     class Averaged:
@@ -158,32 +161,32 @@ def test_a_word_is_averaged_over_its_contexts_for_weat_and_not_for_ceat(
             return averaged
 
     plain = Testing(AGE, place_words(word_tests.test_words(AGE)), setting=TestSetting(draws=0))
-    whole = measure_states(Averaged(), None, plain)["representation_associations"]
-    effect = found.filter(method="seat")["effect"]
-    assert effect.to_list() == pytest.approx(whole["effect"].to_list(), abs=1e-5)
+    whole = measure_states(Averaged(), None, plain).estimates
+    effect = found.filter(measure="seat")["estimate"]
+    assert effect.to_list() == pytest.approx(whole["estimate"].to_list(), abs=1e-5)
 
 
 def test_scores_of_a_table_are_related_by_stereotype(
     fake_reader: Callable[..., Any], tmp_path: Path
 ) -> None:
     scores().write_parquet(tmp_path / "scores.parquet")
-    said = read_said(tmp_path / "scores.parquet")
-    assert said.words is None and said.mode == "free" and said.studies == ("bai2025",)
-    found = measure_states(fake_reader(), None, asking(relating=said))
-    relations = found["representation_relations"].filter(missing="left_out")
-    assert set(relations["level"]) == {"stereotype"} and set(relations["n"]) == {4}
-    effects = found["representation_associations"].filter(layer="1").sort("test")["effect"]
-    means = scores().group_by("stereotype").agg(pl.col("score").mean()).sort("stereotype")["score"]
-    r = pl.DataFrame({"x": effects, "y": means}).select(pl.corr("x", "y")).item()
-    assert relations.filter(layer="1")["r"].item() == pytest.approx(r)
+    answers = read_answers(tmp_path / "scores.parquet")
+    assert (answers.words, answers.mode, answers.studies) == (None, "free", ("bai2025",))
+    found = measure_states(fake_reader(), None, asking(answers=answers)).estimates
+    related = found.filter(measure="correlation", missing_as="left_out")
+    assert set(related["level"]) == {"stereotype"} and set(related["n"]) == {4}
+    weat = found.filter(measure="weat", alternative="greater", layer="1").sort("stereotype")
+    means = scores().group_by("stereotype").agg(pl.col("score").mean()).sort("stereotype")
+    r = pl.DataFrame({"x": weat["estimate"], "y": means["score"]}).select(pl.corr("x", "y")).item()
+    assert related.filter(layer="1")["estimate"].item() == pytest.approx(r)
 
 
 def test_modes_are_not_pooled_and_controls_are_left_out(tmp_path: Path) -> None:
     pl.concat([scores(mode="forced", score=1.0), scores()]).write_parquet(tmp_path / "s.parquet")
-    assert read_said(tmp_path / "s.parquet").scores["score"].max() < 1
+    assert read_answers(tmp_path / "s.parquet").scores["score"].max() < 1
     scores(study="control_insects").write_parquet(tmp_path / "c.parquet")
     with pytest.raises(InputError, match="no scores of word associations"):
-        read_said(tmp_path / "c.parquet")
+        read_answers(tmp_path / "c.parquet")
 
 
 def test_contexts_are_named_by_what_they_are(tmp_path: Path) -> None:

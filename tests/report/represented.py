@@ -1,4 +1,4 @@
-"""Tables about representation as a run would write them, seeded; the tests are about layout."""
+"""Estimates of hidden states as a run would write them, seeded; the tests are about layout."""
 
 import json
 from itertools import combinations, product
@@ -6,7 +6,9 @@ from itertools import combinations, product
 import numpy as np
 import polars as pl
 
-from tiltmeter.results.states import REPRESENTATION_TABLES
+from tiltmeter.results import as_estimates
+from tiltmeter.results.directory import TABLES, write_results
+from tiltmeter.states.measures import MEASURES
 
 HOSTILE = "<script>alert(1)</script>{{7*7}}\u202e"
 SPACES = {
@@ -46,8 +48,13 @@ def labels(layers):
 
 def frame(name, rows):
     """Fill the columns nothing here is about with nulls."""
-    schema = REPRESENTATION_TABLES[f"representation_{name}"]
+    schema = TABLES[name].schema
     return pl.DataFrame([{**dict.fromkeys(schema), **row} for row in rows], schema=schema)
+
+
+def by_method(stated, **methods):
+    """Give a row for each method of an estimate."""
+    return [{**stated, "method": name, **row} for name, row in methods.items()]
 
 
 def around(value, width):
@@ -64,7 +71,7 @@ def lean(dimension, layer, layers):
 
 def profiles(of, layers):
     """Profiles, differences and single words of two sets of groups."""
-    means, differences, terms = [], [], []
+    rows, terms = [], []
     for words, groups in WORDS.items():
         at = product([*labels(layers), "mean"], SPACES.items())
         for layer, (space, dimensions) in at:
@@ -73,54 +80,75 @@ def profiles(of, layers):
                         "dimension": dimension}  # fmt: skip
                 value = lean(dimension, layer, layers) + 0.1 * of["removed"]
                 placed = dict(zip(groups, (value, -value, 0.1), strict=False))
-                means += [
-                    {**here, "group": group, "mean": mean, **around(mean, 0.15), "sd": 0.97,
-                     "raw": 0.1, "n": 100}
+                rows += [
+                    {**here, "measure": "profile_mean", "method": "student", "group": group,
+                     "estimate": mean, **around(mean, 0.15), "sd": 0.97, "n": 100}
                     for group, mean in placed.items()
                 ]  # fmt: skip
-                differences += [
-                    {**here, "first": a, "second": b, "difference": placed[a] - placed[b],
-                     **around(placed[a] - placed[b], 0.25), "t": 2.5, "df": 198.0,
-                     "p": 0.01 if abs(placed[a] - placed[b]) > 0.25 else 0.4,
-                     "p_holm": 0.02 if abs(placed[a] - placed[b]) > 0.25 else 0.4,
-                     "p_bh": 0.015, "p_permutation": 0.06 if dimension == "Warmth" else 0.01,
-                     "n_permutations": 999, "d": 0.4, "n_first": 100, "n_second": 100,
-                     "note": "a note" if dimension == "Status" else None}
-                    for a, b in combinations(groups, 2)
-                ]  # fmt: skip
+                for a, b in combinations(groups, 2):
+                    difference = placed[a] - placed[b]
+                    p = (0.01, 0.02) if abs(difference) > 0.25 else (0.4, 0.4)
+                    rows += by_method(
+                        {**here, "measure": "profile_difference", "first": a, "second": b,
+                         "estimate": difference, "n": 200,
+                         "note": "a note" if dimension == "Status" else None},
+                        published={"statistic": 2.5, "df": 198.0, "p": p[0], "p_holm": p[1],
+                                   "p_bh": 0.015, "effect_size": 0.4},
+                        welch=around(difference, 0.25),
+                        permutation={"p": 0.06 if dimension == "Warmth" else 0.01,
+                                     "n_resamples": 999},
+                    )  # fmt: skip
                 terms += [
-                    {**here, "group": None, "term": term, "value": value - 0.6 * place,
+                    {**here, "group": None, "term": term, "coordinate": value - 0.6 * place,
                      **(around(value - 0.6 * place, 0.3) if place else {}), "n_contexts": 7}
                     for place, term in enumerate(INDIVIDUALS * (words == "terms"))
                 ]  # fmt: skip
-    return frame("profiles", means), frame("differences", differences), frame("terms", terms)
+    return rows, terms
 
 
 def directions(of, layers):
-    at = product([*labels(layers), "mean"], ("all", "Warmth", "Competence"), ("zero", "centred"))
-    return [
-        {**of, "layer": layer, "space": "broad", "dimension": dimension, "cut": cut,
-         "accuracy": 0.672 + 0.05 * (cut == "centred"), "balanced": 0.65, "majority": 0.6,
-         "ci_low": 0.63, "ci_high": 0.74, "confidence": 0.95, "n": 2563, "n_high": 1500}
-        for layer, dimension, cut in at
-    ]  # fmt: skip
+    """Accuracies, and the terms they are of."""
+    dimensions = ("all", "Warmth", "Competence")
+    terms = [{**of, "space": "broad", "dimension": d, "n": 2563, "n_high": 1500}
+             for d in dimensions]  # fmt: skip
+    rows = []
+    for layer, dimension, cut in product(
+        [*labels(layers), "mean"], dimensions, ("zero", "centred")
+    ):
+        here = {**of, "instrument": "direction", "layer": layer, "space": "broad",
+                "dimension": dimension, "cut": cut, "n": 2563}  # fmt: skip
+        rows += [
+            {**here, "measure": "direction_accuracy", "method": "wilson",
+             "estimate": 0.672 + 0.05 * (cut == "centred"), "neutral": 0.6, "ci_low": 0.63,
+             "ci_high": 0.74, "confidence": 0.95},
+            {**here, "measure": "direction_balanced_accuracy", "method": "descriptive",
+             "estimate": 0.65},
+        ]  # fmt: skip
+    return rows, terms
 
 
 def associations(of, layers, rng, study):
-    rows = []
+    """Tests, and their words."""
+    rows, tests = [], []
     for place, test in enumerate(TESTS[study]):
         for layer in labels(layers):
             effect = float(np.clip(0.9 - 0.08 * place + rng.normal(0, 0.2), -1.9, 1.9))
             p = 0.001 if effect > 0.8 else 0.3
-            rows.append(
-                {**of, "study": study, "test": test, "method": "weat", "layer": layer,
-                 "first": "male names", "second": "female names", "toward": "career",
-                 "against": "family", "effect": effect, **around(effect, 0.5), "statistic": 0.4,
-                 "p": p, "p_two_sided": 2 * p, "p_holm": p, "exact": True,
-                 "n_partitions": 12870, "n_first": 8, "n_second": 8, "n_toward": 8,
-                 "n_against": 8, "note": "too few words" if place == 1 else None}
-            )  # fmt: skip
-    return rows
+            stated = {**of, "study": study, "stereotype": test, "measure": "weat", "layer": layer,
+                      "first": "male names", "second": "female names", "toward": "career",
+                      "against": "family"}  # fmt: skip
+            tests.append({**stated, **dict.fromkeys(("n_first", "n_second", "n_toward",
+                                                     "n_against"), 8)})  # fmt: skip
+            stated |= {"instrument": "association_test", "estimate": effect,
+                       "note": "too few words" if place == 1 else None}  # fmt: skip
+            exact = {"method": "permutation", "statistic": 0.4, "test": "exact",
+                     "n_resamples": 12870}  # fmt: skip
+            rows += [
+                {**stated, **exact, "alternative": "greater", "p": p, "p_holm": p},
+                {**stated, **exact, "alternative": "two-sided", "p": 2 * p},
+                {**stated, "method": "bootstrap", **around(effect, 0.5)},
+            ]
+    return rows, tests
 
 
 def relations(model, layers, removed):
@@ -132,52 +160,66 @@ def relations(model, layers, removed):
         far = abs(int(layer) - layers // 2) / max(layers, 7)
         r = 0.7 - 0.84 * far - 0.1 * place - 0.05 * k
         r = r / 3 if level == "trial" else r
-        rows.append(
-            {"model": model, "removed": k, "layer": layer, "missing": missing, "level": level,
-             "r": r, **around(r, 0.2), "p": 0.001, "p_holm": 0.01 if r > 0.4 else 0.5,
-             "rho": r - 0.02, "n": 21}
-        )  # fmt: skip
+        stated = {"model": model, "instrument": "relation", "removed": k, "layer": layer,
+                  "missing_as": missing, "level": level, "n": 21}  # fmt: skip
+        rows += [
+            {**stated, "measure": "correlation", "method": "fisher", "estimate": r,
+             **around(r, 0.2), "p": 0.001, "p_holm": 0.01 if r > 0.4 else 0.5},
+            {**stated, "measure": "rank_correlation", "method": "descriptive",
+             "estimate": r - 0.02},
+        ]  # fmt: skip
     return rows
 
 
-def fits(model, layers):
-    of = {"model": model, "removed": 0, "missing": "left_out", "n": 900, "p": 0.001,
-          "p_clustered": 0.02}  # fmt: skip
-    spoken = {**of, "layer": None, "predictor": "word_association", "coefficient": 1.2,
-              **around(1.2, 0.3), "aic": 1000.0, "bic": 1010.0, "delta_aic": 0.0}  # fmt: skip
-    return [spoken] + [
-        {**of, "layer": layer, "predictor": "representation", "coefficient": 0.3,
-         **around(0.3, 0.2), "aic": 1040.0 - int(layer), "bic": 1050.0 - int(layer),
-         "delta_aic": 40.0 - int(layer)}
-        for layer in labels(layers)
-    ]  # fmt: skip
+def regressions(model, layers):
+    """Coefficients, and the fits behind them."""
+    rows, fits = [], []
+    for layer in (None, *labels(layers)):
+        spoken = layer is None
+        aic = 1000.0 if spoken else 1040.0 - int(layer)
+        key = {"model": model, "removed": None if spoken else 0, "layer": layer,
+               "missing_as": "left_out",
+               "predictor": "word_association" if spoken else "hidden_states"}  # fmt: skip
+        value, width = (1.2, 0.3) if spoken else (0.3, 0.2)
+        rows += by_method(
+            {**key, "instrument": "relation", "measure": "log_odds", "level": "trial",
+             "estimate": value, "n_scored": 900},
+            published={"p": 0.001, **around(value, width)},
+            clustered={"p": 0.02},
+        )  # fmt: skip
+        fits.append({**key, "method": "published", "aic": aic, "bic": aic + 10,
+                     "delta_aic": aic - 1000})  # fmt: skip
+    return rows, fits
 
 
 def write(directory, models=("MiniLM", HOSTILE), layers=7, removed=(0, 1)):
-    """Write every table about representation."""
+    """Write every table about hidden states."""
     directory.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(5)
     ofs = [
         {"model": model, "contexts": "generated", "removed": k} for model in models for k in removed
     ]
-    means, differences, terms = zip(*(profiles(of, layers) for of in ofs), strict=True)
-    tests = [row for of in ofs for study in TESTS for row in associations(of, layers, rng, study)]
-    tables = {
-        "profiles": pl.concat(means),
-        "differences": pl.concat(differences),
-        "terms": pl.concat(terms),
-        "directions": frame("directions", [row for of in ofs for row in directions(of, layers)]),
-        "associations": frame("associations", tests),
-        "relations": frame("relations", relations(models[0], layers, removed)),
-        "fits": frame("fits", fits(models[0], layers)),
-    }
-    for name, table in tables.items():
-        table.write_parquet(directory / f"representation_{name}.parquet")
+    of_profiles, terms = zip(*(profiles(of, layers) for of in ofs), strict=True)
+    of_directions, predicted = zip(*(directions(of, layers) for of in ofs), strict=True)
+    of_tests, tests = zip(
+        *(associations(of, layers, rng, study) for of in ofs for study in TESTS), strict=True
+    )
+    of_fits, fits = regressions(models[0], layers)
+    rows = [row for part in (*of_profiles, *of_directions, *of_tests) for row in part]
+    rows += relations(models[0], layers, removed) + of_fits
+    details = {"state_terms": terms, "state_directions": predicted, "state_tests": tests,
+               "state_fits": [fits]}  # fmt: skip
+    write_results(
+        directory,
+        "states",
+        as_estimates(rows, MEASURES, "states").with_columns(subject="model"),
+        {name: frame(name, [row for part in of for row in part]) for name, of in details.items()},
+    )
     told = [
         {"name": model, "fingerprint": "f" * 12, "layers": labels(layers), "last": "normed",
          "width": 384, "dtype": "float32"}
         for model in models
     ]  # fmt: skip
     facts = {**FACTS, "models": told}
-    (directory / "representation.json").write_text(json.dumps(facts), encoding="utf-8")
+    (directory / "states.json").write_text(json.dumps(facts), encoding="utf-8")
     return directory

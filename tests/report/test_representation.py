@@ -20,7 +20,7 @@ from tiltmeter.report.states.part import state_part
 from tiltmeter.report.states.profiles import profile_section
 from tiltmeter.report.states.relations import relation_section
 from tiltmeter.report.states.results import layers, read_representation
-from tiltmeter.results.states import REPRESENTATION_TABLES
+from tiltmeter.results.directory import TABLES
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -64,9 +64,23 @@ def drawn(figure):
     return figure.spec["datasets"]["rows"]
 
 
-def change(directory, name, *rows, **columns):
-    path = directory / f"representation_{name}.parquet"
-    pl.read_parquet(path).filter(*rows).with_columns(**columns).write_parquet(path)
+def change(directory, measure, **columns):
+    """Change columns in the estimates of a measure."""
+    path = directory / "estimates.parquet"
+    frame = pl.read_parquet(path)
+    own = pl.when(measure=measure)
+    changed = (own.then(value).otherwise(name).alias(name) for name, value in columns.items())
+    frame.with_columns(changed).write_parquet(path)
+
+
+def keep(directory, *rows, **values):
+    """Keep some of the estimates."""
+    path = directory / "estimates.parquet"
+    pl.read_parquet(path).filter(*rows, **values).write_parquet(path)
+
+
+#: What is written about hidden states.
+WRITTEN = ("estimates", *(name for name, table in TABLES.items() if table.family == "states"))
 
 
 def said(directory, about):
@@ -109,7 +123,7 @@ def test_only_the_works_that_were_used_are_cited(part, made):
 
 
 def test_tables_and_figures_lie_beside_the_report(inside_results):
-    for name in REPRESENTATION_TABLES:
+    for name in WRITTEN:
         written = pl.read_parquet(inside_results / "tables" / f"{name}.parquet")
         assert written.equals(pl.read_parquet(inside_results / f"{name}.parquet"))
     for suffix in ("svg", "png"):
@@ -132,7 +146,7 @@ def test_the_brief_says_who_stands_higher_and_how_sure_that_is(read):
 
 
 def test_a_negative_difference_is_turned_with_its_interval(made):
-    change(made, "differences", difference=-pl.col("difference"), ci_low=-pl.col("ci_high"),
+    change(made, "profile_difference", estimate=-pl.col("estimate"), ci_low=-pl.col("ci_high"),
            ci_high=-pl.col("ci_low"))  # fmt: skip
     told = said(made, "Profile of names")
     assert told.startswith(
@@ -150,17 +164,15 @@ def test_signs_that_turn_with_how_a_model_is_read_are_named(inside, tmp_path):
     assert "Other contexts or removed components turn no sign." in said(
         directory, "Profile of names"
     )
-    change(directory, "differences",
-           difference=pl.col("difference") * (1 - 2 * pl.col("removed")))  # fmt: skip
+    turned = pl.col("estimate") * (1 - 2 * pl.col("removed"))
+    change(directory, "profile_difference", estimate=turned)
     told = said(directory, "Profile of names")
     assert "Warmth: generated contexts, 1 component removed" in told
 
 
 def test_the_brief_counts_tests_and_says_that_they_are_adjusted(read):
-    last = read.tables["representation_associations"].filter(
-        model="MiniLM", study="bai2025", layer="6", removed=0
-    )
-    sure, against = last.filter(pl.col("p_holm") < 0.05), last.filter(pl.col("effect") < 0)
+    last = read.tables["associations"].filter(model="MiniLM", study="bai2025", layer="6", removed=0)
+    sure, against = last.filter(pl.col("p_holm") < 0.05), last.filter(pl.col("estimate") < 0)
     told = next(text for about, _, text in findings(read) if about.endswith("bai2025"))
     assert told.startswith(f"At the last layer (6) {sure.height} of 21 associations lean")
     assert "(p (Holm) below .05)" in told and f"; {against.height} point the other way" in told
@@ -175,7 +187,7 @@ def test_the_brief_says_where_answers_and_states_agree_most(read):
 def test_accuracy_is_set_against_the_majority(read, made):
     told = next(text for about, _, text in findings(read) if about == "Accuracy of the directions")
     assert "0.672 cut at zero (better than the majority)" in told
-    change(made, "directions", majority=pl.lit(0.7))
+    change(made, "direction_accuracy", neutral=pl.lit(0.7))
     assert "(not told from the majority)" in said(made, "Accuracy of the directions")
 
 
@@ -205,7 +217,7 @@ def test_a_profile_shows_the_mean_over_layers_with_intervals(read):
 def test_a_star_stands_where_groups_differ_after_holm(read):
     figure = profile_section(read, "broad").figures[0]
     stars = {(r["panel"], r["dimension"]) for r in drawn(figure) if r["kind"] == "star"}
-    held = read.tables["representation_differences"].filter(
+    held = read.tables["differences"].filter(
         pl.col("p_holm") < 0.05, model="MiniLM", words="names", layer="mean", space="broad"
     )
     ways = {0: "nothing removed", 1: "1 component removed"}
@@ -249,8 +261,7 @@ def test_layers_are_sorted_as_numbers():
 def test_one_layer_makes_no_curve_and_is_said(inside, tmp_path):
     read = read_representation(inside.write(tmp_path, ("api",), layers=1, removed=(0,)))
     for name in ("profiles", "differences", "terms", "directions"):
-        key = f"representation_{name}"
-        read.tables[key] = read.tables[key].filter(pl.col("layer") != "mean")
+        read.tables[name] = read.tables[name].filter(pl.col("layer") != "mean")
     assert layer_section(read) is None and direction_section(read).figures == ()
     assert "layer 0" in profile_section(read, "broad").figures[0].caption
     assert len(association_section(read).figures) == 2
@@ -271,29 +282,29 @@ def test_few_tests_are_curves_and_many_are_a_map(read):
     assert "concat" in figures[0].spec and len(figures[0].spec["concat"]) == 3
     assert all(len(drawn(one)) == 21 * 7 for one in figures[1:])
     cell = drawn(figures[1])[0]
-    held = read.tables["representation_associations"].filter(study="bai2025").row(0, named=True)
-    assert cell["shown"] == f"{held['effect']:.2f}" and cell["step"] == "1.0 and above"
+    held = read.tables["associations"].filter(study="bai2025").row(0, named=True)
+    assert cell["shown"] == f"{held['estimate']:.2f}" and cell["step"] == "1.0 and above"
 
 
 def test_the_largest_effect_is_found_and_called_no_test(read):
     tables = dict(association_section(read).tables)
     table = tables["Table of largest effects: MiniLM, caliskan2017"]
     head, first, *_ = texts(table)
-    held = read.tables["representation_associations"].filter(
-        model="MiniLM", test="weat6", removed=0
-    )
-    best = held.sort(pl.col("effect").abs(), descending=True).row(0, named=True)
+    held = read.tables["associations"].filter(model="MiniLM", stereotype="weat6", removed=0)
+    best = held.sort(pl.col("estimate").abs(), descending=True).row(0, named=True)
     told = dict(zip(head, first, strict=True))
-    assert (told["Layer"], told["Effect"]) == (best["layer"], f"{best['effect']:.2f}")
+    assert (told["Layer"], told["Effect"]) == (best["layer"], f"{best['estimate']:.2f}")
     assert "Picking a layer is not a test" in table.caption
 
 
 def test_a_test_of_one_group_at_a_time_has_a_line_for_each(made):
-    path = made / "representation_associations.parquet"
-    one = pl.read_parquet(path).filter(test="weat6").with_columns(
-        method=pl.lit("mac"), second=pl.lit(None, pl.String)
-    )  # fmt: skip
-    pl.concat([one, one.with_columns(first=pl.lit("female names"))]).write_parquet(path)
+    for name in ("estimates", "state_tests"):
+        path = made / f"{name}.parquet"
+        one = pl.read_parquet(path).filter(stereotype="weat6").with_columns(
+            measure=pl.lit("mac"), second=pl.lit(None, pl.String)
+        )  # fmt: skip
+        other = one.with_columns(first=pl.lit("female names"))
+        pl.concat([one, other]).write_parquet(path)
     section = association_section(read_representation(made))
     assert {row["series"] for row in drawn(section.figures[0])} == {
         "first group alone", "second group alone",
@@ -324,20 +335,20 @@ def test_decisions_are_predicted_from_answers_and_from_states(read):
     places = [head.index(name) for name in ("Predictor", "Layer", "AIC", "Δ AIC")]
     assert [[row[place] for place in places] for row in body] == [
         ["Word association", "", "1000.0", "0.0"],
-        ["Representation", "6", "1034.0", "34.0"],
-        ["Representation", "6", "1034.0", "34.0"],
+        ["Hidden states", "6", "1034.0", "34.0"],
+        ["Hidden states", "6", "1034.0", "34.0"],
     ]
 
 
-@pytest.mark.parametrize("name", ["profiles", "differences", "relations"])
-def test_a_table_that_another_leans_on_may_be_absent(made, name):
-    (made / f"representation_{name}.parquet").unlink()
-    (made / "representation.json").unlink()
+@pytest.mark.parametrize("measure", ["profile_mean", "profile_difference", "correlation"])
+def test_a_measure_that_another_leans_on_may_be_absent(made, measure):
+    keep(made, pl.col("measure") != measure)
+    (made / "states.json").unlink()
     part = state_part(made)
     assert len(part.sections) >= 4 and part.setting == () and part.names == ("MiniLM",)
 
 
-@pytest.mark.parametrize("name", REPRESENTATION_TABLES)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_a_malformed_table_is_named(made, name):
     pl.DataFrame({"model": ["MiniLM"]}).write_parquet(made / f"{name}.parquet")
     with pytest.raises(InputError, match=rf"{name}\.parquet: missing column"):
@@ -345,17 +356,18 @@ def test_a_malformed_table_is_named(made, name):
 
 
 def test_malformed_facts_are_named_and_odd_ones_left_out(made):
-    (made / "representation.json").write_text(json.dumps({"models": [3], "words": "x"}))
+    (made / "states.json").write_text(json.dumps({"models": [3], "words": "x"}))
     assert state_part(made).setting == ()
-    (made / "representation.json").write_text("[]")
-    with pytest.raises(InputError, match=r"representation\.json: a JSON object is expected"):
+    (made / "states.json").write_text("[]")
+    with pytest.raises(InputError, match=r"states\.json: a JSON object is expected"):
         read_representation(made)
 
 
 def test_tables_without_any_number_are_no_error(made):
-    for name, schema in REPRESENTATION_TABLES.items():
+    for name in WRITTEN:
         path = made / f"{name}.parquet"
-        empty = [pl.lit(None, kind).alias(c) for c, kind in schema.items() if kind == pl.Float64()]
+        empty = [pl.lit(None, kind).alias(c) for c, kind in TABLES[name].schema.items()
+                 if kind == pl.Float64()]  # fmt: skip
         pl.read_parquet(path).with_columns(empty).write_parquet(path)
     part = state_part(made)
     assert part.findings[0].text == "No difference could be measured; see the notes."
@@ -364,8 +376,7 @@ def test_tables_without_any_number_are_no_error(made):
 def test_representation_beside_a_run_and_networks_is_one_more_part(make_results, inside):
     directory = make_results(keys=["age"])
     inside.write(directory, ("MiniLM",), layers=2, removed=(0,))
-    for name in ("terms", "directions", "associations", "relations", "fits", "profiles"):
-        (directory / f"representation_{name}.parquet").unlink()
+    keep(directory, (pl.col("family") != "states") | (pl.col("measure") == "profile_difference"))
     page = write_report(directory).read_text(encoding="utf-8")
     assert '<a href="#representation">Representation</a>' in page
     assert page.index('id="stereotypes-1"') < page.index('id="representation"')
@@ -374,9 +385,7 @@ def test_representation_beside_a_run_and_networks_is_one_more_part(make_results,
 
 
 def test_representation_and_networks_share_a_page(made):
-    for name in REPRESENTATION_TABLES:
-        if name != "representation_differences":
-            (made / f"{name}.parquet").unlink()
+    keep(made, measure="profile_difference")
     pl.DataFrame(
         [{"network": "Humans", "nodes": 9, "edges": 12}],
         schema_overrides={"nodes": pl.Int64, "edges": pl.Int64},

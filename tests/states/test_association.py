@@ -14,7 +14,8 @@ from scipy import stats
 
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
-from tiltmeter.results.states import ASSOCIATIONS
+from tiltmeter.results import ESTIMATES
+from tiltmeter.results.states import ASSOCIATION_TESTS
 from tiltmeter.states import association
 from tiltmeter.states.contexts import alone
 from tiltmeter.states.differential import Differential, permute
@@ -45,35 +46,46 @@ def words(test: WordTest) -> list[str]:
 
 
 def measure(test: WordTest, states: States, **how: Any) -> pl.DataFrame:
-    return association.test_associations(states, [test], of=OF, **{"setting": PLAIN, **how})
+    tested = association.test_associations(states, [test], of=OF, **{"setting": PLAIN, **how})
+    return tested.estimates
+
+
+def one_sided(estimates: pl.DataFrame) -> pl.DataFrame:
+    return estimates.filter(alternative="greater")
 
 
 def test_minilm_has_the_reference_effects(minilm: Any) -> None:
     """Effects with ddof 0 and exact p of the last layer, made with the paper's formulas."""
     tests = load_tests("caliskan2017")[5:8]
     states = read_states(minilm, alone(sorted({w for one in tests for w in words(one)})))
-    found = association.test_associations(states, tests, of=OF, setting=PLAIN).filter(layer="6")
-    np.testing.assert_allclose(found["effect"], [0.37371, 0.77545, 0.75531], atol=1e-4)
+    tested = association.test_associations(states, tests, of=OF, setting=PLAIN).estimates
+    found = one_sided(tested).filter(layer="6")
+    np.testing.assert_allclose(found["estimate"], [0.37371, 0.77545, 0.75531], atol=1e-4)
     np.testing.assert_allclose(found["p"], [0.242580, 0.068998, 0.074592], atol=1e-4)
-    assert found["n_partitions"].to_list() == [12_870] * 3 and found["exact"].all()
+    assert found["n_resamples"].to_list() == [12_870] * 3 and set(found["test"]) == {"exact"}
 
 
 def test_rows_have_the_columns_and_an_order() -> None:
     test, other = word_test(3, 3, 2, 2), word_test(3, 3, 2, 2, name="two")
     states = random_states(words(test))
-    found = association.test_associations(states, [test, other], of=OF)
-    assert dict(found.schema) == ASSOCIATIONS
+    estimates, tests = association.test_associations(states, [test, other], of=OF)
+    assert dict(estimates.schema) == ESTIMATES and dict(tests.schema) == ASSOCIATION_TESTS
+    methods = estimates.select("method", "alternative").rows()
+    assert methods[:3] == [("permutation", "greater"), ("permutation", "two-sided"),
+                           ("bootstrap", None)]  # fmt: skip
+    found = one_sided(estimates)
     assert found["layer"].to_list() == ["0", "1", "2"] * 2
     assert (found["p_holm"] >= found["p"]).all()
     twice = np.minimum(1, 2 * found["p"].to_numpy())
     np.testing.assert_allclose(found["p_holm"], twice)
-    assert found.select("first", "n_first", "n_against").row(0) == ("x", 3, 2)
+    assert estimates.filter(pl.col("p_holm").is_not_null()).height == found.height
+    assert tests.select("first", "n_first", "n_against").row(0) == ("x", 3, 2)
 
 
 def test_weat_is_the_papers_formula() -> None:
     test = word_test(4, 3, 2, 5)
     states = random_states(words(test))
-    row = measure(test, states).filter(layer="1").row(0, named=True)
+    row, two_sided = measure(test, states).filter(layer="1").iter_rows(named=True)
     x, y, a, b = (states.of(one.words)[:, 1] for one in test.sets)
 
     def s(word: Any) -> float:
@@ -82,7 +94,7 @@ def test_weat_is_the_papers_formula() -> None:
 
     first, second = [s(word) for word in x], [s(word) for word in y]
     spread = np.std([*first, *second])
-    assert row["effect"] == pytest.approx((np.mean(first) - np.mean(second)) / spread)
+    assert row["estimate"] == pytest.approx((np.mean(first) - np.mean(second)) / spread)
     assert row["statistic"] == pytest.approx(sum(first) - sum(second))
     means = [
         np.mean(part) - (sum([*first, *second]) - sum(part)) / 3
@@ -90,7 +102,7 @@ def test_weat_is_the_papers_formula() -> None:
     ]
     assert row["p"] == pytest.approx(np.mean(np.array(means) >= means[0] - 1e-12))
     wide = np.mean(np.abs(means) >= abs(means[0]) - 1e-12)
-    assert row["p_two_sided"] == pytest.approx(wide)
+    assert two_sided["p"] == pytest.approx(wide)
 
 
 @settings(deadline=None, max_examples=25)
@@ -159,8 +171,10 @@ def test_a_seed_gives_the_same_interval_and_another_does_not() -> None:
     states = random_states(words(test))
     same = [measure(test, states, setting=TestSetting(draws=200, seed=seed)) for seed in (0, 0, 1)]
     assert same[0].equals(same[1])
-    assert not same[0]["ci_low"].equals(same[2]["ci_low"])
-    assert (same[0]["ci_low"] < same[0]["ci_high"]).all()
+    drawn = [estimates.filter(method="bootstrap") for estimates in same]
+    assert not drawn[0]["ci_low"].equals(drawn[2]["ci_low"])
+    assert (drawn[0]["ci_low"] < drawn[0]["ci_high"]).all()
+    assert set(drawn[0]["n_resamples"]) == {200}
 
 
 def test_swapped_targets_turn_the_sign() -> None:
@@ -169,7 +183,7 @@ def test_swapped_targets_turn_the_sign() -> None:
     states = random_states(words(test))
     for method in ("weat", "ripa"):
         one, other = (measure(t, states, method=method) for t in (test, turned))
-        np.testing.assert_allclose(one["effect"], -other["effect"])
+        np.testing.assert_allclose(one["estimate"], -other["estimate"])
 
 
 def test_templates_make_it_seat_over_mean_states() -> None:
@@ -178,21 +192,24 @@ def test_templates_make_it_seat_over_mean_states() -> None:
     means = apart.values.reshape(-1, 4, 3, 5).mean(axis=1)
     whole = States(tuple(words(test)), apart.layers, means, np.full(9, 4))
     setting = {"of": OF | {"contexts": "templates"}, "setting": PLAIN}
-    found = [association.test_associations(states, [test], **setting) for states in (apart, whole)]
-    assert set(found[0]["method"]) == {"seat"}
-    np.testing.assert_allclose(found[0]["effect"], found[1]["effect"], atol=1e-5)
+    found = [
+        association.test_associations(states, [test], **setting).estimates
+        for states in (apart, whole)
+    ]
+    assert set(found[0]["measure"]) == {"seat"}
+    np.testing.assert_allclose(found[0]["estimate"], found[1]["estimate"], atol=1e-5)
 
 
 def test_ripa_projects_attributes_on_the_line_between_the_groups() -> None:
     test = word_test(1, 1, 3, 4)
     states = random_states(words(test))
-    row = measure(test, states, method="ripa").row(2, named=True)
+    row = one_sided(measure(test, states, method="ripa")).row(2, named=True)
     x, y, a, b = (states.of(one.words)[:, 2] for one in test.sets)
     line = (x[0] - y[0]) / np.linalg.norm(x[0] - y[0])
     along = np.concatenate([a, b]) @ line
     expected = (along[:3].mean() - along[3:].mean()) / along.std()
-    assert row["effect"] == pytest.approx(expected)
-    assert row["n_partitions"] == 35
+    assert row["estimate"] == pytest.approx(expected)
+    assert row["n_resamples"] == 35
 
 
 def test_mac_tells_which_group_is_associated() -> None:
@@ -200,17 +217,17 @@ def test_mac_tells_which_group_is_associated() -> None:
     values = np.random.default_rng(4).normal(size=(10, 1, 40))
     values[:2] += 3 * values[4:7].mean(axis=0)
     states = States(tuple(words(test)), ("0",), values.astype(np.float32), np.ones(10, int))
-    first, second = measure(test, states, method="mac").iter_rows(named=True)
+    first, second = one_sided(measure(test, states, method="mac")).iter_rows(named=True)
     assert (first["first"], first["second"], second["first"]) == ("x", None, "y")
-    assert first["effect"] > 0.3 > abs(second["effect"])
-    assert (first["p"], first["n_partitions"]) == (0.05, 20)
+    assert first["estimate"] > 0.3 > abs(second["estimate"])
+    assert (first["p"], first["n_resamples"]) == (0.05, 20)
     assert second["toward"] == "b"
 
 
 def test_a_group_of_one_word_has_no_weat_and_a_reason() -> None:
     test = word_test(1, 1, 3, 3)
     found = measure(test, random_states(words(test)))
-    assert found["effect"].null_count() == found["p_holm"].null_count() == 3
+    assert found["estimate"].null_count() == found["p_holm"].null_count() == found.height == 6
     assert found["note"][0] == "too few words for the test: x has 1"
 
 
@@ -218,9 +235,10 @@ def test_words_that_are_all_alike_have_no_effect_and_a_reason() -> None:
     test = word_test(2, 2, 2, 2)
     values = np.ones((8, 1, 3), dtype=np.float32)
     states = States(tuple(words(test)), ("0",), values, np.ones(8, dtype=np.int64))
-    row = measure(test, states, setting=TestSetting(draws=50)).row(0, named=True)
-    assert row["effect"] is row["p"] is row["ci_low"] is None
-    assert row["note"] == "no word is closer than another"
+    found = measure(test, states, setting=TestSetting(draws=50))
+    assert found.height == 3
+    assert [found[name].null_count() for name in ("estimate", "p", "ci_low")] == [3] * 3
+    assert set(found["note"]) == {"no word is closer than another"}
 
 
 def test_what_cannot_be_tested_is_told() -> None:

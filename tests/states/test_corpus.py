@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.terms import locate
 from tiltmeter.results.states import CONTEXTS
-from tiltmeter.states import corpus_files
+from tiltmeter.states import corpus
 from tiltmeter.states.corpus import sample_corpus, texts
 
 TEXT = """\
@@ -106,7 +106,7 @@ def test_files_of_every_kind_give_the_same(path: Path, tmp_path: Path) -> None:
 def test_a_line_without_end_is_read_in_pieces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus_files, "PIECE", 50)
+    monkeypatch.setattr(corpus, "PIECE", 50)
     text = "word " * 100 + "x" * 120
     (tmp_path / "a.txt").write_text(text)
     held = list(texts(tmp_path / "a.txt"))

@@ -11,7 +11,8 @@ from scipy import stats
 
 from tiltmeter.errors import InputError, TiltmeterWarning
 from tiltmeter.models.readers.states import States
-from tiltmeter.results.states import DIRECTIONS
+from tiltmeter.results import ESTIMATES
+from tiltmeter.results.states import DIRECTION_TERMS
 from tiltmeter.states.dictionary import SENSES, Dictionary
 from tiltmeter.states.directions import predict_directions, read_extended
 
@@ -69,44 +70,49 @@ EXTENDED = pl.DataFrame(
 
 
 def predicted(space: str, dimension: str, cut: str, terms: States | None = None) -> dict:
+    """Give the row of accuracy, with the balanced one and the number of high terms."""
     found = predict_directions(POLES, DICTIONARY, terms or states(TERMS), EXTENDED, of=OF)
-    assert dict(found.schema) == dict(DIRECTIONS)
-    chosen = {"space": space, "dimension": dimension, "cut": cut, "layer": "mean"}
-    return found.row(by_predicate=pl.all_horizontal(
-        pl.col(name) == value for name, value in chosen.items()), named=True)  # fmt: skip
+    assert dict(found.estimates.schema) == ESTIMATES
+    assert dict(found.terms.schema) == DIRECTION_TERMS
+    key = {"space": space, "dimension": dimension}
+    rows = found.estimates.filter(**key, cut=cut, layer="mean")
+    accuracy, balanced = rows.iter_rows(named=True)
+    counted = found.terms.filter(**key).row(0, named=True)
+    assert counted["n"] == accuracy["n"] == balanced["n"]
+    return {**accuracy, "balanced": balanced["estimate"], "n_high": counted["n_high"]}
 
 
 def test_the_sign_predicts() -> None:
     row = predicted("fine", "Sociability", "zero")
     # all four lie above zero; two of them are high
-    assert (row["accuracy"], row["balanced"], row["majority"]) == (0.5, 0.5, 0.5)
+    assert (row["estimate"], row["balanced"], row["neutral"]) == (0.5, 0.5, 0.5)
     assert (row["n"], row["n_high"]) == (4, 2)
 
 
 def test_the_centred_cut_is_the_mean_of_the_terms() -> None:
     # 2, 1, .5 and 3 have the mean 1.625: jovial is right, chatty wrong, sullen right, wicked wrong
-    assert predicted("fine", "Sociability", "centred")["accuracy"] == 0.5
-    assert predicted("fine", "Morality", "centred")["accuracy"] == 1.0
+    assert predicted("fine", "Sociability", "centred")["estimate"] == 0.5
+    assert predicted("fine", "Morality", "centred")["estimate"] == 1.0
 
 
 def test_all_takes_each_word_on_its_own_dimension() -> None:
     row = predicted("fine", "all", "zero")
     # jovial, chatty, saintly, wicked (morality); a word in two dimensions has two rows
-    assert (row["accuracy"], row["n"]) == (4 / 7, 7)
+    assert (row["estimate"], row["n"]) == (4 / 7, 7)
     assert row["balanced"] == pytest.approx((3 / 4 + 1 / 3) / 2)
-    assert row["majority"] == 4 / 7
+    assert row["neutral"] == 4 / 7
 
 
 def test_broad_dimensions_take_the_words_of_their_parts() -> None:
     warmth = predicted("broad", "Warmth", "zero")
     # warmth is (½, ½, 0, 0): wicked (3, −1) is at 2 and wrong, twice; sullen is wrong as well
-    assert (warmth["accuracy"], warmth["n"]) == (3 / 6, 6)
+    assert (warmth["estimate"], warmth["n"]) == (3 / 6, 6)
     assert predicted("broad", "Competence", "zero")["n"] == 1
 
 
 def test_one_direction_has_no_balanced_accuracy() -> None:
     row = predicted("fine", "Ability", "zero")
-    assert (row["accuracy"], row["balanced"], row["majority"]) == (0.0, None, 1.0)
+    assert (row["estimate"], row["balanced"], row["neutral"]) == (0.0, None, 1.0)
 
 
 def test_the_interval_is_scipys_wilson() -> None:
@@ -128,7 +134,7 @@ def test_words_that_cannot_be_predicted_are_left_out_and_counted() -> None:
     told = "2 of 9 words left out .* 1 of dimensions that mine does not have, 1 without a state"
     with pytest.warns(TiltmeterWarning, match=told):
         found = predict_directions(POLES, DICTIONARY, states(TERMS), more, of=OF)
-    assert found.filter(pl.col("dimension") == "all")["n"].to_list() == [7] * 4
+    assert found.terms.filter(dimension="all")["n"].to_list() == [7]
 
 
 def test_nothing_to_predict_is_refused() -> None:

@@ -10,7 +10,8 @@ from statsmodels.stats.multitest import multipletests
 
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
-from tiltmeter.results.states import PROFILE_DIFFERENCES, PROFILE_TERMS, PROFILES
+from tiltmeter.results import ESTIMATES
+from tiltmeter.results.states import PROFILE_TERMS
 from tiltmeter.states.contexts import TEMPLATES
 from tiltmeter.states.dictionary import SENSES, Dictionary
 from tiltmeter.states.profiles import Profile, ProfileSetting, measure_profile
@@ -65,42 +66,56 @@ def at(frame: pl.DataFrame, layer: str, **wanted: str) -> pl.DataFrame:
     return frame.filter(*(pl.col(name) == value for name, value in chosen.items()))
 
 
+def means(found: Profile, measure: str = "profile_mean") -> pl.DataFrame:
+    return found.estimates.filter(measure=measure)
+
+
+def differences(found: Profile, method: str = "published") -> pl.DataFrame:
+    return found.estimates.filter(measure="profile_difference", method=method)
+
+
 def test_the_tables_have_their_columns_and_a_row_for_everything() -> None:
     found = measured()
-    assert dict(found.profiles.schema) == dict(PROFILES)
-    assert dict(found.differences.schema) == dict(PROFILE_DIFFERENCES)
-    assert dict(found.terms.schema) == dict(PROFILE_TERMS)
+    assert dict(found.estimates.schema) == ESTIMATES
+    assert dict(found.terms.schema) == PROFILE_TERMS
     layers, dimensions = 3, 4
-    assert found.profiles.height == layers * dimensions * 3
-    assert found.differences.height == layers * dimensions * 3
+    assert means(found).height == means(found, "profile_raw").height == layers * dimensions * 3
+    for method in ("published", "welch", "permutation"):
+        assert differences(found, method).height == layers * dimensions * 3
     assert found.terms.height == layers * dimensions * 9
     assert found.terms["layer"].unique(maintain_order=True).to_list() == ["0", "1", "mean"]
-    assert found.profiles.select("model", "contexts", "removed", "words").row(0) == (
-        "mine", "none", 0, "people",
+    assert found.estimates.select("subject", "model", "contexts", "removed", "words").row(0) == (
+        "mine", "mine", "none", 0, "people",
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(("layer", "raw"), [("0", WARMTH), ("mean", MEAN)])
 def test_groups_are_compared_in_scipys_numbers(layer: str, raw: np.ndarray) -> None:
     z = stats.zscore(raw.mean(axis=1)[:8])
-    row = at(measured().differences, layer, first="a", second="b").row(0, named=True)
+    found = measured().estimates.filter(measure="profile_difference")
+    rows = at(found, layer, first="a", second="b").iter_rows(named=True)
+    student, interval, shuffled = rows
     theirs = stats.ttest_ind(z[:3], z[3:6])
     welch = stats.ttest_ind(z[:3], z[3:6], equal_var=False).confidence_interval(0.95)
-    assert row["difference"] == pytest.approx(z[:3].mean() - z[3:6].mean())
-    assert (row["t"], row["p"], row["df"]) == pytest.approx((theirs.statistic, theirs.pvalue, 4))
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx((welch.low, welch.high))
-    assert (row["n_first"], row["n_second"], row["n_permutations"]) == (3, 3, 20)
-    assert row["note"] is None
+    for row in (student, interval, shuffled):
+        assert row["estimate"] == pytest.approx(z[:3].mean() - z[3:6].mean())
+        assert row["n"] == 6
+    tested = (student["statistic"], student["p"], student["df"])
+    assert tested == pytest.approx((theirs.statistic, theirs.pvalue, 4))
+    assert (interval["ci_low"], interval["ci_high"]) == pytest.approx((welch.low, welch.high))
+    assert (shuffled["n_resamples"], shuffled["test"], student["note"]) == (20, "exact", None)
 
 
 def test_the_profile_of_a_group() -> None:
     z = stats.zscore(WARMTH.mean(axis=1)[:8])
-    row = at(measured().profiles, "0", group="b").row(0, named=True)
+    row = at(means(measured()), "0", group="b").row(0, named=True)
     low, high = stats.t.interval(0.95, 2, z[3:6].mean(), stats.sem(z[3:6]))
-    assert row["mean"] == pytest.approx(z[3:6].mean())
+    assert row["estimate"] == pytest.approx(z[3:6].mean())
     assert row["sd"] == pytest.approx(z[3:6].std())
     assert (row["ci_low"], row["ci_high"], row["n"]) == pytest.approx((low, high, 3))
-    assert row["raw"] == pytest.approx(WARMTH[3:6].mean())
+    raw = at(means(measured(), "profile_raw"), "0", group="b").row(0, named=True)
+    assert raw["estimate"] == pytest.approx(WARMTH[3:6].mean())
+    assert (raw["method"], raw["neutral"]) == ("descriptive", None)
 
 
 def test_a_word_on_its_own_is_measured_in_the_groups_units() -> None:
@@ -109,18 +124,18 @@ def test_a_word_on_its_own_is_measured_in_the_groups_units() -> None:
     low, high = stats.t.interval(0.95, SHOWN - 1, own.mean(), stats.sem(own))
     row = at(measured().terms, "0", term="they").row(0, named=True)
     assert row["group"] is None
-    assert row["value"] == pytest.approx(own.mean())
+    assert row["coordinate"] == pytest.approx(own.mean())
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high))
     assert row["n_contexts"] == SHOWN
 
 
 def test_individuals_do_not_move_the_groups() -> None:
     without = measured(words=Words("people", WORDS.groups))
-    assert without.differences.equals(measured().differences)
+    assert without.estimates.equals(measured().estimates)
 
 
 def test_p_is_adjusted_over_the_dimensions_of_a_space_and_the_pairs() -> None:
-    family = measured().differences.filter(pl.col("layer") == "1", pl.col("space") == "broad")
+    family = differences(measured()).filter(pl.col("layer") == "1", pl.col("space") == "broad")
     assert family.height == 6
     for name, method in (("p_holm", "holm"), ("p_bh", "fdr_bh")):
         theirs = multipletests(family["p"].to_numpy(), method=method)[1]
@@ -132,7 +147,7 @@ def test_averaged_states_have_no_interval_of_their_own() -> None:
     states = States(WORDS.all, ("0", "1"), mean, np.full(9, SHOWN))
     found = measure_profile(POLES, DICTIONARY, states, WORDS, of=OF)
     whole = measured().terms
-    np.testing.assert_allclose(found.terms["value"], whole["value"], atol=1e-5)
+    np.testing.assert_allclose(found.terms["coordinate"], whole["coordinate"], atol=1e-5)
     assert found.terms["ci_low"].null_count() == found.terms.height
     assert set(found.terms["n_contexts"]) == {SHOWN}
 
@@ -141,7 +156,7 @@ def test_contexts_that_leave_a_word_as_it_is_give_no_interval() -> None:
     values = VALUES.copy()
     values[:SHOWN, 0] = 0.3  # as the embedding of a token, before any context
     row = at(measured(values).terms, "0", term="Ann").row(0, named=True)
-    assert row["value"] is not None
+    assert row["coordinate"] is not None
     assert row["ci_low"] is None and row["ci_high"] is None
 
 
@@ -149,14 +164,15 @@ def test_one_coordinate_for_all_is_null_with_a_note() -> None:
     values = VALUES.copy()
     values[:, 0, 0] = 1 / 3
     found = measured(values)
-    row = at(found.differences, "0").row(0, named=True)
-    assert row["note"] == "all words have one coordinate"
-    numbers = ("difference", "ci_low", "t", "p", "p_holm", "p_bh", "p_permutation", "d")
-    assert [row[name] for name in numbers] == [None] * 8
-    assert at(found.profiles, "0")["mean"].null_count() == 3
-    assert at(found.profiles, "0")["raw"].to_list() == pytest.approx([1 / 3] * 3)
-    assert at(found.terms, "0")["value"].null_count() == 9
-    other = found.differences.filter(pl.col("layer") == "0", pl.col("dimension") == "Competence")
+    rows = at(found.estimates.filter(measure="profile_difference"), "0")
+    assert set(rows["note"]) == {"all words have one coordinate"}
+    numbers = ("estimate", "ci_low", "statistic", "p", "p_holm", "p_bh", "effect_size")
+    assert [rows[name].null_count() for name in numbers] == [9] * 7
+    assert at(means(found), "0")["estimate"].null_count() == 3
+    raw = at(means(found, "profile_raw"), "0")["estimate"]
+    assert raw.to_list() == pytest.approx([1 / 3] * 3)
+    assert at(found.terms, "0")["coordinate"].null_count() == 9
+    other = differences(found).filter(pl.col("layer") == "0", pl.col("dimension") == "Competence")
     np.testing.assert_allclose(  # adjusted for the tests there are
         other.filter(pl.col("space") == "fine")["p_holm"],
         multipletests(other.filter(pl.col("space") == "fine")["p"], method="holm")[1],
@@ -166,35 +182,37 @@ def test_one_coordinate_for_all_is_null_with_a_note() -> None:
 def test_groups_that_do_not_vary_have_a_difference_and_no_test() -> None:
     values = VALUES.copy()
     values[:, 0, 0] = np.repeat([1, 1, 1, 2, 2, 2, 5, 5, 4], SHOWN)
-    row = at(measured(values).differences, "0", first="a", second="b").row(0, named=True)
-    assert row["difference"] < 0
-    assert row["p"] is None and row["ci_low"] is None
-    assert row["note"] == "no variance within groups"
+    found = measured(values)
+    row = at(differences(found), "0", first="a", second="b").row(0, named=True)
+    assert row["estimate"] < 0
+    assert row["p"] is None and row["note"] == "no variance within groups"
+    interval = at(differences(found, "welch"), "0", first="a", second="b")
+    assert interval["ci_low"].item() is None
 
 
 def test_states_far_longer_than_most_are_told_of() -> None:
     values = VALUES.copy()
     values[::SHOWN, 1] *= 50  # as at the first token of a causal model
-    notes = at(measured(values).differences, "1")["note"].to_list()
+    notes = at(differences(measured(values)), "1")["note"].to_list()
     assert (
         notes == ["some states are over 10 times as long as most: terms that begin a context"] * 3
     )
-    assert at(measured(values).differences, "mean")["note"].to_list() == notes
-    assert at(measured(values).differences, "0")["note"].null_count() == 3
+    assert at(differences(measured(values)), "mean")["note"].to_list() == notes
+    assert at(differences(measured(values)), "0")["note"].null_count() == 3
 
 
 def test_one_group_and_individuals_have_no_differences() -> None:
     found = measured(words=Words("one", {"a": ("Ann", "Amy", "Bob")}, ("they",)))
-    assert found.differences.is_empty()
-    assert dict(found.differences.schema) == dict(PROFILE_DIFFERENCES)
-    assert at(found.profiles, "0")["mean"][0] == pytest.approx(0, abs=1e-12)
+    assert differences(found).is_empty()
+    assert dict(found.estimates.schema) == ESTIMATES
+    assert at(means(found), "0")["estimate"][0] == pytest.approx(0, abs=1e-12)
 
 
 def test_no_number_is_nan_and_the_same_seed_gives_the_same() -> None:
     found = measured()
-    for frame in (found.profiles, found.differences, found.terms):
+    for frame in found:
         assert not frame.select(pl.selectors.float().is_nan().any()).row(0).count(True)
-    assert found.differences.equals(measured().differences)
+    assert found.estimates.equals(measured().estimates)
 
 
 def test_bad_settings_and_missing_words_are_named() -> None:

@@ -63,25 +63,22 @@ def test_every_difference_of_names_is_the_published_one(
     theirs = pl.read_csv(path).with_columns(
         layer=pl.col("Model").str.extract(r"-L(\d+)$").fill_null("mean"), dimension="Dimension"
     )
-    both = theirs.join(found.differences, on=["layer", "dimension"], validate="1:1")
+    published = found.estimates.filter(method="published")
+    both = theirs.join(published, on=["layer", "dimension"], validate="1:1")
     assert both.height == 8 * 9
-    assert (both["diff"] - both["difference"]).abs().max() < 1e-4
+    assert (both["diff"] - both["estimate"]).abs().max() < 1e-4
     assert (both["p"] / both["diff_pvalue"] - 1).abs().max() < 1e-3
-    assert found.differences["note"].null_count() == found.differences.height
-    means = found.profiles.filter(pl.col("group") == "Female Names")
+    assert published["note"].null_count() == published.height
+    means = found.estimates.filter(measure="profile_mean", group="Female Names")
     both = theirs.join(means, on=["layer", "dimension"], validate="1:1")
-    assert (both["Female Names_mean"] - both["mean"]).abs().max() < 1e-4
+    assert (both["Female Names_mean"] - both["estimate"]).abs().max() < 1e-4
 
 
 def test_directions_without_context(read: Read, released: Dictionary, shared_data: Path) -> None:
     of = {"model": "minilm", "contexts": "none", "removed": 0}
     extended = read_extended(shared_data / "nicolas" / "full_dictionary.csv")
     found = predict_directions(read["none"], released, read["further"], extended, of=of)
-    row = found.row(
-        by_predicate=(pl.col("layer") == "mean")
-        & (pl.col("dimension") == "all")
-        & (pl.col("cut") == "zero"),
-        named=True,
-    )
-    assert row["accuracy"] == pytest.approx(0.6719, abs=0.001)
-    assert row["majority"] == pytest.approx(1329 / 2563)
+    rows = found.estimates.filter(layer="mean", dimension="all", cut="zero", method="wilson")
+    (row,) = rows.iter_rows(named=True)
+    assert row["estimate"] == pytest.approx(0.6719, abs=0.001)
+    assert row["neutral"] == pytest.approx(1329 / 2563)

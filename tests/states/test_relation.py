@@ -13,8 +13,9 @@ import statsmodels.api as sm
 
 import tiltmeter
 from tiltmeter.errors import InputError, TiltmeterWarning
-from tiltmeter.results.states import FITS, RELATIONS
-from tiltmeter.states.relation import relate
+from tiltmeter.results import ESTIMATES
+from tiltmeter.results.answers import FITS
+from tiltmeter.states.relation import Related, relate
 from tiltmeter.states.released import read_effects, read_wide, study_as_asked
 
 WIDE = "llama3_8b_prompts_and_layer_weat.csv"
@@ -39,8 +40,12 @@ def llama(shared_data: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def related(llama: tuple[pl.DataFrame, pl.DataFrame]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def related(llama: tuple[pl.DataFrame, pl.DataFrame]) -> Related:
     return relate(*llama)
+
+
+def correlations(estimates: pl.DataFrame) -> pl.DataFrame:
+    return estimates.filter(measure="correlation")
 
 
 def test_most_released_answers_can_be_scored(llama: tuple[pl.DataFrame, pl.DataFrame]) -> None:
@@ -49,23 +54,27 @@ def test_most_released_answers_can_be_scored(llama: tuple[pl.DataFrame, pl.DataF
     assert (scores.height, scores["score"].count(), scores["decision"].count()) == (210, 127, 112)
 
 
-def layers(relations: pl.DataFrame, missing: str, removed: int = 0) -> dict[int, float]:
-    part = relations.filter(missing=missing, removed=removed, level="stereotype")
-    return {int(layer): r for layer, r in part.select("layer", "r").iter_rows()}
+def layers(related: Related, missing_as: str, removed: int = 0) -> dict[int, float]:
+    part = correlations(related.estimates).filter(
+        missing_as=missing_as, removed=removed, level="stereotype"
+    )
+    return {int(layer): r for layer, r in part.select("layer", "estimate").iter_rows()}
 
 
-def test_middle_layers_agree_with_what_is_said(related: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_middle_layers_agree_with_what_is_said(related: Related) -> None:
     """SI section O: r = .73 at layer 13, the highest, and .30 at layer 32, over 21 stereotypes."""
-    r = layers(related[0], "zero")
+    r = layers(related, "zero")
     assert max(r, key=r.__getitem__) == 13
     assert r[13] == pytest.approx(0.709, abs=0.001)
     assert r[32] == pytest.approx(0.208, abs=0.001)
-    at13 = related[0].filter(missing="zero", removed=0, layer="13", level="stereotype")
+    at13 = correlations(related.estimates).filter(
+        missing_as="zero", removed=0, layer="13", level="stereotype"
+    )
     assert at13.select("n").item() == 21 and at13["p_holm"][0] < 0.05
 
 
-def test_the_shape_moves_with_missing_answers(related: tuple[pl.DataFrame, pl.DataFrame]) -> None:
-    found = {way: layers(related[0], way) for way in ("left_out", "lowest", "highest")}
+def test_the_shape_moves_with_missing_answers(related: Related) -> None:
+    found = {way: layers(related, way) for way in ("left_out", "lowest", "highest")}
     best = {way: max(r, key=r.__getitem__) for way, r in found.items()}
     assert best == {"left_out": 5, "lowest": 15, "highest": 20}
     at13 = [round(found[way][13], 2) for way in found]
@@ -73,22 +82,24 @@ def test_the_shape_moves_with_missing_answers(related: tuple[pl.DataFrame, pl.Da
 
 
 def test_nullified_effects_agree_less_in_the_middle(
-    related: tuple[pl.DataFrame, pl.DataFrame],
+    related: Related,
 ) -> None:
     """SI section O: nullification helps late layers and not the middle ones."""
-    plain, nullified = layers(related[0], "zero"), layers(related[0], "zero", removed=1)
+    plain, nullified = layers(related, "zero"), layers(related, "zero", removed=1)
     assert nullified[13] < 0.1 < plain[13]
     assert nullified[32] > plain[32]
 
 
-def test_decisions_follow_from_what_is_said(related: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_decisions_follow_from_what_is_said(related: Related) -> None:
     """SI section O: the prompt's score has b = .95 and the least AIC; last layers tell nothing."""
-    fits = related[1].filter(missing="left_out")
-    said = fits.filter(predictor="word_association").row(0, named=True)
-    assert (said["n"], said["delta_aic"], said["layer"]) == (92, 0.0, None)
-    assert said["coefficient"] > 0.9 and said["p"] < 0.05
-    last = fits.filter(layer="32", removed=0).row(0, named=True)
-    assert last["p"] > 0.1 and last["delta_aic"] > 4
+    rows = related.estimates.filter(measure="log_odds", missing_as="left_out", method="published")
+    fits = related.fits.filter(missing_as="left_out")
+    scored = fits.row(0, named=True)
+    assert (scored["delta_aic"], scored["layer"]) == (0.0, None)
+    answer = rows.filter(predictor="word_association").row(0, named=True)
+    assert answer["n_scored"] == 92 and answer["estimate"] > 0.9 and answer["p"] < 0.05
+    last = {"layer": "32", "removed": 0}
+    assert rows.filter(**last)["p"].item() > 0.1 and fits.filter(**last)["delta_aic"].item() > 4
 
 
 def small(n: int = 12) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -105,52 +116,59 @@ def small(n: int = 12) -> tuple[pl.DataFrame, pl.DataFrame]:
     effects = scores.select("stereotype", "trial").join(
         pl.DataFrame({"layer": ["0", "1"]}), how="cross"
     )
-    return scores, effects.with_columns(effect=pl.Series(rng.normal(size=2 * n)))
+    return scores, effects.with_columns(estimate=pl.Series(rng.normal(size=2 * n)))
 
 
 def test_tables_have_their_columns_and_factors() -> None:
-    relations, fits = relate(*small())
-    assert dict(relations.schema) == RELATIONS and dict(fits.schema) == FITS
-    assert relations.height == 4 * 2 * 2
-    assert fits.group_by("missing").len()["len"].to_list() == [3] * 4
-    n = relations.filter(level="trial", layer="0").select("missing", "n").rows()
+    estimates, fits = relate(*small())
+    assert dict(estimates.schema) == ESTIMATES and dict(fits.schema) == FITS
+    found = correlations(estimates)
+    assert found.height == estimates.filter(measure="rank_correlation").height == 4 * 2 * 2
+    assert fits.group_by("missing_as").len()["len"].to_list() == [3] * 4
+    methods = estimates.filter(measure="log_odds").group_by("method").len().rows()
+    assert sorted(methods) == [("clustered", 12), ("published", 12)]
+    n = found.filter(level="trial", layer="0").select("missing_as", "n").rows()
     assert n == [("left_out", 11), ("zero", 12), ("lowest", 12), ("highest", 12)]
 
 
 def test_fits_are_those_of_statsmodels() -> None:
     scores, effects = small(60)
-    fits = relate(scores, effects, missing=["left_out"])[1]
+    estimates, fits = relate(scores, effects, missing_as=["left_out"])
+    published = estimates.filter(measure="log_odds", method="published")
     rows = scores.join(effects.filter(layer="1"), on=["stereotype", "trial"]).drop_nulls("score")
-    for column, row in (("score", 0), ("effect", 2)):
+    for column, row in (("score", 0), ("estimate", 2)):
         x = sm.add_constant(rows[column].to_numpy())
         theirs = sm.Logit(rows["decision"].to_numpy(), x).fit(disp=False)
-        ours = fits.row(row, named=True)
-        assert ours["coefficient"] == pytest.approx(theirs.params[1])
-        assert (ours["aic"], ours["bic"]) == (pytest.approx(theirs.aic), pytest.approx(theirs.bic))
+        ours, criteria = published.row(row, named=True), fits.row(row, named=True)
+        assert ours["estimate"] == pytest.approx(theirs.params[1])
+        assert criteria["aic"] == pytest.approx(theirs.aic)
+        assert criteria["bic"] == pytest.approx(theirs.bic)
         assert ours["p"] == pytest.approx(theirs.pvalues[1])
     assert fits["delta_aic"].min() == 0
 
 
 def test_effects_of_stereotypes_are_related_over_stereotypes_only() -> None:
     scores, effects = small()
-    one = effects.filter(trial=0).drop("trial").rename({"stereotype": "test"})
-    relations, _ = relate(scores, one, missing=["zero"])
-    assert set(relations["level"]) == {"stereotype"} and set(relations["n"]) == {6}
+    one = effects.filter(trial=0).drop("trial")
+    found = correlations(relate(scores, one, missing_as=["zero"]).estimates)
+    assert set(found["level"]) == {"stereotype"} and set(found["n"]) == {6}
 
 
 def test_a_layer_that_does_not_vary_has_no_r() -> None:
     scores, effects = small()
-    flat = effects.with_columns(effect=pl.when(layer="0").then(0.0).otherwise("effect"))
-    relations, fits = relate(scores, flat, missing=["zero"])
-    assert relations.filter(layer="0")["r"].null_count() == 2
-    assert relations.filter(layer="1")["r"].null_count() == 0
+    flat = effects.with_columns(estimate=pl.when(layer="0").then(0.0).otherwise("estimate"))
+    estimates, fits = relate(scores, flat, missing_as=["zero"])
+    found = correlations(estimates)
+    assert found.filter(layer="0")["estimate"].null_count() == 2
+    assert set(found.filter(layer="0")["note"]) == {"scores or effects do not vary"}
+    assert found.filter(layer="1")["estimate"].null_count() == 0
     assert fits.filter(layer="0")["aic"].null_count() == 1
 
 
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"missing": ["mean"]}, "missing 'mean': allowed are left_out"),
+        ({"missing_as": ["mean"]}, "missing_as 'mean': allowed are left_out"),
         ({"scores": small()[0].drop("score")}, "scores: missing column score"),
         ({"associations": pl.concat([small()[1]] * 2)}, "several rows of s0, 0, 0"),
         ({"associations": small()[1].with_columns(trial=pl.col("trial") + 9)}, "is in both"),

@@ -54,14 +54,15 @@ def test_the_variance_of_an_effect_is_that_of_simulated_ones() -> None:
 
 
 def test_draws_of_contexts_give_a_combined_effect() -> None:
-    found = association.test_associations(states(5, 0.3), [TEST], of=OF, method="ceat")
-    whole = association.test_associations(states(5, 0.3), [TEST], of=OF)
-    row = found.row(0, named=True)
-    assert (row["method"], row["n_samples"], row["exact"]) == ("ceat", 1_000, None)
-    assert row["effect"] == pytest.approx(whole["effect"][0], abs=0.1)
+    found = association.test_associations(states(5, 0.3), [TEST], of=OF, method="ceat").estimates
+    whole = association.test_associations(states(5, 0.3), [TEST], of=OF).estimates
+    row, two_sided = found.iter_rows(named=True)
+    stated = ("ceat", "random_effects", 1_000)
+    assert (row["measure"], row["method"], row["n_resamples"]) == stated
+    assert row["estimate"] == pytest.approx(whole["estimate"][0], abs=0.1)
     half = 1.959964 * row["se"]
-    assert row["ci_high"] - row["effect"] == pytest.approx(half, rel=1e-5)
-    assert row["p_two_sided"] == 2 * row["p"] < 1e-3
+    assert row["ci_high"] - row["estimate"] == pytest.approx(half, rel=1e-5)
+    assert two_sided["p"] == 2 * row["p"] < 1e-3
 
 
 def test_contexts_that_matter_make_variance_between_draws() -> None:
@@ -69,8 +70,8 @@ def test_contexts_that_matter_make_variance_between_draws() -> None:
         association.test_associations(states(8, spread, 0.3), [TEST], of=OF, method="ceat")
         for spread in (0.01, 3.0)
     )
-    assert few["between_variance"][0] == 0
-    assert many["se"][0] >= few["se"][0]
+    assert few.tests["between_variance"][0] == 0
+    assert many.estimates["se"][0] >= few.estimates["se"][0]
 
 
 def test_one_context_each_is_no_sample() -> None:
@@ -89,7 +90,7 @@ def test_draws_are_a_function_of_the_seed() -> None:
     one, same, other = (
         association.test_associations(
             states(4, 1.0), [TEST], of=OF, method="ceat", setting=TestSetting(samples=50, seed=seed)
-        )["effect"][0]
+        ).estimates["estimate"][0]
         for seed in (0, 0, 1)
     )
     assert one == same != other

@@ -31,16 +31,17 @@ def states(seed: int = 0) -> States:
 
 
 def test_a_trial_has_the_effect_of_a_test_with_its_words() -> None:
-    found = trial_effects(states(), TRIALS).filter(trial="a")["effect"]
+    found = trial_effects(states(), TRIALS).filter(trial="a")["estimate"]
     words = (("agony", "hate"), ("joy", "love"), ("old",), ("young",))
     sets = [WordSet(name, of) for name, of in zip("abcd", words, strict=True)]
     of = {"model": "m", "contexts": "none", "removed": 0}
     test = association.test_associations(states(), [WordTest("s", "age", *sets)], of=of)
-    assert found.to_list() == pytest.approx(test["effect"].to_list(), rel=1e-9)
+    whole = test.estimates.filter(alternative="greater")
+    assert found.to_list() == pytest.approx(whole["estimate"].to_list(), rel=1e-9)
 
 
 def test_one_attribute_a_side_leans_fully_one_way_or_the_other() -> None:
-    found = trial_effects(states(), TRIALS).filter(trial="b")["effect"]
+    found = trial_effects(states(), TRIALS).filter(trial="b")["estimate"]
     assert found.abs().to_list() == pytest.approx([2.0, 2.0, 2.0])
     unit = states().of(WORDS)
     unit /= np.linalg.norm(unit, axis=2, keepdims=True)
@@ -52,6 +53,6 @@ def test_equal_words_have_no_effect_and_absent_ones_are_named() -> None:
     alike = TRIALS.head(1).with_columns(counter=pl.lit(["agony", "hate"]))
     flat = states()
     flat.values[3] = flat.values[2]
-    assert trial_effects(flat, alike)["effect"].is_null().all()
+    assert trial_effects(flat, alike)["estimate"].is_null().all()
     with pytest.raises(InputError, match="no states of 'nobody'"):
         trial_effects(states(), TRIALS.with_columns(default=pl.lit("nobody")))

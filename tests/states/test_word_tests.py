@@ -31,28 +31,28 @@ def write(folder: Path, ending: str = ".yaml", **changed: Any) -> Path:
 
 def test_the_ten_tests_have_the_sizes_of_the_paper() -> None:
     found = load_tests("caliskan2017")
-    assert [one.test for one in found] == [f"weat{i}" for i in range(1, 11)]
+    assert [one.stereotype for one in found] == [f"weat{i}" for i in range(1, 11)]
     for one, (targets, attributes) in zip(found, SIZES, strict=True):
         sizes = [len(set(words)) for _, words in one.sets]
-        assert sizes == [targets, targets, attributes, attributes], one.test
+        assert sizes == [targets, targets, attributes, attributes], one.stereotype
 
 
 def test_a_study_tests_each_stereotype() -> None:
-    power = next(one for one in load_tests("bai2025") if one.test == "power")
+    power = next(one for one in load_tests("bai2025") if one.stereotype == "power")
     assert power.first == WordSet("marginalized", ("dianne", "karen", "lisa", "sandra"))
     assert power.toward == WordSet("tied", ("follow", "submissive", "timid", "weak"))
 
 
 def test_a_study_with_dimensions_tests_each_of_them() -> None:
-    names = [one.test for one in load_tests("mist2025")]
+    names = [(one.stereotype, one.dimension) for one in load_tests("mist2025")]
     assert len(names) == len(set(names)) == 30
-    assert all("." in name for name in names)
+    assert all(dimension for _, dimension in names)
 
 
 @pytest.mark.parametrize("ending", [".yaml", ".json"])
 def test_a_users_file_keeps_words_as_text(tmp_path: Path, ending: str) -> None:
     (test,) = load_tests(write(tmp_path, ending))
-    assert (test.study, test.test, test.first.name, test.second.name) == (
+    assert (test.study, test.stereotype, test.first.name, test.second.name) == (
         *("mine", "jobs", "women", "second"),
     )
     assert test.toward.words == ("null", "no")

@@ -102,7 +102,7 @@ def association_section(inside: Representation) -> Section | None:
     for about, part in held:
         made += _figures(part, about)
         tables += _tables(part, about)
-    methods = dict.fromkeys(m for _, part in held for m in part["method"].unique().sort())
+    methods = dict.fromkeys(m for _, part in held for m in part["measure"].unique().sort())
     figures = [
         Figure(name, one.caption, one.summary, one.spec)
         for one, name in zip(made, numbered("representation-tests", len(made)), strict=True)
@@ -120,12 +120,12 @@ def association_section(inside: Representation) -> Section | None:
 
 def _named(part: pl.DataFrame) -> pl.DataFrame:
     """Add to a test's number what it is about, where its sets have names of their own."""
-    about = pl.format("{} ({}, {})", "test", "first", "toward")
-    weat = pl.col("method").is_in(COMPARABLE) & ~pl.col("first").is_in(_ROLES)
-    names = part.filter(weat).select("test", about.alias("named")).drop_nulls().unique("test")
+    about = pl.format("{} ({}, {})", "stereotype", "first", "toward")
+    weat = pl.col("measure").is_in(COMPARABLE) & ~pl.col("first").is_in(_ROLES)
+    names = part.filter(weat).select("stereotype", about.alias("named")).drop_nulls()
     return (
-        part.join(names, on="test", how="left", maintain_order="left")
-        .with_columns(test=pl.coalesce("named", "test"))
+        part.join(names.unique("stereotype"), on="stereotype", how="left", maintain_order="left")
+        .with_columns(stereotype=pl.coalesce("named", "stereotype"))
         .drop("named")
     )
 
@@ -137,44 +137,44 @@ def at_the_end(part: pl.DataFrame) -> pl.DataFrame:
 
 def _figures(part: pl.DataFrame, about: str) -> list[Figure]:
     figures: list[Figure] = []
-    comparable = pl.col("method").is_in(COMPARABLE)
-    others = [own for _, own in split(part.filter(~comparable), "method") if own.height]
+    comparable = pl.col("measure").is_in(COMPARABLE)
+    others = [own for _, own in split(part.filter(~comparable), "measure") if own.height]
     for family in (part.filter(comparable), *others):
-        if family["effect"].drop_nulls().is_empty():
+        if family["estimate"].drop_nulls().is_empty():
             continue
-        if family["test"].n_unique() <= MOST_CURVES and len(layers(family)) > 1:
+        if family["stereotype"].n_unique() <= MOST_CURVES and len(layers(family)) > 1:
             figures.append(_curves(family, about))
-        elif family["method"][0] in COMPARABLE:
+        elif family["measure"][0] in COMPARABLE:
             figures += _maps(family, about)
     return figures
 
 
 def _curves(part: pl.DataFrame, about: str) -> Figure:
-    lines = split(part, "method", "contexts", "removed")
+    lines = split(part, "measure", "contexts", "removed")
     if len(lines) > MOST_LINES:
-        each = [first_reading(own) for _, own in split(part, "method")]
-        lines = split(pl.concat(each), "method", "contexts", "removed")
+        each = [first_reading(own) for _, own in split(part, "measure")]
+        lines = split(pl.concat(each), "measure", "contexts", "removed")
     order = layers(part)
     places = {layer: place for place, layer in enumerate(order)}
     by = pl.col("layer").replace_strict(places)
     rows: list[Row] = []
-    for test in part["test"].unique(maintain_order=True):
+    for test in part["stereotype"].unique(maintain_order=True):
         for series, own in lines:
-            mine = own.filter(test=test).sort(by, maintain_order=True)
-            rows += [point(titled(test), line, r, "effect") for line, r in _lines(mine, series)]
-    method = part["method"][0]
+            mine = own.filter(stereotype=test).sort(by, maintain_order=True)
+            rows += [point(titled(test), line, r, "estimate") for line, r in _lines(mine, series)]
+    method = part["measure"][0]
     scale = (
         "Range −2 to 2, neutral 0; above: the expected way."
         if method in COMPARABLE
-        else f"{said('method', method)}: in units of cosine, neutral 0; above: the expected way."
+        else f"{said('measure', method)}: in units of cosine, neutral 0; above: the expected way."
     )
     caption = (
         f"Effects of association tests by layer: {about}. {scale} Band: "
         f"{interval_said(part)}; filled points: {_SURE}."
     )
-    first = part.unique("test", keep="first", maintain_order=True)
+    first = part.unique("stereotype", keep="first", maintain_order=True)
     titles = {
-        titled(row["test"]): (titled(row["test"]), words_said(row))
+        titled(row["stereotype"]): (titled(row["stereotype"]), words_said(row))
         for row in first.iter_rows(named=True)
     }
     axis = around("Effect", rows, 0.5)
@@ -195,11 +195,11 @@ def _lines(frame: pl.DataFrame, series: str) -> list[tuple[str, dict[str, Any]]]
 
 
 def _maps(part: pl.DataFrame, about: str) -> list[Figure]:
-    held = split(part, "method", "contexts", "removed")
+    held = split(part, "measure", "contexts", "removed")
     figures = []
     for reading, own in held[:MOST_MAPS]:
         order = layers(own)
-        tests = [titled(test) for test in own["test"].unique(maintain_order=True)]
+        tests = [titled(test) for test in own["stereotype"].unique(maintain_order=True)]
         full = len(order) <= MOST_NUMBERED
         rows = [_cell(row, full) for row in own.iter_rows(named=True)]
         grid = Grid(
@@ -229,12 +229,12 @@ def _maps(part: pl.DataFrame, about: str) -> list[Figure]:
 
 def _cell(row: Mapping[str, Any], full: bool) -> Row:
     sure = row["p_holm"] is not None and row["p_holm"] < ALPHA
-    shown = number(row["effect"]) if row["effect"] is not None else "–"
+    shown = number(row["estimate"]) if row["estimate"] is not None else "–"
     return {
         "across": row["layer"],
-        "down": titled(row["test"]),
-        "step": classed(row["effect"], EDGES),
-        "text": (shown if full or row["effect"] is None else "") + "*" * sure,
+        "down": titled(row["stereotype"]),
+        "step": classed(row["estimate"], EDGES),
+        "text": (shown if full or row["estimate"] is None else "") + "*" * sure,
         "strong": sure,
         "shown": shown,
         "interval": interval(row["ci_low"], row["ci_high"]) if row["ci_low"] is not None else None,
@@ -248,16 +248,17 @@ def _map_said(part: pl.DataFrame) -> str:
     """Say how many tests lean which way at the first and last layer, and the extremes."""
     told = []
     for layer in dict.fromkeys((layers(part)[0], layers(part)[-1])):
-        own = part.filter(layer=layer).drop_nulls("effect")
-        with_it = own.filter(pl.col("effect") > 0).height
+        own = part.filter(layer=layer).drop_nulls("estimate")
+        with_it = own.filter(pl.col("estimate") > 0).height
         sure = own.filter(pl.col("p_holm") < ALPHA).height
         told.append(
             f"{layer_said(layer)}: {with_it} of {own.height} effects above 0, {sure} with p (Holm) "
             "below .05"
         )
-    known = part.drop_nulls("effect").sort("effect")
+    known = part.drop_nulls("estimate").sort("estimate")
     ends = [
-        f"{word} {number(row['effect'])} ({titled(row['test'])}, {layer_said(row['layer'])})"
+        f"{word} {number(row['estimate'])} "
+        f"({titled(row['stereotype'])}, {layer_said(row['layer'])})"
         for word, row in (
             ("lowest", known.row(0, named=True)),
             ("highest", known.row(-1, named=True)),
@@ -269,10 +270,10 @@ def _map_said(part: pl.DataFrame) -> str:
 def _tables(part: pl.DataFrame, about: str) -> list[tuple[str, Table]]:
     """Set out the last layer, and for each test the layer with its largest effect."""
     last = at_the_end(part)
-    keys = ["test", "method", "first", "contexts", "removed"]
+    keys = ["stereotype", "measure", "first", "contexts", "removed"]
     largest = (
-        part.drop_nulls("effect")
-        .sort(pl.col("effect").abs(), descending=True, maintain_order=True)
+        part.drop_nulls("estimate")
+        .sort(pl.col("estimate").abs(), descending=True, maintain_order=True)
         .unique(keys, keep="first", maintain_order=True)
     )
     order = last.select(keys).with_row_index("place")
@@ -292,7 +293,8 @@ def _tables(part: pl.DataFrame, about: str) -> list[tuple[str, Table]]:
 def _notes(held: list[tuple[str, pl.DataFrame]]) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(
-            f"{about}, {titled(row['test'])}, {said('method', row['method'])}: {row['note']}"
+            f"{about}, {titled(row['stereotype'])}, {said('measure', row['measure'])}: "
+            f"{row['note']}"
             for about, part in held
             for row in part.filter(pl.col("note").fill_null("") != "").iter_rows(named=True)
         )

@@ -125,7 +125,7 @@ def _drawn(part: pl.DataFrame) -> pl.DataFrame:
 def _figure(part: pl.DataFrame, model: str, name: str) -> Figure:
     order = layers(part)
     places = {layer: place for place, layer in enumerate(order)}
-    placed = part.with_columns(reference="majority").sort(
+    placed = part.with_columns(reference="neutral").sort(
         pl.col("layer").replace_strict(places), maintain_order=True
     )
     panels = [
@@ -134,7 +134,7 @@ def _figure(part: pl.DataFrame, model: str, name: str) -> Figure:
         for _, mine in split(own, "space", "dimension")
     ]
     rows = [
-        point(", ".join(filter(None, panel)), cut_said(row["cut"]), row, "accuracy", 3)
+        point(", ".join(filter(None, panel)), cut_said(row["cut"]), row, "estimate", 3)
         for panel, mine in panels[:MOST_PANELS]
         for row in mine.iter_rows(named=True)
     ]
@@ -170,10 +170,10 @@ def _table(part: pl.DataFrame, model: str) -> Table:
             Column("Space", lambda r: r["space"], "text"),
             Column("Cut", lambda r: cut_said(r["cut"]), "text"),
             *reading_columns(frame),
-            Column("Accuracy", lambda r: number(r["accuracy"], 3)),
+            Column("Accuracy", lambda r: number(r["estimate"], 3)),
             Column(told, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
-            Column("Balanced", lambda r: number(r["balanced"], 3)),
-            Column("Majority", lambda r: number(r["majority"], 3)),
+            Column("Balanced", lambda r: number(r["estimate_balanced"], 3)),
+            Column("Majority", lambda r: number(r["neutral"], 3)),
             Column("Terms", lambda r: count(r["n"])),
             Column("High", lambda r: count(r["n_high"])),
         ],

@@ -67,7 +67,7 @@ def _profile(part: pl.DataFrame) -> str:
     """Say on which dimensions groups differ, where the mean hides signs, and under other ways."""
     every = at_one_layer(part)
     own = first_reading(every) if not every.is_empty() else every
-    known = list(own.drop_nulls("difference").iter_rows(named=True))
+    known = list(own.drop_nulls("estimate").iter_rows(named=True))
     if not known:
         return "No difference could be measured; see the notes."
     sure = [row for row in known if row["p_holm"] is not None and row["p_holm"] < ALPHA]
@@ -89,8 +89,8 @@ def _profile(part: pl.DataFrame) -> str:
 
 def _higher(row: Mapping[str, Any], told: str) -> str:
     first, second = row["first"], row["second"]
-    value, low, high = abs(row["difference"]), row["ci_low"], row["ci_high"]
-    if row["difference"] < 0:
+    value, low, high = abs(row["estimate"]), row["ci_low"], row["ci_high"]
+    if row["estimate"] < 0:
         first, second = second, first
         low, high = (None, None) if None in (low, high) else (-high, -low)
     ends = "" if None in (low, high) else f"{told} {interval(low, high)}; "
@@ -105,7 +105,7 @@ def _compared(row: Mapping[str, Any]) -> str:
 
 
 def _bracketed(row: Mapping[str, Any]) -> str:
-    shown = number(row["difference"])
+    shown = number(row["estimate"])
     known = row["ci_low"] is not None and row["ci_high"] is not None
     return f"{shown} [{interval(row['ci_low'], row['ci_high'])}]" if known else shown
 
@@ -116,12 +116,12 @@ def _hidden(part: pl.DataFrame) -> list[str]:
     both = []
     for _, mine in split(sure, "first", "second", "dimension"):
         low, high = (
-            mine.sort("difference", descending=down).row(0, named=True) for down in (False, True)
+            mine.sort("estimate", descending=down).row(0, named=True) for down in (False, True)
         )
-        if low["difference"] < 0 < high["difference"]:
+        if low["estimate"] < 0 < high["estimate"]:
             both.append(
-                f"{_compared(low)}: {number(low['difference'])} at {layer_said(low['layer'])}, "
-                f"{number(high['difference'])} at {layer_said(high['layer'])}"
+                f"{_compared(low)}: {number(low['estimate'])} at {layer_said(low['layer'])}, "
+                f"{number(high['estimate'])} at {layer_said(high['layer'])}"
             )
     told = "; ".join(both[:MOST_NAMED])
     return [f"Layers lean in opposite directions, which the mean hides ({told})."] if both else []
@@ -130,12 +130,12 @@ def _hidden(part: pl.DataFrame) -> list[str]:
 def _turned(every: pl.DataFrame, own: pl.DataFrame) -> list[str]:
     """Say whether other contexts, or removed components, turn a sign."""
     keys = ["dimension", "first", "second"]
-    usual = own.select(*keys, usual=pl.col("difference").sign())
+    usual = own.select(*keys, usual=pl.col("estimate").sign())
     others = every.join(own, on=[*keys, "contexts", "removed"], how="anti", nulls_equal=True)
-    held = others.drop_nulls("difference").join(usual, on=keys)
+    held = others.drop_nulls("estimate").join(usual, on=keys)
     if held.is_empty():
         return []
-    turned = held.filter(pl.col("difference").sign() != pl.col("usual"))
+    turned = held.filter(pl.col("estimate").sign() != pl.col("usual"))
     if turned.is_empty():
         return ["Other contexts or removed components turn no sign."]
     ways = dict.fromkeys(
@@ -149,9 +149,9 @@ def _turned(every: pl.DataFrame, own: pl.DataFrame) -> list[str]:
 def _associations(part: pl.DataFrame) -> str:
     """Say how many tests lean the stereotypical way at the last layer, and how strongly."""
     texts = []
-    for method, own in split(part.filter(pl.col("method").is_in(COMPARABLE)), "method"):
+    for method, own in split(part.filter(pl.col("measure").is_in(COMPARABLE)), "measure"):
         mine = first_reading(own)
-        last = at_the_end(mine).drop_nulls("effect")
+        last = at_the_end(mine).drop_nulls("estimate")
         texts.append((f"{method}: " if method else "") + _tests(last, mine))
     return " ".join(texts)
 
@@ -161,12 +161,12 @@ def _tests(last: pl.DataFrame, part: pl.DataFrame) -> str:
     if last.is_empty():
         return f"{where} no effect could be measured; see the notes."
     sure = last.filter(pl.col("p_holm") < ALPHA)
-    against = last.filter(pl.col("effect") < 0).height
+    against = last.filter(pl.col("estimate") < 0).height
     lean = "leans" if sure.height == 1 else "lean"
     noun = "association" if last.height == 1 else "associations"
-    most = last.sort(pl.col("effect").abs(), descending=True).head(MOST_NAMED)
+    most = last.sort(pl.col("estimate").abs(), descending=True).head(MOST_NAMED)
     named = ", ".join(
-        f"{titled(row['test'])} {number(row['effect'])}"
+        f"{titled(row['stereotype'])} {number(row['estimate'])}"
         + ("" if row["ci_low"] is None else f" [{interval(row['ci_low'], row['ci_high'])}]")
         for row in most.iter_rows(named=True)
     )
@@ -184,23 +184,26 @@ def _relation(part: pl.DataFrame) -> str:
     """Say where answers and states agree most, and how much missing answers matter."""
     known = part.filter(pl.col("layer").is_not_null() & (pl.col("layer") != MEAN))
     level = "stereotype" if "stereotype" in known["level"] else "trial"
-    own = known.filter(pl.col("removed") == pl.col("removed").min(), level=level).drop_nulls("r")
+    own = known.filter(pl.col("removed") == pl.col("removed").min(), level=level).drop_nulls(
+        "estimate"
+    )
     if own.is_empty():
         return ""
-    _, first = split(own, "missing")[0]
+    _, first = split(own, "missing_as")[0]
     top, last = strongest(first), first.filter(layer=layers(first)[-1]).row(0, named=True)
     if top is None:
         return ""
     ends = "" if top["ci_low"] is None else f", {interval(top['ci_low'], top['ci_high'])}"
     text = (
         f"What the model says and what stands inside go together most at {layer_said(top['layer'])}"
-        f" (r {number(top['r'])}{ends}; p (Holm) {p_value(top['p_holm'])}; "
-        f"{said('missing', top['missing'])}){_last(last) if top['layer'] != last['layer'] else ''}."
+        f" (r {number(top['estimate'])}{ends}; p (Holm) {p_value(top['p_holm'])}; "
+        f"{said('missing_as', top['missing_as'])})"
+        f"{_last(last) if top['layer'] != last['layer'] else ''}."
     )
     same = own.filter(layer=top["layer"])
     if same.height > 1:
         values = ", ".join(
-            f"{said('missing', row['missing'])} {number(row['r'])}"
+            f"{said('missing_as', row['missing_as'])} {number(row['estimate'])}"
             for row in same.iter_rows(named=True)
         )
         text += (
@@ -210,7 +213,7 @@ def _relation(part: pl.DataFrame) -> str:
 
 
 def _last(row: Mapping[str, Any]) -> str:
-    return f"; at the last layer, {row['layer']}, r is {number(row['r'])}"
+    return f"; at the last layer, {row['layer']}, r is {number(row['estimate'])}"
 
 
 def _directions(part: pl.DataFrame) -> str:
@@ -219,9 +222,9 @@ def _directions(part: pl.DataFrame) -> str:
     if own.is_empty():
         return ""
     own = first_reading(own)
-    own = own.filter(space=own["space"][0]).drop_nulls("accuracy")
+    own = own.filter(space=own["space"][0]).drop_nulls("estimate")
     told = [
-        f"{number(row['accuracy'], 3)} {cut_said(row['cut'])}{_against(row)}"
+        f"{number(row['estimate'], 3)} {cut_said(row['cut'])}{_against(row)}"
         for row in own.iter_rows(named=True)
     ]
     if not told:
@@ -230,12 +233,12 @@ def _directions(part: pl.DataFrame) -> str:
     return (
         f"Share of {row['n'] or 0:,} terms on the side where the dictionary has them, "
         f"{layer_said(row['layer'])}: {'; '.join(told)}. Always naming the more frequent side "
-        f"gives {number(row['majority'], 3)}."
+        f"gives {number(row['neutral'], 3)}."
     )
 
 
 def _against(row: Mapping[str, Any]) -> str:
-    low, high, majority = row["ci_low"], row["ci_high"], row["majority"]
+    low, high, majority = row["ci_low"], row["ci_high"], row["neutral"]
     if None in (low, high, majority):
         return ""
     if low > majority:

@@ -84,7 +84,7 @@ def _figure(part: pl.DataFrame, about: str, name: str) -> Figure:
         for _, mine in split(own, "first", "second")
     ]
     rows = [
-        point(", ".join(filter(None, panel)), row["dimension"], row, "difference")
+        point(", ".join(filter(None, panel)), row["dimension"], row, "estimate")
         for panel, mine in panels[:MOST_PANELS]
         for row in mine.iter_rows(named=True)
     ]

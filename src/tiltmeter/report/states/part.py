@@ -27,22 +27,22 @@ _MEASURED = (
     "was not asked anything, and nothing it writes was looked at."
 )
 _APPROACHES = {
-    "representation_profiles": Term(
+    "profiles": Term(
         "Profiles",
         f"Where do words stand between the poles of stereotype content, such as warm and cold? "
         f"{SCALE} No side is stereotypical by itself.",
     ),
-    "representation_directions": Term(
+    "directions": Term(
         "Accuracy of the directions",
         "Are terms of a dictionary on the side where people put them? Share, 0 to 1; to be set "
         "against always naming the more frequent side.",
     ),
-    "representation_associations": Term(
+    "associations": Term(
         "Association tests",
         "Are the words of one group closer to one set of attributes than those of another? Effect "
         "−2 to 2, neutral 0; positive: the expected, for groups of people the stereotypical way.",
     ),
-    "representation_relations": Term(
+    "relations": Term(
         "Answers and representation",
         "Is what is associated inside also what the model says? Correlation −1 to 1, neutral 0.",
     ),
@@ -67,28 +67,28 @@ LIMITS = (
     "A difference that is not shown is not shown to be absent. Nothing here is an all-clear.",
 )
 
-#: Table, and a column with its value where only that is meant → what it comes from.
+#: Frame, and a column with its value where only that is meant → what it comes from.
 SOURCES: tuple[tuple[str, dict[str, str], str], ...] = (
-    ("representation_profiles", {}, "Schuster, C. M., Dinisor, M.-A., Ghatiwala, S. & Groh, G. "
+    ("profiles", {}, "Schuster, C. M., Dinisor, M.-A., Ghatiwala, S. & Groh, G. "
      "(2024). Profiling bias in LLMs: Stereotype dimensions in contextual word embeddings. "
      "arXiv:2411.16527."),
-    ("representation_profiles", {}, "Nicolas, G., Bai, X. & Fiske, S. T. (2021). Comprehensive "
+    ("profiles", {}, "Nicolas, G., Bai, X. & Fiske, S. T. (2021). Comprehensive "
      "stereotype content dictionaries using a semi-automated method. European Journal of Social "
      "Psychology, 51(1), 178–196."),
-    ("representation_associations", {}, "Caliskan, A., Bryson, J. J. & Narayanan, A. (2017). "
+    ("associations", {}, "Caliskan, A., Bryson, J. J. & Narayanan, A. (2017). "
      "Semantics derived automatically from language corpora contain human-like biases. Science, "
      "356(6334), 183–186."),
-    ("representation_associations", {"method": "seat"}, "May, C., Wang, A., Bordia, S., Bowman, "
+    ("associations", {"measure": "seat"}, "May, C., Wang, A., Bordia, S., Bowman, "
      "S. R. & Rudinger, R. (2019). On measuring social biases in sentence encoders. NAACL-HLT."),
-    ("representation_associations", {"method": "ceat"}, "Guo, W. & Caliskan, A. (2021). Detecting "
+    ("associations", {"measure": "ceat"}, "Guo, W. & Caliskan, A. (2021). Detecting "
      "emergent intersectional biases: Contextualized word embeddings contain a distribution of "
      "human-like biases. AIES."),
-    ("representation_associations", {"method": "mac"}, "Manzini, T., Lim, Y. C., Tsvetkov, Y. & "
+    ("associations", {"measure": "mac"}, "Manzini, T., Lim, Y. C., Tsvetkov, Y. & "
      "Black, A. W. (2019). Black is to criminal as Caucasian is to police: Detecting and removing "
      "multiclass bias in word embeddings. NAACL-HLT."),
-    ("representation_associations", {"method": "ripa"}, "Ethayarajh, K., Duvenaud, D. & Hirst, G. "
+    ("associations", {"measure": "ripa"}, "Ethayarajh, K., Duvenaud, D. & Hirst, G. "
      "(2019). Understanding undesirable word embedding associations. ACL."),
-    ("representation_relations", {}, "Bai, X., Wang, A., Sucholutsky, I. & Griffiths, T. L. "
+    ("relations", {}, "Bai, X., Wang, A., Sucholutsky, I. & Griffiths, T. L. "
      "(2025). Explicitly unbiased large language models still form biased associations. PNAS, "
      "122(8), SI sections J and O."),
 )  # fmt: skip
@@ -123,7 +123,9 @@ def state_part(directory: Path) -> Part | None:
         relation_section(inside),
     )
     title = "Stereotypes inside the model"
-    approaches = tuple(term for key, term in _APPROACHES.items() if key in inside.written)
+    approaches = tuple(
+        term for key, term in _APPROACHES.items() if not inside.tables[key].is_empty()
+    )
     return Part(
         key="representation",
         title="Representation",
@@ -144,8 +146,8 @@ def state_part(directory: Path) -> Part | None:
         setting=_setting(inside.facts),
         files=(
             Term(
-                "representation.json, representation_*.parquet",
-                "what was read, and the tables as measured",
+                "states.json, estimates.parquet, state_*.parquet",
+                "what was read, the estimates and the details behind them",
             ),
         ),
         frames=inside.written,

@@ -94,8 +94,8 @@ def profile_section(inside: Representation, space: str) -> Section | None:
     for (model, words, part), name in zip(parts, names, strict=True):
         mine = {"model": model, "words": words, "space": space}
         shown = split(at_one_layer(part), "contexts", "removed")
-        differences = at_one_layer(inside.tables["representation_differences"].filter(**mine))
-        terms = at_one_layer(inside.tables["representation_terms"].filter(**mine))
+        differences = at_one_layer(inside.tables["differences"].filter(**mine))
+        terms = at_one_layer(inside.tables["terms"].filter(**mine))
         drawn = _figure(shown, differences, terms, name)
         figures += [drawn] if drawn else []
         tables += _tables(differences, terms, f"{model}, {words}")
@@ -121,7 +121,7 @@ def _left_out(parts: list[tuple[str, str, pl.DataFrame]]) -> tuple[str, ...]:
         return ()
     return (
         f"Drawn are the first {MOST_READINGS} of {most} ways of reading a model; "
-        "tables/representation_profiles has all.",
+        "tables/estimates has all.",
     )
 
 
@@ -164,7 +164,7 @@ def _individuals(terms: pl.DataFrame) -> pl.DataFrame:
 
 
 def _group(row: Mapping[str, Any], panel: str) -> Row:
-    known = row["mean"] is not None and row["ci_low"] is not None and row["ci_high"] is not None
+    known = None not in (row["estimate"], row["ci_low"], row["ci_high"])
     return {
         "kind": "group",
         "block": "",
@@ -172,10 +172,10 @@ def _group(row: Mapping[str, Any], panel: str) -> Row:
         "dimension": row["dimension"],
         "lane": f"group {row['group']}",
         "group": row["group"],
-        "mean": row["mean"],
+        "mean": row["estimate"],
         "low": row["ci_low"] if known else None,
         "high": row["ci_high"] if known else None,
-        "shown": number(row["mean"]),
+        "shown": number(row["estimate"]),
         "interval": interval(row["ci_low"], row["ci_high"]) if known else None,
         "sd": None if row["sd"] is None else number(row["sd"]),
         "n": count(row["n"]),
@@ -183,7 +183,7 @@ def _group(row: Mapping[str, Any], panel: str) -> Row:
 
 
 def _individual(row: Mapping[str, Any], panel: str) -> Row:
-    value, ends = row["value"], (row["ci_low"], row["ci_high"])
+    value, ends = row["coordinate"], (row["ci_low"], row["ci_high"])
     known = value is not None and None not in ends
     low, high = ends if known else (None, None)
     return {
@@ -220,7 +220,7 @@ def _stars(differences: pl.DataFrame, panel: str) -> list[Row]:
             "low": None,
             "high": None,
             "about": "; ".join(
-                f"{pairs(row)} {number(row['difference'], signed=True)}, p (Holm) "
+                f"{pairs(row)} {number(row['estimate'], signed=True)}, p (Holm) "
                 f"{p_value(row['p_holm'])}"
                 for row in part.iter_rows(named=True)
             ),
@@ -267,7 +267,7 @@ def _tables(differences: pl.DataFrame, terms: pl.DataFrame, about: str) -> list[
 
 
 def _notes(inside: Representation, space: str) -> tuple[str, tuple[str, ...]]:
-    frame = inside.tables["representation_differences"].filter(space=space)
+    frame = inside.tables["differences"].filter(space=space)
     noted = at_one_layer(frame).drop_nulls("note").filter(pl.col("note") != "")
     told = dict.fromkeys(
         f"{row['model']}, {row['dimension']}, {pairs(row)}: {row['note']}"

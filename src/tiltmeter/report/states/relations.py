@@ -103,17 +103,19 @@ def relation_section(inside: Representation) -> Section | None:
 
 def strongest(part: pl.DataFrame) -> dict[str, Any] | None:
     """Give the row with the largest correlation in size."""
-    known = part.drop_nulls("r").sort(pl.col("r").abs(), descending=True, maintain_order=True)
+    known = part.drop_nulls("estimate").sort(
+        pl.col("estimate").abs(), descending=True, maintain_order=True
+    )
     return next(known.iter_rows(named=True), None)
 
 
 def _map(part: pl.DataFrame, model: str) -> Figure | None:
     level = "stereotype" if "stereotype" in part["level"] else part["level"][0]
-    own = part.filter(level=level).drop_nulls("r")
+    own = part.filter(level=level).drop_nulls("estimate")
     if own.is_empty():
         return None
-    columns = split(own, "removed", "missing")
-    names = [name or said("missing", mine["missing"][0]) for name, mine in columns]
+    columns = split(own, "removed", "missing_as")
+    names = [name or said("missing_as", mine["missing_as"][0]) for name, mine in columns]
     rows = []
     for name, (_, mine) in zip(names, columns, strict=True):
         top = strongest(mine)
@@ -142,14 +144,14 @@ def _cell(row: Mapping[str, Any], name: str, top: Mapping[str, Any] | None) -> R
     return {
         "across": name,
         "down": row["layer"],
-        "step": classed(row["r"], EDGES),
-        "text": number(row["r"]) + "*" * sure,
+        "step": classed(row["estimate"], EDGES),
+        "text": number(row["estimate"]) + "*" * sure,
         "strong": top is not None and top["layer"] == row["layer"],
-        "shown": number(row["r"], 3),
+        "shown": number(row["estimate"], 3),
         "interval": interval(row["ci_low"], row["ci_high"]) if row["ci_low"] is not None else None,
         "p": p_value(row["p"]),
         "p_holm": p_value(row["p_holm"]),
-        "rho": number(row["rho"]),
+        "rho": number(row["estimate_spearman"]),
         "n": count(row["n"]),
     }
 
@@ -160,8 +162,8 @@ def _map_said(columns: list[tuple[str, pl.DataFrame]], names: list[str]) -> str:
         top, last = strongest(mine), mine.filter(layer=layers(mine)[-1]).row(0, named=True)
         if top:
             told.append(
-                f"{name}: strongest {number(top['r'])} ({layer_said(top['layer'])}), last "
-                f"{number(last['r'])}"
+                f"{name}: strongest {number(top['estimate'])} ({layer_said(top['layer'])}), last "
+                f"{number(last['estimate'])}"
             )
     return f"{'; '.join(told)}."
 
@@ -176,7 +178,7 @@ def _curves(part: pl.DataFrame, model: str) -> Figure:
         for _, mine in split(own, "level")
     ]
     rows = [
-        point(panel, said("missing", row["missing"]), row, "r")
+        point(panel, said("missing_as", row["missing_as"]), row, "estimate")
         for panel, mine in panels[:MOST_PANELS]
         for row in mine.iter_rows(named=True)
     ]
@@ -192,7 +194,7 @@ def _curves(part: pl.DataFrame, model: str) -> Figure:
 def _table(part: pl.DataFrame, model: str) -> Table:
     """Set out the strongest and the last layer of each way."""
     picked = []
-    for _, mine in split(part, "level", "removed", "missing"):
+    for _, mine in split(part, "level", "removed", "missing_as"):
         top, last = strongest(mine), mine.filter(layer=layers(mine)[-1]).row(0, named=True)
         picked += [{**top, "which": "strongest"}] if top else []
         picked += [{**last, "which": "last"}]
@@ -204,17 +206,17 @@ def _table(part: pl.DataFrame, model: str) -> Table:
         "layers.",
         [
             Column("Level", lambda r: r["level"], "head"),
-            Column("Missing", lambda r: said("missing", r["missing"]), "head"),
+            Column("Missing", lambda r: said("missing_as", r["missing_as"]), "head"),
             Column("Removed", lambda r: said("removed", r["removed"]), "head"),
             Column("Which", lambda r: r["which"], "head"),
             Column("Layer", lambda r: r["layer"]),
-            Column("r", lambda r: number(r["r"])),
+            Column("r", lambda r: number(r["estimate"])),
             Column(
                 told, lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"])
             ),
             Column("p", lambda r: p_value(r["p"])),
             Column("p (Holm)", lambda r: p_value(r["p_holm"])),
-            Column("Spearman", lambda r: number(r["rho"])),
+            Column("Spearman", lambda r: number(r["estimate_spearman"])),
             Column("n", lambda r: count(r["n"])),
         ],
     )
@@ -223,7 +225,7 @@ def _table(part: pl.DataFrame, model: str) -> Table:
 def _fit_table(part: pl.DataFrame, model: str) -> Table:
     """Set out the answers as predictor, and the states at the best and the last layer."""
     picked: list[dict[str, Any]] = []
-    for _, mine in split(part, "removed", "missing"):
+    for _, mine in split(part, "removed", "missing_as"):
         spoken = mine.filter(pl.col("layer").is_null())
         states = mine.filter(pl.col("layer").is_not_null())
         best = states.drop_nulls("aic").sort("aic", maintain_order=True).head(1)
@@ -236,16 +238,16 @@ def _fit_table(part: pl.DataFrame, model: str) -> Table:
     told = interval_said(part)
     return render_table(
         pl.DataFrame(picked, schema={**part.schema, "which": pl.String()}),
-        f"{model}: decisions predicted from answers and from representation. Coefficient: log odds "
+        f"{model}: decisions predicted from answers and from hidden states. Coefficient: log odds "
         f"per unit, with its {told}; Δ AIC: from the best on the same rows. p (clustered): by "
         "stereotype. Picking the best layer is not a test.",
         [
             Column("Predictor", lambda r: spaced(r["predictor"]), "head"),
             Column("Which", lambda r: r["which"], "head"),
             Column("Layer", lambda r: r["layer"] or ""),
-            Column("Missing", lambda r: said("missing", r["missing"]), "text"),
+            Column("Missing", lambda r: said("missing_as", r["missing_as"]), "text"),
             Column("Removed", lambda r: said("removed", r["removed"]), "text"),
-            Column("Coefficient", lambda r: number(r["coefficient"])),
+            Column("Coefficient", lambda r: number(r["estimate"])),
             Column(
                 told, lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"])
             ),
@@ -254,6 +256,6 @@ def _fit_table(part: pl.DataFrame, model: str) -> Table:
             Column("AIC", lambda r: number(r["aic"], 1)),
             Column("BIC", lambda r: number(r["bic"], 1)),
             Column("Δ AIC", lambda r: number(r["delta_aic"], 1)),
-            Column("n", lambda r: count(r["n"])),
+            Column("n", lambda r: count(r["n_scored"])),
         ],
     )

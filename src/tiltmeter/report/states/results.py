@@ -1,7 +1,7 @@
-"""What a results directory holds about what stands inside models, read with suspicion.
+"""What a results directory holds about hidden states, read with suspicion.
 
 Every text in it is untrusted: names and words are shown with their invisible characters visible
-and cut to a length that a page can hold. A table that is absent leaves its section out.
+and cut to a length that a page can hold. A measure that is absent leaves its section out.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import polars as pl
 from tiltmeter.report.names import cut, shown_names
 from tiltmeter.report.plan import Plan, read_plan
 from tiltmeter.report.prose import visible
-from tiltmeter.results.directory import read_small as read_table
-from tiltmeter.results.states import REPRESENTATION_TABLES
+from tiltmeter.results import beside
+from tiltmeter.results.directory import TABLES, read_detail, read_estimates
 
 __all__ = [
     "ALPHA",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 #: The file that says what was read, beside the tables.
-FACTS = "representation.json"
+FACTS = "states.json"
 #: The layer of rows over all layers.
 MEAN = "mean"
 #: Above this, p does not show anything.
@@ -57,23 +57,30 @@ _MISSING = {
 }
 
 
+#: What stands in the rows of every measure of profiles.
+_OF = ("model", "contexts", "removed")
+_AT = (*_OF, "words", "layer", "space", "dimension")
+_INTERVAL = ("ci_low", "ci_high", "confidence")
+_SIZES = ("n_first", "n_second", "n_toward", "n_against")
+
+
 @dataclass(frozen=True)
 class Representation:
-    """The tables about representation, fit to be shown and as they were read.
+    """Estimates of hidden states, fit to be shown and as they were read.
 
     Parameters
     ----------
     directory
         Where they stand.
     facts
-        ``representation.json``; empty where there is none.
+        ``states.json``; empty where there is none.
     names
         The models, in the order they were given.
     tables
-        Name → rows, of every name in REPRESENTATION_TABLES, texts fit to be shown, models in
-        order.
+        ``profiles``, ``differences``, ``terms``, ``directions``, ``associations``, ``relations``
+        and ``fits``: a row per estimate, what its methods say side by side, texts fit to be shown.
     written
-        The same as they were read, those with rows.
+        The tables as they were read, those with rows.
     """
 
     directory: Path
@@ -84,50 +91,134 @@ class Representation:
 
     def of_models(self, table: str) -> list[tuple[str, pl.DataFrame]]:
         """Give the rows of each model, in their order."""
-        frame = self.tables[f"representation_{table}"]
+        frame = self.tables[table]
         return [
             (name, part) for name in self.names if not (part := frame.filter(model=name)).is_empty()
         ]
 
 
 def read_representation(directory: str | Path) -> Representation | None:
-    """Read the tables about representation of a results directory.
+    """Read the estimates of hidden states in a results directory.
 
     Parameters
     ----------
     directory
-        May hold any of REPRESENTATION_TABLES as ``.parquet``, and ``representation.json``.
+        May hold ``estimates.parquet``, the details behind it, and ``states.json``.
 
     Returns
     -------
     Representation or None
-        None where there is no such table.
+        None where there are no such estimates.
 
     Raises
     ------
     InputError
-        If a table or ``representation.json`` is malformed.
+        If a table or ``states.json`` is malformed.
     """
     path = Path(directory)
-    if not any((path / f"{name}.parquet").is_file() for name in REPRESENTATION_TABLES):
+    if not (path / "estimates.parquet").is_file():
+        return None
+    estimates = read_estimates(path)
+    own = estimates.filter(family="states")
+    if own.is_empty():
         return None
     facts = read_plan(path / FACTS) if (path / FACTS).is_file() else Plan({}, {}, {}, {})
-    read = {
-        name: read_table(path / f"{name}.parquet", schema)
-        for name, schema in REPRESENTATION_TABLES.items()
-    }
+    details = {n: read_detail(path, n) for n, table in TABLES.items() if table.family == "states"}
+    frames = _frames(own, details)
     models = [one.text("name") for one in facts.parts("models")]
-    models += [m for frame in read.values() for m in _texts(frame, "model")]
-    told = shown_names(_plain_first([*models, *_words(read.values())]), _UNNAMED, _LONGEST)
-    tables = {name: _shown(frame, told) for name, frame in read.items()}
+    models += [m for frame in frames.values() for m in _texts(frame, "model")]
+    told = shown_names(_plain_first([*models, *_words(frames.values())]), _UNNAMED, _LONGEST)
+    tables = {name: _shown(frame, told) for name, frame in frames.items()}
     known = set().union(*(frame["model"] for frame in tables.values()))
+    written = {"estimates": estimates, **details}
     return Representation(
         directory=path,
         facts=facts,
         names=tuple(name for name in dict.fromkeys(told[m] for m in models) if name in known),
         tables=tables,
-        written={name: frame for name, frame in read.items() if not frame.is_empty()},
+        written={name: frame for name, frame in written.items() if not frame.is_empty()},
     )
+
+
+def _frames(own: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Set what the methods of an estimate say side by side."""
+    profiles = own.filter(measure="profile_mean", method="student").select(
+        *_AT, "group", "estimate", *_INTERVAL, "sd", "n"
+    )
+    return {
+        "profiles": profiles,
+        "differences": _differences(own.filter(measure="profile_difference"), profiles),
+        "terms": details["state_terms"],
+        "directions": _directions(own.filter(instrument="direction"), details["state_directions"]),
+        "associations": _tests(own.filter(instrument="association_test"), details["state_tests"]),
+        **_relations(own.filter(instrument="relation"), details["state_fits"]),
+    }
+
+
+def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
+    rows = beside(rows, "published", {"welch": _INTERVAL, "permutation": ["p"]})
+    for side in ("first", "second"):
+        sizes = profiles.select(*_AT, pl.col("group").alias(side), pl.col("n").alias(f"n_{side}"))
+        rows = _joined(rows, sizes)
+    return rows.select(
+        *(*_AT, "first", "second", "estimate"),
+        *(pl.col(f"{name}_welch").alias(name) for name in _INTERVAL),
+        *("statistic", "df", "p", "p_holm", "p_bh", "p_permutation", "effect_size"),
+        *("n_first", "n_second", "note"),
+    )
+
+
+def _directions(rows: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
+    balanced = pl.when(measure="direction_balanced_accuracy").then(pl.lit("balanced"))
+    rows = rows.with_columns(
+        measure=pl.lit("direction_accuracy"), method=balanced.otherwise("method")
+    )
+    rows = beside(rows, "wilson", {"balanced": ["estimate"]})
+    return _joined(rows, terms.drop("n")).select(
+        *(*_OF, "layer", "space", "dimension", "cut", "estimate", *_INTERVAL),
+        *("estimate_balanced", "neutral", "n", "n_high"),
+    )
+
+
+def _tests(rows: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
+    """Give tests, under names that tell the dimensions of a stereotype apart."""
+    tested = pl.when(alternative="greater").then(pl.lit("tested"))
+    method = tested.when(alternative="two-sided").then(pl.lit("two_sided")).otherwise("method")
+    others = {"two_sided": ["p"], "bootstrap": _INTERVAL}
+    rows = beside(rows.with_columns(method=method), "tested", others)
+    return _joined(rows, sizes.drop("between_variance")).select(
+        *(*_OF, "study", "measure", "layer", "first", "second", "toward", "against", "estimate"),
+        *(pl.coalesce(name, f"{name}_bootstrap") for name in _INTERVAL),
+        *("p", "p_two_sided", "p_holm", *_SIZES, "note"),
+        stereotype=pl.concat_str("stereotype", "dimension", separator=".", ignore_nulls=True),
+        exact=pl.col("test") == "exact",
+    )
+
+
+def _relations(rows: pl.DataFrame, fits: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    spearman = pl.when(measure="rank_correlation").then(pl.lit("spearman"))
+    correlations = rows.filter(pl.col("measure") != "log_odds")
+    correlations = correlations.with_columns(
+        measure=pl.lit("correlation"), method=spearman.otherwise("method")
+    )
+    keys = ("model", "removed", "layer", "missing_as")
+    regressions = beside(rows.filter(measure="log_odds"), "published", {"clustered": ["p"]})
+    criteria = fits.select(*keys, "predictor", "aic", "bic", "delta_aic")
+    return {
+        "relations": beside(correlations, "fisher", {"spearman": ["estimate"]}).select(
+            *(*keys, "level", "estimate", *_INTERVAL, "p", "p_holm", "estimate_spearman", "n")
+        ),
+        "fits": _joined(regressions, criteria).select(
+            *(*keys, "predictor", "estimate", *_INTERVAL, "p", "p_clustered"),
+            *("aic", "bic", "delta_aic", "n_scored"),
+        ),
+    }
+
+
+def _joined(rows: pl.DataFrame, details: pl.DataFrame) -> pl.DataFrame:
+    """Add details to the rows, by the columns that both have."""
+    on = [name for name in details.columns if name in rows.columns]
+    return rows.join(details, on=on, how="left", nulls_equal=True, maintain_order="left")
 
 
 def split(frame: pl.DataFrame, *columns: str) -> list[tuple[str, pl.DataFrame]]:
@@ -160,9 +251,9 @@ def said(column: str, value: Any) -> str:
         return f"{number} {noun} removed" if number else "nothing removed"
     if column == "contexts":
         return _CONTEXTS.get(value, f"{value} contexts")
-    if column == "method":
+    if column == "measure":
         return str(value).upper()
-    if column == "missing":
+    if column == "missing_as":
         return _MISSING.get(value, str(value))
     return "" if value is None else str(value)
 

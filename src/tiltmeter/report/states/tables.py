@@ -59,15 +59,15 @@ def difference_table(frame: pl.DataFrame, about: str) -> Table:
             Column("Dimension", lambda r: r["dimension"], "head"),
             Column("Compared", pairs, "head"),
             *reading_columns(frame),
-            Column("Difference", lambda r: number(r["difference"])),
+            Column("Difference", lambda r: number(r["estimate"])),
             Column(told, lambda r: interval(r["ci_low"], r["ci_high"])),
-            Column("t", lambda r: number(r["t"])),
+            Column("t", lambda r: number(r["statistic"])),
             Column("df", lambda r: "" if r["df"] is None else f"{r['df']:g}"),
             Column("p", lambda r: p_value(r["p"])),
             Column("p (Holm)", lambda r: p_value(r["p_holm"])),
             Column("p (BH)", lambda r: p_value(r["p_bh"])),
             Column("p (shuffled)", lambda r: p_value(r["p_permutation"])),
-            Column("d", lambda r: number(r["d"])),
+            Column("d", lambda r: number(r["effect_size"])),
             Column("Words", lambda r: f"{count(r['n_first'])}, {count(r['n_second'])}"),
         ],
     )
@@ -86,7 +86,7 @@ def word_table(frame: pl.DataFrame, about: str) -> Table:
             Column("Word", lambda r: r["term"], "head"),
             Column("Dimension", lambda r: r["dimension"], "head"),
             *reading_columns(frame),
-            Column("Value", lambda r: number(r["value"])),
+            Column("Value", lambda r: number(r["coordinate"])),
             Column(told, lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("Contexts of the word", lambda r: count(r["n_contexts"])),
         ],
@@ -107,12 +107,12 @@ def association_table(frame: pl.DataFrame, caption: str) -> Table:
         f"{caption} Positive: the expected way, as the second column has it. p: one-sided; an "
         "exact p is over all partitions of the targets. Words: targets, attributes.",
         [
-            Column("Test", lambda r: titled(r["test"]), "head"),
+            Column("Test", lambda r: titled(r["stereotype"]), "head"),
             Column("Expected", words_said, "text"),
-            Column("Method", lambda r: said("method", r["method"]), "text"),
+            Column("Method", lambda r: said("measure", r["measure"]), "text"),
             *reading_columns(frame),
             Column("Layer", lambda r: r["layer"] if several else ""),
-            Column("Effect", lambda r: number(r["effect"])),
+            Column("Effect", lambda r: number(r["estimate"])),
             Column(
                 told, lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"])
             ),
