@@ -1,4 +1,4 @@
-"""Effects held against rewired networks: whether p is right where there is nothing to find.
+"""Effects among those of rewired networks: whether p is right where there is nothing to find.
 
 Question
     In networks without meaning, how often is p (chance) at most .05, .2 and .5, and how often is
@@ -7,7 +7,7 @@ Peer
     The published p, which takes pairs of a prime and a target for independent.
 How
     The network of Claude 3 Haiku (15,596 nodes, 64,599 edges), gender stereotypes. 60 networks
-    rewired from it stand for networks without meaning; each is held against 19 rewired from it
+    rewired from it stand for networks without meaning; each is compared with 19 rewired from it
     in turn. Processor time and memory in a process of its own. Without the released network
     nothing is measured.
 """
@@ -69,21 +69,25 @@ def _calibrated() -> dict[str, list[float]]:
     import numpy as np
     import polars as pl
 
+    from tiltmeter.networks.bias import measure_bias
     from tiltmeter.networks.chance import hold_against_chance, rewire
     from tiltmeter.networks.loading import read_network
     from tiltmeter.networks.setting import Setting
     from tiltmeter.networks.spreading import Spreading
 
     network, rng = read_network(HAIKU), np.random.default_rng(77)
-    frames = []
+    shares = {}
+    placed, published = [], []
     for seed in range(EMPTY):
         how = Setting(Spreading(time_steps=STEPS), rewirings=FEW, seed=1_000 + seed)
         empty = rewire(network, rng)
-        frames.append(hold_against_chance(empty, approaches=["stereotypes"], setting=how))
-    table, shares = pl.concat(frames), {}
-    for column, name in (("p_chance", "p (chance)"), ("p", "published p")):
+        of: dict[str, Any] = {"approaches": ["stereotypes"], "setting": how}
+        placed.append(hold_against_chance(empty, **of))
+        published.append(measure_bias([empty], **of).estimates.filter(method="published"))
+    for name, frames in (("p (chance)", placed), ("published p", published)):
+        table = pl.concat(frames).filter(measure="activation_effect")
         for targets in table["targets"].unique(maintain_order=True):
-            p = table.filter(targets=targets)[column]
+            p = table.filter(targets=targets)["p"]
             # two p that are equal but for rounding are equal
             shares[f"{name}, {targets} targets"] = [
                 float((p <= level + 1e-9).mean() or 0.0) for level in LEVELS

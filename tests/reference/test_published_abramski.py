@@ -13,7 +13,7 @@ from scipy import stats
 
 from tiltmeter.errors import InputError
 from tiltmeter.reference import load_published
-from tiltmeter.results.networks import NETWORK_TABLES
+from tiltmeter.results.directory import TABLES as DETAILS
 
 NAMES = ["Humans", "Mistral", "Llama3", "Haiku"]
 TABLES = {
@@ -107,10 +107,10 @@ def test_shares_of_nodes_fit_table_1() -> None:
         assert row["shared"] == pytest.approx(shared / (first + second - shared))
 
 
-@pytest.mark.parametrize("table", [name for name in TABLES if name in NETWORK_TABLES])
+@pytest.mark.parametrize("table", [name for name in TABLES if name in DETAILS])
 def test_columns_are_named_as_those_measured(table: str) -> None:
     apart = {"table", "note", "printed_density", "printed_degree"}
-    assert set(load_published("abramski2025", table).columns) - apart <= set(NETWORK_TABLES[table])
+    assert set(load_published("abramski2025", table).columns) - apart <= set(DETAILS[table].schema)
 
 
 @pytest.mark.parametrize("kind", TABLES.values())

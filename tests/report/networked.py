@@ -5,7 +5,9 @@ import json
 import numpy as np
 import polars as pl
 
-from tiltmeter.results.networks import NETWORK_TABLES
+from tiltmeter.networks.setting import MEASURES
+from tiltmeter.results import as_estimates
+from tiltmeter.results.directory import TABLES, write_results
 
 HOSTILE = "<script>alert(1)</script>{{7*7}}\u202e"
 LONG = "a network whose name goes on and on, and then on " * 3
@@ -28,67 +30,76 @@ FACTS = {
     "files": [{"of": "Haiku", "file": "haiku.csv", "sha256": "ab" * 32}, "no mapping"],
     "setting": {"retention": 0.5, "time_steps": None, "weighted": True, "seed": [1]},
 }
-SPREAD = {"retention": 0.5, "time_steps": 22, "norm": "l2"}
+SPREAD = {"retention": 0.5, "time_steps": 22, "norm": "l2", "weighted": True}
+OF = {"study": "abramski2025", "instrument": "association_network"}
 
 
 def frame(name, rows):
     """Fill the columns nothing here is about with nulls."""
-    schema = NETWORK_TABLES[name]
+    schema = TABLES[name].schema
     return pl.DataFrame([{**dict.fromkeys(schema), **row} for row in rows], schema=schema)
 
 
-def about(network, identity, approach):
-    return {"network": network, "study": "abramski2025", "identity": identity, "approach": approach}
+def about(network, identity, measure, **keys):
+    sides = ("democrat", "republican") if measure == "emotion_effect" else ("female", "male")
+    first, second = (None, None) if measure.startswith("valence") else sides
+    return {**OF, "subject": network, "identity": identity, "measure": measure, "first": first,
+            "second": second, **SPREAD, **keys}  # fmt: skip
 
 
-def effect(network, identity, approach, targets, **values):
-    first, second = ("democrat", "republican") if approach == "emotions" else ("female", "male")
-    return {
-        **about(network, identity, approach), **SPREAD, "targets": targets, "first": first,
-        "second": second, "alternative": "two-sided", "confidence": 0.95, "missing": [],
-        "n": 12, "n_targets": 6, **values,
-    }  # fmt: skip
+def effect(row, value, ends, p, swapped=(None, 2), note=None):
+    """Give an effect by each method: as published, with primes swapped, with targets drawn."""
+    row = {"alternative": "two-sided", "n": 12, "n_clusters": 6, **row, "estimate": value}
+    clusters = row.pop("n_clusters")
+    low, high = ends
+    return [
+        {**row, "method": "published", "p": p[0], "p_holm": p[1]},
+        {**row, "method": "permutation", "p": swapped[0], "n_resamples": swapped[1], "note": note},
+        {**row, "method": "bootstrap", "confidence": 0.95, "ci_low": low, "ci_high": high,
+         "n_clusters": clusters, "clustered_by": "target"},
+    ]  # fmt: skip
 
 
 def gender(network, female, male, p):
     """Two effects of published size: Haiku's are those of the released tables."""
-    numbers = {"n": 125, "n_targets": 25, "n_permutations": 32, "p": 1e-5, "p_holm": 2e-5}
-    return [
-        effect(network, "gender", "stereotypes", "female", **numbers, effect=female,
-               stereotype=female, ci_low=female - 0.2, ci_high=female + 0.1, p_permutation=1 / 32,
-               alternative="greater"),
-        effect(network, "gender", "stereotypes", "male", **numbers, effect=-male, stereotype=male,
-               ci_low=-male - 0.1, ci_high=-male + 0.2, p_permutation=p, alternative="less",
-               ) | {"missing": ["athiest"], "note": "a note"},
-    ]  # fmt: skip
+    rows = []
+    for targets, side, value, ends, swapped, note in (
+        ("female", ("greater", "above"), female, (female - 0.2, female + 0.1), 1 / 32, None),
+        ("male", ("less", "below"), -male, (-male - 0.1, -male + 0.2), p, "a note"),
+    ):
+        row = about(network, "gender", "activation_effect", targets=targets, alternative=side[0],
+                    direction=side[1], n=125, n_clusters=25)  # fmt: skip
+        rows += effect(row, value, ends, (1e-5, 2e-5), (swapped, 32), note)
+    return rows
 
 
 def effects(names):
     rows = []
     for place, network in enumerate(names):
         rows += gender(network, (0.686, 0.669, 0.05)[place % 3], 0.412, 3 / 32)
-        rows += [
-            effect(network, "party", "emotions", name, norm="l1", effect=value, p=p, p_holm=p,
-                   ci_low=value - 0.1, ci_high=value + 0.1, note="one pair of primes: nothing")
-            for name, value, p in zip(EMOTIONS, (0.3, -0.25, 0.02), (0.001, 0.002, 0.6),
-                                      strict=True)
-        ]  # fmt: skip
-    return frame("network_effects", rows)
+        for name, value, p in zip(EMOTIONS, (0.3, -0.25, 0.02), (0.001, 0.002, 0.6), strict=True):
+            row = about(network, "party", "emotion_effect", targets=name, norm="l1")
+            note = "one pair of primes: nothing"
+            rows += effect(row, value, (value - 0.1, value + 0.1), (p, p), note=note)
+    return rows
 
 
 def coefficients(names):
     rows = []
     for place, network in enumerate(names):
-        shared = {**about(network, "religion", "valence"), **SPREAD, "confidence": 0.95,
-                  "missing": [], "n": 900 + 100 * place, "n_nodes": 2000}  # fmt: skip
-        rows += [
-            {**shared, "prime": prime, "coefficient": slope, "se": 0.1, "ci_low": slope - 0.2,
-             "ci_high": slope + 0.2, "p": 0.01, "p_robust": 0.001}
-            for prime, slope in (("muslim", -0.4), ("atheist", -1.5), ("jewish", 0.9))
-        ]  # fmt: skip
-        rows.append({**shared, "wald": 40.0, "wald_df": 2, "p": 0.2, "p_robust": 0.001,
-                     "effect": (40 / shared["n"]) ** 0.5})  # fmt: skip
-    return frame("network_coefficients", rows)
+        n = 900 + 100 * place
+        for prime, slope in (("muslim", -0.4), ("atheist", -1.5), ("jewish", 0.9)):
+            row = about(network, "religion", "valence_slope", prime=prime, n=n, estimate=slope)
+            rows += [
+                {**row, "method": "published", "se": 0.1, "p": 0.01},
+                {**row, "method": "robust", "ci_low": slope - 0.2, "ci_high": slope + 0.2,
+                 "confidence": 0.95, "p": 0.001},
+            ]  # fmt: skip
+        joint = about(network, "religion", "valence_joint", level="identity", n=n)
+        joint["estimate"] = (40 / n) ** 0.5
+        rows += [{**joint, "method": method, "p": p, "statistic": 40.0, "df": 2.0}
+                 for method, p in (("published", 0.2), ("robust", 0.001))]  # fmt: skip
+    return rows
 
 
 def activations(names):
@@ -96,8 +107,8 @@ def activations(names):
     return frame(
         "network_activations",
         [
-            {**about(network, "gender", "stereotypes"), "category": category, "prime": prime,
-             "targets": targets, "target": target, "activation": 9.0,
+            {"network": network, "study": "abramski2025", "identity": "gender", "group": category,
+             "prime": prime, "targets": targets, "target": target, "activation": 9.0,
              "normalised": round(float(rng.uniform(0, 0.9)), 3)}
             for network in names
             for targets, words in TARGETS.items()
@@ -110,71 +121,98 @@ def activations(names):
 
 def differences(names):
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    kinds = [("gender", "stereotypes", "female"), ("gender", "stereotypes", "male")]
-    kinds += [("party", "emotions", name) for name in EMOTIONS]
-    return frame(
-        "network_differences",
-        [
-            {"study": "abramski2025", "identity": identity, "approach": approach,
-             "targets": targets, "network_a": a, "network_b": b, "difference": 0.3, "ci_low": 0.1,
-             "ci_high": 0.6, "confidence": 0.95, "p": 0.01, "p_holm": 0.03, "n_targets": 25,
-             "correlation": 0.61}
-            for identity, approach, targets in kinds
-            for a, b in pairs
-        ],
-    )  # fmt: skip
+    kinds = [("gender", "activation_effect", name) for name in ("female", "male")]
+    kinds += [("party", "emotion_effect", name) for name in EMOTIONS]
+    rows = []
+    for identity, measure, targets in kinds:
+        for candidate, baseline in pairs:
+            row = {**about(None, identity, measure, targets=targets), **dict.fromkeys(SPREAD),
+                   "factor": "subject", "candidate": candidate, "baseline": baseline}  # fmt: skip
+            side = {"female": "above", "male": "below"}.get(targets)
+            rows.append({**row, "method": "bootstrap", "estimate": 0.3, "ci_low": 0.1,
+                         "ci_high": 0.6, "confidence": 0.95, "p": 0.01, "p_holm": 0.03,
+                         "n_clusters": 25, "direction": side})  # fmt: skip
+            rows.append({**row, "measure": "rank_correlation", "method": "descriptive",
+                         "estimate": 0.61})  # fmt: skip
+    return rows
 
 
 def sensitivity(names):
-    """Default, four times the steps (the sign turns), no norm (p grows), and the default's norm."""
+    """Four times the steps (the sign turns), no norm (p grows), and the default's norm."""
     rows = []
     for network in names:
-        of = {**about(network, "gender", "stereotypes"), "targets": "female", "weighted": True}
-        for varied, change, value, p, turned in (
-            ("nothing", {}, 0.4, 0.01, False),
-            ("time_steps", {"time_steps": 88}, -0.06, 0.7, True),
-            ("norm", {"norm": "none"}, 0.1, 0.3, False),
-            ("norm", {"norm": "l2"}, 0.4, 0.01, False),
+        of = about(network, "gender", "activation_effect", targets="female", direction="above")
+        for varied, change, value, p in (
+            ("time_steps", {"time_steps": 88}, -0.06, 0.7),
+            ("norm", {"norm": "none"}, 0.1, 0.3),
+            ("norm", {"norm": "l2"}, 0.4, 0.01),
         ):
-            rows.append({**of, **SPREAD, **change, "varied": varied, "effect": value,
-                         "stereotype": value, "p": p, "turned": turned})  # fmt: skip
-    return frame("network_sensitivity", rows)
+            rows.append({**of, **change, "varied": varied, "method": "published",
+                         "estimate": value, "p": p})  # fmt: skip
+    return rows
 
 
-def chance(names):
+def rewired(names):
     """Beyond chance: female and valence; not beyond it: male and the emotions."""
     rows = []
     for network in names:
-        shared = {**SPREAD, "confidence": 0.95, "n_rewired": 99}
-        for targets, value, p, side in (
-            ("female", 0.6, 0.01, "greater"), ("male", -0.4, 0.2, "less")
+        for of, value, middle, ends, p, alarms in (
+            (("gender", "activation_effect", "female"), 0.6, 0.1, (-0.5, 0.3), 0.01, 0.48),
+            (("gender", "activation_effect", "male"), -0.4, 0.1, (-0.5, 0.3), 0.2, 0.48),
+            *((("party", "emotion_effect", name), 0.2, 0.0, (-0.4, 0.4), 0.5, 0.66)
+              for name in EMOTIONS),
+            *((("religion", "valence_slope", name), value, 0.0, (-0.1, 0.1), 0.02, 0.0)
+              for name, value in (("muslim", -0.4), ("jewish", 0.9))),
+            (("religion", "valence_joint", None), 0.2, 0.0, (-0.1, 0.1), 0.02, 0.0),
         ):  # fmt: skip
-            rows.append({**about(network, "gender", "stereotypes"), **shared, "targets": targets,
-                         "effect": value, "stereotype": abs(value), "chance": 0.1,
-                         "chance_low": -0.5, "chance_high": 0.3, "p_chance": p, "p": 1e-5,
-                         "alternative": side, "false_alarms": 0.48})  # fmt: skip
-        rows += [
-            {**about(network, "party", "emotions"), **shared, "targets": name, "effect": 0.2,
-             "chance": 0.0, "chance_low": -0.4, "chance_high": 0.4, "p_chance": 0.5, "p": 0.001,
-             "alternative": "two-sided", "false_alarms": 0.66}
-            for name in EMOTIONS
-        ]  # fmt: skip
-        rows += [
-            {**about(network, "religion", "valence"), **shared, "targets": prime, "effect": value,
-             "chance": 0.0, "chance_low": -0.1, "chance_high": 0.1, "p_chance": 0.02, "p": 0.01,
-             "alternative": "two-sided" if prime else "greater", "false_alarms": 0.0}
-            for prime, value in (("muslim", -0.4), ("jewish", 0.9), (None, 0.2))
-        ]  # fmt: skip
-    return frame("network_chance", rows)
+            identity, measure, name = of
+            row = about(network, identity, measure, method="rewired", n_resamples=99)
+            row |= {"prime" if measure == "valence_slope" else "targets": name}
+            row |= {"norm": "l1"} if identity == "party" else {}
+            row |= {"level": "identity"} if measure == "valence_joint" else {}
+            side = {"female": "above", "male": "below"}.get(name)
+            rows.append({**row, "estimate": value, "placebo_mean": middle, "p": p,
+                         "placebo_low": ends[0], "placebo_high": ends[1], "confidence": 0.95,
+                         "direction": side})  # fmt: skip
+            rows.append({**row, "measure": "false_alarm_rate", "estimate": alarms})
+    return rows
+
+
+def priming(names):
+    values = zip(names, (-0.66, 0.1, -0.3) * 9, strict=False)
+    return [
+        {"subject": name, "measure": measure, "method": "published", "n": 50, "time_steps": 22,
+         "estimate": value, "p": p}
+        for name, correlation in values
+        for measure, value, p in (
+            ("priming_correlation", correlation, 0.001), ("priming_effect", 0.87, 0.002)
+        )
+    ]  # fmt: skip
+
+
+def estimates(names):
+    """Everything that was measured; `MADE` names what gives each part."""
+    rows = [row for made in MADE.values() for row in made(names)]
+    return as_estimates(rows, MEASURES, "networks")
+
+
+MADE = {
+    "effects": effects,
+    "coefficients": coefficients,
+    "differences": differences,
+    "rewired": rewired,
+    "sensitivity": sensitivity,
+    "priming": priming,
+}
 
 
 def streams(names):
     of = [{"network": network, "source": "feminine", "target": "kind"} for network in names]
     words = [("feminine", 0, "positive"), ("soft", 1, "neutral"), ("kind", 2, "positive")]
     nodes = [
-        {**one, "word": word, "layer": layer, "tone": tone, "paths": "1", "shown": True}
+        {**one, "word": word, "hop": hop, "tone": tone, "paths": "1", "shown": True}
         for one in of
-        for word, layer, tone in words
+        for word, hop, tone in words
     ]
     edges = [
         {**one, "src": src, "tgt": tgt, "weight": 3.0, "paths": "1", "shown": True}
@@ -200,22 +238,15 @@ def write(directory, names=NAMES):
             {"network_a": a, "network_b": b, "of": "nodes", "only_a": 0.4, "shared": 0.53,
              "only_b": 0.18, "n_a": 10, "n_b": 9, "n_shared": 6} for a, b in pairs
         ]),
-        "network_effects": effects(names),
-        "network_coefficients": coefficients(names),
-        "network_differences": differences(names),
-        "network_chance": chance(names),
-        "network_sensitivity": sensitivity(names),
-        "network_priming": frame("network_priming", [
-            {"network": name, "n": 50, "spearman": value, "p": 0.001, "effect": 0.87,
-             "effect_p": 0.002, "missing": [], "time_steps": 22}
-            for name, value in zip(names, (-0.66, 0.1, -0.3) * 9, strict=False)
+        "network_absences": frame("network_absences", [
+            {"network": name, "study": "abramski2025", "identity": "gender", "targets": "male",
+             "absent": ["athiest"]} for name in names
         ]),
         "network_activations": activations(names),
         "network_stream_nodes": nodes,
         "network_stream_edges": edges,
     }  # fmt: skip
-    for name, table in tables.items():
-        table.write_parquet(directory / f"{name}.parquet")
+    write_results(directory, "networks", estimates(names), tables)
     facts = {**FACTS, "networks": list(names)}
     (directory / "networks.json").write_text(json.dumps(facts), encoding="utf-8")
     return directory

@@ -20,7 +20,9 @@ from tiltmeter.report.networks.findings import findings
 from tiltmeter.report.networks.part import network_part
 from tiltmeter.report.networks.results import read_networks
 from tiltmeter.report.networks.stereotypes import stereotype_section
-from tiltmeter.results.networks import NETWORK_TABLES
+from tiltmeter.results.directory import TABLES
+
+DETAILS = [name for name, table in TABLES.items() if table.family == "networks"]
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +91,10 @@ def test_names_and_words_stay_text(page):
 
 
 def test_tables_and_figures_lie_beside_the_report(network_results):
-    written = pl.read_parquet(network_results / "tables" / "network_effects.parquet")
-    assert written.equals(pl.read_parquet(network_results / "network_effects.parquet"))
-    assert "athiest" in (network_results / "tables" / "network_effects.csv").read_text(
+    for name in ("estimates", "network_absences"):
+        written = pl.read_parquet(network_results / "tables" / f"{name}.parquet")
+        assert written.equals(pl.read_parquet(network_results / f"{name}.parquet"))
+    assert "athiest" in (network_results / "tables" / "network_absences.csv").read_text(
         encoding="utf-8"
     )
     for suffix in ("svg", "png"):
@@ -162,7 +165,7 @@ def test_the_heat_map_shows_each_activation_in_its_class(page, network_results):
 
 def test_the_heat_map_says_which_category_activates_more(part, networked):
     mine = networked.activations(("Humans", "Haiku")).filter(network="Haiku", targets="male")
-    mean = mine.filter(category="female")["normalised"].mean()
+    mean = mine.filter(group="female")["normalised"].mean()
     figure = section(part, "stereotypes").figures[2]
     assert "Gender, Haiku" in figure.caption
     assert f"Targets male: activated {mean:.3f} by female primes" in figure.summary
@@ -174,7 +177,7 @@ def test_the_joint_test_is_given_with_its_size(part):
     assert dict(zip(head, haiku, strict=True)) == {
         "Identity": "Religion", "Network": "Haiku", "√(χ² / n)": "0.200", "χ²": "40.0", "df": "2",
         "p (published)": ".200", "p (robust)": ".001",
-        "Rated": "1,000 / 2,000",
+        "Rated": "1,000 / 15,596",
     }  # fmt: skip
     assert humans[2] == "0.211"
     assert "here 900 to 1,000" in " ".join(valence.text)
@@ -219,7 +222,7 @@ def test_what_a_setting_changes_is_marked_and_said(part):
     head, *body = texts(found.tables[0][1])
     assert head == ["Setting", "Humans: female", "Haiku: female"]
     assert body == [
-        ["Default", "0.40", "0.40"],
+        ["Default", "0.69", "0.67"],
         ["Time steps × 4", "−0.06†°", "−0.06†°"],
         ["No norm", "0.10°", "0.10°"],
     ]
@@ -275,9 +278,8 @@ def test_published_values_stand_beside_those_of_their_study(part, made):
     summary, table = section(part, "stereotypes").tables[1]
     assert summary == "Table of published effects"
     assert ["male", "Haiku", "−0.41", "0.41", "< .001"] in texts(table)
-    for name in NETWORK_TABLES:
-        if "study" in NETWORK_TABLES[name]:
-            change(made, name, study=pl.lit("mine"))
+    for name in ("estimates", "network_activations", "network_absences"):
+        change(made, name, study=pl.lit("mine"))
     (made / "networks.json").unlink()
     assert len(stereotype_section(read_networks(made)).tables) == 1
 
@@ -289,10 +291,17 @@ def test_streams_are_drawn_and_counted(page, part):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NETWORK_TABLES)
+@pytest.mark.parametrize("name", DETAILS)
 def test_a_table_may_be_absent(made, name):
     (made / f"{name}.parquet").unlink()
     assert len(part_of(made).sections) >= 5
+
+
+@pytest.mark.parametrize("left_out", ["effects", "coefficients", "differences", "rewired",
+                                      "sensitivity", "priming"])  # fmt: skip
+def test_estimates_may_be_absent(tmp_path, networked, monkeypatch, left_out):
+    monkeypatch.delitem(networked.MADE, left_out)
+    assert len(part_of(networked.write(tmp_path / "less", ("Humans", "Haiku"))).sections) >= 6
 
 
 def test_one_network_is_enough(tmp_path, networked):
@@ -302,13 +311,12 @@ def test_one_network_is_enough(tmp_path, networked):
 
 
 def test_a_network_without_any_effect_is_no_error(made):
-    nothing = dict.fromkeys(("effect", "stereotype", "p", "p_permutation", "ci_low"), None)
-    change(made, "network_effects", **nothing)
+    change(made, "estimates", **dict.fromkeys(("estimate", "p", "ci_low"), None))
     found = findings(read_networks(made))
     assert found[0][2].startswith("No effect could be measured")
 
 
-@pytest.mark.parametrize("name", NETWORK_TABLES)
+@pytest.mark.parametrize("name", ["estimates", *DETAILS])
 def test_a_malformed_table_is_named(made, name):
     pl.DataFrame({"network": ["Haiku"]}).write_parquet(made / f"{name}.parquet")
     with pytest.raises(InputError, match=rf"{name}\.parquet: missing column"):
@@ -316,8 +324,8 @@ def test_a_malformed_table_is_named(made, name):
 
 
 def test_what_is_no_table_is_named(made):
-    (made / "network_effects.parquet").write_text("no parquet")
-    with pytest.raises(InputError, match=r"network_effects\.parquet: not a parquet table"):
+    (made / "estimates.parquet").write_text("no parquet")
+    with pytest.raises(InputError, match=r"estimates\.parquet: not a parquet table"):
         write_report(made)
 
 
@@ -357,6 +365,7 @@ def test_networks_beside_a_run_are_one_more_part(make_results, networked):
 
 def test_a_run_without_estimates_is_no_report_of_networks(made):
     (made / "plan.json").write_text("{}")
+    (made / "estimates.parquet").unlink()
     with pytest.raises(InputError, match=r"estimates\.parquet: not found"):
         write_report(made)
 

@@ -94,15 +94,15 @@ def test_no_two_words_overlap_and_no_line_crosses_a_word() -> None:
     figure = stream_figure(found.nodes, found.edges)
     placed = words(figure)
     assert len(placed) == 202
-    layer = dict(found.nodes.select("word", "layer").iter_rows())
+    hop = dict(found.nodes.select("word", "hop").iter_rows())
     for a, b in combinations(placed, 2):
-        if layer[a] == layer[b]:
+        if hop[a] == hop[b]:
             assert abs(placed[a]["y"] - placed[b]["y"]) >= 18
             assert (placed[a]["left"], placed[a]["right"]) == (
                 placed[b]["left"],
                 placed[b]["right"],
             )
-        elif layer[a] < layer[b]:
+        elif hop[a] < hop[b]:
             assert placed[a]["right"] + 50 < placed[b]["left"]
     size = figure.spec["width"], figure.spec["height"]
     assert all(row["right"] <= size[0] and 0 <= row["top"] and row["bottom"] <= size[1]

@@ -51,15 +51,18 @@ def estimate_frames(
     own = named.filter(pl.col("factor").is_null(), pl.col("varied").is_null())
     missing = details["network_absences"].rename({"absent": "missing"})
     nodes = details["networks"].select("network", n_nodes="nodes")
-    return {
+    of_networks = {
         "network_effects": _effects(own, missing),
         "network_coefficients": _coefficients(own, missing).join(
             nodes.unique("network"), on="network", how="left", maintain_order="left"
         ),
-        "network_differences": _differences(named),
         "network_chance": _rewired(own),
         "network_sensitivity": _varied(named, own),
         "network_priming": _priming(own, missing),
+    }
+    return {
+        **{name: frame.drop("baseline", "candidate") for name, frame in of_networks.items()},
+        "network_differences": _differences(named),
     }
 
 
@@ -116,11 +119,10 @@ def _rewired(own: pl.DataFrame) -> pl.DataFrame:
 def _varied(named: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
     """List the estimates by default and, where there are any, under other settings."""
     varied = named.drop_nulls("varied")
-    default = own.filter(pl.col("level") != "identity", method="published").drop_nulls("approach")
-    default = default.with_columns(varied=pl.lit("nothing"))
-    return pl.concat([default if varied.height else default.clear(), varied]).with_columns(
-        targets=pl.coalesce("targets", "prime")
-    )
+    keys = ["network", "study", "identity", "measure", "targets", "prime"]
+    default = own.filter(method="published").join(varied, on=keys, how="semi", nulls_equal=True)
+    every = pl.concat([default.with_columns(varied=pl.lit("nothing")), varied])
+    return every.with_columns(targets=pl.coalesce("targets", "prime"))
 
 
 def _priming(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
