@@ -341,10 +341,10 @@ def test_neither_a_run_nor_networks_fails_as_before(tmp_path):
         write_report(tmp_path)
 
 
-def test_networks_beside_a_run_are_one_more_part(make_results, networked):
+def test_networks_beside_a_run_are_one_more_part(make_results, networked, page_of):
     directory = make_results(keys=["age"])
     networked.write(directory, ("Haiku",))
-    page = write_report(directory).read_text(encoding="utf-8")
+    page = page_of(directory)
     assert '<a href="#networks">Association networks</a>' in page
     assert (
         page.index('id="stereotypes-1"') < page.index('id="networks"') < page.index('id="limits"')
