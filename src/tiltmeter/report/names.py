@@ -16,19 +16,9 @@ LONGEST = 48
 def shown_names(names: Iterable[str], unnamed: str, longest: int = LONGEST) -> dict[str, str]:
     """Give each name the one it is shown by; no two share one.
 
-    Parameters
-    ----------
-    names
-        Any texts; those that stand twice count once.
-    unnamed
-        Shown for a name without letters.
-    longest
-        Characters of a name, without the number that tells two apart.
-
-    Returns
-    -------
-    dict
-        In the order given.
+    `unnamed`: shown for a name without letters.
+    `longest`: characters of a name, without the number that tells two apart.
+    Result: in the order given.
     """
     told: dict[str, str] = {}
     for name in dict.fromkeys(names):

@@ -28,19 +28,7 @@ MOST_STATIC = 3_000_000
 def rendered(template: str, drawings: Mapping[str, str], about: Mapping[str, Any]) -> str:
     """Fill a template; every page has the same styles, scripts and policy.
 
-    Parameters
-    ----------
-    template
-        The name of its file.
-    drawings
-        Name of a figure → its SVG, for readers without scripts.
-    about
-        What the template shows.
-
-    Returns
-    -------
-    str
-        HTML.
+    `drawings`: name of a figure → its SVG, for readers without scripts.
     """
     return (
         _environment()

@@ -114,21 +114,8 @@ def answer(
 ) -> str:
     """Say in one paragraph what one model did in one mode.
 
-    Parameters
-    ----------
-    plan
-        For the margin.
-    measure
-        For the scale.
-    total
-        The estimate over all stereotypes, if there is one.
-    rows
-        The estimates per stereotype, controls left out.
-
-    Returns
-    -------
-    str
-        Plain text.
+    `total`: the estimate over all stereotypes, if there is one.
+    `rows`: the estimates per stereotype, controls left out.
     """
     kinds = [verdict_kind(row["verdict"]) for row in rows]
     counts = {kind: kinds.count(kind) for kind in SIGNS}

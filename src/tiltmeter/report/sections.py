@@ -152,21 +152,11 @@ def told(
 ) -> dict[str, Any]:
     """Give findings as a part has them: as sentences, or in a table where there are many.
 
-    Parameters
-    ----------
-    found
-        What each is about, who was measured, and the sentence.
-    heads
-        The titles of the first two in a table.
-    caption
-        Of the table.
-    nothing
-        What is said where there are none.
-
-    Returns
-    -------
-    dict
-        ``findings`` and ``table`` of a `Part`.
+    `found`: what each is about, who was measured, and the sentence.
+    `heads`: the titles of the first two in a table.
+    `caption`: of the table.
+    `nothing`: what is said where there are none.
+    Result: ``findings`` and ``table`` of a `Part`.
     """
     if len(found) <= MOST_SENTENCES:
         said = tuple(Finding(f"{about}, {who}", text) for about, who, text in found)

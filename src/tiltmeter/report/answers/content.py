@@ -50,23 +50,11 @@ def content_section(
     plan: Plan,
     measure: Measure,
 ) -> Section | None:
-    """Show the dimensions side by side.
+    """Show the dimensions side by side; None where there are no dimensions.
 
-    Parameters
-    ----------
-    each
-        Estimates per stereotype of one study and instrument.
-    tests, correlations, ranks
-        Rows of DIMENSION_TESTS, CORRELATIONS and RANKS of the same; empty where there are none.
-    plan
-        For labels and their order, of that study.
-    measure
-        What the numbers mean.
-
-    Returns
-    -------
-    Section or None
-        None where there are no dimensions.
+    `each`: estimates per stereotype of one study and instrument.
+    `tests`, `correlations`, `ranks`: rows of DIMENSION_TESTS, CORRELATIONS and RANKS of the same;
+        empty where there are none.
     """
     each = each.drop_nulls("dimension").with_columns(mode="control_mode")
     if each.is_empty():

@@ -56,19 +56,10 @@ class Example:
 def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Example]:
     """Pick the first few trials of each stereotype, dimension, instrument, mode and model.
 
-    Parameters
-    ----------
-    results
-        A results directory with responses and scores; without them there are no examples.
-    scored
-        How many answers with a score to pick; one where there are very many groups.
-    unscored
-        How many answers without one.
-
-    Returns
-    -------
-    list of Example
-        In the order of the plan; an answer with several scores once. Only ids are read to
+    `results`: a results directory with responses and scores; without them there are no examples.
+    `scored`: how many answers with a score to pick; one where there are very many groups.
+    `unscored`: how many answers without one.
+    Result: in the order of the plan; an answer with several scores once. Only ids are read to
         choose, then only the chosen texts.
     """
     if results.responses is None or results.scores is None:
@@ -110,21 +101,11 @@ def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Examp
 def example_section(
     picked: Sequence[Example], plan: Plan, *, dimensions: bool, decides: bool
 ) -> Section | None:
-    """Show examples under the labels of their stereotypes.
+    """Show examples under the labels of their stereotypes; None where there are none.
 
-    Parameters
-    ----------
-    picked
-        What `examples` gave.
-    plan
-        For labels; the study is named where two share one.
-    dimensions, decides
-        Whether dimensions are told apart, and decisions read, in these results.
-
-    Returns
-    -------
-    Section or None
-        None where there are none.
+    `picked`: what `examples` gave.
+    `dimensions` and `decides`: whether dimensions are told apart, and decisions read, in these
+        results.
     """
     if not picked:
         return None

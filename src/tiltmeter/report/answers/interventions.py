@@ -24,19 +24,8 @@ MOST_SAID = 4
 def intervention_section(frame: pl.DataFrame, plan: Plan, measure: Measure) -> Section | None:
     """Show the differences per stereotype, and the system prompts.
 
-    Parameters
-    ----------
-    frame
-        Rows of CONTRASTS of one study and instrument.
-    plan
-        For labels and the texts of the system prompts.
-    measure
-        What the scores mean.
-
-    Returns
-    -------
-    Section or None
-        None where nothing was contrasted.
+    `frame`: rows of CONTRASTS of one study and instrument.
+    None where nothing was contrasted.
     """
     frame = in_order(_treated(frame), plan)
     each = frame.filter(level="stereotype")
@@ -66,16 +55,7 @@ def intervention_section(frame: pl.DataFrame, plan: Plan, measure: Measure) -> S
 def changes(frame: pl.DataFrame, plan: Plan) -> tuple[Finding, ...]:
     """Say what each system prompt changes over all stereotypes, for a few models and modes.
 
-    Parameters
-    ----------
-    frame
-        Rows of CONTRASTS of one study and instrument.
-    plan
-        For the width of intervals.
-
-    Returns
-    -------
-    tuple of Finding
+    `frame`: rows of CONTRASTS of one study and instrument.
     """
     rows = in_order(_treated(frame).filter(level="model"), plan)
     if rows.height > MOST_SAID:
@@ -89,17 +69,7 @@ def changes(frame: pl.DataFrame, plan: Plan) -> tuple[Finding, ...]:
 def change(row: Mapping[str, Any], plan: Plan) -> str:
     """Say what a system prompt changes.
 
-    Parameters
-    ----------
-    row
-        A row of CONTRASTS.
-    plan
-        For the width of intervals.
-
-    Returns
-    -------
-    str
-        Plain text.
+    `row`: a row of CONTRASTS.
     """
     compliance = (
         f"compliance changes by {_points(row['compliance_change'])} points "

@@ -22,14 +22,7 @@ _BESIDE = ("intervention", "word_list", "scoring")
 def beside(estimates: pl.DataFrame) -> list[str]:
     """Give the factors to name beside the mode: those with several values.
 
-    Parameters
-    ----------
-    estimates
-        Columns of ESTIMATES.
-
-    Returns
-    -------
-    list of str
+    `estimates`: columns of ESTIMATES.
     """
     return [name for name in _BESIDE if estimates[name].drop_nulls().n_unique() > 1]
 
@@ -37,19 +30,9 @@ def beside(estimates: pl.DataFrame) -> list[str]:
 def named(frame: pl.DataFrame, apart: Sequence[str], plan: Plan) -> pl.DataFrame:
     """Name beside the mode what sets rows apart, and the dimension where there is one.
 
-    Parameters
-    ----------
-    frame
-        A table with ``mode``.
-    apart
-        What `beside` gave; columns that are absent are left out.
-    plan
-        For the labels of dimensions, by study.
-
-    Returns
-    -------
-    polars.DataFrame
-        With ``mode``, ``control_mode`` and ``plain_mode`` as above.
+    `frame`: a table with ``mode``.
+    `apart`: what `beside` gave; columns that are absent are left out.
+    Result: with ``mode``, ``control_mode`` and ``plain_mode`` as above.
     """
     factors = [
         pl.when(pl.col(name) != "none").then(name) for name in apart if name in frame.columns

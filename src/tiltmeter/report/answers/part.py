@@ -95,20 +95,9 @@ _NO_CERTIFICATE = (
 def answer_part(directory: Path) -> Part | None:
     """Make the part of a report about answers, with a branch per study and instrument.
 
-    Parameters
-    ----------
-    directory
-        May hold ``plan.json`` and ``estimates.parquet``.
-
-    Returns
-    -------
-    Part or None
-        None where there is neither.
-
-    Raises
-    ------
-    InputError
-        If one of the two is missing, or a table is malformed.
+    `directory`: may hold ``plan.json`` and ``estimates.parquet``.
+    Raises InputError if one of the two is missing, or a table is malformed.
+    None where there is neither.
     """
     if not any((directory / name).exists() for name in _OF_A_RUN):
         return None

@@ -155,22 +155,12 @@ def _of(frame: pl.DataFrame, keys: Mapping[str, str]) -> pl.DataFrame:
 def read_results(directory: str | Path) -> Results:
     """Read a results directory.
 
-    Parameters
-    ----------
-    directory
-        Holds ``plan.json`` and ``estimates.parquet``; where there are any, also ``responses``,
-        ``scores``, ``chained``, ``compliance`` and the tables of `TABLES`, all ``.parquet``.
-
-    Returns
-    -------
-    Results
-        Small tables in memory, those of single responses as scans. In each the mode names
-        what else sets rows apart, see `modes`.
-
-    Raises
-    ------
-    InputError
-        If the plan or the estimates are missing, or any of them is malformed.
+    `directory`: holds ``plan.json`` and ``estimates.parquet``; where there are any, also
+        ``responses``, ``scores``, ``chained``, ``compliance`` and the tables of `TABLES`, all
+        ``.parquet``.
+    Result: small tables in memory, those of single responses as scans. In each the mode names what
+        else sets rows apart, see `modes`.
+    Raises InputError if the plan or the estimates are missing, or any of them is malformed.
     """
     path = Path(directory)
     plan = read_plan(path / "plan.json")

@@ -26,15 +26,8 @@ PANELS = ("word_association", "relative_decision")
 def size_section(results: Results) -> Section | None:
     """Set means and the share without a score against the size of the models.
 
-    Parameters
-    ----------
-    results
-        A results directory whose plan has ``sizes``, in billions of parameters.
-
-    Returns
-    -------
-    Section or None
-        None with fewer than two models of known size.
+    `results`: a results directory whose plan has ``sizes``, in billions of parameters.
+    None with fewer than two models of known size.
     """
     plan = results.plan
     sizes = {name: size for name, size in plan.numbers("sizes").items() if size > 0}

@@ -41,17 +41,7 @@ def classed(value: float | None, edges: Sequence[float]) -> str | None:
 def cells(rows: Sequence[Row], grid: Grid) -> Row:
     """Draw a cell per row, its text in it.
 
-    Parameters
-    ----------
-    rows
-        With ``across, down, step, text, strong`` and what the tooltip needs.
-    grid
-        How they are set out.
-
-    Returns
-    -------
-    dict
-        Vega-Lite.
+    `rows`: with ``across, down, step, text, strong`` and what the tooltip needs.
     """
     classes = _classes(grid.edges)
     legend = alt.Legend(title=grid.legend, symbolType="square", symbolSize=160, columns=7)

@@ -82,20 +82,9 @@ class Axis:
 def forest(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
     """Draw means with intervals, stacked in blocks, one column per panel.
 
-    Parameters
-    ----------
-    rows
-        With ``label, category, block, panel, mean, low, high`` and, where there are such,
+    `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
         ``bound_low, bound_high`` and the texts of the tooltip.
-    axis
-        What is measured.
-    panels
-        The columns, from left to right.
-
-    Returns
-    -------
-    dict
-        Vega-Lite. Thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
+    Result: thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
     """
     categories = list(dict.fromkeys(row["category"] for row in rows))
     return blocks(rows, axis, panels, lambda part, axis: _intervals(part, axis, categories))
@@ -130,17 +119,8 @@ def dots(
 def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
     """Give the specification of a chart of `ROWS`, with the configuration all charts share.
 
-    Parameters
-    ----------
-    chart
-        A chart, or a specification made of `bare` ones.
-    rows
-        The rows it shows.
-
-    Returns
-    -------
-    dict
-        Vega-Lite.
+    `chart`: a chart, or a specification made of `bare` ones.
+    `rows`: the rows it shows.
     """
     drawing = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
     return {**drawing, "config": CONFIG, "datasets": {"rows": list(rows)}}

@@ -27,15 +27,7 @@ _WORD = 110
 def heat_maps(networks: Networks) -> tuple[list[Figure], str]:
     """Draw the activations behind the effects of stereotypes.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    tuple
-        A figure per identity and network, and what is not drawn; empty where all are.
+    Result: a figure per identity and network, and what is not drawn; empty where all are.
     """
     parts = [
         (identity, network, part)

@@ -46,19 +46,10 @@ def mark(
 ) -> Row:
     """Give a row of a drawing.
 
-    Parameters
-    ----------
-    place
-        Its label, column and block.
-    value, ends
-        The dot and its interval.
-    told
-        For the tooltip: ``network, about, p, n``; and ``color``, what shares a colour, by default
-        a block.
-
-    Returns
-    -------
-    dict
+    `place`: its label, column and block.
+    `value` and `ends`: the dot and its interval.
+    `told`: for the tooltip: ``network, about, p, n``; and ``color``, what shares a colour, by
+        default a block.
     """
     label, panel, block = place
     low, high = ends
@@ -84,21 +75,7 @@ def mark(
 def intervals(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int = LABELS) -> Row:
     """Draw a dot with its interval per row.
 
-    Parameters
-    ----------
-    rows
-        What `mark` gives; every panel needs a row in every block.
-    axis
-        What is measured.
-    panels
-        The columns, from left to right.
-    labels
-        The width of the labels on the left.
-
-    Returns
-    -------
-    dict
-        Vega-Lite.
+    `rows`: what `mark` gives; every panel needs a row in every block.
     """
     color = _color(rows)
 

@@ -40,20 +40,9 @@ _TIPS = (
 def profile_rows(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
     """Draw groups as dots in colour, individual words as hollow marks with their names.
 
-    Parameters
-    ----------
-    rows
-        With ``dimension, lane, panel, block, kind`` (``group``, ``individual`` or ``star``), the
-        numbers ``mean, low, high`` and the texts of the tooltip.
-    axis
-        What is measured.
-    panels
-        The columns, from left to right; each needs a row of every dimension.
-
-    Returns
-    -------
-    dict
-        Vega-Lite.
+    `rows`: with ``dimension, lane, panel, block, kind`` (``group``, ``individual`` or ``star``),
+        the numbers ``mean, low, high`` and the texts of the tooltip.
+    `panels`: the columns, from left to right; each needs a row of every dimension.
     """
     dimensions = list(dict.fromkeys(row["dimension"] for row in rows))
     lanes = list(dict.fromkeys(row["lane"] for row in rows if row["kind"] != "star"))

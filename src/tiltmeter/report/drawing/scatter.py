@@ -40,17 +40,7 @@ class Panel:
 def scatter(panels: Sequence[Panel], short: Mapping[str, str]) -> Row:
     """Draw panels above each other, over one axis of sizes.
 
-    Parameters
-    ----------
-    panels
-        What is drawn, from the top.
-    short
-        Model → the name by its dot.
-
-    Returns
-    -------
-    dict
-        Vega-Lite.
+    `short`: model → the name by its dot.
     """
     sizes = [size for panel in panels for size in panel.frame["size"]]
     domain = (min(sizes) / 1.4, max(sizes) * (max(sizes) / min(sizes)) ** 0.22 * 1.4)

@@ -48,18 +48,7 @@ _WORTH = (
 
 
 def chance_section(networks: Networks) -> Section | None:
-    """Show effects beside those of rewired networks.
-
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no network was rewired.
-    """
+    """Show effects beside those of rewired networks; None where no network was rewired."""
     found = [
         (identity, in_plutchiks_order(part))
         for approach in APPROACHES
@@ -92,17 +81,7 @@ def chance_section(networks: Networks) -> Section | None:
 def beyond_chance(networks: Networks, identity: str, approach: str, network: str) -> str:
     """Say which effects of a network are beyond what it gives when rewired; of valence, the test.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-    identity, approach, network
-        Whose.
-
-    Returns
-    -------
-    str
-        Empty where no network was rewired.
+    Empty where no network was rewired.
     """
     mine = networks.tables["network_chance"].filter(
         identity=identity, approach=approach, network=network

@@ -39,15 +39,7 @@ _METHOD = (
 def difference_section(networks: Networks) -> Section | None:
     """Show how the effects of every two networks differ.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no two networks were compared.
+    None where no two networks were compared.
     """
     found = [
         (identity, approach, _turned(in_plutchiks_order(part), networks))

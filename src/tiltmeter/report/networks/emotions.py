@@ -43,18 +43,7 @@ _NORM = (
 
 
 def emotion_section(networks: Networks) -> Section | None:
-    """Show which emotions are felt more for which prime.
-
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no emotions were measured.
-    """
+    """Show which emotions are felt more for which prime; None where no emotions were measured."""
     found = [
         (identity, in_plutchiks_order(part))
         for identity, part in networks.of("network_effects", APPROACH)

@@ -19,15 +19,7 @@ __all__ = ["findings"]
 def findings(networks: Networks) -> list[tuple[str, str, str]]:
     """Say what was found.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    list of tuple
-        Label of the identity, network, text; the networks of an identity one after the other.
+    Result: label of the identity, network, text; the networks of an identity one after the other.
     """
     found = []
     for table, approach, say in (

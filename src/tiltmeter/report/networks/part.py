@@ -67,17 +67,9 @@ LIMITS = (
 
 
 def network_part(directory: Path) -> Part | None:
-    """Make the part of a report about networks.
+    """Make the part of a report about networks; None where there is no table about networks.
 
-    Parameters
-    ----------
-    directory
-        A results directory; a section whose table is absent is left out.
-
-    Returns
-    -------
-    Part or None
-        None where there is no table about networks.
+    `directory`: a results directory; a section whose table is absent is left out.
     """
     networks = read_networks(directory)
     if networks is None:

@@ -58,18 +58,11 @@ _UNNAMED = "unnamed network"
 class Networks:
     """The tables about networks, fit to be shown and as they were read.
 
-    Parameters
-    ----------
-    directory
-        Where they stand.
-    facts
-        ``networks.json``; empty where there is none.
-    names
-        The networks, in the order they were given.
-    tables
-        Name → rows, of every name in NETWORK_TABLES, names and words fit to be shown.
-    written
-        The same as they were read, those with rows.
+    `directory`: where they stand.
+    `facts`: ``networks.json``; empty where there is none.
+    `names`: the networks, in the order they were given.
+    `tables`: name → rows, of every name in NETWORK_TABLES, names and words fit to be shown.
+    `written`: the same as they were read, those with rows.
     """
 
     directory: Path
@@ -133,22 +126,10 @@ _WITH_STUDY = tuple(name for name, schema in NETWORK_TABLES.items() if "study" i
 
 
 def read_networks(directory: str | Path) -> Networks | None:
-    """Read the tables about networks of a results directory.
+    """Read the tables about networks of a results directory; None where there is no such table.
 
-    Parameters
-    ----------
-    directory
-        May hold any of NETWORK_TABLES as ``.parquet``, and ``networks.json``.
-
-    Returns
-    -------
-    Networks or None
-        None where there is no such table.
-
-    Raises
-    ------
-    InputError
-        If a table or ``networks.json`` is malformed.
+    `directory`: may hold any of NETWORK_TABLES as ``.parquet``, and ``networks.json``.
+    Raises InputError if a table or ``networks.json`` is malformed.
     """
     path = Path(directory)
     if not any((path / f"{name}.parquet").is_file() for name in NETWORK_TABLES):
@@ -172,17 +153,9 @@ def read_networks(directory: str | Path) -> Networks | None:
 def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:
     """List what rows note and which words their networks lack, for a section.
 
-    Parameters
-    ----------
-    frame
-        With ``missing`` and ``note``.
-    about
-        Names a row.
-
-    Returns
-    -------
-    tuple
-        As `Section.notes`.
+    `frame`: with ``missing`` and ``note``.
+    `about`: names a row.
+    Result: as `Section.notes`.
     """
     told = []
     for row in frame.iter_rows(named=True):

@@ -52,15 +52,7 @@ _CAUTION = (
 def stereotype_section(networks: Networks) -> Section | None:
     """Show how strongly primes of a category activate the targets that are tied to it.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no stereotype was measured.
+    None where no stereotype was measured.
     """
     found = networks.of("network_effects", APPROACH)
     if not found:
@@ -98,17 +90,9 @@ def turned(
 ) -> tuple[float | None, float | None, float | None]:
     """Turn an effect and its interval so that positive is stereotype-consistent.
 
-    Parameters
-    ----------
-    row
-        Of EFFECTS or CHANCE.
-    ends
-        Columns of the interval.
-
-    Returns
-    -------
-    tuple
-        Value, low, high; as they stand where no direction is stated.
+    `row`: of EFFECTS or CHANCE.
+    `ends`: columns of the interval.
+    Result: value, low, high; as they stand where no direction is stated.
     """
     low, high = (row[end] for end in ends)
     if row["stereotype"] is None or row["alternative"] != "less":

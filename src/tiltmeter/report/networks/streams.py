@@ -31,22 +31,9 @@ _METHOD = (
 
 
 def stream_section(networks: Networks) -> Section | None:
-    """Show the shortest paths between words.
+    """Show the shortest paths between words; None where no streams were drawn.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no streams were drawn.
-
-    Raises
-    ------
-    InputError
-        If words and edges do not fit together.
+    Raises InputError if words and edges do not fit together.
     """
     nodes, edges = (networks.tables[f"network_stream_{name}"] for name in ("nodes", "edges"))
     if nodes.is_empty() or edges.is_empty():

@@ -34,15 +34,7 @@ _PRIMING = (
 def structure_section(networks: Networks) -> Section | None:
     """Show the networks, what they share, and the priming check.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where none of these tables is there.
+    None where none of these tables is there.
     """
     sizes, shared, primed = (
         networks.in_order(networks.tables[name])

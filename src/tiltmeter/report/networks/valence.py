@@ -42,15 +42,7 @@ _CAUTION = (
 def valence_section(networks: Networks) -> Section | None:
     """Show whether primes activate pleasant or unpleasant words.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no valence was measured.
+    None where no valence was measured.
     """
     found = networks.of("network_coefficients", APPROACH)
     if not found:

@@ -75,18 +75,7 @@ _SURE = "p (Holm) below .05 in its layer"
 
 
 def association_section(inside: Representation) -> Section | None:
-    """Show the effects of association tests by layer.
-
-    Parameters
-    ----------
-    inside
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where there are no such tests.
-    """
+    """Show the effects of association tests by layer; None where there are no such tests."""
     held = [
         (f"{model}, {study}", mine)
         for model, frame in inside.of_models("associations")

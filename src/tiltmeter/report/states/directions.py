@@ -47,18 +47,7 @@ _METHOD = (
 
 
 def direction_section(inside: Representation) -> Section | None:
-    """Show how well directions place terms, by layer.
-
-    Parameters
-    ----------
-    inside
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where it was not measured.
-    """
+    """Show how well directions place terms, by layer; None where it was not measured."""
     parts = inside.of_models("directions")
     if not parts:
         return None

@@ -37,15 +37,7 @@ Finding = tuple[str, str, str]
 def findings(inside: Representation) -> list[Finding]:
     """Say what was found.
 
-    Parameters
-    ----------
-    inside
-        A results directory.
-
-    Returns
-    -------
-    list of tuple
-        What it is about, model, text; the models of a kind one after the other.
+    Result: what it is about, model, text; the models of a kind one after the other.
     """
     found: list[Finding] = []
     for model, part in inside.of_models("differences"):

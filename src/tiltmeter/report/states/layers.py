@@ -42,15 +42,7 @@ _METHOD = (
 def layer_section(inside: Representation) -> Section | None:
     """Show the differences of each pair of groups over the layers.
 
-    Parameters
-    ----------
-    inside
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no model has two layers with differences.
+    None where no model has two layers with differences.
     """
     parts = [
         (f"{model}, {words}", part)

@@ -101,15 +101,8 @@ _REMOVAL = (
 def state_part(directory: Path) -> Part | None:
     """Make the part of a report about representation.
 
-    Parameters
-    ----------
-    directory
-        A results directory; a section whose table is absent is left out.
-
-    Returns
-    -------
-    Part or None
-        None where there is no table about representation.
+    `directory`: a results directory; a section whose table is absent is left out.
+    None where there is no table about representation.
     """
     inside = read_representation(directory)
     if inside is None:

@@ -69,17 +69,8 @@ _TESTS = (
 def profile_section(inside: Representation, space: str) -> Section | None:
     """Show where groups stand on the dimensions of a space.
 
-    Parameters
-    ----------
-    inside
-        A results directory.
-    space
-        ``broad`` or ``fine``.
-
-    Returns
-    -------
-    Section or None
-        None where no profile was measured in it.
+    `space`: ``broad`` or ``fine``.
+    None where no profile was measured in it.
     """
     parts = [
         (model, words, part)

@@ -61,18 +61,7 @@ _FITS = (
 
 
 def relation_section(inside: Representation) -> Section | None:
-    """Show how answers and states go together by layer.
-
-    Parameters
-    ----------
-    inside
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where they were not joined.
-    """
+    """Show how answers and states go together by layer; None where they were not joined."""
     real = pl.col("layer").is_not_null() & (pl.col("layer") != MEAN)
     held = [
         (model, part)

@@ -61,19 +61,12 @@ _MISSING = {
 class Representation:
     """The tables about representation, fit to be shown and as they were read.
 
-    Parameters
-    ----------
-    directory
-        Where they stand.
-    facts
-        ``representation.json``; empty where there is none.
-    names
-        The models, in the order they were given.
-    tables
-        Name → rows, of every name in REPRESENTATION_TABLES, texts fit to be shown, models in
+    `directory`: where they stand.
+    `facts`: ``representation.json``; empty where there is none.
+    `names`: the models, in the order they were given.
+    `tables`: name → rows, of every name in REPRESENTATION_TABLES, texts fit to be shown, models in
         order.
-    written
-        The same as they were read, those with rows.
+    `written`: the same as they were read, those with rows.
     """
 
     directory: Path
@@ -93,20 +86,9 @@ class Representation:
 def read_representation(directory: str | Path) -> Representation | None:
     """Read the tables about representation of a results directory.
 
-    Parameters
-    ----------
-    directory
-        May hold any of REPRESENTATION_TABLES as ``.parquet``, and ``representation.json``.
-
-    Returns
-    -------
-    Representation or None
-        None where there is no such table.
-
-    Raises
-    ------
-    InputError
-        If a table or ``representation.json`` is malformed.
+    `directory`: may hold any of REPRESENTATION_TABLES as ``.parquet``, and ``representation.json``.
+    Raises InputError if a table or ``representation.json`` is malformed.
+    None where there is no such table.
     """
     path = Path(directory)
     if not any((path / f"{name}.parquet").is_file() for name in REPRESENTATION_TABLES):
@@ -133,17 +115,9 @@ def read_representation(directory: str | Path) -> Representation | None:
 def split(frame: pl.DataFrame, *columns: str) -> list[tuple[str, pl.DataFrame]]:
     """Split rows by columns.
 
-    Parameters
-    ----------
-    frame
-        Rows of one of the tables.
-    columns
-        What sets the parts apart.
-
-    Returns
-    -------
-    list of tuple
-        Each part, and in words what sets it apart from the others; empty where there is one.
+    `frame`: rows of one of the tables.
+    `columns`: what sets the parts apart.
+    Result: each part, and in words what sets it apart from the others; empty where there is one.
     """
     varied = [column for column in columns if frame[column].n_unique() > 1]
     return [
