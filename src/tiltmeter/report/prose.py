@@ -107,10 +107,7 @@ def category_title(category: str | None) -> str:
 
 
 def answer(
-    plan: Plan,
-    measure: Measure,
-    total: Mapping[str, Any] | None,
-    rows: Sequence[Mapping[str, Any]],
+    plan: Plan, measure: Measure, total: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]]
 ) -> str:
     """Say in one paragraph what one model did in one mode.
 

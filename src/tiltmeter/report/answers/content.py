@@ -15,14 +15,7 @@ from tiltmeter.report.drawing.charts import Axis, Row, forest
 from tiltmeter.report.drawing.figures import Figure, drawn, span
 from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import (
-    file_names,
-    interval,
-    number,
-    p_value,
-    scale,
-    short_names,
-)
+from tiltmeter.report.prose import file_names, interval, number, p_value, scale, short_names
 from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import FROM, VERDICT, Column, Table, count, render_table
 from tiltmeter.results import Measure

@@ -13,14 +13,7 @@ from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, verdict_kind
 from tiltmeter.report.tables import Table, estimate_table
 
-__all__ = [
-    "CONTROLS",
-    "WITHDRAWN",
-    "control_table",
-    "failed_control",
-    "heed_controls",
-    "warnings",
-]
+__all__ = ["CONTROLS", "WITHDRAWN", "control_table", "failed_control", "heed_controls", "warnings"]
 
 #: What a control is for, by its kind.
 CONTROLS = {

@@ -114,11 +114,7 @@ def _figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
         f"with the prompt. With {_quoted(each)}."
     )
     return per_mode(
-        "interventions",
-        caption,
-        each,
-        lambda rows, panels: charts.forest(rows, axis, panels),
-        plan,
+        "interventions", caption, each, lambda rows, panels: charts.forest(rows, axis, panels), plan
     )
 
 

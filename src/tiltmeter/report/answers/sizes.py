@@ -69,8 +69,7 @@ def _models(panels: Sequence[Panel]) -> list[str]:
 def _panels(results: Results, sizes: Mapping[str, float]) -> list[Panel]:
     plan = results.plan
     own = results.estimates.filter(
-        ~pl.col("study").is_in(plan.controls()).fill_null(False),
-        pl.col("model").is_in(list(sizes)),
+        ~pl.col("study").is_in(plan.controls()).fill_null(False), pl.col("model").is_in(list(sizes))
     )
     if plan.text("study") in own["study"]:
         own = own.filter(study=plan.text("study"))

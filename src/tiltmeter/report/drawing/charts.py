@@ -134,11 +134,7 @@ def bare(chart: Any) -> Row:
 
 
 def blocks(
-    rows: Sequence[Row],
-    axis: Axis,
-    panels: Sequence[str],
-    layers: Layers,
-    labels: int = LABELS,
+    rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layers, labels: int = LABELS
 ) -> Row:
     """Stack one faceted block per category; only the last carries the axis."""
     names = list(dict.fromkeys(row["block"] for row in rows))

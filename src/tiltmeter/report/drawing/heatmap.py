@@ -107,12 +107,7 @@ def _block(rows: Sequence[Row], name: str, steps: Sequence[str]) -> Row:
         "title": name,
         "transform": [{"filter": {"field": "set", "equal": name}}],
         "facet": {
-            "column": {
-                "field": "category",
-                "type": "nominal",
-                "sort": categories,
-                "header": header,
-            }
+            "column": {"field": "category", "type": "nominal", "sort": categories, "header": header}
         },
         "spacing": 7,
         "resolve": {"scale": {"x": "independent"}},

@@ -8,12 +8,7 @@ from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals, mark
 from tiltmeter.report.networks.emotions import in_plutchiks_order
-from tiltmeter.report.networks.results import (
-    ALPHA,
-    APPROACHES,
-    Networks,
-    numbered,
-)
+from tiltmeter.report.networks.results import ALPHA, APPROACHES, Networks, numbered
 from tiltmeter.report.networks.stereotypes import in_first_order, turned
 from tiltmeter.report.prose import interval, number, p_value, percent
 from tiltmeter.report.sections import Section

@@ -15,12 +15,7 @@ from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.heatmap import heat_maps
 from tiltmeter.report.drawing.intervals import intervals, mark, range_said
-from tiltmeter.report.networks.results import (
-    PUBLISHED,
-    Networks,
-    numbered,
-    remarks,
-)
+from tiltmeter.report.networks.results import PUBLISHED, Networks, numbered, remarks
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table

@@ -12,12 +12,7 @@ import polars as pl
 from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.layer_curves import (
-    MOST_PANELS,
-    layer_curves,
-    point,
-    spread_said,
-)
+from tiltmeter.report.drawing.layer_curves import MOST_PANELS, layer_curves, point, spread_said
 from tiltmeter.report.networks.results import numbered
 from tiltmeter.report.prose import interval, number
 from tiltmeter.report.sections import Section

@@ -9,12 +9,7 @@ import polars as pl
 
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around
-from tiltmeter.report.drawing.layer_curves import (
-    MOST_PANELS,
-    layer_curves,
-    point,
-    spread_said,
-)
+from tiltmeter.report.drawing.layer_curves import MOST_PANELS, layer_curves, point, spread_said
 from tiltmeter.report.networks.results import numbered
 from tiltmeter.report.sections import Section
 from tiltmeter.report.states.results import (

@@ -117,10 +117,7 @@ def _left_out(parts: list[tuple[str, str, pl.DataFrame]]) -> tuple[str, ...]:
 
 
 def _figure(
-    shown: list[tuple[str, pl.DataFrame]],
-    differences: pl.DataFrame,
-    terms: pl.DataFrame,
-    name: str,
+    shown: list[tuple[str, pl.DataFrame]], differences: pl.DataFrame, terms: pl.DataFrame, name: str
 ) -> Figure | None:
     rows: list[Row] = []
     kept = shown[:MOST_READINGS]

@@ -13,12 +13,7 @@ import polars as pl
 from tiltmeter.report.drawing.cells import Grid, cells, classed
 from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.layer_curves import (
-    MOST_PANELS,
-    layer_curves,
-    point,
-    spread_said,
-)
+from tiltmeter.report.drawing.layer_curves import MOST_PANELS, layer_curves, point, spread_said
 from tiltmeter.report.networks.results import numbered
 from tiltmeter.report.plan import spaced
 from tiltmeter.report.prose import interval, number, p_value
