@@ -10,11 +10,10 @@ from altair.utils.schemapi import debug_mode
 
 from tiltmeter.errors import InputError
 from tiltmeter.report.drawing.cells import classed
-from tiltmeter.report.names import first_few
+from tiltmeter.report.prose import first_few
 from tiltmeter.report.states.associations import association_section
-from tiltmeter.report.states.directions import direction_section
+from tiltmeter.report.states.directions import direction_section, layer_section
 from tiltmeter.report.states.findings import findings
-from tiltmeter.report.states.layers import layer_section
 from tiltmeter.report.states.part import state_part
 from tiltmeter.report.states.profiles import profile_section
 from tiltmeter.report.states.relations import relation_section

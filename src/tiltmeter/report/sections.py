@@ -9,15 +9,46 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.passages import Exchange, Quote
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.tables import Column, Table, render_table
 
-__all__ = ["Finding", "Part", "Passage", "Section", "Source", "Term", "in_order", "made_with",
-           "told"]  # fmt: skip
+__all__ = ["Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section", "Source",
+           "Term", "in_order", "made_with", "told"]  # fmt: skip
 
 #: Above this many findings they stand in a table.
 MOST_SENTENCES = 6
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of an answer: ``text``, ``mark``, or a ``gap`` that says how much is left out."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A text under a label; an excerpt stands apart from the text it was taken from."""
+
+    label: str
+    pieces: tuple[Piece, ...]
+    excerpt: bool = False
+
+    @classmethod
+    def whole(cls, label: str, text: str, *, excerpt: bool = False) -> Quote:
+        """Quote a text in one piece; without any piece where it is empty."""
+        return cls(label, (Piece("text", text),) if text else (), excerpt)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What a model was asked, what it answered, and what was made of it."""
+
+    about: str
+    quotes: tuple[Quote, ...]
+    readings: tuple[str, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,10 @@ import polars as pl
 from tiltmeter.report.answers.controls import WITHDRAWN, heed_controls
 from tiltmeter.report.answers.examples import Example, example_section, examples
 from tiltmeter.report.answers.instrument import Asked, all_asked, brief
-from tiltmeter.report.answers.modes import unnamed
-from tiltmeter.report.answers.results import TABLES, Results, read_results
+from tiltmeter.report.answers.results import TABLES, Results, read_results, unnamed
 from tiltmeter.report.answers.sizes import size_section
-from tiltmeter.report.names import first_few
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import SIGNS, scale, verdict, verdict_class, verdict_kind
+from tiltmeter.report.prose import SIGNS, first_few, scale, verdict, verdict_class, verdict_kind
 from tiltmeter.report.sections import Finding, Part, Passage, Source, Term, made_with
 from tiltmeter.statistics import VERDICTS
 

@@ -2,6 +2,11 @@
 
 Every text in it is untrusted. Only the plan and the estimates must be there; a table that is
 absent leaves its section out, a malformed one is named in an error.
+
+How answers were asked for has one name: the mode, and beside it what no table pools over. A table
+that is read gets three columns: ``mode``, the name a reader sees ("forced, Competence,
+egalitarian"); ``control_mode``, the same without the dimension, as controls have none; and
+``plain_mode``, the mode alone.
 """
 
 from __future__ import annotations
@@ -15,8 +20,8 @@ import polars as pl
 import polars.selectors as cs
 
 from tiltmeter.errors import InputError
-from tiltmeter.report.answers.modes import beside, named
 from tiltmeter.report.plan import Plan, read_plan
+from tiltmeter.report.prose import interval_title
 from tiltmeter.results import ESTIMATES, LATER, REASONS, WORDS, Schema, check
 from tiltmeter.statistics.contrasts import CONTRASTS
 from tiltmeter.statistics.dimensions import CORRELATIONS, DIMENSION_TESTS, RANKS
@@ -29,8 +34,11 @@ __all__ = [
     "Results",
     "TABLES",
     "YES_SHARES",
+    "beside",
+    "named",
     "read_results",
     "read_table",
+    "unnamed",
 ]
 
 _ASKED: Schema = dict.fromkeys(("model", "study", "mode", "intervention"), pl.String())
@@ -159,7 +167,7 @@ def read_results(directory: str | Path) -> Results:
         ``responses``, ``scores``, ``chained``, ``compliance`` and the tables of `TABLES`, all
         ``.parquet``.
     Result: small tables in memory, those of single responses as scans. In each the mode names what
-        else sets rows apart, see `modes`.
+        else sets rows apart, see above.
     Raises InputError if the plan or the estimates are missing, or any of them is malformed.
     """
     path = Path(directory)
@@ -168,13 +176,11 @@ def read_results(directory: str | Path) -> Results:
         raise InputError(f"{path / 'estimates.parquet'}: not found; estimate the scores first")
     estimates = read_table(path / "estimates.parquet", ESTIMATES)
     apart = beside(estimates)
-    confidences = estimates["confidence"].drop_nulls().unique().sort()
-    shown = " or ".join(f"{100 * value:g}%" for value in confidences) or "95%"
     scores = _scan(path / "scores.parquet", _SCORES, _OF_SCORES)
     tables = {name: read_table(path / f"{name}.parquet", schema) for name, schema in TABLES.items()}
     return Results(
         directory=path,
-        plan=replace(plan, interval=f"{shown} interval"),
+        plan=replace(plan, interval=interval_title(estimates)),
         estimates=named(estimates, apart, plan),
         compliance=named(_compliance(path / "compliance.parquet", scores, apart), apart, plan),
         **{name: named(table, apart, plan) for name, table in tables.items()},
@@ -253,4 +259,56 @@ def _with(frame: pl.LazyFrame, schema: Schema) -> pl.LazyFrame:
     names = frame.collect_schema().names()
     return frame.with_columns(
         pl.lit(None, kind).alias(name) for name, kind in schema.items() if name not in names
+    )
+
+
+#: Factors named beside the mode where there are several of one.
+_BESIDE = ("intervention", "word_list", "scoring")
+
+
+def beside(estimates: pl.DataFrame) -> list[str]:
+    """Give the factors to name beside the mode: those with several values.
+
+    `estimates`: columns of ESTIMATES.
+    """
+    return [name for name in _BESIDE if estimates[name].drop_nulls().n_unique() > 1]
+
+
+def named(frame: pl.DataFrame, apart: Sequence[str], plan: Plan) -> pl.DataFrame:
+    """Name beside the mode what sets rows apart, and the dimension where there is one.
+
+    `frame`: a table with ``mode``.
+    `apart`: what `beside` gave; columns that are absent are left out.
+    Result: with ``mode``, ``control_mode`` and ``plain_mode`` as above.
+    """
+    factors = [
+        pl.when(pl.col(name) != "none").then(name) for name in apart if name in frame.columns
+    ]
+    dimension = pl.lit(None, pl.String)
+    if "dimension" in frame.columns:
+        frame, dimension = _labelled(frame, plan), pl.col("dimension_label")
+    return frame.with_columns(
+        _names("mode", dimension, *factors),
+        _names("mode", *factors).alias("control_mode"),
+        plain_mode="mode",
+    ).drop("dimension_label", strict=False)
+
+
+def unnamed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Give a table as it was read, with the mode alone."""
+    if "plain_mode" not in frame.columns:
+        return frame
+    return frame.with_columns(mode="plain_mode").drop("plain_mode", "control_mode")
+
+
+def _names(*names: str | pl.Expr) -> pl.Expr:
+    return pl.concat_str(names, separator=", ", ignore_nulls=True).alias("mode")
+
+
+def _labelled(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    pairs = frame.select("study", "dimension").unique().drop_nulls("dimension")
+    labels = [plan.of(study).dimension(key) for study, key in pairs.iter_rows()]
+    known = pairs.with_columns(pl.Series("dimension_label", labels, pl.String))
+    return frame.join(
+        known, on=["study", "dimension"], how="left", nulls_equal=True, maintain_order="left"
     )

@@ -8,9 +8,9 @@ from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals, mark
 from tiltmeter.report.networks.emotions import in_plutchiks_order
-from tiltmeter.report.networks.results import ALPHA, APPROACHES, Networks, numbered
+from tiltmeter.report.networks.results import ALPHA, APPROACHES, Networks
 from tiltmeter.report.networks.stereotypes import in_first_order, turned
-from tiltmeter.report.prose import interval, number, p_value, percent
+from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value, percent
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 
@@ -142,7 +142,7 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
     columns = ", a column per network" if known[1:] else ""
     caption = (
         f"{label}: effects and what chance gives{columns}. Dot: effect; line: "
-        f"{networks.interval(part)} of the effects of the same network, rewired at random."
+        f"{interval_title(part)} of the effects of the same network, rewired at random."
     )
     drawing = intervals(rows, axis, [marks[network] for network in known])
     return [Figure(name, caption, _said(shown), drawing)]
@@ -174,7 +174,7 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
             Column("Turned", lambda r: "" if r["stereotype"] is None else number(r["stereotype"])),
             Column("Rewired, mean", lambda r: number(r["chance"])),
             Column(
-                f"Rewired, {networks.interval(part)}", lambda r: interval(*(r[end] for end in ENDS))
+                f"Rewired, {interval_title(part)}", lambda r: interval(*(r[end] for end in ENDS))
             ),
             Column("p (chance)", lambda r: p_value(r["p_chance"])),
             Column("p (naive)", lambda r: p_value(r["p"])),

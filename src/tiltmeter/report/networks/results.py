@@ -14,9 +14,8 @@ import polars as pl
 
 from tiltmeter.errors import InputError
 from tiltmeter.report.answers.results import read_table
-from tiltmeter.report.names import cut, shown_names
 from tiltmeter.report.plan import Plan, read_plan, spaced
-from tiltmeter.report.prose import visible
+from tiltmeter.report.prose import cut, shown_names, visible
 from tiltmeter.report.tables import Render
 from tiltmeter.results.networks import NETWORK_TABLES
 
@@ -26,7 +25,6 @@ __all__ = [
     "FACTS",
     "PUBLISHED",
     "Networks",
-    "numbered",
     "read_networks",
     "remarks",
 ]
@@ -116,11 +114,6 @@ class Networks:
         by = [pl.col(c).replace_strict(places, return_dtype=pl.Int64) for c in columns]
         return frame.sort(by, maintain_order=True)
 
-    def interval(self, frame: pl.DataFrame) -> str:
-        """Name the intervals of a table: "95% interval"."""
-        found = frame["confidence"].drop_nulls().unique().sort()
-        return f"{' or '.join(f'{100 * value:g}%' for value in found) or '95%'} interval"
-
 
 _WITH_STUDY = tuple(name for name, schema in NETWORK_TABLES.items() if "study" in schema)
 
@@ -166,11 +159,6 @@ def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:
         if any(said):
             told.append(f"{about(row)}: {'; '.join(filter(None, said))}.")
     return "Missing words and notes", tuple(told)
-
-
-def numbered(name: str, count: int) -> list[str]:
-    """Give names of figures, with numbers where there are several."""
-    return [f"{name}-{place}" if count > 1 else name for place in range(1, count + 1)]
 
 
 def _named(frames: Iterable[pl.DataFrame]) -> Iterator[str]:

@@ -11,12 +11,12 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.reference import load_published
+from tiltmeter.report.drawing.cells import heat_maps
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.heatmap import heat_maps
 from tiltmeter.report.drawing.intervals import intervals, mark, range_said
-from tiltmeter.report.networks.results import PUBLISHED, Networks, numbered, remarks
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.networks.results import PUBLISHED, Networks, remarks
+from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 
@@ -136,7 +136,7 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
     caption = (
         f"Effect of primes on the targets tied to them, per network: {label}. {SCALE} Right of the "
         "dotted line: stereotype-consistent, each set of targets is activated more by the primes "
-        f"it is tied to. Dot: effect; line: {networks.interval(part)}, the targets drawn anew "
+        f"it is tied to. Dot: effect; line: {interval_title(part)}, the targets drawn anew "
         "(bootstrap), the primes kept."
     )
     axis = Axis("Effect, stereotype-consistent positive", -1, 1, 0)
@@ -146,7 +146,7 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
 
 def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
     first, second = part.row(0, named=True)["first"], part.row(0, named=True)["second"]
-    told = networks.interval(part)
+    told = interval_title(part)
 
     def ends(row: Mapping[str, Any]) -> str:
         return interval(*turned(row)[1:])

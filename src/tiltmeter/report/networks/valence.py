@@ -14,7 +14,7 @@ from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, bars, intervals, mark, range_said
 from tiltmeter.report.networks.results import Networks, remarks
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 
@@ -112,7 +112,7 @@ def _slopes(slopes: pl.DataFrame, networks: Networks) -> list[Figure]:
     axis = around("Slope of valence", rows, 0.5)
     caption = (
         f"Valence of what each prime activates, a column per network. {SCALE} Dot: slope; line: "
-        f"{networks.interval(slopes)} by the sandwich; dotted line: neutral. Compare primes within "
+        f"{interval_title(slopes)} by the sandwich; dotted line: neutral. Compare primes within "
         "an identity and a column."
     )
     return [
@@ -193,7 +193,7 @@ def _slope_table(slopes: pl.DataFrame, networks: Networks) -> Table:
             Column("Prime", lambda r: r["prime"], "head"),
             Column("Network", lambda r: r["network"], "head"),
             Column("Slope", lambda r: number(r["coefficient"])),
-            Column(networks.interval(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column(interval_title(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("SE (published)", lambda r: number(r["se"], 3)),
             Column("p (published)", lambda r: p_value(r["p"])),
             Column("p (robust)", lambda r: p_value(r["p_robust"])),

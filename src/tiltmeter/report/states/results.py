@@ -14,9 +14,9 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.answers.results import read_table
-from tiltmeter.report.names import cut, shown_names
 from tiltmeter.report.plan import Plan, read_plan
-from tiltmeter.report.prose import visible
+from tiltmeter.report.prose import cut, shown_names, visible
+from tiltmeter.report.tables import Column, Render
 from tiltmeter.results.states import REPRESENTATION_TABLES
 
 __all__ = [
@@ -26,10 +26,10 @@ __all__ = [
     "Representation",
     "at_one_layer",
     "first_reading",
-    "interval_said",
     "layer_said",
     "layers",
     "pairs",
+    "reading_columns",
     "read_representation",
     "said",
     "split",
@@ -166,12 +166,6 @@ def layer_said(layer: str) -> str:
     return "mean over layers" if layer == MEAN else f"layer {layer}"
 
 
-def interval_said(frame: pl.DataFrame) -> str:
-    """Name the intervals of a table: "95% interval"."""
-    found = frame["confidence"].drop_nulls().unique().sort()
-    return f"{' or '.join(f'{100 * value:g}%' for value in found) or '95%'} interval"
-
-
 def pairs(row: Mapping[str, Any]) -> str:
     """Name the groups that are compared."""
     return " − ".join(filter(None, (row["first"], row["second"])))
@@ -210,3 +204,17 @@ def _shown(frame: pl.DataFrame, told: Mapping[str, str]) -> pl.DataFrame:
             each = {text: told[text] for text in texts.unique().drop_nulls()}
         changed.append(texts.replace_strict(each, default=None, return_dtype=pl.String))
     return frame.with_columns(changed)
+
+
+def reading_columns(frame: pl.DataFrame) -> list[Column]:
+    """Give columns for the contexts and the number of removed components, where these vary."""
+
+    def cell(key: str) -> Render:
+        return lambda r: "" if r[key] is None else str(r[key])
+
+    titles = {"Contexts": "contexts", "Removed": "removed"}
+    return [
+        Column(title, cell(key), "text")
+        for title, key in titles.items()
+        if frame[key].n_unique() > 1
+    ]
