@@ -13,29 +13,10 @@ import polars as pl
 from tiltmeter.report.plan import Plan
 from tiltmeter.results import Measure
 
-__all__ = [
-    "CONTROL",
-    "MEANINGS",
-    "SIGNS",
-    "answer",
-    "category_title",
-    "cut",
-    "file_names",
-    "first_few",
-    "interval",
-    "interval_title",
-    "number",
-    "numbered",
-    "p_value",
-    "percent",
-    "scale",
-    "short_names",
-    "shown_names",
-    "verdict",
-    "verdict_class",
-    "verdict_kind",
-    "visible",
-]
+__all__ = ["CONTROL", "MEANINGS", "SIGNS", "answer", "category_title", "cut", "file_names",
+           "first_few", "interval", "interval_title", "number", "numbered", "p_value", "percent",
+           "scale", "short_names", "shown_names", "verdict", "verdict_class", "verdict_kind",
+           "visible"]  # fmt: skip
 
 #: The category of stimuli with a known answer.
 CONTROL = "control"

@@ -23,21 +23,9 @@ from tiltmeter.report.prose import (
     verdict_kind,
 )
 
-__all__ = [
-    "Cell",
-    "FROM",
-    "Render",
-    "Table",
-    "brief_table",
-    "category_table",
-    "count",
-    "estimate_table",
-    "naive_table",
-    "order_table",
-    "render_table",
-    "word_table",
-    "write_tables",
-]
+__all__ = ["Cell", "FROM", "Render", "Table", "brief_table", "category_table", "count",
+           "estimate_table", "naive_table", "order_table", "render_table", "word_table",
+           "write_tables"]  # fmt: skip
 
 Render = Callable[[Mapping[str, Any]], str]
 Align = Literal["head", "number", "text", "verdict"]

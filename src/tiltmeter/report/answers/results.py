@@ -27,19 +27,8 @@ from tiltmeter.statistics.contrasts import CONTRASTS
 from tiltmeter.statistics.dimensions import CORRELATIONS, DIMENSION_TESTS, RANKS
 from tiltmeter.statistics.logistic import REGRESSIONS
 
-__all__ = [
-    "ATTRIBUTIONS",
-    "ATTRIBUTION_CONTRASTS",
-    "CHAINED",
-    "Results",
-    "TABLES",
-    "YES_SHARES",
-    "beside",
-    "named",
-    "read_results",
-    "read_table",
-    "unnamed",
-]
+__all__ = ["ATTRIBUTIONS", "ATTRIBUTION_CONTRASTS", "CHAINED", "Results", "TABLES", "YES_SHARES",
+           "beside", "named", "read_results", "read_table", "unnamed"]  # fmt: skip
 
 _ASKED: Schema = dict.fromkeys(("model", "study", "mode", "intervention"), pl.String())
 _ABOUT: Schema = {**_ASKED, "category": pl.String(), "stereotype": pl.String()}

@@ -15,21 +15,8 @@ import altair as alt
 from tiltmeter.report.drawing.theme import CONFIG, category_colors
 from tiltmeter.results import Measure
 
-__all__ = [
-    "LABELS",
-    "ROWS",
-    "Axis",
-    "Row",
-    "dots",
-    "down",
-    "forest",
-    "ground",
-    "bare",
-    "blocks",
-    "ticks",
-    "tooltips",
-    "vega_lite",
-]
+__all__ = ["LABELS", "ROWS", "Axis", "Row", "dots", "down", "forest", "ground", "bare", "blocks",
+           "ticks", "tooltips", "vega_lite"]  # fmt: skip
 
 Row = dict[str, Any]
 #: The data of every chart, filled in by `vega_lite`.

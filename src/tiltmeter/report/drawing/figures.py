@@ -28,20 +28,9 @@ from tiltmeter.report.prose import (
 )
 from tiltmeter.results import Measure
 
-__all__ = [
-    "Figure",
-    "around_zero",
-    "as_svg",
-    "category_figures",
-    "drawn",
-    "order_figures",
-    "per_mode",
-    "span",
-    "stereotype_figures",
-    "variation_figures",
-    "write_drawing",
-    "write_figures",
-]
+__all__ = ["Figure", "around_zero", "as_svg", "category_figures", "drawn", "order_figures",
+           "per_mode", "span", "stereotype_figures", "variation_figures", "write_drawing",
+           "write_figures"]  # fmt: skip
 
 
 @dataclass(frozen=True)

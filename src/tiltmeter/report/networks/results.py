@@ -19,15 +19,7 @@ from tiltmeter.report.prose import cut, shown_names, visible
 from tiltmeter.report.tables import Render
 from tiltmeter.results.networks import NETWORK_TABLES
 
-__all__ = [
-    "ALPHA",
-    "APPROACHES",
-    "FACTS",
-    "PUBLISHED",
-    "Networks",
-    "read_networks",
-    "remarks",
-]
+__all__ = ["ALPHA", "APPROACHES", "FACTS", "PUBLISHED", "Networks", "read_networks", "remarks"]
 
 #: The file that says what was compared, beside the tables.
 FACTS = "networks.json"

@@ -19,21 +19,9 @@ from tiltmeter.report.prose import cut, shown_names, visible
 from tiltmeter.report.tables import Column, Render
 from tiltmeter.results.states import REPRESENTATION_TABLES
 
-__all__ = [
-    "ALPHA",
-    "FACTS",
-    "MEAN",
-    "Representation",
-    "at_one_layer",
-    "first_reading",
-    "layer_said",
-    "layers",
-    "pairs",
-    "reading_columns",
-    "read_representation",
-    "said",
-    "split",
-]
+__all__ = ["ALPHA", "FACTS", "MEAN", "Representation", "at_one_layer", "first_reading",
+           "layer_said", "layers", "pairs", "reading_columns", "read_representation", "said",
+           "split"]  # fmt: skip
 
 #: The file that says what was read, beside the tables.
 FACTS = "representation.json"
