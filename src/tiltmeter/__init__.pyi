@@ -1,3 +1,5 @@
+from . import asking as asking
+from . import models as models
 from . import networks as networks
 from . import reading as reading
 from . import reference as reference

@@ -27,7 +27,7 @@ from tiltmeter.results import Measure
 from tiltmeter.stimuli import Study, Wordings, fill, study_hash
 
 MEASURE = Measure(
-    instrument="toy_warmth",
+    name="toy_warmth",
     title="Toy warmth",
     low=-1.0,
     high=1.0,

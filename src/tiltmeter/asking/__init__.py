@@ -1,1 +1,5 @@
 """Asking: plans, trials, cues and contexts, and the answers, kept as they come."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

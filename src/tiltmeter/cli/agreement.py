@@ -39,7 +39,7 @@ def command(
     import polars as pl
 
     from tiltmeter.results.tables import read_numbers, write_table
-    from tiltmeter.statistics.agreement import agreement
+    from tiltmeter.statistics.kappa import agreement
 
     frame = read_numbers(scores, [read, label])
     table = agreement(frame, read, label, by=by)

@@ -1,1 +1,5 @@
-"""The models: how they are opened, the embedded one, and readers of hidden states."""
+"""The models: what each provider can do, the embedded one, readers of hidden states."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,5 +1,5 @@
-"""Association networks: build · spread · bias · streams (Abramski et al. 2025)."""
+"""Association networks: build, spread, bias, streams (Abramski et al. 2025)."""
 
-from tiltmeter.networks.network import Network
+import lazy_loader
 
-__all__ = ["Network"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

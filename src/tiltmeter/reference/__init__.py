@@ -1,5 +1,5 @@
 """Published results, to stand beside one's own; sources in ``README.md`` of this folder."""
 
-from tiltmeter.reference.published import YES_SHARES, load_published, load_regressions
+import lazy_loader
 
-__all__ = ["YES_SHARES", "load_published", "load_regressions"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,5 @@
-"""What stands inside a model: hidden states, stereotype dimensions, associations."""
+"""Hidden states: stereotype dimensions and associations inside a model."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

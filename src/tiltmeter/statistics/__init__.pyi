@@ -1,10 +1,10 @@
-from .agreement import agreement as agreement
 from .clustered import clustered_mean as clustered_mean
 from .contrasts import contrast as contrast
 from .dimensions import correlate_dimensions as correlate_dimensions
 from .dimensions import rank_models as rank_models
 from .estimates import Inference as Inference
 from .estimates import estimate_measure as estimate_measure
+from .kappa import agreement as agreement
 from .logistic import regress as regress
 from .predictors import compare_predictors as compare_predictors
 from .summaries import compliance as compliance

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from tiltmeter.errors import InputError
-from tiltmeter.statistics.agreement import AGREEMENTS, agreement
+from tiltmeter.statistics.kappa import AGREEMENTS, agreement
 
 
 def answers(n_11=0, n_10=0, n_01=0, n_00=0, missing=(0, 0)) -> pl.DataFrame:

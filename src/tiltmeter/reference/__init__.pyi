@@ -1,0 +1,3 @@
+from .published import YES_SHARES as YES_SHARES
+from .published import load_published as load_published
+from .published import load_regressions as load_regressions
