@@ -99,7 +99,7 @@ def _read(path: Path) -> tuple[Any, float]:
     import polars as pl
 
     from tiltmeter.instruments.decision import any_words
-    from tiltmeter.instruments.recorded import stereotype_keys
+    from tiltmeter.instruments.scoring.recorded import stereotype_keys
     from tiltmeter.reading.decisions import read_decision
     from tiltmeter.results.tables import read_numbers
     from tiltmeter.stimuli import load_study
@@ -123,7 +123,7 @@ def _plain(path: Path) -> Any:
     import polars as pl
 
     from tiltmeter.instruments.decision import any_words
-    from tiltmeter.instruments.recorded import stereotype_keys
+    from tiltmeter.instruments.scoring.recorded import stereotype_keys
     from tiltmeter.results.tables import read_numbers
     from tiltmeter.stimuli import load_study
 

@@ -15,6 +15,7 @@ from inspect_ai.model import GenerateConfig, get_model
 from inspect_ai.scorer import Score
 
 from tiltmeter.asking.logs import read_logs
+from tiltmeter.asking.registry import TASKS
 from tiltmeter.errors import InputError
 from tiltmeter.instruments.scoring import score
 from tiltmeter.stimuli import load_study
@@ -73,6 +74,17 @@ def test_the_task_runs_by_its_name_and_its_log_feeds_score(
     full = read_eval_log(list_eval_logs(str(tmp_path / "logs"))[0].name)
     by_id = dict(responses.select("trial_id", "response").rows())
     assert all(by_id[s.id] == s.output.completion for s in full.samples or [])
+
+
+def test_the_options_of_a_task() -> None:
+    shown = {name: [*python_inspect.signature(task).parameters] for name, task in TASKS.items()}
+    assert shown["word_association"] == [
+        "study", "stereotypes", "variations", "mode", "iterations", "order", "word_list", "options",
+        "intervention", "seed",
+    ]  # fmt: skip
+    assert shown["absolute_decision"] == [
+        "study", "stereotypes", "variations", "mode", "iterations", "intervention", "seed"
+    ]  # fmt: skip
 
 
 def test_an_attribution_runs_by_its_name_and_its_log_feeds_score(

@@ -12,8 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiltmeter.instruments.instrument import Scored
-from tiltmeter.instruments.judging import is_judged, judge_trials, question, read_verdict, rejudge
 from tiltmeter.instruments.scoring import open_decisions, score
+from tiltmeter.instruments.scoring.judging import (
+    is_judged,
+    judge_trials,
+    question,
+    read_verdict,
+    rejudge,
+)
 from tiltmeter.stimuli import load_study
 
 BAI = load_study("bai2025")

@@ -134,7 +134,7 @@ def test_stereotypes_without_decisions_are_left_out_while_others_have_them() -> 
 
 def test_a_study_without_decisions_says_what_it_has() -> None:
     owls = parse_study(f"name: owls\nstereotypes:\n{PETS[PETS.index('  owls:') :]}", "owls.yaml")
-    with pytest.raises(StudyError, match="has no instrument.*tiltmeter list owls"):
+    with pytest.raises(StudyError, match="has no instrument.*it has word_association"):
         drawn(Design(iterations=2), owls)
 
 

@@ -38,6 +38,7 @@ def command(study: str | None) -> None:
 
 def _everything() -> None:
     from tiltmeter.instruments.catalogue import INSTRUMENTS
+    from tiltmeter.modes import MODES
     from tiltmeter.states.word_tests import load_tests
     from tiltmeter.states.words import SHIPPED, read_words
     from tiltmeter.stimuli import (
@@ -52,6 +53,9 @@ def _everything() -> None:
         measure = instrument.measures[-1]
         title = measure.title.partition(":")[0]
         click.echo(f"  {name:24}{title} ({measure.reference})")
+    click.echo("response modes")
+    for mode in MODES.values():
+        click.echo(f"  {mode.name:24}{mode.title}")
     click.echo("studies")
     for name in shipped_studies():
         shipped = load_study(name)

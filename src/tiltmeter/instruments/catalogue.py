@@ -108,7 +108,8 @@ def with_table(table: str) -> list[Instrument]:
 
 def _shipped() -> list[Instrument]:
     folder = tiltmeter.instruments
-    modules = [import_module(f"{folder.__name__}.{m.name}") for m in iter_modules(folder.__path__)]
+    names = [f"{folder.__name__}.{m.name}" for m in iter_modules(folder.__path__) if not m.ispkg]
+    modules = [import_module(name) for name in names]
     found: list[Instrument] = [m.INSTRUMENT for m in modules if hasattr(m, "INSTRUMENT")]
     return sorted(found, key=lambda one: one.place)
 

@@ -89,14 +89,6 @@ class Size:
     """The same for the embedded model alone, which runs on this machine's processor."""
 
 
-def _no_columns(*_: Any) -> tuple[str, ...]:
-    return ()
-
-
-def _nothing_more(*_: Any) -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Recorded:
     """How answers recorded elsewhere are completed."""
@@ -107,7 +99,7 @@ class Recorded:
     """Column → further names of its values, and what they are here."""
     allowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Column → the only values it may have."""
-    needs: Callable[[Study, Collection[str]], tuple[str, ...]] = _no_columns
+    needs: Callable[[Study, Collection[str]], tuple[str, ...]] = lambda *_: ()
     """Study, columns of the table → columns that must be there beside model, stereotype and
     response."""
     offered: tuple[str, ...] = ()
@@ -115,20 +107,12 @@ class Recorded:
     decision: str = "never"
     """When a column `decision` is the response: ``never``, ``always``, or ``alone``, where there
     is no response."""
-    complete: Callable[[Mapping[str, Any], Study, Words], dict[str, Any]] = _nothing_more
+    complete: Callable[[Mapping[str, Any], Study, Words], dict[str, Any]] = lambda *_: {}
     """Trial, study, words → columns of the trial that follow from these."""
     dimensions: bool = False
     """Whether an answer is about one dimension, which its words tell."""
     keep: bool = True
     """Whether ``tiltmeter score`` passes other columns through."""
-
-
-def _all_words(study: Study, stereotype: str, variation: str, dimension: str | None) -> Words:
-    return study.words(stereotype)
-
-
-def _no_defect(*_: Any) -> str | None:
-    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +131,9 @@ class Instrument:
     """Study, design, stereotypes, variations → rows of `results.TRIALS`, a function of these."""
     readers: Mapping[str, Reader]
     """Kind of answer (`modes.TEXT`, `CHOICES`, `LOGITS`) → its reader; the modes follow."""
-    words: Callable[[Study, str, str, str | None], Words] = _all_words
+    words: Callable[[Study, str, str, str | None], Words] = lambda study, key, *_: study.words(key)
     """Study, stereotype, variation, dimension → the words that are drawn from."""
-    defect: Callable[[Study, str, str], str | None] = _no_defect
+    defect: Callable[[Study, str, str], str | None] = lambda *_: None
     """Study, stereotype, variation → the defect of the source that is kept, if any."""
     recorded: Recorded = field(default_factory=Recorded)
     scorings: tuple[str, ...] = ("exact",)
@@ -214,10 +198,10 @@ class Instrument:
         """
         known = self.variations(study)
         if not known:
-            raise StudyError(
-                f"study {study.name!r} has no instrument {self.name!r}; "
-                f"tiltmeter list {study.name} shows what it has"
-            )
+            from tiltmeter.instruments.catalogue import offers  # which needs this class
+
+            has = ", ".join(offers(study))
+            raise StudyError(f"study {study.name!r} has no instrument {self.name!r}; it has {has}")
         by_default = [name for name, asked in known.items() if asked]
         if variations is None and not by_default:
             raise StudyError(

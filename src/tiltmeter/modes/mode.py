@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tiltmeter.models.providers import find_provider
 
@@ -35,13 +35,6 @@ TEXT, CHOICES, LOGITS = "text", "choices", "logits"
 #: A response with its stop reason and tokens, as it enters the responses.
 Answer = dict[str, Any]
 
-#: A number, or an expression for a column of numbers.
-Count = TypeVar("Count")
-
-
-def _leave_open(*_: Any) -> dict[str, Any]:
-    return {}
-
 
 @dataclass(frozen=True, eq=False)
 class Mode:
@@ -56,7 +49,7 @@ class Mode:
     """Inspect's state, trial → answer. Raises what the provider raises."""
     close: Callable[
         [Mapping[str, Sequence[str]], Sequence[str] | None, str | None], dict[str, Any]
-    ] = _leave_open
+    ] = lambda *_: {}
     """Choices by name, the two options, the opening → columns `schema`, `options`, `opening`."""
     needs: tuple[str, ...] = ()
     """What the provider must be able to do: ``logprobs``."""
@@ -72,13 +65,9 @@ class Mode:
         """Whether the answer is one of a few that are offered."""
         return self.kind != TEXT
 
-    def questions(self, attributes: Count, one: Count) -> Count:
-        """Count the calls of a trial, given its attributes; a first prompt comes on top."""
-        return attributes if self.apart else one
-
     def calls(self, trial: Mapping[str, Any]) -> int:
         """Count the calls of a trial."""
-        return self.questions(len(trial["attributes"]), 1) + bool(trial["followup"])
+        return (len(trial["attributes"]) if self.apart else 1) + bool(trial["followup"])
 
 
 def opening_messages(trial: Mapping[str, Any]) -> list[ChatMessage]:

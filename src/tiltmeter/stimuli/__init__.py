@@ -3,6 +3,7 @@
 from tiltmeter.stimuli.loading import (
     find_intervention,
     load_study,
+    open_study,
     parse_study,
     shipped_studies,
     study_hash,
@@ -13,7 +14,6 @@ from tiltmeter.stimuli.network_study import (
     load_network_study,
     shipped_network_studies,
 )
-from tiltmeter.stimuli.opening import open_study
 from tiltmeter.stimuli.study import Answers, Citation, Stereotype, Study
 from tiltmeter.stimuli.wording import (
     AffectiveAttribution,

@@ -15,12 +15,23 @@ import yaml
 from pydantic import ValidationError
 
 from tiltmeter.errors import InputError, StudyError, unknown
-from tiltmeter.stimuli.network_study import shipped_network_studies
+from tiltmeter.stimuli.network_study import (
+    NetworkStudy,
+    load_network_study,
+    shipped_network_studies,
+)
 from tiltmeter.stimuli.study import Study
 from tiltmeter.stimuli.wording import Instruments, RawPart
 from tiltmeter.stimuli.yaml_text import explain, parse_yaml, read_yaml
 
-__all__ = ["find_intervention", "load_study", "parse_study", "shipped_studies", "study_hash"]
+__all__ = [
+    "find_intervention",
+    "load_study",
+    "open_study",
+    "parse_study",
+    "shipped_studies",
+    "study_hash",
+]
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -69,6 +80,32 @@ def load_study(study: str | Path | Study) -> Study:
         return _shipped(str(study))
     path = Path(study)
     return parse_study(read_yaml(path), str(path))
+
+
+def open_study(study: str | Path) -> Study | NetworkStudy:
+    """Load a study of answers or of networks, whichever it is.
+
+    Parameters
+    ----------
+    study
+        A shipped name, or the path of a YAML file; a study of networks has `identities`.
+
+    Returns
+    -------
+    Study or NetworkStudy
+
+    Raises
+    ------
+    StudyError
+        As for `load_study` and `load_network_study`.
+    """
+    if str(study) in shipped_network_studies():
+        return load_network_study(study)
+    if str(study).endswith(SUFFIXES):
+        content, _ = parse_yaml(read_yaml(Path(study)), str(study))
+        if isinstance(content, dict) and "identities" in content:
+            return load_network_study(study)
+    return load_study(study)
 
 
 def parse_study(text: str, source: str) -> Study:

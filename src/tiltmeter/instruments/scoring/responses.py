@@ -17,8 +17,8 @@ import polars as pl
 from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
 from tiltmeter.instruments.instrument import Instrument, Key, Scored
-from tiltmeter.instruments.judging import is_judged, judge_trials, rejudge
-from tiltmeter.instruments.recorded import (
+from tiltmeter.instruments.scoring.judging import is_judged, judge_trials, rejudge
+from tiltmeter.instruments.scoring.recorded import (
     complete,
     dimension_keys,
     folded,
