@@ -319,7 +319,7 @@ def test_a_network_without_any_effect_is_no_error(made):
 @pytest.mark.parametrize("name", ["estimates", *DETAILS])
 def test_a_malformed_table_is_named(made, name):
     pl.DataFrame({"network": ["Haiku"]}).write_parquet(made / f"{name}.parquet")
-    with pytest.raises(InputError, match=rf"{name}\.parquet: missing column"):
+    with pytest.raises(InputError, match=rf"{name}\.parquet: no column"):
         read_networks(made)
 
 

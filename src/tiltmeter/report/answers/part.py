@@ -18,8 +18,6 @@ from tiltmeter.results.verdicts import VERDICTS
 
 __all__ = ["answer_part"]
 
-#: What a run writes; a directory about networks or representation alone has neither.
-_OF_A_RUN = ("plan.json", "estimates.parquet")
 #: Above this many, what system prompts change stands with each measure, not in brief.
 MOST_CHANGES = 6
 
@@ -93,10 +91,10 @@ def answer_part(directory: Path) -> Part | None:
     """Make the part of a report about answers, with a branch per study and instrument.
 
     `directory`: may hold ``plan.json`` and ``estimates.parquet``.
-    Raises InputError if one of the two is missing, or a table is malformed.
-    None where there is neither.
+    Raises InputError if there are no estimates, or a table is malformed.
+    None where there is no plan: without one nothing was asked.
     """
-    if not any((directory / name).exists() for name in _OF_A_RUN):
+    if not (directory / "plan.json").is_file():
         return None
     results = read_results(directory)
     plan, asked, picked = results.plan, all_asked(results), examples(results)
