@@ -15,12 +15,11 @@ from tiltmeter.report.names import first_few
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import SIGNS, scale, verdict, verdict_class, verdict_kind
 from tiltmeter.report.sections import Finding, Part, Passage, Source, Term, made_with
+from tiltmeter.results.directory import read_estimates
 from tiltmeter.results.verdicts import VERDICTS
 
 __all__ = ["answer_part"]
 
-#: What a run writes; a directory about networks or representation alone has neither.
-_OF_A_RUN = ("plan.json", "estimates.parquet")
 #: Above this many, what system prompts change stands with each measure, not in brief.
 MOST_CHANGES = 6
 
@@ -108,7 +107,7 @@ def answer_part(directory: Path) -> Part | None:
     InputError
         If one of the two is missing, or a table is malformed.
     """
-    if not any((directory / name).exists() for name in _OF_A_RUN):
+    if not (directory / "plan.json").exists() and not _has_estimates(directory):
         return None
     results = read_results(directory)
     plan, asked, picked = results.plan, all_asked(results), examples(results)
@@ -151,6 +150,12 @@ def answer_part(directory: Path) -> Part | None:
             for place, one in enumerate(asked, 1)
         ),
     )
+
+
+def _has_estimates(directory: Path) -> bool:
+    """Tell whether a directory has estimates of answers, and not of networks or states alone."""
+    path = directory / "estimates.parquet"
+    return path.is_file() and "answers" in read_estimates(directory)["family"]
 
 
 def _findings(asked: Sequence[Asked], *, told: bool) -> tuple[Finding, ...]:
