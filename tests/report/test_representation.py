@@ -349,7 +349,7 @@ def test_a_measure_that_another_leans_on_may_be_absent(made, measure):
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_malformed_table_is_named(made, name):
     pl.DataFrame({"model": ["MiniLM"]}).write_parquet(made / f"{name}.parquet")
-    with pytest.raises(InputError, match=rf"{name}\.parquet: missing column"):
+    with pytest.raises(InputError, match=rf"{name}\.parquet: no column"):
         read_representation(made)
 
 
