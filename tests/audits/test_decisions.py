@@ -178,7 +178,7 @@ def test_a_killed_run_of_two_turns_asks_no_answered_trial_again(
     server = serve()
     profiles(server)
     ask(plan, tmp_path)
-    journal = Journal(tmp_path, MODEL).path
+    journal = Journal(tmp_path, MODEL).folder / "00000.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:3]) + lines[3][:200])  # killed while it wrote the fourth
     kept = {answer["trial_id"]: answer["profile"] for answer in Journal(tmp_path, MODEL)}

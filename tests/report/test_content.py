@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from tiltmeter.audits import content as written
-from tiltmeter.report import write_report
 from tiltmeter.report.answers import results
 from tiltmeter.report.answers.examples import examples
 
@@ -46,10 +45,6 @@ def titles(page, place):
     """Give the headings of a part, in their order."""
     part = page.split(f'id="part-{place}"')[1].split('<h2 id="part-')[0]
     return re.findall(r'<h3 id="[^"]*" class="section">(.*?)</h3>', part)
-
-
-def reported(directory):
-    return write_report(directory).read_text(encoding="utf-8")
 
 
 def change(directory, name, **columns):
@@ -102,11 +97,11 @@ def test_a_radar_has_the_means_as_distances_from_its_centre(content_page, conten
         assert distance == pytest.approx((known[key] + 1) / 2, abs=2e-4)
 
 
-def test_the_lines_of_a_radar_close_and_break(make_contents):
+def test_the_lines_of_a_radar_close_and_break(make_contents, page_of):
     directory = make_contents(keys=["african", "asian", "arab", "male"], modes=["forced"])
     gone = (pl.col("stereotype") == "asian") & (pl.col("dimension") == "morality")
     change(directory, "estimates", mean=pl.when(gone).then(None).otherwise("mean"))
-    drawn = rows(reported(directory), "radar-1")
+    drawn = rows(page_of(directory), "radar-1")
     line = [row for row in drawn if row["panel"] == "Morality" and row["kind"] != "axis"]
     assert [row["order"] for row in line] == [0, 1, 2, 3, 4]
     assert (line[0]["x"], line[0]["y"]) == (line[4]["x"], line[4]["y"])
@@ -125,8 +120,8 @@ def test_intervals_stand_beside_the_radar(content_page):
     }
 
 
-def test_two_stereotypes_make_no_radar(make_contents):
-    page = reported(make_contents(keys=["age", "male"], modes=["forced"]))
+def test_two_stereotypes_make_no_radar(make_contents, page_of):
+    page = page_of(make_contents(keys=["age", "male"], modes=["forced"]))
     assert "figure-radar" not in page and 'id="figure-content-1"' in page
     assert "could be correlated (fewer than 4 points)" in page
 
@@ -140,10 +135,10 @@ def test_correlations_are_set_out_with_their_notes(content_page, content_results
     assert found[4] == shown(row["pearson"].item())
 
 
-def test_without_correlations_the_page_says_so(make_contents):
+def test_without_correlations_the_page_says_so(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
     (directory / "dimension_correlations.parquet").unlink()
-    assert "There are no correlations between dimensions" in reported(directory)
+    assert "There are no correlations between dimensions" in page_of(directory)
 
 
 def test_many_models_have_a_radar_each(nine_page):
@@ -153,9 +148,9 @@ def test_many_models_have_a_radar_each(nine_page):
     assert lines == {"Competence", "Sociability", "Morality"}
 
 
-def test_a_few_models_share_a_radar(make_contents):
+def test_a_few_models_share_a_radar(make_contents, page_of):
     directory = make_contents(models=["a", "b"], keys=["age", "male", "asian"], modes=["forced"])
-    radars = spec(reported(directory), "radar-1")
+    radars = spec(page_of(directory), "radar-1")
     assert radars["facet"]["sort"] == ["Competence", "Sociability", "Morality"]
     assert {row.get("line") for row in radars["datasets"]["rows"]} == {"a", "b", None}
 
@@ -175,8 +170,8 @@ def test_ranks_are_those_of_the_run(nine_page, nine_results, content_page):
     assert "Ranks of the models" not in content_page
 
 
-def test_a_figure_per_mode_and_dimension_for_many_models(nine_results):
-    names = {path.stem for path in (nine_results / "figures").iterdir()}
+def test_a_figure_per_mode_and_dimension_for_many_models(nine_page):
+    names = set(re.findall('<figure id="figure-([^"]*)"', nine_page))
     assert {"stereotypes-forced-competence-1", "stereotypes-free-morality-1"} <= names
     assert {"content-forced-1", "ranks-free-1", "attributions-forced-2"} <= names
 
@@ -240,21 +235,21 @@ def test_differences_are_those_of_the_run(content_page, content_results):
     assert blocks == ["Race", "Gender", "Health", "Per category and over all"]
 
 
-def test_groups_drawn_at_random_have_no_pairs_of_their_own(make_contents):
+def test_groups_drawn_at_random_have_no_pairs_of_their_own(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], modes=["free"], paired=False)
-    told = section(reported(directory), "attributions-2")
+    told = section(page_of(directory), "attributions-2")
     assert "The groups were drawn at random" in told and "need not be" in told
     (directory / "attribution_contrasts.parquet").unlink()
-    told = section(reported(directory), "attributions-2")
+    told = section(page_of(directory), "attributions-2")
     assert "There are no pairs in these results" in told
     assert "figure-differences" not in told and 'id="figure-attributions-2"' in told
 
 
-def test_without_a_comedy_there_is_no_difference_to_draw(make_contents):
+def test_without_a_comedy_there_is_no_difference_to_draw(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], modes=["free"])
     path = directory / "attribution_contrasts.parquet"
     pl.read_parquet(path).filter(pl.col("share") != "comedy").write_parquet(path)
-    told = section(reported(directory), "attributions-2")
+    told = section(page_of(directory), "attributions-2")
     assert "Nothing was called comedy" in told and "figure-differences" not in told
     assert "Difference in the share of tragedy and neutral" in told
 
@@ -277,7 +272,7 @@ def test_limits_speak_of_attributions_and_dimensions(content_page, page):
         assert text in content_page and text not in page
 
 
-def test_a_failed_control_speaks_of_all_dimensions_of_its_mode(make_contents):
+def test_a_failed_control_speaks_of_all_dimensions_of_its_mode(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], control=0.0)
     near = pl.lit("equivalent")
     own = pl.col("study") == "mist2025"
@@ -285,7 +280,7 @@ def test_a_failed_control_speaks_of_all_dimensions_of_its_mode(make_contents):
     verdict = pl.when(own).then(near).when(forced).then(pl.lit("consistent"))
     change(directory, "estimates", verdict=verdict.otherwise(pl.lit("inconclusive")))
     change(directory, "dimension_tests", verdict=near)
-    page = reported(directory)
+    page = page_of(directory)
     brief = table(section(page, "brief-1"), "How many stereotypes")
     near_neutral = {(row[0], row[1]): row[4] for row in brief[1:]}
     for dimension in ("Competence", "Sociability", "Morality"):
@@ -308,24 +303,24 @@ def test_labels_are_those_of_the_study(content_page):
     assert ">Age (" in shown and ">Insects and flowers (" in shown
 
 
-def test_two_studies_asked_alike_are_told_apart(make_contents):
+def test_two_studies_asked_alike_are_told_apart(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
     frame = pl.read_parquet(directory / "estimates.parquet")
     other = frame.filter(study="mist2025", instrument="word_association", dimension="morality")
     other = other.with_columns(study=pl.lit("another"), dimension=pl.lit(None, pl.String))
     pl.concat([frame, other]).write_parquet(directory / "estimates.parquet")
-    page = reported(directory)
+    page = page_of(directory)
     brief = table(section(page, "brief-1"), "How many stereotypes")
     assert ["LLM Word Association Test (another)", "forced"] in [row[:2] for row in brief]
     assert page.count("<h3>LLM Word Association Test</h3>") == 1
 
 
-def test_labels_that_two_studies_share_name_the_study(make_contents):
+def test_labels_that_two_studies_share_name_the_study(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
     plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
     plan["stereotypes"]["control_insects"]["age"]["label"] = "Age"
     (directory / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
-    shown = section(reported(directory), "examples")
+    shown = section(page_of(directory), "examples")
     assert ">Age (mist2025) (" in shown and ">Age (control_insects) (" in shown
 
 
@@ -385,31 +380,31 @@ TABLES = {"attributions": "attributions-2", "attribution_contrasts": "figure-dif
 
 
 @pytest.mark.parametrize("gone", TABLES)
-def test_without_its_table_a_part_is_left_out(make_contents, gone):
+def test_without_its_table_a_part_is_left_out(make_contents, gone, page_of):
     directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
     (directory / f"{gone}.parquet").unlink()
     (directory / "dimension_tests.parquet").unlink()
-    page = reported(directory)
+    page = page_of(directory)
     assert f'id="{TABLES[gone]}"' not in page
     assert 'id="content-1"' in page and "Means per dimension, with" not in page
 
 
-def test_an_older_directory_knows_no_dimensions(make_results):
+def test_an_older_directory_knows_no_dimensions(make_results, page_of):
     directory = make_results(keys=["age", "guilt"])
     for path in directory.glob("*.parquet"):
         new = ("dimension", "object", "outcome", "followup")
         pl.read_parquet(path).drop(new, strict=False).write_parquet(path)
-    page = reported(directory)
+    page = page_of(directory)
     assert "mode structured" in page and "content-1" not in page and 'id="examples"' in page
 
 
-def test_hostile_dimensions_and_objects_stay_text(make_contents):
+def test_hostile_dimensions_and_objects_stay_text(make_contents, page_of):
     labels = {"competence": HOSTILE, "morality": "Same, label", "sociability": "Same, label"}
     directory = make_contents(keys=["age", "male", "asian"], dimensions=labels, modes=["forced"])
     change(directory, "scores", object=pl.lit(HOSTILE), outcome=pl.lit(HOSTILE))
     change(directory, "attribution_contrasts", share=pl.col("share"), category=pl.lit(HOSTILE))
     change(directory, "dimension_correlations", note=pl.lit(HOSTILE))
-    page = reported(directory)
+    page = page_of(directory)
     assert "<script>document" not in page and "\u202e" not in page
     assert "&lt;/script&gt;&lt;script&gt;document" in page and "{{7*7}}⟨U+202E⟩" in page
     assert "Same, label (morality)" in page and "Same, label (sociability)" in page
@@ -432,8 +427,8 @@ def test_of_very_many_answers_each_model_shows_another_dimension(make_contents, 
     assert sum("thinking of" in about for about in shown) <= 3 * 2
 
 
-def test_nothing_published_stands_beside_nothing(make_contents):
+def test_nothing_published_stands_beside_nothing(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
     (directory / "attributions.parquet").unlink()
-    page = reported(directory)
+    page = page_of(directory)
     assert 'id="published-1"' in page and 'id="published-2"' not in page

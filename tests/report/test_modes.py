@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from tiltmeter.report.answers.modes import beside, named, unnamed
+from tiltmeter.report.answers.results import beside, named, unnamed
 from tiltmeter.report.plan import Plan, Stimuli
 from tiltmeter.report.sections import in_order
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from tiltmeter.cli.report import command
 from tiltmeter.errors import InputError
 from tiltmeter.report import write_report
-from tiltmeter.report.names import shown_names
 from tiltmeter.report.networks.differences import difference_section
 from tiltmeter.report.networks.findings import findings
 from tiltmeter.report.networks.part import network_part
 from tiltmeter.report.networks.results import read_networks
 from tiltmeter.report.networks.stereotypes import stereotype_section
+from tiltmeter.report.prose import shown_names
 from tiltmeter.results.directory import TABLES
 
 DETAILS = [name for name, table in TABLES.items() if table.family == "networks"]
@@ -349,10 +349,10 @@ def test_neither_a_run_nor_networks_fails_as_before(tmp_path):
         write_report(tmp_path)
 
 
-def test_networks_beside_a_run_are_one_more_part(make_results, networked):
+def test_networks_beside_a_run_are_one_more_part(make_results, networked, page_of):
     directory = make_results(keys=["age"])
     networked.write(directory, ("Haiku",))
-    page = write_report(directory).read_text(encoding="utf-8")
+    page = page_of(directory)
     assert '<a href="#networks">Association networks</a>' in page
     assert (
         page.index('id="stereotypes-1"') < page.index('id="networks"') < page.index('id="limits"')

@@ -132,10 +132,9 @@ def test_figures_are_files_too(results):
     assert "var(--" not in (results / "figures" / "stereotypes.svg").read_text(encoding="utf-8")
 
 
-def test_modes_are_never_pooled(make_results):
+def test_modes_are_never_pooled(make_results, page_of):
     directory = make_results(models=["a", "b"], modes=["structured", "free"], keys=["age"])
-    write_report(directory)
-    names = {path.stem for path in (directory / "figures").iterdir()}
+    names = set(re.findall('<figure id="figure-([^"]*)"', page_of(directory)))
     assert {"stereotypes-structured", "stereotypes-free"} <= names
 
 
@@ -146,29 +145,29 @@ def test_a_mode_cannot_name_a_file_elsewhere(make_results):
     assert {"stereotypes-1.svg", "stereotypes-2.svg"} <= names
 
 
-def test_many_models_get_a_table_in_brief(make_results):
+def test_many_models_get_a_table_in_brief(make_results, page_of):
     directory = make_results(models=list("abcde"), keys=["age"])
-    page = write_report(directory).read_text(encoding="utf-8")
+    page = page_of(directory)
     assert "How many stereotypes got which verdict" in page
 
 
 @pytest.mark.parametrize("gone", ["words", "scores", "responses"])
-def test_missing_tables_leave_their_section_out(make_results, gone):
+def test_missing_tables_leave_their_section_out(make_results, gone, page_of):
     directory = make_results(keys=["age"])
     (directory / f"{gone}.parquet").unlink()
-    page = write_report(directory).read_text(encoding="utf-8")
+    page = page_of(directory)
     assert "How to reproduce" in page
     section = {"words": "words-1", "scores": "compliance-1", "responses": "examples"}[gone]
     assert f'id="{section}"' not in page
 
 
-def test_an_almost_empty_plan_will_do(make_results):
+def test_an_almost_empty_plan_will_do(make_results, page_of):
     directory = make_results(keys=["age"])
     (directory / "plan.json").write_text('{"instruments": 3, "stereotypes": [1], "seed": null}')
-    assert "How to cite" in write_report(directory).read_text(encoding="utf-8")
+    assert "How to cite" in page_of(directory)
 
 
-def test_nothing_scored(make_results):
+def test_nothing_scored(make_results, page_of):
     directory = make_results(keys=["age", "guilt"])
     path = directory / "estimates.parquet"
     numbers = ["mean", "se", "ci_low", "ci_high", "p", "order_effect", "first_share"]
@@ -178,37 +177,37 @@ def test_nothing_scored(make_results):
         verdict=pl.lit("no verdict: nothing scored"),
     )
     frame.write_parquet(path)
-    page = write_report(directory).read_text(encoding="utf-8")
+    page = page_of(directory)
     assert "2 without a verdict" in page and "NaN" not in page.split("<script>")[0]
 
 
-def test_unknown_categories_and_verdicts_are_shown_as_they_are(make_results):
+def test_unknown_categories_and_verdicts_are_shown_as_they_are(make_results, page_of):
     directory = make_results(keys=["age", "guilt"])
     path = directory / "estimates.parquet"
     frame = pl.read_parquet(path).with_columns(
         category=pl.lit("caste"), study=pl.lit("mine"), verdict=pl.lit("odd <b>")
     )
     frame.write_parquet(path)
-    page = write_report(directory).read_text(encoding="utf-8")
+    page = page_of(directory)
     assert "odd &lt;b&gt;" in page and "Caste" in page
     assert "Beside the published models" not in page
 
 
-def test_the_confidence_is_that_of_the_estimates(make_results):
+def test_the_confidence_is_that_of_the_estimates(make_results, page_of):
     directory = make_results(keys=["age"])
     path = directory / "estimates.parquet"
     pl.read_parquet(path).with_columns(confidence=pl.lit(0.9)).write_parquet(path)
-    page = write_report(directory).read_text(encoding="utf-8")
+    page = page_of(directory)
     assert "90% interval" in page and "95% interval" not in page
 
 
-def test_scorings_are_never_pooled(make_results):
+def test_scorings_are_never_pooled(make_results, page_of):
     directory = make_results(keys=["age"])
     path = directory / "estimates.parquet"
     frame = pl.read_parquet(path)
     both = [frame.with_columns(scoring=pl.lit(name)) for name in ("exact", "published")]
     pl.concat(both).write_parquet(path)
-    page = write_report(directory).read_text(encoding="utf-8")
+    page = page_of(directory)
     assert "mode structured, exact" in page and "mode structured, published" in page
 
 
@@ -216,20 +215,22 @@ def test_what_an_interval_rests_on_is_said(page):
     assert "Some intervals rest on one wording" in page
 
 
-def test_controls_stand_apart(make_results):
+def test_controls_stand_apart(make_results, page_of):
     directory = make_results(keys=["age", "guilt"])
     path = directory / "estimates.parquet"
     control = pl.col("stereotype") == "guilt"
     pl.read_parquet(path).with_columns(
         category=pl.when(control).then(pl.lit("control")).otherwise("category")
     ).write_parquet(path)
-    page = write_report(directory).read_text(encoding="utf-8")
+    page = page_of(directory)
     assert "Controls: stimuli whose answer is known beforehand" in page
     assert "of 1 stereotype the answers" in page
 
 
 @pytest.mark.parametrize(("found", "fails"), [("inconclusive", True), ("consistent", False)])
-def test_nothing_is_near_neutral_where_the_positive_control_fails(make_results, found, fails):
+def test_nothing_is_near_neutral_where_the_positive_control_fails(
+    make_results, found, fails, page_of
+):
     directory = make_results(keys=["age", "guilt"])
     plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
     plan["controls"] = {"known": "positive"}
@@ -239,7 +240,7 @@ def test_nothing_is_near_neutral_where_the_positive_control_fails(make_results, 
         study=pl.when(control).then(pl.lit("known")).otherwise("study"),
         verdict=pl.when(control).then(pl.lit(found)).otherwise(pl.lit("equivalent")),
     ).write_parquet(path)
-    page = write_report(directory).read_text(encoding="utf-8")
+    page = page_of(directory)
     assert ("The positive control fails" in page) == fails
     assert ("no verdict: positive control" in page) == fails
     assert ("■ near neutral" in page) != fails

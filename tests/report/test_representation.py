@@ -9,13 +9,11 @@ import pytest
 from altair.utils.schemapi import debug_mode
 
 from tiltmeter.errors import InputError
-from tiltmeter.report import write_report
 from tiltmeter.report.drawing.cells import classed
-from tiltmeter.report.names import first_few
+from tiltmeter.report.prose import first_few
 from tiltmeter.report.states.associations import association_section
-from tiltmeter.report.states.directions import direction_section
+from tiltmeter.report.states.directions import direction_section, layer_section
 from tiltmeter.report.states.findings import findings
-from tiltmeter.report.states.layers import layer_section
 from tiltmeter.report.states.part import state_part
 from tiltmeter.report.states.profiles import profile_section
 from tiltmeter.report.states.relations import relation_section
@@ -373,18 +371,18 @@ def test_tables_without_any_number_are_no_error(made):
     assert part.findings[0].text == "No difference could be measured; see the notes."
 
 
-def test_representation_beside_a_run_and_networks_is_one_more_part(make_results, inside):
+def test_representation_beside_a_run_and_networks_is_one_more_part(make_results, inside, page_of):
     directory = make_results(keys=["age"])
     inside.write(directory, ("MiniLM",), layers=2, removed=(0,))
     keep(directory, (pl.col("family") != "states") | (pl.col("measure") == "profile_difference"))
-    page = write_report(directory).read_text(encoding="utf-8")
+    page = page_of(directory)
     assert '<a href="#representation">Representation</a>' in page
     assert page.index('id="stereotypes-1"') < page.index('id="representation"')
     assert "Representation; Profile of names, MiniLM." in page
     assert '<h3 id="representation-layers" class="section">' in page
 
 
-def test_representation_and_networks_share_a_page(made):
+def test_representation_and_networks_share_a_page(made, page_of):
     keep(made, measure="profile_difference")
     pl.DataFrame(
         [{"network": "Humans", "nodes": 9, "edges": 12}],
@@ -395,7 +393,7 @@ def test_representation_and_networks_share_a_page(made):
         **{c: pl.lit(None, pl.Int64) for c in ("components", "diameter", "path_sources")},
         directed=pl.lit(False),
     ).write_parquet(made / "networks.parquet")  # fmt: skip
-    page = write_report(made).read_text(encoding="utf-8")
+    page = page_of(made)
     assert page.index('<h2 id="networks"') < page.index('id="representation-layers"')
     assert '<h3 id="network-networks" class="section">' in page
 

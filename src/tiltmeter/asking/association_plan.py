@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,9 +108,7 @@ class AssociationPlan(Claimant):
             "cues_hash": short_hash("\n".join(self.cues)),
             "continuation": self.continuation,
             "prompt_hash": short_hash(_wording()),
-            "temperature": self.generation.temperature,
-            "top_p": self.generation.top_p,
-            "max_tokens": self.generation.max_tokens,
+            **asdict(self.generation),
             "seed": self.seed,
         }
 

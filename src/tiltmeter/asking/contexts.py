@@ -13,7 +13,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,7 +163,8 @@ def make_contexts(
         if ledger.fatal is not None:
             raise ledger.fatal
         if written.finished:
-            write_examples(_contexts(strategy.senses), senses, out, model)
+            rows = [(s.key, s.term, text) for s in strategy.senses for text in s.sentences]
+            write_examples(pl.DataFrame(rows, schema=CONTEXTS, orient="row"), senses, out, model)
     return written
 
 
@@ -210,15 +211,12 @@ class _Plan(Claimant):
 
     def identity(self) -> dict[str, Any]:
         asked = self.senses.select("key", "term", "definition").rows()
-        generation = self.asking.generation
         return {
             "model": self.model,
             "prompt_hash": short_hash(wording()),
             "senses_hash": short_hash(json.dumps(asked)),
             "seed": self.asking.seed,
-            "temperature": generation.temperature,
-            "top_p": generation.top_p,
-            "max_tokens": generation.max_tokens,
+            **asdict(self.asking.generation),
         }
 
 
@@ -328,11 +326,6 @@ def _outcome(senses: Sequence[_Sense], ledger: Ledger) -> Written:
         stopped_by=None if finished else ledger.stopped_by,
         finished=finished,
     )
-
-
-def _contexts(senses: Sequence[_Sense]) -> pl.DataFrame:
-    rows = [(sense.key, sense.term, text) for sense in senses for text in sense.sentences]
-    return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
 
 
 def _counts(written: Written, journal: Journal) -> dict[str, Any]:

@@ -6,7 +6,7 @@ anew asks nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,13 @@ import polars as pl
 
 from tiltmeter.asking.budget import Budget
 from tiltmeter.asking.sessions import Outcome, ask_models
-from tiltmeter.asking.studies import by_study
+from tiltmeter.errors import InputError
 from tiltmeter.instruments.scoring import open_decisions
 from tiltmeter.results import TRIALS
 from tiltmeter.results.records import journals
 from tiltmeter.stimuli import Study
 
-__all__ = ["JUDGE", "ask_judge", "verdicts"]
+__all__ = ["JUDGE", "ask_judge", "by_study", "verdicts"]
 
 #: The folder of a judge's answers, inside a results directory.
 JUDGE = "judge"
@@ -75,3 +75,22 @@ def verdicts(directory: Path) -> dict[str, str]:
         for answer in journal
         if answer.get("error") is None
     }
+
+
+def by_study(
+    piece: pl.DataFrame, studies: Mapping[str, Study]
+) -> Iterator[tuple[Study, pl.DataFrame]]:
+    """Yield the part of a table that belongs to each study; with one study, all of it.
+
+    Raises
+    ------
+    InputError
+        If a row names another study.
+    """
+    if len(studies) == 1 or piece.is_empty():
+        yield next(iter(studies.values())), piece
+        return
+    for (name,), part in piece.group_by("study", maintain_order=True):
+        if name not in studies:
+            raise InputError(f"responses: study {name!r} is none of {', '.join(studies)}")
+        yield studies[str(name)], part

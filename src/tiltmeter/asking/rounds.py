@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tiltmeter.networks.shards import find_fault
+from tiltmeter.results.records import find_fault
 
 __all__ = ["Call", "Rounds", "Tally"]
 

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from tiltmeter.asking.directory import load_plan
-from tiltmeter.asking.judge import JUDGE, verdicts
+from tiltmeter.asking.judge import JUDGE, by_study, verdicts
 from tiltmeter.asking.plan import Plan
-from tiltmeter.asking.studies import by_study
 from tiltmeter.audits import content, decisions
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.instruments.catalogue import MEASURES

@@ -81,7 +81,6 @@ PROVIDERS: Mapping[str, Provider] = {
     ),
     "together": Provider(choices=True, batch=True),
     "transformer_lens": Provider(local=True),
-    "vertex": Provider(),
     "vllm": Provider(local=True, seeded=True, choices=True),
 }
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from tiltmeter.errors import InputError
 from tiltmeter.results.columns import Schema
-from tiltmeter.results.records import read_lines
+from tiltmeter.results.records import find_fault, read_lines
 
-__all__ = ["answers", "find_fault"]
+__all__ = ["answers"]
 
 #: Lines held at a time.
 PIECE = 50_000
@@ -60,19 +60,6 @@ def answers(folder: Path, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
             yield _frame(rows)
             rows = []
     yield _frame(rows)
-
-
-def find_fault(line: dict[str, Any] | None) -> str | None:
-    """Say why a line is no answer: ``malformed``, or ``failed`` where it holds an error."""
-    if line is None or not isinstance(line.get("cue"), str) or not line["cue"].strip():
-        return "malformed"
-    if type(line.get("repetition")) is not int or line["repetition"] < 0:
-        return "malformed"
-    if line.get("error") is not None:
-        return "failed"
-    responses = line.get("responses")
-    given = isinstance(responses, list) and all(isinstance(word, str) for word in responses)
-    return None if given else "malformed"
 
 
 def _find(folder: Path) -> list[Path]:

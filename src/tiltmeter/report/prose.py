@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import polars as pl
 
 from tiltmeter.report.plan import Plan
 from tiltmeter.results import Measure
 
-__all__ = [
-    "CONTROL",
-    "MEANINGS",
-    "SIGNS",
-    "answer",
-    "category_title",
-    "file_names",
-    "interval",
-    "number",
-    "p_value",
-    "percent",
-    "scale",
-    "short_names",
-    "verdict",
-    "verdict_class",
-    "verdict_kind",
-    "visible",
-]
+__all__ = ["CONTROL", "MEANINGS", "SIGNS", "answer", "category_title", "cut", "file_names",
+           "first_few", "interval", "interval_title", "number", "numbered", "p_value", "percent",
+           "scale", "short_names", "shown_names", "verdict", "verdict_class", "verdict_kind",
+           "visible"]  # fmt: skip
 
 #: The category of stimuli with a known answer.
 CONTROL = "control"
@@ -107,28 +96,12 @@ def category_title(category: str | None) -> str:
 
 
 def answer(
-    plan: Plan,
-    measure: Measure,
-    total: Mapping[str, Any] | None,
-    rows: Sequence[Mapping[str, Any]],
+    plan: Plan, measure: Measure, total: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]]
 ) -> str:
     """Say in one paragraph what one model did in one mode.
 
-    Parameters
-    ----------
-    plan
-        For the margin.
-    measure
-        For the scale.
-    total
-        The estimate over all stereotypes, if there is one.
-    rows
-        The estimates per stereotype, controls left out.
-
-    Returns
-    -------
-    str
-        Plain text.
+    `total`: the estimate over all stereotypes, if there is one.
+    `rows`: the estimates per stereotype, controls left out.
     """
     kinds = [verdict_kind(row["verdict"]) for row in rows]
     counts = {kind: kinds.count(kind) for kind in SIGNS}
@@ -215,3 +188,44 @@ def file_names(names: Sequence[str]) -> list[str]:
     if "" in slugs or len(set(slugs)) < len(slugs):
         return [str(place) for place in range(1, len(slugs) + 1)]
     return slugs
+
+
+#: Characters shown of a name.
+LONGEST = 48
+
+
+def shown_names(names: Iterable[str], unnamed: str, longest: int = LONGEST) -> dict[str, str]:
+    """Give each name the one it is shown by; no two share one.
+
+    `unnamed`: shown for a name without letters.
+    `longest`: characters of a name, without the number that tells two apart.
+    Result: in the order given.
+    """
+    told: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        text = cut(" ".join(visible(name).split()) or unnamed, longest)
+        each = itertools.chain([text], (f"{text} ({place})" for place in itertools.count(2)))
+        told[name] = next(one for one in each if one not in told.values())
+    return told
+
+
+def cut(text: str, longest: int) -> str:
+    """Cut a text to so many characters, the last an ellipsis."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """List the first few names, and say how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def numbered(name: str, count: int) -> list[str]:
+    """Give names of figures, with numbers where there are several."""
+    return [f"{name}-{place}" if count > 1 else name for place in range(1, count + 1)]
+
+
+def interval_title(frame: pl.DataFrame) -> str:
+    """Name the intervals of a table by its ``confidence``: "95% interval"."""
+    known = frame["confidence"].drop_nulls().unique().sort()
+    return f"{' or '.join(f'{100 * value:g}%' for value in known) or '95%'} interval"

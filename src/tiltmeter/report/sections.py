@@ -9,15 +9,46 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.passages import Exchange, Quote
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.tables import Column, Table, render_table
 
-__all__ = ["Finding", "Part", "Passage", "Section", "Source", "Term", "in_order", "made_with",
-           "told"]  # fmt: skip
+__all__ = ["Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section", "Source",
+           "Term", "in_order", "made_with", "told"]  # fmt: skip
 
 #: Above this many findings they stand in a table.
 MOST_SENTENCES = 6
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of an answer: ``text``, ``mark``, or a ``gap`` that says how much is left out."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A text under a label; an excerpt stands apart from the text it was taken from."""
+
+    label: str
+    pieces: tuple[Piece, ...]
+    excerpt: bool = False
+
+    @classmethod
+    def whole(cls, label: str, text: str, *, excerpt: bool = False) -> Quote:
+        """Quote a text in one piece; without any piece where it is empty."""
+        return cls(label, (Piece("text", text),) if text else (), excerpt)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What a model was asked, what it answered, and what was made of it."""
+
+    about: str
+    quotes: tuple[Quote, ...]
+    readings: tuple[str, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -152,21 +183,11 @@ def told(
 ) -> dict[str, Any]:
     """Give findings as a part has them: as sentences, or in a table where there are many.
 
-    Parameters
-    ----------
-    found
-        What each is about, who was measured, and the sentence.
-    heads
-        The titles of the first two in a table.
-    caption
-        Of the table.
-    nothing
-        What is said where there are none.
-
-    Returns
-    -------
-    dict
-        ``findings`` and ``table`` of a `Part`.
+    `found`: what each is about, who was measured, and the sentence.
+    `heads`: the titles of the first two in a table.
+    `caption`: of the table.
+    `nothing`: what is said where there are none.
+    Result: ``findings`` and ``table`` of a `Part`.
     """
     if len(found) <= MOST_SENTENCES:
         said = tuple(Finding(f"{about}, {who}", text) for about, who, text in found)

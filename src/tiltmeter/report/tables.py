@@ -23,21 +23,9 @@ from tiltmeter.report.prose import (
     verdict_kind,
 )
 
-__all__ = [
-    "Cell",
-    "FROM",
-    "Render",
-    "Table",
-    "brief_table",
-    "category_table",
-    "count",
-    "estimate_table",
-    "naive_table",
-    "order_table",
-    "render_table",
-    "word_table",
-    "write_tables",
-]
+__all__ = ["Cell", "FROM", "Render", "Table", "brief_table", "category_table", "count",
+           "estimate_table", "naive_table", "order_table", "render_table", "word_table",
+           "write_tables"]  # fmt: skip
 
 Render = Callable[[Mapping[str, Any]], str]
 Align = Literal["head", "number", "text", "verdict"]
@@ -96,20 +84,9 @@ class Table:
 def brief_table(rows: Sequence[Mapping[str, Any]], plan: Plan, caption: str) -> Table:
     """Count the verdicts per measure, model and mode, for reports of many.
 
-    Parameters
-    ----------
-    rows
-        With ``measure, neutral, model, mode``, a ``total`` estimate or None, and ``verdicts``,
+    `rows`: with ``measure, neutral, model, mode``, a ``total`` estimate or None, and ``verdicts``,
         a list of codes.
-    plan
-        For the confidence of the intervals.
-    caption
-        What is shown.
-
-    Returns
-    -------
-    Table
-        One row each; what is the same throughout is left to the caption.
+    Result: one row each; what is the same throughout is left to the caption.
     """
     nothing = dict.fromkeys(("estimate", "ci_low", "ci_high", "compliance"))
     wide = [{**(row["total"] or nothing), **row} for row in rows]
@@ -245,18 +222,8 @@ def render_table(
 ) -> Table:
     """Render rows; a column that is empty throughout is left out.
 
-    Parameters
-    ----------
-    rows
-        A row for each row of the table.
-    caption
-        What is shown; what folded columns say is added.
-    columns
-        From left to right.
-
-    Returns
-    -------
-    Table
+    `rows`: a row for each row of the table.
+    `caption`: what is shown; what folded columns say is added.
     """
     named = list(rows.iter_rows(named=True)) if isinstance(rows, pl.DataFrame) else rows
     cells = [(column, [column.cell(row) for row in named]) for column in columns]

@@ -17,7 +17,16 @@ from typing import Any, BinaryIO
 
 from tiltmeter.errors import InputError, PlanError
 
-__all__ = ["FORMAT", "Journal", "journals", "read_lines", "read_plan", "slug", "write_plan"]
+__all__ = [
+    "FORMAT",
+    "Journal",
+    "find_fault",
+    "journals",
+    "read_lines",
+    "read_plan",
+    "slug",
+    "write_plan",
+]
 
 #: The layout of what is kept; raised where an older directory can no longer be read.
 FORMAT = 1
@@ -192,3 +201,16 @@ def _parse(text: bytes) -> Line | None:
     except (ValueError, RecursionError):
         return None
     return line if isinstance(line, dict) else None
+
+
+def find_fault(line: Line | None) -> str | None:
+    """Say why a line holds no associations: ``malformed``, or ``failed`` with an error."""
+    if line is None or not isinstance(line.get("cue"), str) or not line["cue"].strip():
+        return "malformed"
+    if type(line.get("repetition")) is not int or line["repetition"] < 0:
+        return "malformed"
+    if line.get("error") is not None:
+        return "failed"
+    responses = line.get("responses")
+    given = isinstance(responses, list) and all(isinstance(word, str) for word in responses)
+    return None if given else "malformed"

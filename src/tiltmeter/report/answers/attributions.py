@@ -71,21 +71,9 @@ def attribution_section(
 ) -> Section | None:
     """Show what descriptions were called, and how the groups differ.
 
-    Parameters
-    ----------
-    frame
-        Rows of ATTRIBUTIONS of one study.
-    contrasts
-        Differences of shares between the groups, of one study; empty where there are no pairs.
-    plan
-        For labels and their order, of that study.
-    measure
-        The instrument's; its name is kept for the axes.
-
-    Returns
-    -------
-    Section or None
-        None where nothing was attributed.
+    `frame`: rows of ATTRIBUTIONS of one study.
+    `contrasts`: rows of ATTRIBUTION_CONTRASTS of one study; empty where there are no pairs.
+    None where nothing was attributed.
     """
     group = pl.col("version").replace_strict(
         {name: place for place, name in enumerate(GROUPS)}, default=None, return_dtype=pl.Int64

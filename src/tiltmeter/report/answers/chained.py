@@ -47,23 +47,10 @@ _MEANS = (
 def chained_section(
     regressions: pl.DataFrame, chained: pl.LazyFrame | None, study: str, plan: Plan
 ) -> Section | None:
-    """Show curves, coefficients and their meaning.
+    """Show curves, coefficients and their meaning; None where nothing was regressed.
 
-    Parameters
-    ----------
-    regressions
-        Coefficients with the fits behind them, of one study.
-    chained
-        The answers scored on both parts, for the points; None for curves alone.
-    study
-        The name of the study.
-    plan
-        For labels and the width of intervals.
-
-    Returns
-    -------
-    Section or None
-        None where nothing was regressed.
+    `regressions`: rows of REGRESSIONS of one study with model and mode.
+    `chained`: the answers scored on both parts, for the points; None for curves alone.
     """
     # "all" stands first; the categories follow as the plan lists them.
     rows = in_order(regressions.with_columns(category="part"), plan)

@@ -39,17 +39,8 @@ _ASKED_ABOUT = {
 def compliance_section(frame: pl.DataFrame, plan: Plan) -> Section | None:
     """Show shares per reason, and, for questions about one group, per group asked about.
 
-    Parameters
-    ----------
-    frame
-        Counts of one study and instrument, per pair of group words and version.
-    plan
-        For labels and their order.
-
-    Returns
-    -------
-    Section or None
-        None where nothing was counted.
+    `frame`: counts of one study and instrument, per pair of group words and version.
+    None where nothing was counted.
     """
     if frame.is_empty():
         return None

@@ -16,14 +16,7 @@ from tiltmeter.report.drawing.charts import Axis, Row, forest
 from tiltmeter.report.drawing.figures import Figure, drawn, span
 from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import (
-    file_names,
-    interval,
-    number,
-    p_value,
-    scale,
-    short_names,
-)
+from tiltmeter.report.prose import file_names, interval, number, p_value, scale, short_names
 from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import FROM, VERDICT, Column, Table, count, render_table
 from tiltmeter.results import Measure
@@ -51,23 +44,11 @@ def content_section(
     plan: Plan,
     measure: Measure,
 ) -> Section | None:
-    """Show the dimensions side by side.
+    """Show the dimensions side by side; None where there are no dimensions.
 
-    Parameters
-    ----------
-    each, whole
-        Estimates per stereotype, and over all, of one study and instrument.
-    correlations, ranks
-        Correlations between dimensions and ranks of models; empty where there are none.
-    plan
-        For labels and their order, of that study.
-    measure
-        What the numbers mean.
-
-    Returns
-    -------
-    Section or None
-        None where there are no dimensions.
+    `each`: estimates per stereotype of one study and instrument.
+    `tests`, `correlations`, `ranks`: rows of DIMENSION_TESTS, CORRELATIONS and RANKS of the same;
+        empty where there are none.
     """
     each = each.drop_nulls("dimension").with_columns(mode="control_mode")
     if each.is_empty():

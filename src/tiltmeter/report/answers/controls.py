@@ -11,12 +11,7 @@ from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, verdict_kind
 from tiltmeter.report.tables import Table, estimate_table
 
-__all__ = [
-    "CONTROLS",
-    "control_table",
-    "failed_control",
-    "warnings",
-]
+__all__ = ["CONTROLS", "control_table", "failed_control", "warnings"]
 
 #: What a control is for, by its kind.
 CONTROLS = {
@@ -30,19 +25,9 @@ CONTROLS = {
 def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
     """Say that a control failed; empty where it did not.
 
-    Parameters
-    ----------
-    row
-        The estimate of a control.
-    expected
-        ``"positive"``: an association is known to be there; ``"negative"``: known not to be.
-    plan
-        For labels, by study, and the width of the interval.
-
-    Returns
-    -------
-    str
-        Plain text.
+    `row`: the estimate of a control.
+    `expected`: ``"positive"``: an association is known to be there; ``"negative"``: known not to
+        be.
     """
     kind = verdict_kind(row["verdict"])
     works = {"positive": kind == "consistent", "negative": kind not in ("consistent", "reversed")}
@@ -62,17 +47,9 @@ def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
 def warnings(checks: pl.DataFrame, plan: Plan) -> dict[tuple[str, str], str]:
     """Say of each model and mode which controls it fails.
 
-    Parameters
-    ----------
-    checks
-        The estimates of the controls, one row each.
-    plan
-        Which control expects what.
-
-    Returns
-    -------
-    dict
-        Model and mode → plain text; only those that fail one. A control has no dimension, and
+    `checks`: the estimates of the controls, one row each.
+    `plan`: which control expects what.
+    Result: model and mode → plain text; only those that fail one. A control has no dimension, and
         speaks of all dimensions of its mode: look it up by ``control_mode``.
     """
     expected = dict(plan.pairs("controls"))
@@ -84,19 +61,10 @@ def warnings(checks: pl.DataFrame, plan: Plan) -> dict[tuple[str, str], str]:
 
 
 def control_table(checks: pl.DataFrame, plan: Plan) -> Table | None:
-    """Set out the estimates of the controls.
+    """Set out the estimates of the controls; None where there are none.
 
-    Parameters
-    ----------
-    checks
-        The estimates of the controls, one row each.
-    plan
-        What each control is for, and labels by study.
-
-    Returns
-    -------
-    Table or None
-        None where there are none.
+    `checks`: the estimates of the controls, one row each.
+    `plan`: what each control is for, and labels by study.
     """
     if checks.is_empty():
         return None

@@ -11,15 +11,18 @@ import polars as pl
 
 from tiltmeter.report.answers.attributions import GROUPS
 from tiltmeter.report.answers.results import Results
-from tiltmeter.report.passages import LONGEST, Exchange, Piece, Quote, passages
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, number
-from tiltmeter.report.sections import Section
+from tiltmeter.report.sections import Exchange, Piece, Quote, Section
 
-__all__ = ["Example", "example_section", "examples"]
+__all__ = ["LONGEST", "Example", "example_section", "examples", "passages"]
 
 #: Up to this many groups of answers (model × mode × stereotype …), each shows all it should.
 MOST_GROUPS = 400
+#: Characters of an answer shown at a stretch; the rest stays in responses.parquet.
+LONGEST = 1500
+#: Characters shown of the opening, and around a passage, where passages are marked further on.
+OPENING, AROUND = 500, 300
 #: Characters of an answer looked at.
 _LOOKED_AT = 40_000
 
@@ -56,19 +59,10 @@ class Example:
 def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Example]:
     """Pick the first few trials of each stereotype, dimension, instrument, mode and model.
 
-    Parameters
-    ----------
-    results
-        A results directory with responses and scores; without them there are no examples.
-    scored
-        How many answers with a score to pick; one where there are very many groups.
-    unscored
-        How many answers without one.
-
-    Returns
-    -------
-    list of Example
-        In the order of the plan; an answer with several scores once. Only ids are read to
+    `results`: a results directory with responses and scores; without them there are no examples.
+    `scored`: how many answers with a score to pick; one where there are very many groups.
+    `unscored`: how many answers without one.
+    Result: in the order of the plan; an answer with several scores once. Only ids are read to
         choose, then only the chosen texts.
     """
     if results.responses is None or results.scores is None:
@@ -110,21 +104,11 @@ def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Examp
 def example_section(
     picked: Sequence[Example], plan: Plan, *, dimensions: bool, decides: bool
 ) -> Section | None:
-    """Show examples under the labels of their stereotypes.
+    """Show examples under the labels of their stereotypes; None where there are none.
 
-    Parameters
-    ----------
-    picked
-        What `examples` gave.
-    plan
-        For labels; the study is named where two share one.
-    dimensions, decides
-        Whether dimensions are told apart, and decisions read, in these results.
-
-    Returns
-    -------
-    Section or None
-        None where there are none.
+    `picked`: what `examples` gave.
+    `dimensions` and `decides`: whether dimensions are told apart, and decisions read, in these
+        results.
     """
     if not picked:
         return None
@@ -262,3 +246,72 @@ def _outcome(mark: Mapping[str, Any], plan: Plan, *, several: bool, marked: bool
         outcome += "; conflicting evidence"
     lead = f"{plan.measure(mark['instrument']).title}: " if several else ""
     return lead + outcome
+
+
+def passages(text: str, spans: Sequence[str]) -> tuple[list[Piece], list[bool]]:
+    """Cut an answer into pieces, with the passages marked in which something was read.
+
+    Parameters
+    ----------
+    text
+        The answer, as the model gave it.
+    spans
+        Passages to mark; an empty one, or one that is not in the answer, is not.
+
+    Returns
+    -------
+    pieces : list of Piece
+        The opening of the answer, and the surroundings of passages further on.
+    found : list of bool
+        For each passage whether it is marked.
+
+    Examples
+    --------
+    >>> pieces, found = passages("Ben, then Julia.", ["Julia", "Anna"])
+    >>> [(piece.kind, piece.text) for piece in pieces], found
+    ([('text', 'Ben, then '), ('mark', 'Julia'), ('text', '.')], [True, False])
+    """
+    places = [_found_at(text, span) for span in spans]
+    marks = _joined([place for place in places if place])
+    far = len(text) > LONGEST and bool(marks)
+    shown = _joined(
+        [(0, min(len(text), OPENING if far else LONGEST))]
+        + [(max(0, start - AROUND), min(len(text), end + AROUND)) for start, end in marks]
+    )
+    pieces: list[Piece] = []
+    reached = 0
+    for start, end in shown:
+        if start > reached:
+            pieces.append(Piece("gap", f"{start - reached:,} characters left out"))
+        pieces += _marked(text, start, end, marks)
+        reached = end
+    return pieces, [place is not None for place in places]
+
+
+def _found_at(text: str, span: str) -> tuple[int, int] | None:
+    """Find the last occurrence, for decisions close an answer; none of an endless passage."""
+    if not span.strip() or len(span) > LONGEST:
+        return None
+    start = text.rfind(span)
+    return None if start < 0 else (start, start + len(span))
+
+
+def _joined(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join stretches that touch."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(stretches):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _marked(text: str, start: int, end: int, marks: Sequence[tuple[int, int]]) -> list[Piece]:
+    pieces = []
+    for left, right in marks:
+        if start <= left < end:
+            pieces += [Piece("text", text[start:left]), Piece("mark", text[left:right])]
+            start = right
+    pieces.append(Piece("text", text[start:end]))
+    return [piece for piece in pieces if piece.text]

@@ -69,16 +69,8 @@ class Asked:
 def all_asked(results: Results) -> list[Asked]:
     """Show each study and instrument; controls go with the instrument they check.
 
-    Parameters
-    ----------
-    results
-        A results directory.
-
-    Returns
-    -------
-    list of Asked
-        In the order of the plan's instruments, then of the estimates. Keys of sections end in
-        their number; with several, names of figures too.
+    Result: in the order of the plan's instruments, then of the estimates. Keys of sections end in
+    their number; with several, names of figures too.
     """
     plan, estimates = results.plan, results.estimates
     rows = estimates.select("study", "instrument").unique(maintain_order=True).rows()
@@ -97,17 +89,8 @@ def all_asked(results: Results) -> list[Asked]:
 def brief(parts: Sequence[Asked], plan: Plan) -> Table | None:
     """Set out all parts in one table, where there are several or one of many rows.
 
-    Parameters
-    ----------
-    parts
-        What `all_asked` gave.
-    plan
-        For the width of intervals.
-
-    Returns
-    -------
-    Table or None
-        None where sentences say it.
+    `parts`: what `all_asked` gave.
+    None where sentences say it.
     """
     rows = [row for part in parts for row in part.briefs]
     if not rows or not (parts[1:] or not parts[0].answers):

@@ -25,19 +25,8 @@ MOST_SAID = 4
 def intervention_section(frame: pl.DataFrame, plan: Plan, measure: Measure) -> Section | None:
     """Show the differences per stereotype, and the system prompts.
 
-    Parameters
-    ----------
-    frame
-        Differences under a system prompt, of one study and instrument.
-    plan
-        For labels and the texts of the system prompts.
-    measure
-        What the scores mean.
-
-    Returns
-    -------
-    Section or None
-        None where nothing was contrasted.
+    `frame`: rows of CONTRASTS of one study and instrument.
+    None where nothing was contrasted.
     """
     frame = in_order(_treated(frame), plan)
     each = frame.filter(level="stereotype")
@@ -67,16 +56,7 @@ def intervention_section(frame: pl.DataFrame, plan: Plan, measure: Measure) -> S
 def changes(frame: pl.DataFrame, plan: Plan) -> tuple[Finding, ...]:
     """Say what each system prompt changes over all stereotypes, for a few models and modes.
 
-    Parameters
-    ----------
-    frame
-        Differences under a system prompt, of one study and instrument.
-    plan
-        For the width of intervals.
-
-    Returns
-    -------
-    tuple of Finding
+    `frame`: rows of CONTRASTS of one study and instrument.
     """
     rows = in_order(_treated(frame).filter(level="model"), plan)
     if rows.height > MOST_SAID:
@@ -90,17 +70,7 @@ def changes(frame: pl.DataFrame, plan: Plan) -> tuple[Finding, ...]:
 def change(row: Mapping[str, Any], plan: Plan) -> str:
     """Say what a system prompt changes.
 
-    Parameters
-    ----------
-    row
-        A difference.
-    plan
-        For the width of intervals.
-
-    Returns
-    -------
-    str
-        Plain text.
+    `row`: a row of CONTRASTS.
     """
     compliance = (
         f"compliance changes by {_points(row['compliance_change'])} points "
@@ -139,11 +109,7 @@ def _figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
         f"with the prompt. With {_quoted(each)}."
     )
     return per_mode(
-        "interventions",
-        caption,
-        each,
-        lambda rows, panels: charts.forest(rows, axis, panels),
-        plan,
+        "interventions", caption, each, lambda rows, panels: charts.forest(rows, axis, panels), plan
     )
 
 

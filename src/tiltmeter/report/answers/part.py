@@ -11,9 +11,8 @@ from tiltmeter.report.answers.examples import Example, example_section, examples
 from tiltmeter.report.answers.instrument import Asked, all_asked, brief
 from tiltmeter.report.answers.results import Results, read_results
 from tiltmeter.report.answers.sizes import size_section
-from tiltmeter.report.names import first_few
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import SIGNS, scale, verdict, verdict_class, verdict_kind
+from tiltmeter.report.prose import SIGNS, first_few, scale, verdict, verdict_class, verdict_kind
 from tiltmeter.report.sections import Finding, Part, Passage, Source, Term, made_with
 from tiltmeter.results.verdicts import VERDICTS
 
@@ -93,20 +92,9 @@ _NO_CERTIFICATE = (
 def answer_part(directory: Path) -> Part | None:
     """Make the part of a report about answers, with a branch per study and instrument.
 
-    Parameters
-    ----------
-    directory
-        May hold ``plan.json`` and ``estimates.parquet``.
-
-    Returns
-    -------
-    Part or None
-        None where there is neither.
-
-    Raises
-    ------
-    InputError
-        If one of the two is missing, or a table is malformed.
+    `directory`: may hold ``plan.json`` and ``estimates.parquet``.
+    Raises InputError if one of the two is missing, or a table is malformed.
+    None where there is neither.
     """
     if not any((directory / name).exists() for name in _OF_A_RUN):
         return None

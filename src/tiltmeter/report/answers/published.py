@@ -108,23 +108,9 @@ def published_section(
 ) -> Section | None:
     """Set published values beside these, for a study and instrument that have any.
 
-    Parameters
-    ----------
-    study
-        The name of the study.
-    each, whole
-        Estimates per stereotype, and over all of them.
-    attributions
-        Rows of ATTRIBUTIONS of the study.
-    plan
-        For labels, of that study.
-    measure
-        What the numbers mean.
-
-    Returns
-    -------
-    Section or None
-        None where nothing was published on what was asked here.
+    `each` and `whole`: estimates per stereotype, and over all of them.
+    `attributions`: rows of ATTRIBUTIONS of the study.
+    None where nothing was published on what was asked here.
     """
     source = _SOURCES.get((study, measure.name))
     if source is None:

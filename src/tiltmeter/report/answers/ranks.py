@@ -32,19 +32,8 @@ _TIPS = (
 def rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
     """Draw how ranks shift from dimension to dimension, one figure per mode.
 
-    Parameters
-    ----------
-    frame
-        Ranks of one study and instrument, with a dimension, in the order of the plan.
-    plan
-        For the labels of dimensions.
-    measure
-        What the means mean.
-
-    Returns
-    -------
-    list of Figure
-        None for a mode with fewer than two ranked models.
+    `frame`: rows of RANKS of one study and instrument, with a dimension, in the order of the plan.
+    None for a mode with fewer than two ranked models.
     """
     modes = list(frame["mode"].drop_nulls().unique(maintain_order=True))
     figures = []

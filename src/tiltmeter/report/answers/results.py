@@ -1,5 +1,9 @@
 """What a results directory holds, read with suspicion.
 
+A table that is read gets three columns: ``mode``, the name a reader sees ("forced, Competence,
+egalitarian"); ``control_mode``, the same without the dimension, as controls have none; and
+``plain_mode``, the mode alone.
+
 Every text in it is untrusted. Only the plan and the estimates must be there; a table that is
 absent leaves its section out, a malformed one is named in an error.
 """
@@ -13,8 +17,8 @@ from pathlib import Path
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.report.answers.modes import apart_from, named
 from tiltmeter.report.plan import Plan, read_plan
+from tiltmeter.report.prose import interval_title
 from tiltmeter.results import LATER, REASONS, Schema, beside
 from tiltmeter.results.answers import ORDERS
 from tiltmeter.results.directory import read_detail, read_estimates
@@ -87,6 +91,68 @@ class Results:
         return replace(self, **narrowed)
 
 
+#: Factors named beside the mode where there are several of one.
+_BESIDE = ("intervention", "word_list", "scoring")
+
+
+def apart_from(estimates: pl.DataFrame) -> list[str]:
+    """Give the factors to name beside the mode: those with several values.
+
+    Parameters
+    ----------
+    estimates
+        Columns of ESTIMATES.
+
+    Returns
+    -------
+    list of str
+    """
+    return [name for name in _BESIDE if estimates[name].drop_nulls().n_unique() > 1]
+
+
+def named(frame: pl.DataFrame, apart: Sequence[str], plan: Plan) -> pl.DataFrame:
+    """Name beside the mode what sets rows apart, and the dimension where there is one.
+
+    Parameters
+    ----------
+    frame
+        A table with ``mode``.
+    apart
+        What `apart_from` gave; columns that are absent are left out.
+    plan
+        For the labels of dimensions, by study.
+
+    Returns
+    -------
+    polars.DataFrame
+        With ``mode``, ``control_mode`` and ``plain_mode`` as above.
+    """
+    factors = [
+        pl.when(pl.col(name) != "none").then(name) for name in apart if name in frame.columns
+    ]
+    dimension = pl.lit(None, pl.String)
+    if "dimension" in frame.columns:
+        frame, dimension = _labelled(frame, plan), pl.col("dimension_label")
+    return frame.with_columns(
+        _joined("mode", dimension, *factors),
+        _joined("mode", *factors).alias("control_mode"),
+        plain_mode="mode",
+    ).drop("dimension_label", strict=False)
+
+
+def _joined(*names: str | pl.Expr) -> pl.Expr:
+    return pl.concat_str(names, separator=", ", ignore_nulls=True).alias("mode")
+
+
+def _labelled(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    pairs = frame.select("study", "dimension").unique().drop_nulls("dimension")
+    labels = [plan.of(study).dimension(key) for study, key in pairs.iter_rows()]
+    known = pairs.with_columns(pl.Series("dimension_label", labels, pl.String))
+    return frame.join(
+        known, on=["study", "dimension"], how="left", nulls_equal=True, maintain_order="left"
+    )
+
+
 def read_results(directory: str | Path) -> Results:
     """Read a results directory.
 
@@ -100,7 +166,7 @@ def read_results(directory: str | Path) -> Results:
     -------
     Results
         Small tables in memory, those of single responses as scans. In each the mode names
-        what else sets rows apart, see `modes`.
+        what else sets rows apart, see above.
 
     Raises
     ------
@@ -112,8 +178,6 @@ def read_results(directory: str | Path) -> Results:
     rows = read_estimates(path).filter(family="answers")
     estimates = _with_order(_scores(rows), read_detail(path, "orders"))
     apart = apart_from(estimates)
-    confidences = estimates["confidence"].drop_nulls().unique().sort()
-    shown = " or ".join(f"{100 * value:g}%" for value in confidences) or "95%"
     scores = _scan(path / "scores.parquet", _SCORES, _OF_SCORES)
     tables = {
         "estimates": estimates,
@@ -129,7 +193,7 @@ def read_results(directory: str | Path) -> Results:
     }
     return Results(
         directory=path,
-        plan=replace(plan, interval=f"{shown} interval"),
+        plan=replace(plan, interval=interval_title(estimates)),
         **{name: named(table, apart, plan) for name, table in tables.items()},
         chained=_chained(path, apart),
         responses=_scan(path / "responses.parquet", _RESPONSES, _OF_RESPONSES),

@@ -29,20 +29,8 @@ def verdict_section(
 ) -> Section:
     """Show the verdict per category and over all, and the controls.
 
-    Parameters
-    ----------
-    by_level
-        Estimates of one study and instrument, by their level.
-    checks
-        The estimates of the controls, one row each.
-    plan
-        For labels and the margin.
-    measure
-        What the numbers mean.
-
-    Returns
-    -------
-    Section
+    `by_level`: estimates of one study and instrument, by their level.
+    `checks`: the estimates of the controls, one row each.
     """
     groups, whole, over = (by_level[level] for level in ("category", "model", "overall"))
     several = whole["model"].drop_nulls().n_unique() > 1
@@ -78,20 +66,8 @@ def estimate_section(each: pl.DataFrame, plan: Plan) -> Section:
 def stereotype_section(each: pl.DataFrame, plan: Plan, measure: Measure, sides: str) -> Section:
     """Show the mean of each stereotype.
 
-    Parameters
-    ----------
-    each
-        Estimates per stereotype of one study and instrument.
-    plan
-        For labels and the margin.
-    measure
-        What the numbers mean.
-    sides
-        What the sides of neutral mean, in a sentence.
-
-    Returns
-    -------
-    Section
+    `each`: estimates per stereotype of one study and instrument.
+    `sides`: what the sides of neutral mean, in a sentence.
     """
     return Section(
         key="stereotypes",

@@ -42,19 +42,9 @@ _CAPTION = (
 
 
 def word_section(words: pl.DataFrame, plan: Plan) -> Section | None:
-    """Show which words or tasks go to which group.
+    """Show which words or tasks go to which group; None where there are no words.
 
-    Parameters
-    ----------
-    words
-        Rows of the WORDS schema of one study and instrument.
-    plan
-        For labels and their order.
-
-    Returns
-    -------
-    Section or None
-        None where there are no words.
+    `words`: rows of the WORDS schema of one study and instrument.
     """
     drawn = word_figures(words, plan)
     if not drawn:
@@ -76,17 +66,8 @@ def word_section(words: pl.DataFrame, plan: Plan) -> Section | None:
 def word_figures(words: pl.DataFrame, plan: Plan) -> list[Figure]:
     """Draw the heat map with its two selectors.
 
-    Parameters
-    ----------
-    words
-        Rows of the WORDS schema of one instrument.
-    plan
-        For labels and their order.
-
-    Returns
-    -------
-    list of Figure
-        One figure; none where there are no words.
+    `words`: rows of the WORDS schema of one instrument.
+    Result: one figure; none where there are no words.
     """
     words = words.drop_nulls("share")
     if words.is_empty():
@@ -111,19 +92,9 @@ def word_figures(words: pl.DataFrame, plan: Plan) -> list[Figure]:
 def strongest(words: pl.DataFrame, plan: Plan, most: int = 3) -> pl.DataFrame:
     """Name the words that lean most, per model, mode and stereotype.
 
-    Parameters
-    ----------
-    words
-        Rows of the WORDS schema.
-    plan
-        For labels.
-    most
-        How many words to name on each side.
-
-    Returns
-    -------
-    polars.DataFrame
-        The factors, ``label, marginalized, default``: the words given most often to the
+    `words`: rows of the WORDS schema.
+    `most`: how many words to name on each side.
+    Result: the factors, ``label, marginalized, default``: the words given most often to the
         marginalized and to the default group, with their shares.
     """
     group = ["model", "mode", "plain_mode", "category", "stereotype", "dimension"]

@@ -35,19 +35,8 @@ _MEAN = "Mean"
 def yes_section(frame: pl.DataFrame, study: str, plan: Plan) -> Section | None:
     """Show the share of yes of each stereotype and version, one map per model and mode.
 
-    Parameters
-    ----------
-    frame
-        Rows of YES_SHARES of one study.
-    study
-        The name of the study, for its published means.
-    plan
-        For labels and their order.
-
-    Returns
-    -------
-    Section or None
-        None where there are no shares.
+    `frame`: rows of YES_SHARES of one study.
+    None where there are no shares.
     """
     frame = in_order(frame.filter(pl.col("version").is_in(COLUMNS)), plan)
     if frame["yes_share"].drop_nulls().is_empty():

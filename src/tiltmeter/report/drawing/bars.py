@@ -21,21 +21,8 @@ def bars(
 ) -> Row:
     """Draw a bar per row, cut into the shares of its counts.
 
-    Parameters
-    ----------
-    rows
-        With ``label, category, block, panel``, ``n`` and ``counts``, one number for each part.
-    parts
-        Label and colour of each, from left to right; a part nothing falls into is left out.
-    panels
-        The columns, from left to right.
-    labels
-        The width of the labels on the left.
-
-    Returns
-    -------
-    dict
-        Vega-Lite.
+    `rows`: with ``label, category, block, panel``, ``n`` and ``counts``, one number for each part.
+    `parts`: label and colour of each, from left to right; a part nothing falls into is left out.
     """
     shares = [share for row in rows for share in _shares(row, parts)]
     seen = {row["part"] for row in shares}

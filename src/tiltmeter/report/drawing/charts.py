@@ -15,21 +15,8 @@ import altair as alt
 from tiltmeter.report.drawing.theme import CONFIG, category_colors
 from tiltmeter.results import Measure
 
-__all__ = [
-    "LABELS",
-    "ROWS",
-    "Axis",
-    "Row",
-    "dots",
-    "down",
-    "forest",
-    "ground",
-    "bare",
-    "blocks",
-    "ticks",
-    "tooltips",
-    "vega_lite",
-]
+__all__ = ["LABELS", "ROWS", "Axis", "Row", "dots", "down", "forest", "ground", "bare", "blocks",
+           "ticks", "tooltips", "vega_lite"]  # fmt: skip
 
 Row = dict[str, Any]
 #: The data of every chart, filled in by `vega_lite`.
@@ -82,20 +69,9 @@ class Axis:
 def forest(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
     """Draw means with intervals, stacked in blocks, one column per panel.
 
-    Parameters
-    ----------
-    rows
-        With ``label, category, block, panel, mean, low, high`` and, where there are such,
+    `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
         ``bound_low, bound_high`` and the texts of the tooltip.
-    axis
-        What is measured.
-    panels
-        The columns, from left to right.
-
-    Returns
-    -------
-    dict
-        Vega-Lite. Thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
+    Result: thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
     """
     categories = list(dict.fromkeys(row["category"] for row in rows))
     return blocks(rows, axis, panels, lambda part, axis: _intervals(part, axis, categories))
@@ -130,17 +106,8 @@ def dots(
 def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
     """Give the specification of a chart of `ROWS`, with the configuration all charts share.
 
-    Parameters
-    ----------
-    chart
-        A chart, or a specification made of `bare` ones.
-    rows
-        The rows it shows.
-
-    Returns
-    -------
-    dict
-        Vega-Lite.
+    `chart`: a chart, or a specification made of `bare` ones.
+    `rows`: the rows it shows.
     """
     drawing = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
     return {**drawing, "config": CONFIG, "datasets": {"rows": list(rows)}}
@@ -154,11 +121,7 @@ def bare(chart: Any) -> Row:
 
 
 def blocks(
-    rows: Sequence[Row],
-    axis: Axis,
-    panels: Sequence[str],
-    layers: Layers,
-    labels: int = LABELS,
+    rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layers, labels: int = LABELS
 ) -> Row:
     """Stack one faceted block per category; only the last carries the axis."""
     names = list(dict.fromkeys(row["block"] for row in rows))

@@ -28,19 +28,9 @@ __all__ = ["beside", "model_table", "published_table", "ticked"]
 def beside(ours: Sequence[Row], theirs: Iterable[Row], panels: Sequence[str]) -> list[Row]:
     """Put published values into each column of this run's rows with the same label.
 
-    Parameters
-    ----------
-    ours
-        With ``label, category, block, panel, mean``.
-    theirs
-        With ``label``, ``who`` (the published model), ``mean`` and the texts of the tooltip.
-    panels
-        The columns.
-
-    Returns
-    -------
-    list of dict
-        All rows, in the order of the labels of `ours`.
+    `ours`: with ``label, category, block, panel, mean``.
+    `theirs`: with ``label``, ``who`` (the published model), ``mean`` and the texts of the tooltip.
+    Result: all rows, in the order of the labels of `ours`.
     """
     shown = {row["label"]: row for row in ours}
     published = [
@@ -64,21 +54,7 @@ def beside(ours: Sequence[Row], theirs: Iterable[Row], panels: Sequence[str]) ->
 def ticked(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int = LABELS) -> Row:
     """Draw published values as ticks and this run's as diamonds.
 
-    Parameters
-    ----------
-    rows
-        What `beside` gave.
-    axis
-        What is measured.
-    panels
-        The columns, from left to right.
-    labels
-        The width of the labels on the left.
-
-    Returns
-    -------
-    dict
-        Vega-Lite.
+    `rows`: what `beside` gave.
     """
     sources = list(dict.fromkeys(row["source"] for row in rows))
 
@@ -118,21 +94,10 @@ def published_table(
 ) -> Table:
     """Set out published values, a row per label and a column per model.
 
-    Parameters
-    ----------
-    theirs
-        With ``label, model, mean, note``.
-    ours
-        Label → this run's means, as text.
-    head
-        What the labels are.
-    caption
-        What is shown.
-
-    Returns
-    -------
-    Table
-        A dagger marks values with a note; "–" stands where the source prints none.
+    `theirs`: with ``label, model, mean, note``.
+    `ours`: label → this run's means, as text.
+    `head`: what the labels are.
+    Result: a dagger marks values with a note; "–" stands where the source prints none.
     """
     cells = {(row["label"], row["model"]): row for row in theirs.iter_rows(named=True)}
 
@@ -158,19 +123,9 @@ def published_table(
 def model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table:
     """Set out published values and this run's, a row per model and a column per label.
 
-    Parameters
-    ----------
-    theirs
-        With ``label, model, mean, note``.
-    ours
-        With ``label, model, mode, estimate``.
-    caption
-        What is shown.
-
-    Returns
-    -------
-    Table
-        The published models first; a dagger marks values with a note.
+    `theirs`: with ``label, model, mean, note``.
+    `ours`: with ``label, model, mode, mean``.
+    Result: the published models first; a dagger marks values with a note.
     """
     both = pl.concat(
         [

@@ -60,17 +60,8 @@ def times(log_odds: float | None) -> str:
 def points(chained: pl.LazyFrame | None, study: str) -> pl.DataFrame:
     """Average decisions over classes of association, per category and over all.
 
-    Parameters
-    ----------
-    chained
-        Rows of CHAINED; None for no points.
-    study
-        Which study.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``model, mode, group, x`` (mean association), ``probability`` (mean decision), ``n``.
+    `chained`: rows of CHAINED; None for no points.
+    Result: ``model, mode, group, x`` (mean association), ``probability`` (mean decision), ``n``.
     """
     if chained is None:
         schema = {**dict.fromkeys((*KEYS, "group"), pl.String()), "n": pl.UInt32()}
@@ -95,21 +86,9 @@ def points(chained: pl.LazyFrame | None, study: str) -> pl.DataFrame:
 def curve_figure(part: pl.DataFrame, points: pl.DataFrame, name: str, plan: Plan) -> Figure | None:
     """Draw the decisions on the associations of one model and mode, a panel per group.
 
-    Parameters
-    ----------
-    part
-        Coefficients and their fits, of one model and mode, ``"all"`` first.
-    points
-        What `points` gave.
-    name
-        Of the figure.
-    plan
-        For the width of intervals.
-
-    Returns
-    -------
-    Figure or None
-        None where there is neither curve nor point.
+    `part`: coefficients and their fits, of one model and mode, ``"all"`` first.
+    `points`: what `points` gave.
+    None where there is neither curve nor point.
     """
     model, mode = part["model"][0], part["mode"][0]
     groups = list(part["part"].drop_nulls().unique(maintain_order=True))

@@ -28,20 +28,9 @@ from tiltmeter.report.prose import (
 )
 from tiltmeter.results import Measure
 
-__all__ = [
-    "Figure",
-    "around_zero",
-    "as_svg",
-    "category_figures",
-    "drawn",
-    "order_figures",
-    "per_mode",
-    "span",
-    "stereotype_figures",
-    "variation_figures",
-    "write_drawing",
-    "write_figures",
-]
+__all__ = ["Figure", "around_zero", "as_svg", "category_figures", "drawn", "order_figures",
+           "per_mode", "span", "stereotype_figures", "variation_figures", "write_drawing",
+           "write_figures"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,19 +47,8 @@ class Figure:
 def stereotype_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
     """Draw the mean of each stereotype: the paper's figure 2 for these models.
 
-    Parameters
-    ----------
-    frame
-        Estimates of one instrument at the level of stereotypes.
-    plan
-        For labels and the margin.
-    measure
-        What the numbers mean.
-
-    Returns
-    -------
-    list of Figure
-        One per mode where there are several models; else one with a column per mode.
+    `frame`: estimates of one instrument at the level of stereotypes.
+    Result: one per mode where there are several models; else one with a column per mode.
     """
     axis = Axis.of(measure, plan.number("margin"))
     caption = (
@@ -153,17 +131,9 @@ def write_drawing(figure: Figure, path: Path) -> None:
 def write_figures(figures: Iterable[Figure], folder: Path) -> dict[str, str]:
     """Write each figure as SVG and PNG, in the light scheme.
 
-    Parameters
-    ----------
-    figures
-        Figures with distinct names.
-    folder
-        Where they go; made if absent.
-
-    Returns
-    -------
-    dict
-        Name → SVG.
+    `figures`: figures with distinct names.
+    `folder`: where they go; made if absent.
+    Result: name → SVG.
     """
     folder.mkdir(parents=True, exist_ok=True)
     drawings = {}
@@ -185,23 +155,10 @@ def per_mode(
 ) -> list[Figure]:
     """Make one figure per mode and a column per model; for one model a column per mode.
 
-    Parameters
-    ----------
-    name, caption
-        Of the figure; the mode is added where there are several figures.
-    frame
-        One row per mark, with the factors.
-    draw
-        From rows and the names of the columns to a specification.
-    plan
-        For labels and their order.
-    summarise
-        From rows to the content in words; by default lowest and highest mean.
-
-    Returns
-    -------
-    list of Figure
-        Empty where there is nothing to draw.
+    `frame`: one row per mark, with the factors.
+    `draw`: from rows and the names of the columns to a specification.
+    `summarise`: from rows to the content in words; by default lowest and highest mean.
+    Empty where there is nothing to draw.
     """
     models, modes = (
         list(frame[c].drop_nulls().unique(maintain_order=True)) for c in ("model", "mode")
@@ -236,19 +193,9 @@ def _ordered(frame: pl.DataFrame, plan: Plan) -> list[dict[str, Any]]:
 def drawn(row: Mapping[str, Any], plan: Plan, panel: str | None) -> Row:
     """Give what a chart needs of a row, with the texts of its tooltip.
 
-    Parameters
-    ----------
-    row
-        A row with ``model, mode, category, stereotype``, and any of the columns of ESTIMATES;
-        a ``label`` stands for that of its stereotype or category.
-    plan
-        For labels.
-    panel
-        The column it is drawn in.
-
-    Returns
-    -------
-    dict
+    `row`: a row with ``model, mode, category, stereotype``, and any of the columns of ESTIMATES; a
+        ``label`` stands for that of its stereotype or category.
+    `panel`: the column it is drawn in.
     """
     key = row["stereotype"]
     category = category_title(row["category"]) if row["category"] else "All"

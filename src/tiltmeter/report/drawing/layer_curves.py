@@ -42,20 +42,9 @@ _TIPS = (
 def point(panel: str, series: str, row: Mapping[str, Any], value: str, digits: int = 2) -> Row:
     """Give a point of a curve.
 
-    Parameters
-    ----------
-    panel, series
-        The panel, and the line in it.
-    row
-        With ``layer, ci_low, ci_high`` and any of ``p, p_holm, n``.
-    value
-        The column that is drawn.
-    digits
-        Of the texts.
-
-    Returns
-    -------
-    dict
+    `panel` and `series`: the panel, and the line in it.
+    `row`: with ``layer, ci_low, ci_high`` and any of ``p, p_holm, n``.
+    `value`: the column that is drawn.
     """
     known = row[value] is not None and row["ci_low"] is not None and row["ci_high"] is not None
     p, holm, n = (row.get(key) for key in ("p", "p_holm", "n"))
@@ -81,21 +70,11 @@ def layer_curves(
 ) -> Row:
     """Draw a line with its band per series, a panel per `panel`.
 
-    Parameters
-    ----------
-    rows
-        What `point` gives.
-    axis
-        What is measured; the same in all panels.
-    order
-        The layers.
-    titles
-        Panel → its title, and what stands below, where it is not its own title.
-
-    Returns
-    -------
-    dict
-        Vega-Lite. Filled points: p (Holm) below .05; a dashed line: ``reference``.
+    `rows`: what `point` gives.
+    `axis`: what is measured; the same in all panels.
+    `order`: the layers.
+    `titles`: panel → its title, and what stands below, where it is not its own title.
+    Result: filled points: p (Holm) below .05; a dashed line: ``reference``.
     """
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     series = list(dict.fromkeys(row["series"] for row in rows))

@@ -48,17 +48,8 @@ _PASSES = 4
 def layered(nodes: pl.DataFrame, edges: pl.DataFrame, title: str) -> Row:
     """Draw a stream: lines first, boxes on them, words in the boxes.
 
-    Parameters
-    ----------
-    nodes, edges
-        With the columns STREAM_NODES and STREAM_EDGES, of one stream; all of it is drawn.
-    title
-        Stands above.
-
-    Returns
-    -------
-    dict
-        Vega-Lite.
+    `nodes` and `edges`: with the columns STREAM_NODES and STREAM_EDGES, of one stream; all of it is
+    drawn.
     """
     words, width, height = _placed(nodes, edges)
     lines = _lines(words, edges)

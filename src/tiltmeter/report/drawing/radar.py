@@ -38,23 +38,10 @@ def radar(
 ) -> Row:
     """Draw a radar per panel.
 
-    Parameters
-    ----------
-    rows
-        With ``label`` (the axis), ``panel, line, mean`` and the texts of the tooltip, one each.
-    panels
-        The radars, in reading order.
-    lines
-        What the lines are.
-    title
-        What a line stands for: "Model", "Dimension".
-    measure
-        Its range goes from the centre to the rim; a ring marks its neutral value.
-
-    Returns
-    -------
-    dict
-        Vega-Lite. A line is broken where a mean is missing.
+    `rows`: with ``label`` (the axis), ``panel, line, mean`` and the texts of the tooltip, one each.
+    `title`: what a line stands for: "Model", "Dimension".
+    `measure`: its range goes from the centre to the rim; a ring marks its neutral value.
+    Result: a line is broken where a mean is missing.
     """
     labels = list(dict.fromkeys(row["label"] for row in rows))
     upright = len(labels) <= UPRIGHT

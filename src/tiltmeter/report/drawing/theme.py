@@ -12,17 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = [
-    "ACTIVATION",
-    "CONFIG",
-    "HEAT",
-    "HEAT_STEPS",
-    "YES",
-    "category_colors",
-    "line_styles",
-    "resolved",
-    "stylesheet",
-]
+__all__ = ["ACTIVATION", "CONFIG", "HEAT", "HEAT_STEPS", "YES", "category_colors", "line_styles",
+           "resolved", "stylesheet"]  # fmt: skip
 
 _CATEGORIES = ("race", "gender", "religion", "health")
 _OTHERS = ("var(--other-1)", "var(--other-2)", "var(--other-3)", "var(--other-4)")

@@ -8,14 +8,9 @@ from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals, mark
 from tiltmeter.report.networks.emotions import in_plutchiks_order
-from tiltmeter.report.networks.results import (
-    ALPHA,
-    APPROACHES,
-    Networks,
-    numbered,
-)
+from tiltmeter.report.networks.results import ALPHA, APPROACHES, Networks
 from tiltmeter.report.networks.stereotypes import in_first_order, turned
-from tiltmeter.report.prose import interval, number, p_value, percent
+from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value, percent
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 
@@ -48,18 +43,7 @@ _WORTH = (
 
 
 def chance_section(networks: Networks) -> Section | None:
-    """Show effects beside those of rewired networks.
-
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no network was rewired.
-    """
+    """Show effects beside those of rewired networks; None where no network was rewired."""
     found = [
         (identity, in_plutchiks_order(part))
         for approach in APPROACHES
@@ -92,17 +76,7 @@ def chance_section(networks: Networks) -> Section | None:
 def beyond_chance(networks: Networks, identity: str, approach: str, network: str) -> str:
     """Say which effects of a network are beyond what it gives when rewired; of valence, the test.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-    identity, approach, network
-        Whose.
-
-    Returns
-    -------
-    str
-        Empty where no network was rewired.
+    Empty where no network was rewired.
     """
     mine = networks.tables["network_chance"].filter(
         identity=identity, approach=approach, network=network
@@ -168,7 +142,7 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
     columns = ", a column per network" if known[1:] else ""
     caption = (
         f"{label}: effects and what chance gives{columns}. Dot: effect; line: "
-        f"{networks.interval(part)} of the effects of the same network, rewired at random."
+        f"{interval_title(part)} of the effects of the same network, rewired at random."
     )
     drawing = intervals(rows, axis, [marks[network] for network in known])
     return [Figure(name, caption, _said(shown), drawing)]
@@ -200,7 +174,7 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
             Column("Turned", lambda r: number(turned(r, ENDS)[0]) if r["direction"] else ""),
             Column("Rewired, mean", lambda r: number(r["placebo_mean"])),
             Column(
-                f"Rewired, {networks.interval(part)}", lambda r: interval(*(r[end] for end in ENDS))
+                f"Rewired, {interval_title(part)}", lambda r: interval(*(r[end] for end in ENDS))
             ),
             Column("p (chance)", lambda r: p_value(r["p"])),
             Column("p (naive)", lambda r: p_value(r["p_published"])),

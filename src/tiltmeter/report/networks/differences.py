@@ -12,8 +12,8 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals, mark
 from tiltmeter.report.networks.emotions import in_plutchiks_order
-from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks, numbered
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks
+from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 
@@ -39,15 +39,7 @@ _METHOD = (
 def difference_section(networks: Networks) -> Section | None:
     """Show how the effects of every two networks differ.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no two networks were compared.
+    None where no two networks were compared.
     """
     found = [
         (identity, approach, _turned(in_plutchiks_order(part)))
@@ -134,7 +126,7 @@ def _figures(
         "Difference of effects between networks, first − second named: "
         f"{networks.label(identity)}. Range −2 to 2, neutral 0. "
         f"{_direction(part)} Dot: difference; line: "
-        f"{networks.interval(part)}, the shared targets drawn anew (bootstrap).{left}"
+        f"{interval_title(part)}, the shared targets drawn anew (bootstrap).{left}"
     )
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     axis = around("Difference of effects", rows, 0.5)
@@ -171,7 +163,7 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
             Column("Targets", lambda r: r["targets"], "head"),
             Column("Networks", pair, "head"),
             Column("Difference", lambda r: number(r["estimate"])),
-            Column(networks.interval(part), lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column(interval_title(part), lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("p", lambda r: p_value(r["p"])),
             Column("p (Holm)", lambda r: p_value(r["p_holm"])),
             Column("Shared targets", lambda r: count(r["n_clusters"])),

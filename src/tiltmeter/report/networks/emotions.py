@@ -13,9 +13,9 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import intervals, mark
-from tiltmeter.report.networks.results import ALPHA, Networks, numbered, remarks
+from tiltmeter.report.networks.results import ALPHA, Networks, remarks
 from tiltmeter.report.networks.stereotypes import SCALE
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 
@@ -43,18 +43,7 @@ _NORM = (
 
 
 def emotion_section(networks: Networks) -> Section | None:
-    """Show which emotions are felt more for which prime.
-
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no emotions were measured.
-    """
+    """Show which emotions are felt more for which prime; None where no emotions were measured."""
     found = [
         (identity, in_plutchiks_order(part))
         for identity, part in networks.of("network_effects", APPROACH)
@@ -127,7 +116,7 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
     caption = (
         f"Emotions for {first} and {second}, a column per network: {label}. {SCALE} Right of the "
         f"dotted line: felt more for {first}, left of it: more for {second}. Dot: effect; line: "
-        f"{networks.interval(part)}, the words drawn anew (bootstrap)."
+        f"{interval_title(part)}, the words drawn anew (bootstrap)."
     )
     axis = Axis(f"More for {second} (−) or {first} (+)", -1, 1, 0)
     drawing = intervals(rows, axis, [marks[name] for name in shown])
@@ -160,7 +149,7 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
             Column("Emotion", lambda r: r["targets"], "head"),
             Column("Network", lambda r: r["network"], "head"),
             Column(f"{first} − {second}", lambda r: number(r["estimate"])),
-            Column(networks.interval(part), lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column(interval_title(part), lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("p (naive)", lambda r: p_value(r["p"])),
             Column("p (Holm)", lambda r: p_value(r["p_holm"])),
             Column("Words", lambda r: count(r["n_clusters"])),

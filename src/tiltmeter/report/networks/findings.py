@@ -11,7 +11,7 @@ from tiltmeter.report.networks.chance import beyond_chance
 from tiltmeter.report.networks.emotions import away, in_plutchiks_order
 from tiltmeter.report.networks.results import ALPHA, Networks
 from tiltmeter.report.networks.stereotypes import turned
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.prose import interval, interval_title, number, p_value
 
 __all__ = ["findings"]
 
@@ -19,15 +19,7 @@ __all__ = ["findings"]
 def findings(networks: Networks) -> list[tuple[str, str, str]]:
     """Say what was found.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    list of tuple
-        Label of the identity, network, text; the networks of an identity one after the other.
+    Result: label of the identity, network, text; the networks of an identity one after the other.
     """
     found = []
     for table, approach, say in (
@@ -36,7 +28,7 @@ def findings(networks: Networks) -> list[tuple[str, str, str]]:
         ("network_effects", "emotions", _emotions),
     ):
         for identity, part in networks.of(table, approach):
-            label, told = networks.label(identity), networks.interval(part)
+            label, told = networks.label(identity), interval_title(part)
             for (network,), mine in part.group_by("network", maintain_order=True):
                 said = [say(mine, told), beyond_chance(networks, identity, approach, str(network))]
                 found.append((label, str(network), " ".join(filter(None, said))))

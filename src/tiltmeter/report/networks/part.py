@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tiltmeter.report.names import first_few
 from tiltmeter.report.networks.chance import chance_section
 from tiltmeter.report.networks.differences import difference_section
 from tiltmeter.report.networks.emotions import emotion_section
@@ -15,10 +14,10 @@ from tiltmeter.report.networks.findings import findings
 from tiltmeter.report.networks.results import Networks, read_networks
 from tiltmeter.report.networks.sensitivity import sensitivity_section
 from tiltmeter.report.networks.stereotypes import SCALE, stereotype_section
-from tiltmeter.report.networks.streams import stream_section
-from tiltmeter.report.networks.structure import structure_section
+from tiltmeter.report.networks.structure import stream_section, structure_section
 from tiltmeter.report.networks.valence import SCALE as SLOPE
 from tiltmeter.report.networks.valence import valence_section
+from tiltmeter.report.prose import first_few
 from tiltmeter.report.sections import Part, Passage, Source, Term, made_with, told
 
 __all__ = ["LIMITS", "network_part"]
@@ -67,17 +66,9 @@ LIMITS = (
 
 
 def network_part(directory: Path) -> Part | None:
-    """Make the part of a report about networks.
+    """Make the part of a report about networks; None where there is no table about networks.
 
-    Parameters
-    ----------
-    directory
-        A results directory; a section whose table is absent is left out.
-
-    Returns
-    -------
-    Part or None
-        None where there is no table about networks.
+    `directory`: a results directory; a section whose table is absent is left out.
     """
     networks = read_networks(directory)
     if networks is None:

@@ -13,24 +13,14 @@ from pathlib import Path
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.report.names import cut, shown_names
 from tiltmeter.report.networks.frames import estimate_frames
 from tiltmeter.report.plan import Plan, read_plan, spaced
-from tiltmeter.report.prose import visible
+from tiltmeter.report.prose import cut, shown_names, visible
 from tiltmeter.report.tables import Render
 from tiltmeter.results import ESTIMATES
 from tiltmeter.results.directory import TABLES, read_detail, read_estimates
 
-__all__ = [
-    "ALPHA",
-    "APPROACHES",
-    "FACTS",
-    "PUBLISHED",
-    "Networks",
-    "numbered",
-    "read_networks",
-    "remarks",
-]
+__all__ = ["ALPHA", "APPROACHES", "FACTS", "PUBLISHED", "Networks", "read_networks", "remarks"]
 
 #: The file that says what was compared, beside the tables.
 FACTS = "networks.json"
@@ -60,19 +50,12 @@ _DETAILS = tuple(name for name, table in TABLES.items() if table.family == "netw
 class Networks:
     """The tables about networks, fit to be shown and as they were read.
 
-    Parameters
-    ----------
-    directory
-        Where they stand.
-    facts
-        ``networks.json``; empty where there is none.
-    names
-        The networks, in the order they were given.
-    tables
-        Name → rows, names and words fit to be shown: the detail tables, and the estimates as
-        `frames.estimate_frames` sets them out.
-    written
-        The same as they were read, those with rows.
+    `directory`: where they stand.
+    `facts`: ``networks.json``; empty where there is none.
+    `names`: the networks, in the order they were given.
+    `tables`: name → rows, names and words fit to be shown: the detail tables, and the
+        estimates as `frames.estimate_frames` sets them out.
+    `written`: the same as they were read, those with rows.
     """
 
     directory: Path
@@ -129,29 +112,12 @@ class Networks:
         by = [pl.col(c).replace_strict(places, return_dtype=pl.Int64) for c in columns]
         return frame.sort(by, maintain_order=True)
 
-    def interval(self, frame: pl.DataFrame) -> str:
-        """Name the intervals of a table: "95% interval"."""
-        found = frame["confidence"].drop_nulls().unique().sort()
-        return f"{' or '.join(f'{100 * value:g}%' for value in found) or '95%'} interval"
-
 
 def read_networks(directory: str | Path) -> Networks | None:
-    """Read the tables about networks of a results directory.
+    """Read the tables about networks of a results directory; None where there is no such table.
 
-    Parameters
-    ----------
-    directory
-        May hold estimates and detail tables of networks, and ``networks.json``.
-
-    Returns
-    -------
-    Networks or None
-        None where there are neither estimates nor tables of networks.
-
-    Raises
-    ------
-    InputError
-        If a table or ``networks.json`` is malformed.
+    `directory`: may hold estimates and detail tables of networks, and ``networks.json``.
+    Raises InputError if a table or ``networks.json`` is malformed.
     """
     path = Path(directory)
     whole = pl.DataFrame(schema=ESTIMATES)
@@ -181,17 +147,9 @@ def read_networks(directory: str | Path) -> Networks | None:
 def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:
     """List what rows note and which words their networks lack, for a section.
 
-    Parameters
-    ----------
-    frame
-        With ``missing`` and ``note``.
-    about
-        Names a row.
-
-    Returns
-    -------
-    tuple
-        As `Section.notes`.
+    `frame`: with ``missing`` and ``note``.
+    `about`: names a row.
+    Result: as `Section.notes`.
     """
     told = []
     for row in frame.iter_rows(named=True):
@@ -202,11 +160,6 @@ def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:
         if any(said):
             told.append(f"{about(row)}: {'; '.join(filter(None, said))}.")
     return "Missing words and notes", tuple(told)
-
-
-def numbered(name: str, count: int) -> list[str]:
-    """Give names of figures, with numbers where there are several."""
-    return [f"{name}-{place}" if count > 1 else name for place in range(1, count + 1)]
 
 
 def _named(frames: Iterable[pl.DataFrame]) -> Iterator[str]:

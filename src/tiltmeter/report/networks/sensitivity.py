@@ -34,18 +34,7 @@ _METHOD = (
 
 
 def sensitivity_section(networks: Networks) -> Section | None:
-    """Show effects under other settings.
-
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no setting was varied.
-    """
+    """Show effects under other settings; None where no setting was varied."""
     tables: list[tuple[str, Table]] = []
     told: list[str] = []
     for approach in APPROACHES:

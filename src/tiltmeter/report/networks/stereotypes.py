@@ -11,17 +11,12 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.reference import load_published
+from tiltmeter.report.drawing.cells import heat_maps
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.heatmap import heat_maps
 from tiltmeter.report.drawing.intervals import intervals, mark, range_said
-from tiltmeter.report.networks.results import (
-    PUBLISHED,
-    Networks,
-    numbered,
-    remarks,
-)
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.networks.results import PUBLISHED, Networks, remarks
+from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 
@@ -52,15 +47,7 @@ _CAUTION = (
 def stereotype_section(networks: Networks) -> Section | None:
     """Show how strongly primes of a category activate the targets that are tied to it.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no stereotype was measured.
+    None where no stereotype was measured.
     """
     found = networks.of("network_effects", APPROACH)
     if not found:
@@ -98,17 +85,9 @@ def turned(
 ) -> tuple[float | None, float | None, float | None]:
     """Turn an effect and its interval so that positive is stereotype-consistent.
 
-    Parameters
-    ----------
-    row
-        An estimate.
-    ends
-        Columns of the interval.
-
-    Returns
-    -------
-    tuple
-        Value, low, high; as they stand where no direction is stated.
+    `row`: an estimate.
+    `ends`: columns of the interval.
+    Result: value, low, high; as they stand where no direction is stated.
     """
     low, high = (row[end] for end in ends)
     value = row["estimate"]
@@ -159,7 +138,7 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
     caption = (
         f"Effect of primes on the targets tied to them, per network: {label}. {SCALE} Right of the "
         "dotted line: stereotype-consistent, each set of targets is activated more by the primes "
-        f"it is tied to. Dot: effect; line: {networks.interval(part)}, the targets drawn anew "
+        f"it is tied to. Dot: effect; line: {interval_title(part)}, the targets drawn anew "
         "(bootstrap), the primes kept."
     )
     axis = Axis("Effect, stereotype-consistent positive", -1, 1, 0)
@@ -169,7 +148,7 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
 
 def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
     first, second = part.row(0, named=True)["first"], part.row(0, named=True)["second"]
-    told = networks.interval(part)
+    told = interval_title(part)
 
     def ends(row: Mapping[str, Any]) -> str:
         return interval(*turned(row)[1:])

@@ -14,7 +14,7 @@ from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, bars, intervals, mark, range_said
 from tiltmeter.report.networks.results import Networks, remarks
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, render_table
 
@@ -42,15 +42,7 @@ _CAUTION = (
 def valence_section(networks: Networks) -> Section | None:
     """Show whether primes activate pleasant or unpleasant words.
 
-    Parameters
-    ----------
-    networks
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where no valence was measured.
+    None where no valence was measured.
     """
     found = networks.of("network_coefficients", APPROACH)
     if not found:
@@ -120,7 +112,7 @@ def _slopes(slopes: pl.DataFrame, networks: Networks) -> list[Figure]:
     axis = around("Slope of valence", rows, 0.5)
     caption = (
         f"Valence of what each prime activates, a column per network. {SCALE} Dot: slope; line: "
-        f"{networks.interval(slopes)} by the sandwich; dotted line: neutral. Compare primes within "
+        f"{interval_title(slopes)} by the sandwich; dotted line: neutral. Compare primes within "
         "an identity and a column."
     )
     return [
@@ -201,7 +193,7 @@ def _slope_table(slopes: pl.DataFrame, networks: Networks) -> Table:
             Column("Prime", lambda r: r["prime"], "head"),
             Column("Network", lambda r: r["network"], "head"),
             Column("Slope", lambda r: number(r["estimate"])),
-            Column(networks.interval(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column(interval_title(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("SE (published)", lambda r: number(r["se"], 3)),
             Column("p (published)", lambda r: p_value(r["p"])),
             Column("p (robust)", lambda r: p_value(r["p_robust"])),

@@ -16,24 +16,22 @@ from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around
 from tiltmeter.report.drawing.layer_curves import layer_curves, point, spread_said
-from tiltmeter.report.networks.results import numbered
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.states.results import (
     ALPHA,
     MEAN,
     Representation,
     first_reading,
-    interval_said,
     layer_said,
     layers,
+    reading_columns,
     said,
     split,
 )
-from tiltmeter.report.states.tables import association_table, titled, words_said
-from tiltmeter.report.tables import Table
+from tiltmeter.report.tables import Column, Table, count, render_table
 
-__all__ = ["COMPARABLE", "association_section", "at_the_end"]
+__all__ = ["COMPARABLE", "association_section", "at_the_end", "titled"]
 
 #: Methods whose effects are on one scale, −2 to 2.
 COMPARABLE = ("weat", "seat", "ceat", "ripa")
@@ -75,18 +73,7 @@ _SURE = "p (Holm) below .05 in its layer"
 
 
 def association_section(inside: Representation) -> Section | None:
-    """Show the effects of association tests by layer.
-
-    Parameters
-    ----------
-    inside
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where there are no such tests.
-    """
+    """Show the effects of association tests by layer; None where there are no such tests."""
     held = [
         (f"{model}, {study}", mine)
         for model, frame in inside.of_models("associations")
@@ -170,11 +157,11 @@ def _curves(part: pl.DataFrame, about: str) -> Figure:
     )
     caption = (
         f"Effects of association tests by layer: {about}. {scale} Band: "
-        f"{interval_said(part)}; filled points: {_SURE}."
+        f"{interval_title(part)}; filled points: {_SURE}."
     )
     first = part.unique("stereotype", keep="first", maintain_order=True)
     titles = {
-        titled(row["stereotype"]): (titled(row["stereotype"]), words_said(row))
+        titled(row["stereotype"]): (titled(row["stereotype"]), _words_said(row))
         for row in first.iter_rows(named=True)
     }
     axis = around("Effect", rows, 0.5)
@@ -240,7 +227,7 @@ def _cell(row: Mapping[str, Any], full: bool) -> Row:
         "interval": interval(row["ci_low"], row["ci_high"]) if row["ci_low"] is not None else None,
         "p": p_value(row["p"]),
         "p_holm": p_value(row["p_holm"]),
-        "words": words_said(row),
+        "words": _words_said(row),
     }
 
 
@@ -280,13 +267,13 @@ def _tables(part: pl.DataFrame, about: str) -> list[tuple[str, Table]]:
     largest = largest.join(order, on=keys, how="left").sort("place", maintain_order=True)
     where = f"the last layer, {last['layer'][0]}"
     tables = [("" if last.height <= 12 else f"Table of effects: {about}, {where}",
-               association_table(last, f"{about}: effects at {where}."))]  # fmt: skip
+               _association_table(last, f"{about}: effects at {where}."))]  # fmt: skip
     if len(layers(part)) > 1 and not largest.is_empty():
         caption = (
             f"{about}: each test at the layer where its effect is largest in size. Picking a layer "
             "is not a test: these p do not know of it."
         )
-        tables.append((f"Table of largest effects: {about}", association_table(largest, caption)))
+        tables.append((f"Table of largest effects: {about}", _association_table(largest, caption)))
     return tables
 
 
@@ -299,3 +286,46 @@ def _notes(held: list[tuple[str, pl.DataFrame]]) -> tuple[str, ...]:
             for row in part.filter(pl.col("note").fill_null("") != "").iter_rows(named=True)
         )
     )
+
+
+def _association_table(frame: pl.DataFrame, caption: str) -> Table:
+    """Set out tests."""
+    told = interval_title(frame)
+    several = frame["layer"].n_unique() > 1 or "place" in frame.columns
+
+    def size(row: Mapping[str, Any]) -> str:
+        sizes = [row[key] for key in ("n_first", "n_second", "n_toward", "n_against")]
+        return "" if None in sizes else "{} + {}, {} + {}".format(*map(count, sizes))
+
+    return render_table(
+        frame,
+        f"{caption} Positive: the expected way, as the second column has it. p: one-sided; an "
+        "exact p is over all partitions of the targets. Words: targets, attributes.",
+        [
+            Column("Test", lambda r: titled(r["stereotype"]), "head"),
+            Column("Expected", _words_said, "text"),
+            Column("Method", lambda r: said("measure", r["measure"]), "text"),
+            *reading_columns(frame),
+            Column("Layer", lambda r: r["layer"] if several else ""),
+            Column("Effect", lambda r: number(r["estimate"])),
+            Column(
+                told, lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"])
+            ),
+            Column("p", lambda r: p_value(r["p"]) + (" exact" if r["exact"] else "")),
+            Column("p (two-sided)", lambda r: p_value(r["p_two_sided"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("Words", size),
+        ],
+    )
+
+
+def titled(name: str) -> str:
+    """Write the name of a test."""
+    return name.replace("_", " ")
+
+
+def _words_said(row: Mapping[str, Any]) -> str:
+    """Say which targets are expected with which attributes."""
+    if not row["second"]:
+        return f"{row['first']} with {row['toward']}, not {row['against']}"
+    return f"{row['first']} with {row['toward']}, {row['second']} with {row['against']}"

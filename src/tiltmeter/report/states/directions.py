@@ -1,4 +1,4 @@
-"""Whether the directions mean what they should: terms on the side where a dictionary has them.
+"""Layer by layer: how well directions place the terms of a dictionary, and how groups differ.
 
 Reference: Schuster et al. 2024, arXiv:2411.16527, table 2.
 """
@@ -12,28 +12,23 @@ import polars as pl
 from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.layer_curves import (
-    MOST_PANELS,
-    layer_curves,
-    point,
-    spread_said,
-)
-from tiltmeter.report.networks.results import numbered
-from tiltmeter.report.prose import interval, number
+from tiltmeter.report.drawing.intervals import around
+from tiltmeter.report.drawing.layer_curves import MOST_PANELS, layer_curves, point, spread_said
+from tiltmeter.report.prose import interval, interval_title, number, numbered
 from tiltmeter.report.sections import Section
 from tiltmeter.report.states.results import (
     MEAN,
     Representation,
     at_one_layer,
-    interval_said,
     layer_said,
     layers,
+    pairs,
+    reading_columns,
     split,
 )
-from tiltmeter.report.states.tables import reading_columns
 from tiltmeter.report.tables import Column, Table, count, render_table
 
-__all__ = ["cut_said", "direction_section"]
+__all__ = ["SPACE", "cut_said", "direction_section", "layer_section"]
 
 CUTS = {"zero": "cut at zero", "centred": "cut at the terms’ mean"}
 
@@ -47,18 +42,7 @@ _METHOD = (
 
 
 def direction_section(inside: Representation) -> Section | None:
-    """Show how well directions place terms, by layer.
-
-    Parameters
-    ----------
-    inside
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where it was not measured.
-    """
+    """Show how well directions place terms, by layer; None where it was not measured."""
     parts = inside.of_models("directions")
     if not parts:
         return None
@@ -145,7 +129,7 @@ def _figure(part: pl.DataFrame, model: str, name: str) -> Figure:
     )
     caption = (
         f"Accuracy of the directions by layer: {model}. Share of terms on the side where the "
-        f"dictionary has them, 0 to 1. Band: {interval_said(part)} (Wilson); dashed line: always "
+        f"dictionary has them, 0 to 1. Band: {interval_title(part)} (Wilson); dashed line: always "
         f"naming the more frequent side.{left}"
     )
     titles = {", ".join(filter(None, panel)): panel for panel, _ in panels}
@@ -159,7 +143,7 @@ def _dimension(name: str) -> str:
 
 def _table(part: pl.DataFrame, model: str) -> Table:
     frame = at_one_layer(part)
-    told = interval_said(frame)
+    told = interval_title(frame)
     return render_table(
         frame,
         f"{model}, {layer_said(frame['layer'][0])}: accuracy with its {told} (Wilson), balanced "
@@ -178,3 +162,71 @@ def _table(part: pl.DataFrame, model: str) -> Table:
             Column("High", lambda r: count(r["n_high"])),
         ],
     )
+
+
+#: The space whose differences are drawn.
+SPACE = "broad"
+
+_BY_LAYER = (
+    "A profile is a mean over layers. Here each layer is laid on its own directions and "
+    "standardised on its own: opposite signs, which cancel in the mean, show. Filled points: p "
+    "(Holm) below .05, adjusted for the dimensions and pairs of one layer, not for the number of "
+    "layers; of many layers a few stand out by chance."
+)
+
+
+def layer_section(inside: Representation) -> Section | None:
+    """Show the differences of each pair of groups over the layers.
+
+    None where no model has two layers with differences.
+    """
+    parts = [
+        (f"{model}, {words}", part)
+        for model, frame in inside.of_models("differences")
+        for (words,), part in frame.filter(pl.col("layer") != MEAN, space=SPACE).group_by(
+            "words", maintain_order=True
+        )
+        if len(layers(part)) > 1
+    ]
+    if not parts:
+        return None
+    names = numbered("representation-layers", len(parts))
+    return Section(
+        key="representation-layers",
+        title="Layer by layer",
+        short="Layer by layer",
+        text=(_BY_LAYER,),
+        figures=tuple(
+            _difference_figure(part, about, name)
+            for (about, part), name in zip(parts, names, strict=True)
+        ),
+    )
+
+
+def _difference_figure(part: pl.DataFrame, about: str, name: str) -> Figure:
+    order = layers(part)
+    places = {layer: place for place, layer in enumerate(order)}
+    placed = part.sort(pl.col("layer").replace_strict(places), maintain_order=True)
+    panels = [
+        ((pairs(mine.row(0, named=True)), reading), mine)
+        for reading, own in split(placed, "contexts", "removed")
+        for _, mine in split(own, "first", "second")
+    ]
+    rows = [
+        point(", ".join(filter(None, panel)), row["dimension"], row, "estimate")
+        for panel, mine in panels[:MOST_PANELS]
+        for row in mine.iter_rows(named=True)
+    ]
+    titles = {", ".join(filter(None, panel)): panel for panel, _ in panels}
+    axis = around("Difference (standard deviations)", rows, 0.5)
+    left = (
+        f" Drawn are the first {MOST_PANELS} of {len(panels)} panels."
+        if len(panels) > MOST_PANELS
+        else ""
+    )
+    caption = (
+        f"Difference between groups by layer: {about}. In standard deviations of the compared "
+        "words at that layer; dotted line: neutral 0. Above: the group named first is nearer to "
+        f"the high pole. Band: {interval_title(part)}; filled points: p (Holm) below .05.{left}"
+    )
+    return Figure(name, caption, spread_said(rows), layer_curves(rows, axis, order, titles))

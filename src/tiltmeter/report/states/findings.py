@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.prose import interval, number, p_value
-from tiltmeter.report.states.associations import COMPARABLE, at_the_end
+from tiltmeter.report.prose import interval, interval_title, number, p_value
+from tiltmeter.report.states.associations import COMPARABLE, at_the_end, titled
 from tiltmeter.report.states.directions import cut_said
 from tiltmeter.report.states.relations import strongest
 from tiltmeter.report.states.results import (
@@ -17,14 +17,12 @@ from tiltmeter.report.states.results import (
     Representation,
     at_one_layer,
     first_reading,
-    interval_said,
     layer_said,
     layers,
     pairs,
     said,
     split,
 )
-from tiltmeter.report.states.tables import titled
 
 __all__ = ["findings"]
 
@@ -37,15 +35,7 @@ Finding = tuple[str, str, str]
 def findings(inside: Representation) -> list[Finding]:
     """Say what was found.
 
-    Parameters
-    ----------
-    inside
-        A results directory.
-
-    Returns
-    -------
-    list of tuple
-        What it is about, model, text; the models of a kind one after the other.
+    Result: what it is about, model, text; the models of a kind one after the other.
     """
     found: list[Finding] = []
     for model, part in inside.of_models("differences"):
@@ -72,7 +62,7 @@ def _profile(part: pl.DataFrame) -> str:
         return "No difference could be measured; see the notes."
     sure = [row for row in known if row["p_holm"] is not None and row["p_holm"] < ALPHA]
     unsure = [row for row in known if row not in sure]
-    told = interval_said(own)
+    told = interval_title(own)
     parts = [_higher(row, told) for row in sure]
     if len(unsure) > MOST_NAMED:
         rest = f"the other {len(unsure)}" if sure else f"all {len(unsure)}"

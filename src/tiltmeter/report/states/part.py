@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tiltmeter.report.names import first_few
 from tiltmeter.report.plan import Plan, spaced
+from tiltmeter.report.prose import first_few
 from tiltmeter.report.sections import Part, Passage, Source, Term, made_with, told
 from tiltmeter.report.states.associations import association_section
-from tiltmeter.report.states.directions import direction_section
+from tiltmeter.report.states.directions import direction_section, layer_section
 from tiltmeter.report.states.findings import findings
-from tiltmeter.report.states.layers import layer_section
 from tiltmeter.report.states.profiles import SCALE, profile_section
 from tiltmeter.report.states.relations import relation_section
 from tiltmeter.report.states.results import Representation, read_representation
@@ -101,15 +100,8 @@ _REMOVAL = (
 def state_part(directory: Path) -> Part | None:
     """Make the part of a report about representation.
 
-    Parameters
-    ----------
-    directory
-        A results directory; a section whose table is absent is left out.
-
-    Returns
-    -------
-    Part or None
-        None where there is no table about representation.
+    `directory`: a results directory; a section whose table is absent is left out.
+    None where there is no table about representation.
     """
     inside = read_representation(directory)
     if inside is None:

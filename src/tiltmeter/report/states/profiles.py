@@ -12,22 +12,19 @@ import polars as pl
 
 from tiltmeter.report.drawing.charts import Row
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.intervals import around
-from tiltmeter.report.drawing.rows import STAR, label, profile_rows
-from tiltmeter.report.networks.results import numbered
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.drawing.intervals import STAR, around, profile_rows, shortened
+from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.states.results import (
     ALPHA,
     Representation,
     at_one_layer,
-    interval_said,
     layer_said,
     pairs,
+    reading_columns,
     split,
 )
-from tiltmeter.report.states.tables import difference_table, word_table
-from tiltmeter.report.tables import Table, count
+from tiltmeter.report.tables import Column, Table, count, render_table
 
 __all__ = ["SCALE", "profile_section"]
 
@@ -38,6 +35,8 @@ SCALE = (
 
 #: Ways of reading a model (contexts, components removed) that stand side by side.
 MOST_READINGS = 4
+#: Rows of a table on the page; the files have all.
+MOST_ROWS = 150
 #: A table of up to this many rows stands open.
 MOST_OPEN = 12
 #: Words on their own in a drawing; the table has all.
@@ -69,17 +68,8 @@ _TESTS = (
 def profile_section(inside: Representation, space: str) -> Section | None:
     """Show where groups stand on the dimensions of a space.
 
-    Parameters
-    ----------
-    inside
-        A results directory.
-    space
-        ``broad`` or ``fine``.
-
-    Returns
-    -------
-    Section or None
-        None where no profile was measured in it.
+    `space`: ``broad`` or ``fine``.
+    None where no profile was measured in it.
     """
     parts = [
         (model, words, part)
@@ -126,10 +116,7 @@ def _left_out(parts: list[tuple[str, str, pl.DataFrame]]) -> tuple[str, ...]:
 
 
 def _figure(
-    shown: list[tuple[str, pl.DataFrame]],
-    differences: pl.DataFrame,
-    terms: pl.DataFrame,
-    name: str,
+    shown: list[tuple[str, pl.DataFrame]], differences: pl.DataFrame, terms: pl.DataFrame, name: str
 ) -> Figure | None:
     rows: list[Row] = []
     kept = shown[:MOST_READINGS]
@@ -148,7 +135,7 @@ def _figure(
     several = any(row["kind"] == "individual" for row in rows)
     caption = (
         f"Profile of {about['words']}: {about['model']}, {layer_said(about['layer'])}. {SCALE} "
-        f"Dot: mean of a group; line: its {interval_said(part)}."
+        f"Dot: mean of a group; line: its {interval_title(part)}."
         + (" Diamond: a word on its own, its interval over its contexts." if several else "")
         + (f" {STAR}: groups differ, p (Holm) below .05." if _starred(rows) else "")
     )
@@ -193,7 +180,7 @@ def _individual(row: Mapping[str, Any], panel: str) -> Row:
         "dimension": row["dimension"],
         "lane": f"word {row['term']}",
         "individual": row["term"],
-        "label": label(row["term"]),
+        "label": shortened(row["term"]),
         "mean": value,
         "low": low,
         "high": high,
@@ -259,10 +246,10 @@ def _tables(differences: pl.DataFrame, terms: pl.DataFrame, about: str) -> list[
     tables = []
     if not differences.is_empty():
         summary = f"Table of differences: {about}" if differences.height > MOST_OPEN else ""
-        tables.append((summary, difference_table(differences, about)))
+        tables.append((summary, _difference_table(differences, about)))
     own = terms.filter(pl.col("group").is_null())
     if not own.is_empty():
-        tables.append((f"Table of words on their own: {about}", word_table(own, about)))
+        tables.append((f"Table of words on their own: {about}", _word_table(own, about)))
     return tables
 
 
@@ -274,3 +261,52 @@ def _notes(inside: Representation, space: str) -> tuple[str, tuple[str, ...]]:
         for row in noted.iter_rows(named=True)
     )
     return "Notes", tuple(told)
+
+
+def _difference_table(frame: pl.DataFrame, about: str) -> Table:
+    """Set out differences of groups, at one layer."""
+    told = interval_title(frame)
+    layer = layer_said(frame["layer"][0])
+    return render_table(
+        frame.head(MOST_ROWS),
+        f"{about}, {layer}: differences of means in standard deviations of the compared words, "
+        f"neutral 0, with their {told} (Welch). t: Student’s, equal variances, as published. p "
+        "(Holm), p (BH): adjusted for all dimensions and pairs. p (shuffled): groups of words "
+        "shuffled. d: Cohen’s."
+        + (f" The first {MOST_ROWS} of {frame.height} rows." if frame.height > MOST_ROWS else ""),
+        [
+            Column("Dimension", lambda r: r["dimension"], "head"),
+            Column("Compared", pairs, "head"),
+            *reading_columns(frame),
+            Column("Difference", lambda r: number(r["estimate"])),
+            Column(told, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("t", lambda r: number(r["statistic"])),
+            Column("df", lambda r: "" if r["df"] is None else f"{r['df']:g}"),
+            Column("p", lambda r: p_value(r["p"])),
+            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            Column("p (BH)", lambda r: p_value(r["p_bh"])),
+            Column("p (shuffled)", lambda r: p_value(r["p_permutation"])),
+            Column("d", lambda r: number(r["effect_size"])),
+            Column("Words", lambda r: f"{count(r['n_first'])}, {count(r['n_second'])}"),
+        ],
+    )
+
+
+def _word_table(frame: pl.DataFrame, about: str) -> Table:
+    """Set out words that stand for themselves, at one layer."""
+    told = interval_title(frame)
+    return render_table(
+        frame.head(MOST_ROWS),
+        f"{about}, {layer_said(frame['layer'][0])}: words that stand for themselves, in standard "
+        f"deviations of the compared words; neutral 0. Their {told} is over contexts; there is "
+        "none with fewer than two."
+        + (f" The first {MOST_ROWS} of {frame.height} rows." if frame.height > MOST_ROWS else ""),
+        [
+            Column("Word", lambda r: r["term"], "head"),
+            Column("Dimension", lambda r: r["dimension"], "head"),
+            *reading_columns(frame),
+            Column("Value", lambda r: number(r["coordinate"])),
+            Column(told, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("Contexts of the word", lambda r: count(r["n_contexts"])),
+        ],
+    )

@@ -13,21 +13,14 @@ import polars as pl
 from tiltmeter.report.drawing.cells import Grid, cells, classed
 from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.layer_curves import (
-    MOST_PANELS,
-    layer_curves,
-    point,
-    spread_said,
-)
-from tiltmeter.report.networks.results import numbered
+from tiltmeter.report.drawing.layer_curves import MOST_PANELS, layer_curves, point, spread_said
 from tiltmeter.report.plan import spaced
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.states.results import (
     ALPHA,
     MEAN,
     Representation,
-    interval_said,
     layer_said,
     layers,
     said,
@@ -61,18 +54,7 @@ _FITS = (
 
 
 def relation_section(inside: Representation) -> Section | None:
-    """Show how answers and states go together by layer.
-
-    Parameters
-    ----------
-    inside
-        A results directory.
-
-    Returns
-    -------
-    Section or None
-        None where they were not joined.
-    """
+    """Show how answers and states go together by layer; None where they were not joined."""
     real = pl.col("layer").is_not_null() & (pl.col("layer") != MEAN)
     held = [
         (model, part)
@@ -185,7 +167,7 @@ def _curves(part: pl.DataFrame, model: str) -> Figure:
     caption = (
         f"Correlation of answers and representation by layer: {model}. r from −1 to 1; dotted "
         f"line: neutral 0. Lines: what answers without a score count as. Band: "
-        f"{interval_said(part)} (Fisher’s z); filled points: p (Holm) below .05."
+        f"{interval_title(part)} (Fisher’s z); filled points: p (Holm) below .05."
     )
     axis = Axis("r", -1, 1, 0)
     return Figure("", caption, spread_said(rows), layer_curves(rows, axis, order, {}))
@@ -198,7 +180,7 @@ def _table(part: pl.DataFrame, model: str) -> Table:
         top, last = strongest(mine), mine.filter(layer=layers(mine)[-1]).row(0, named=True)
         picked += [{**top, "which": "strongest"}] if top else []
         picked += [{**last, "which": "last"}]
-    told = interval_said(part)
+    told = interval_title(part)
     return render_table(
         pl.DataFrame(picked, schema={**part.schema, "which": pl.String()}),
         f"{model}: correlation at the layer where it is strongest and at the last, with its {told} "
@@ -235,7 +217,7 @@ def _fit_table(part: pl.DataFrame, model: str) -> Table:
             for which, rows in (("answers", spoken), ("best layer", best), ("last layer", end))
             for row in rows.iter_rows(named=True)
         ]
-    told = interval_said(part)
+    told = interval_title(part)
     return render_table(
         pl.DataFrame(picked, schema={**part.schema, "which": pl.String()}),
         f"{model}: decisions predicted from answers and from hidden states. Coefficient: log odds "

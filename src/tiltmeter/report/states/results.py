@@ -13,27 +13,15 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.names import cut, shown_names
 from tiltmeter.report.plan import Plan, read_plan
-from tiltmeter.report.prose import visible
+from tiltmeter.report.prose import cut, shown_names, visible
+from tiltmeter.report.tables import Column, Render
 from tiltmeter.results import beside
 from tiltmeter.results.directory import TABLES, read_detail, read_estimates
 
-__all__ = [
-    "ALPHA",
-    "FACTS",
-    "MEAN",
-    "Representation",
-    "at_one_layer",
-    "first_reading",
-    "interval_said",
-    "layer_said",
-    "layers",
-    "pairs",
-    "read_representation",
-    "said",
-    "split",
-]
+__all__ = ["ALPHA", "FACTS", "MEAN", "Representation", "at_one_layer", "first_reading",
+           "layer_said", "layers", "pairs", "reading_columns", "read_representation", "said",
+           "split"]  # fmt: skip
 
 #: The file that says what was read, beside the tables.
 FACTS = "states.json"
@@ -68,19 +56,13 @@ _SIZES = ("n_first", "n_second", "n_toward", "n_against")
 class Representation:
     """Estimates of hidden states, fit to be shown and as they were read.
 
-    Parameters
-    ----------
-    directory
-        Where they stand.
-    facts
-        ``states.json``; empty where there is none.
-    names
-        The models, in the order they were given.
-    tables
-        ``profiles``, ``differences``, ``terms``, ``directions``, ``associations``, ``relations``
-        and ``fits``: a row per estimate, what its methods say side by side, texts fit to be shown.
-    written
-        The tables as they were read, those with rows.
+    `directory`: where they stand.
+    `facts`: ``states.json``; empty where there is none.
+    `names`: the models, in the order they were given.
+    `tables`: ``profiles``, ``differences``, ``terms``, ``directions``, ``associations``,
+        ``relations`` and ``fits``: a row per estimate, what its methods say side by side, texts fit
+        to be shown.
+    `written`: the tables as they were read, those with rows.
     """
 
     directory: Path
@@ -100,20 +82,9 @@ class Representation:
 def read_representation(directory: str | Path) -> Representation | None:
     """Read the estimates of hidden states in a results directory.
 
-    Parameters
-    ----------
-    directory
-        May hold ``estimates.parquet``, the details behind it, and ``states.json``.
-
-    Returns
-    -------
-    Representation or None
-        None where there are no such estimates.
-
-    Raises
-    ------
-    InputError
-        If a table or ``states.json`` is malformed.
+    `directory`: may hold ``estimates.parquet``, the details behind it, and ``states.json``.
+    Raises InputError if a table or ``states.json`` is malformed.
+    None where there are no such estimates.
     """
     path = Path(directory)
     if not (path / "estimates.parquet").is_file():
@@ -224,17 +195,9 @@ def _joined(rows: pl.DataFrame, details: pl.DataFrame) -> pl.DataFrame:
 def split(frame: pl.DataFrame, *columns: str) -> list[tuple[str, pl.DataFrame]]:
     """Split rows by columns.
 
-    Parameters
-    ----------
-    frame
-        Rows of one of the tables.
-    columns
-        What sets the parts apart.
-
-    Returns
-    -------
-    list of tuple
-        Each part, and in words what sets it apart from the others; empty where there is one.
+    `frame`: rows of one of the tables.
+    `columns`: what sets the parts apart.
+    Result: each part, and in words what sets it apart from the others; empty where there is one.
     """
     varied = [column for column in columns if frame[column].n_unique() > 1]
     return [
@@ -283,12 +246,6 @@ def layer_said(layer: str) -> str:
     return "mean over layers" if layer == MEAN else f"layer {layer}"
 
 
-def interval_said(frame: pl.DataFrame) -> str:
-    """Name the intervals of a table: "95% interval"."""
-    found = frame["confidence"].drop_nulls().unique().sort()
-    return f"{' or '.join(f'{100 * value:g}%' for value in found) or '95%'} interval"
-
-
 def pairs(row: Mapping[str, Any]) -> str:
     """Name the groups that are compared."""
     return " − ".join(filter(None, (row["first"], row["second"])))
@@ -327,3 +284,17 @@ def _shown(frame: pl.DataFrame, told: Mapping[str, str]) -> pl.DataFrame:
             each = {text: told[text] for text in texts.unique().drop_nulls()}
         changed.append(texts.replace_strict(each, default=None, return_dtype=pl.String))
     return frame.with_columns(changed)
+
+
+def reading_columns(frame: pl.DataFrame) -> list[Column]:
+    """Give columns for the contexts and the number of removed components, where these vary."""
+
+    def cell(key: str) -> Render:
+        return lambda r: "" if r[key] is None else str(r[key])
+
+    titles = {"Contexts": "contexts", "Removed": "removed"}
+    return [
+        Column(title, cell(key), "text")
+        for title, key in titles.items()
+        if frame[key].n_unique() > 1
+    ]

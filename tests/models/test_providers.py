@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import inspect_ai.model._providers.providers  # noqa: F401 - registers inspect's providers
+import pytest
+from inspect_ai._util.registry import registry_find
+
+from tiltmeter.models.providers import PROVIDERS, Provider, find_provider
+
+
+def test_every_listed_provider_is_one_that_inspect_knows() -> None:
+    found = registry_find(lambda info: info.type == "modelapi")
+    known = {name.rpartition("/")[2] for name in map(_name, found)}
+    assert set(PROVIDERS) <= known | {"tiltmeter"}
+
+
+def _name(entry: object) -> str:
+    from inspect_ai._util.registry import registry_info
+
+    return registry_info(entry).name
+
+
+@pytest.mark.parametrize("model", ["vllm/m", "vllm-completions/m", "vllm/a/b"])
+def test_a_provider_is_found_by_the_name_of_a_model(model: str) -> None:
+    assert find_provider(model) is PROVIDERS["vllm"]
+
+
+def test_of_an_unknown_provider_little_is_assumed() -> None:
+    unknown = find_provider("acme/m")
+    assert unknown == Provider() and unknown.top_logprobs == 20
+    assert not (unknown.local or unknown.seeded or unknown.exact or unknown.states)
+
+
+def test_only_the_embedded_model_scores_whole_options() -> None:
+    assert [name for name, one in PROVIDERS.items() if one.exact] == ["tiltmeter"]
