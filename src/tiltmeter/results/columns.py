@@ -84,7 +84,8 @@ COLUMNS: dict[str, Column] = {
         error="the provider's error, where there is no answer",
         reason="why there is no score: refused, neither, both, unparsed, truncated, low_coverage "
         "or error",
-        outcome="affective attribution: comedy, tragedy or neutral",
+        outcome="affective attribution: comedy, tragedy or neutral; of a regression: the column "
+        "that is regressed",
         read_by="decisions: who read the answer, rules or judge",
         span="the passage of the answer in which it was read",
         attribute="an attribute word or task",
@@ -97,8 +98,9 @@ COLUMNS: dict[str, Column] = {
         identity="identity of a study of networks: two categories of primes",
         targets="set of target words; null: of no set",
         prime="the word that is activated first; null: all primes of the identity",
-        first="what positive numbers favour: the first category, group or set of targets",
-        second="what negative numbers favour",
+        first="the first of two categories, groups, sets of targets or dimensions; a positive "
+        "difference favours it",
+        second="the second of the two",
         varied="what of the setting differs from the default: time_steps, norm, weights or "
         "retention; null: nothing",
         norm="by which activations are divided: l1, l2 or none",
@@ -132,7 +134,6 @@ COLUMNS: dict[str, Column] = {
         predictor="what the outcome is regressed on",
         part="value of the column by which rows were split; all: every row",
         formula="the model: 1, 1 + a, 1 + a + b",
-        label="labels given by hand",
         # inference
         method="how interval and p came about: clustered, published, permutation, bootstrap, "
         "rewired, mixed, …",
@@ -190,10 +191,6 @@ COLUMNS: dict[str, Column] = {
         n_b="nodes or edges of the second",
         n_shared="nodes or edges of both",
         hop="hops from the first word of the stream",
-        both_1="label and reading are both 1",
-        both_0="label and reading are both 0",
-        only_label_1="label 1, reading 0",
-        only_label_0="label 0, reading 1",
     ),
     **_of(
         pl.Float64(),
@@ -282,9 +279,6 @@ COLUMNS: dict[str, Column] = {
         delta_aic="difference from the lowest AIC of the same rows",
         delta_bic="difference from the lowest BIC of the same rows",
         akaike_weight="over the models of the same rows",
-        read_share="share of the labelled rows that were read",
-        agreement="share of the read rows that agree with the label",
-        kappa="Cohen's kappa",
     ),
     **_of(
         pl.Boolean(),

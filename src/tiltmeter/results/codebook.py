@@ -1,0 +1,71 @@
+"""The codebook: a page of every table and its columns, made from their schemas.
+
+``python -m tiltmeter.results.codebook > docs/columns.md`` writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from tiltmeter.results.columns import COLUMNS
+from tiltmeter.results.directory import TABLES, Table
+from tiltmeter.results.estimates import KEYS
+
+__all__ = ["codebook"]
+
+_INTRODUCTION = f"""\
+# Columns of the tables
+
+A results directory holds each of these tables once, as `<name>.parquet`; tables without rows are
+left out. A column means the same in every table. An empty field (null) is a missing number;
+`note`, `reason` or `because` says why it is missing.
+
+`estimates` has the numbers of every family; the other tables are the details behind them. Rows of
+`estimates` that agree in all columns from `family` to `{[*KEYS][-1]}` are about one estimate: one
+row for each `method` and `alternative`. Where `factor` is filled, the estimate is the difference
+candidate − baseline.
+"""
+
+_HEADINGS = {
+    "": "The one result",
+    "answers": "Answers to prompts",
+    "networks": "Association networks",
+    "states": "Hidden states",
+}
+
+_TYPES = {
+    pl.String(): "text",
+    pl.Int64(): "whole number",
+    pl.Float64(): "number",
+    pl.Boolean(): "true or false",
+    pl.List(pl.String()): "list of texts",
+}
+
+
+def codebook() -> str:
+    """Give the page ``docs/columns.md``: every table with its columns, types and meanings."""
+    parts = [_INTRODUCTION]
+    for family, heading in _HEADINGS.items():
+        tables = {name: table for name, table in TABLES.items() if table.family == family}
+        if tables:
+            parts.append(f"## {heading}\n")
+            parts += [_section(name, table) for name, table in tables.items()]
+    return "\n".join(parts)
+
+
+def _section(name: str, table: Table) -> str:
+    meaning = f"{table.meaning[0].upper()}{table.meaning[1:]}."
+    return "\n".join([f"### `{name}`", "", meaning, "", *_rows(table), ""])
+
+
+def _rows(table: Table) -> Iterator[str]:
+    yield "| column | type | meaning |"
+    yield "|---|---|---|"
+    for name, kind in table.schema.items():
+        yield f"| `{name}` | {_TYPES[kind]} | {COLUMNS[name].meaning} |"
+
+
+if __name__ == "__main__":
+    print(codebook(), end="")

@@ -1,0 +1,160 @@
+"""Every table is made of the columns that have a meaning, and the page about them is their own."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import random
+from contextlib import closing
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import tiltmeter.results
+from tiltmeter.asking.claim import claim
+from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.audits.tabulating import tabulate
+from tiltmeter.errors import InputError
+from tiltmeter.instruments.catalogue import INSTRUMENTS, MEASURES
+from tiltmeter.instruments.design import Design
+from tiltmeter.results import COLUMNS, LATER, LEVELS, Schema, check, columns
+from tiltmeter.results.codebook import codebook
+from tiltmeter.results.directory import TABLES, read_estimates
+from tiltmeter.results.estimates import KEYS
+from tiltmeter.results.measures import DETAILS
+from tiltmeter.results.records import Journal
+from tiltmeter.results.verdicts import VERDICTS
+from tiltmeter.stimuli import load_study
+
+PAGE = Path(__file__).parents[2] / "docs" / "columns.md"
+MODELS = ("m", "n")
+NAMES = tuple(INSTRUMENTS)
+
+
+def schemas() -> dict[str, Schema]:
+    """Every schema of the room, by module and name."""
+    found = {}
+    for module in pkgutil.iter_modules(tiltmeter.results.__path__):
+        for name, value in vars(
+            importlib.import_module(f"tiltmeter.results.{module.name}")
+        ).items():
+            if isinstance(value, dict) and any(isinstance(v, pl.DataType) for v in value.values()):
+                found[f"{module.name}.{name}"] = value
+    return found
+
+
+@pytest.mark.parametrize("schema", [pytest.param(s, id=name) for name, s in schemas().items()])
+def test_a_schema_is_made_of_columns_that_have_a_meaning(schema: Schema) -> None:
+    assert {name: kind for name, kind in schema.items() if name not in COLUMNS} == {}
+    assert schema == columns(*schema)
+
+
+def test_every_column_stands_in_a_table_and_has_a_meaning() -> None:
+    assert set(COLUMNS) == {name for schema in schemas().values() for name in schema}
+    assert all(column.meaning and "\n" not in column.meaning for column in COLUMNS.values())
+    assert set(LATER) <= set(COLUMNS)
+
+
+# What a run writes
+
+
+def selection(name: str) -> Selection:
+    """Two stereotypes of an instrument's own study in one wording."""
+    study = load_study(INSTRUMENTS[name].study)
+    drawn = INSTRUMENTS[name].trials(study, Design("structured", 1))
+    chosen = drawn["stereotype"].unique(maintain_order=True)[:2].to_list()
+    wording = drawn.filter(pl.col("stereotype").is_in(chosen))["variation"][0]
+    return Selection(study, chosen, [wording], instrument=name)
+
+
+def answer(trial: dict[str, str], rng: random.Random) -> str:
+    """Choose at random among what the schema of a trial allows."""
+    offered = json.loads(trial["schema"])["properties"]
+    return json.dumps({key: rng.choice(one["enum"]) for key, one in offered.items()})
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a run of every instrument, with an intervention and two models."""
+    directory = tmp_path_factory.mktemp("run") / "r"
+    plan = Plan(
+        [selection(name) for name in NAMES], MODELS, modes=("structured",), iterations=4,
+        interventions={"none": None, "kind": "Be kind."},
+    )  # fmt: skip
+    claim(directory, plan)
+    rng = random.Random(0)
+    for model in MODELS:
+        with closing(Journal(directory, model)) as journal:
+            for trial in plan.trials().iter_rows(named=True):
+                given = {"response": answer(trial, rng), "stop_reason": "stop"}
+                journal.append({"trial_id": trial["trial_id"], **given})
+    tabulate(directory)
+    return directory
+
+
+def test_a_run_writes_the_tables_of_answers_and_no_others(run: Path) -> None:
+    written = {path.stem for path in run.glob("*.parquet")}
+    assert written == {name for name, table in TABLES.items() if table.family in ("", "answers")}
+
+
+@pytest.mark.parametrize("name", [n for n, t in TABLES.items() if t.family in ("", "answers")])
+def test_a_written_table_has_exactly_its_columns(run: Path, name: str) -> None:
+    table = pl.read_parquet(run / f"{name}.parquet")
+    assert table.schema == pl.Schema(TABLES[name].schema) and not table.is_empty()
+    assert not any(column.is_nan().any() for column in table.select(pl.selectors.float()))
+
+
+def test_estimates_are_told_apart_by_their_keys_method_and_alternative(run: Path) -> None:
+    estimates = read_estimates(run)
+    keys = estimates.select(*KEYS, "method", "alternative")
+    assert keys.filter(keys.is_duplicated()).is_empty()
+    assert set(estimates["family"]) == {"answers"} and set(estimates["level"]) <= {*LEVELS, None}
+    assert set(estimates["measure"]) <= {*MEASURES, *DETAILS}
+    assert set(estimates["verdict"].drop_nulls()) <= {*VERDICTS}
+    judged = estimates.filter(pl.col("verdict").is_not_null())
+    assert judged["because"].null_count() == 0 and set(judged["method"]) == {"clustered"}
+
+
+# Checks
+
+
+def test_a_table_of_columns_is_selected_ordered_and_cast() -> None:
+    frame = pl.DataFrame({"extra": [1], "n": [2.0], "model": ["m"]})
+    assert check(frame, columns("model", "n"), "t").rows() == [("m", 2)]
+
+
+def test_columns_that_came_later_may_be_missing() -> None:
+    found = check(pl.DataFrame({"model": ["m"]}), columns("model", *LATER), "t")
+    assert found.rows() == [("m", *[None] * len(LATER))]
+
+
+@pytest.mark.parametrize(
+    ("frame", "says"),
+    [
+        (pl.DataFrame({"model": ["m"]}), "t: missing column n, p; has model"),
+        (pl.DataFrame({"model": ["m"], "n": ["many"], "p": [0.1]}), "t: conversion .*many"),
+    ],
+)
+def test_what_does_not_fit_is_one_line(frame: pl.DataFrame, says: str) -> None:
+    with pytest.raises(InputError, match=says) as error:
+        check(frame, columns("model", "n", "p"), "t")
+    assert "\n" not in str(error.value)
+
+
+# The page
+
+
+def test_the_page_of_columns_is_made_from_the_schemas() -> None:
+    again = "python -m tiltmeter.results.codebook > docs/columns.md"
+    assert PAGE.read_text(encoding="utf-8") == codebook(), f"out of date; make it anew: {again}"
+
+
+def test_the_page_has_every_table_and_column() -> None:
+    page = codebook()
+    for name, table in TABLES.items():
+        section = page.split(f"### `{name}`\n")[1].split("\n### ")[0]
+        shown = [line.split("`")[1] for line in section.splitlines() if line.startswith("| `")]
+        assert shown == [*table.schema]
+        assert all(line.count(" | ") == 2 for line in section.splitlines() if line[:3] == "| `")
