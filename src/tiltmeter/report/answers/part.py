@@ -228,7 +228,7 @@ def _thresholds(plan: Plan) -> tuple[str, ...]:
     margin, floor = plan.number("margin"), plan.number("compliance_floor")
     limits = [] if margin is None else [f"Margin of equivalence: ±{margin}."]
     limits += [] if floor is None else [f"No verdict below a compliance of {floor}."]
-    return (" ".join(limits),) if terms else ()
+    return (" ".join(limits),) if limits else ()
 
 
 def _verdicts(results: Results) -> tuple[Term, ...]:
