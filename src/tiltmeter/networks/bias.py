@@ -133,18 +133,7 @@ def published_rows(
     lexicons: Lexicons | None,
     setting: Setting,
 ) -> list[Row]:
-    """Measure one network with the published tests alone.
-
-    Parameters
-    ----------
-    network, study, approaches, lexicons, setting
-        As for `measure_bias`.
-
-    Returns
-    -------
-    list of dict
-        Of `results.ESTIMATES`.
-    """
+    """Measure one network with the published tests alone; rows of `results.ESTIMATES`."""
     loaded, how = load_network_study(study), replace(setting, draws=0)
     made = (one for *_, one in _measured(network, loaded, approaches, lexicons, how))
     rows = [row for one in made for row in (effects(one) if isinstance(one, Contrast) else one)]

@@ -61,14 +61,9 @@ DIRECTIONS = {1: "above", -1: "below", 0: None}
 class Paired:
     """The activation of one set of targets by pairs of primes.
 
-    Parameters
-    ----------
-    targets
-        Words, the rows.
-    raw, normalised
-        Shape (targets, primes): primes of the first and the second category in turn.
-    sign
-        1 or −1 where a stereotype says which category activates these targets more; else 0.
+    `raw` and `normalised` have the shape (targets, primes): primes of the first and the second
+    category in turn. `sign` is 1 or −1 where a stereotype says which category activates these
+    targets more.
     """
 
     targets: tuple[str, ...]
@@ -101,21 +96,8 @@ class Contrast:
 def stereotypes(network: Network, identity: Stereotypes, about: Row, setting: Setting) -> Contrast:
     """Activate the primes of matched pairs; a set of targets per category.
 
-    Parameters
-    ----------
-    network
-        Where activation spreads.
-    identity
-        Pairs of primes and targets.
-    about
-        ``subject``, ``study``, ``identity`` and ``instrument``.
-    setting
-        How; of this network.
-
-    Raises
-    ------
-    InputError
-        If a prime or target is no node and the setting does not skip it.
+    `about` has ``subject``, ``study``, ``identity`` and ``instrument``. Raises InputError if a
+    prime or target is no node and the setting does not skip it.
     """
     first, second = identity.categories
     asked = [(pair[first], pair[second]) for pair in identity.pairs]
@@ -136,21 +118,9 @@ def emotions(
     about: Row,
     setting: Setting,
 ) -> Contrast:
-    """Activate both primes; a set of targets per emotion.
+    """Activate both primes; a set of targets per emotion of the lexicon (emotion → its words).
 
-    Parameters
-    ----------
-    network, about, setting
-        As for `stereotypes`; a norm of the setting goes before that of the identity.
-    identity
-        The two primes.
-    lexicon
-        Emotion → its words, from `lexicons.read_emotions`.
-
-    Raises
-    ------
-    InputError
-        If a prime is no node and the setting does not skip it.
+    As `stereotypes`; a norm of the setting goes before that of the identity.
     """
     first, second = identity.primes
     known = setting.present(network, identity.primes, "prime")
@@ -185,15 +155,7 @@ def _contrast(
 
 
 def activations(contrast: Contrast, categories: Mapping[str, str]) -> list[Row]:
-    """List the activation of every target by every prime.
-
-    Parameters
-    ----------
-    contrast
-        From `stereotypes`.
-    categories
-        Prime → its category.
-    """
+    """List the activation of every target by every prime; `categories` are those of the primes."""
     return [
         {
             "group": categories[prime],
@@ -210,19 +172,10 @@ def activations(contrast: Contrast, categories: Mapping[str, str]) -> list[Row]:
 
 
 def effects(contrast: Contrast) -> list[Row]:
-    """Test each set of targets, as published and by what else the setting asks for.
+    """Test each set of targets; rows of `results.ESTIMATES`.
 
-    Parameters
-    ----------
-    contrast
-        From `stereotypes` or `emotions`.
-
-    Returns
-    -------
-    list of dict
-        Of `results.ESTIMATES`, for each set of targets: its published test, the test over swapped
-        primes and, where targets are drawn, the interval. Without targets or primes there is no
-        estimate, and a note.
+    Of each the published test, the test over swapped primes and, where the setting draws targets,
+    the interval. Without targets or primes there is no estimate, and a note.
     """
     rows = [
         row for name, paired in contrast.sets.items() for row in _effect(contrast, name, paired)

@@ -24,19 +24,10 @@ Array = NDArray[np.float64]
 
 
 def differences(contrasts: Iterable[Contrast]) -> list[Row]:
-    """Compare the effects of every two networks, on the targets they share.
+    """Compare the effects of every two networks; rows of `results.ESTIMATES`.
 
-    Parameters
-    ----------
-    contrasts
-        Of several networks and identities.
-
-    Returns
-    -------
-    list of dict
-        Of `results.ESTIMATES`. The network given first is the candidate. Both networks are drawn
-        the same targets, so what moves both cancels. Where both have the same primes, a row more
-        correlates their activations over pairs of prime and target.
+    The network given first is the candidate. Where both have the same primes, a row more correlates
+    their activations over pairs of prime and target.
     """
     rows: list[Row] = []
     keyed: dict[tuple[str, str], list[Contrast]] = {}

@@ -42,24 +42,10 @@ UNREACHABLE = -1
 
 
 def distances(network: Network, sources: NDArray[np.integer]) -> NDArray[np.int32]:
-    """Count the hops from some words to all words.
+    """Count the hops from some places, as `Network.places` gives them, to all words.
 
-    Parameters
-    ----------
-    network
-        Directed or not; edges of a directed network are followed forwards.
-    sources
-        Places of the words to start from, as `Network.places` gives them.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (sources, nodes), int32: hops on the shortest path, −1 where there is none.
-
-    Raises
-    ------
-    InputError
-        If a source is no place in the network.
+    Shape (sources, nodes), int32; −1 where there is no path. Edges of a directed network are
+    followed forwards. Raises InputError if a source is no place in the network.
 
     Examples
     --------
@@ -103,18 +89,8 @@ def levels(
 ) -> Iterator[tuple[int, NDArray[np.uint64]]]:
     """Search from at most 64 nodes, level by level.
 
-    Parameters
-    ----------
-    edges
-        As `arrivals` sorts them.
-    starts
-        At most 64 places.
-
-    Yields
-    ------
-    tuple
-        Hops (from 1), and per node a word whose bit j is set where the node is first reached
-        from source j at this level.
+    Yields the hops (from 1), and per node a word whose bit j is set where the node is first reached
+    from source j at this level.
     """
     bits = np.uint64(1) << np.arange(len(starts), dtype=np.uint64)
     seen = np.zeros(edges.size, dtype=np.uint64)
@@ -150,13 +126,7 @@ def _unpack(words: NDArray[np.uint64]) -> NDArray[np.bool_]:
 
 
 def count_by_hops(edges: Arrivals, starts: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Count the ordered pairs (source, reached node) by the hops between them.
-
-    Returns
-    -------
-    numpy.ndarray
-        int64; at place h the pairs h hops apart, at place 0 nothing.
-    """
+    """Count the ordered pairs (source, reached node) by the hops between them: place h, h hops."""
     counts = [0]
     for first in range(0, len(starts), SOURCES):
         for hops, reached in levels(edges, starts[first : first + SOURCES]):
@@ -173,14 +143,9 @@ _Index = NDArray[np.intp]
 
 
 class ShortestPaths:
-    """The shortest paths of a network, looked for from both ends at once.
+    """The shortest paths of a network, searched from both ends at once to visit few words.
 
-    So far fewer words are visited than from one end alone.
-
-    Parameters
-    ----------
-    network
-        Where to look; in a directed one edges are followed from cue to answer.
+    In a directed network edges are followed from cue to answer.
     """
 
     def __init__(self, network: Network) -> None:
@@ -190,18 +155,7 @@ class ShortestPaths:
         self._mark = np.empty(len(network), dtype=np.intp)
 
     def edges(self, source: int, target: int) -> list[Edge]:
-        """List the edges of all shortest paths between two nodes.
-
-        Parameters
-        ----------
-        source, target
-            Two different nodes.
-
-        Returns
-        -------
-        list
-            Layer by layer from the source; empty where there is no path.
-        """
+        """List the edges of all shortest paths between two different nodes, hop by hop."""
         hops = np.full((2, len(self.network)), -1, dtype=np.int32)
         hops[0, source] = hops[1, target] = 0
         fronts = [np.array([source]), np.array([target])]
@@ -255,21 +209,8 @@ class ShortestPaths:
 def strongest(edges: Sequence[Edge], source: int, target: int, most: int) -> set[int]:
     """Choose the paths of the strongest links, whole, until there are `most` inner nodes.
 
-    A path is as strong as its weakest edge; among equals the largest sum of weights goes first.
-
-    Parameters
-    ----------
-    edges
-        Of all shortest paths, layer by layer.
-    source, target
-        Their ends.
-    most
-        How many nodes to choose besides these; one path is chosen even where it has more.
-
-    Returns
-    -------
-    set
-        The nodes of the paths, the ends among them.
+    A path is as strong as its weakest edge; among equals the largest sum of weights goes first. One
+    path is chosen even where it has more nodes. Gives the nodes of the paths, the ends among them.
     """
     turned = [(end, start, weight) for start, end, weight in reversed(edges)]
     to, onward = _weakest(edges, source), _weakest(turned, target)

@@ -44,16 +44,9 @@ HOLD = 1_200_000_000
 class Following:
     """Which primes run, which follow, and what a follower gives to whom.
 
-    Parameters
-    ----------
-    given
-        Column v: what v gives to its neighbours in a step.
-    kept
-        The share q that a follower keeps.
-    leaders, others
-        Places of primes that run, with followers and without.
-    of
-        Leader → its followers.
+    Column v of `given` is what v gives to its neighbours in a step, `kept` the share q that a
+    follower keeps; `leaders` and `others` run, with followers and without, and `of` lists a
+    leader's followers.
     """
 
     given: sp.csc_array
@@ -71,23 +64,9 @@ class Following:
 def find_followers(step: sp.csc_array, places: Places, kept: float, most: int) -> Following:
     """Choose primes that need no run: no two of them are neighbours, and all neighbours run.
 
-    Words with few neighbours are taken first. Leaders are held until their last follower is made;
-    followers with many neighbours are left out as far as that keeps the number held down.
-
-    Parameters
-    ----------
-    step
-        The matrix of one step, shape (nodes, nodes).
-    places
-        The primes.
-    kept
-        What a word without a self-loop keeps of its activation in a step.
-    most
-        Leaders held at a time.
-
-    Returns
-    -------
-    Following
+    Words with few neighbours are taken first. Leaders are held until their last follower is made,
+    at most `most` at a time; followers with many neighbours are left out as far as that helps.
+    `kept` is what a word without a self-loop keeps of its activation in a step.
     """
     given = step.copy()
     alike = np.isclose(step.diagonal(), kept, rtol=1e-12, atol=0.0)
@@ -142,23 +121,9 @@ def run_all(
 ) -> Iterator[tuple[NDArray[np.intp], Array]]:
     """Run primes in blocks, those near each other in the matrix together.
 
-    Parameters
-    ----------
-    step
-        The matrix of one step, shape (nodes, nodes).
-    places
-        The primes, as places in the matrix.
-    how
-        With steps and start.
-    hold
-        Bytes that may be held so that some primes need not run.
-
-    Yields
-    ------
-    at : numpy.ndarray
-        Which of the primes the block has.
-    block : numpy.ndarray
-        Shape (nodes, primes of the block): their activation.
+    `step` is the matrix of one step, `places` are the primes in it; `hold` bytes may be held so
+    that some primes need not run. Yields which of the primes a block has, and their activation,
+    shape (nodes, primes of the block).
     """
     which = np.empty(step.shape[0], dtype=np.intp)
     which[places] = np.arange(len(places))

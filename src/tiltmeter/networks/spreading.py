@@ -243,13 +243,7 @@ def spread(
 
 
 def transition(network: Network, spreading: Spreading) -> sp.csr_array:
-    """Make the matrix that takes the activation of one step to that of the next.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Shape (nodes, nodes): r·I + (1 − r)·Pᵀ.
-    """
+    """Make the matrix of one step, r·I + (1 − r)·Pᵀ, shape (nodes, nodes)."""
     size = len(network)
     retention = np.broadcast_to(np.asarray(spreading.retention, dtype=np.float64), size)
     weights = network.weights
@@ -276,15 +270,8 @@ def _prepare(
 
     The cache then serves many primes. By columns, since each entry then adds to another row than
     the one before and need not wait for it. It is kept for the next call with the same network, as
-    bias is measured of one identity and setting after another.
-
-    Returns
-    -------
-    step : scipy.sparse.csc_array
-    back : numpy.ndarray
-        Shape (nodes,): where each node stands in it.
-    how : Spreading
-        With steps and start.
+    bias is measured of one identity and setting after another. Gives the matrix, where each node
+    stands in it, and the spreading with steps and start.
     """
     how = (spreading or Spreading()).within(network)
     wanted = (np.asarray(how.retention).tobytes(), how.weighted, how.spreadr_loops)

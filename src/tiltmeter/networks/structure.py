@@ -53,19 +53,9 @@ class PathLength(NamedTuple):
 
 
 def largest_component(network: Network) -> Network:
-    """Keep the largest connected component.
+    """Keep the largest connected component; of a directed network, weakly connected.
 
-    Parameters
-    ----------
-    network
-        Components of a directed network are weakly connected: the direction of edges is no
-        matter.
-
-    Returns
-    -------
-    Network
-        The words of the component, in their order; of components of one size, that with the
-        network's first word.
+    Of components of one size, that with the network's first word.
     """
     count, labels = connected_components(network.weights, directed=True, connection="weak")
     if count == 1:

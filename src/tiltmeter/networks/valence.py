@@ -42,31 +42,11 @@ def slopes(
     about: Mapping[str, Any],
     setting: Setting,
 ) -> list[dict[str, Any]]:
-    """Fit a model per prime, and one of all primes for the joint test.
+    """Fit a model per prime, and one of all primes for the joint test; rows of `results.ESTIMATES`.
 
-    Parameters
-    ----------
-    network
-        Where activation spreads.
-    identity
-        The primes.
-    ratings
-        Word → valence, 0 to 1, from `lexicons.read_valence`.
-    about
-        ``subject``, ``study``, ``identity`` and ``instrument``.
-    setting
-        How; of this network.
-
-    Returns
-    -------
-    list of dict
-        Of `results.ESTIMATES`: of each prime and of the joint test what the binomial model says,
-        and what the sandwich does. `n` counts the rated nodes.
-
-    Raises
-    ------
-    InputError
-        If a prime is no node and the setting does not skip it.
+    Of each what the binomial model says, and what the sandwich does; `n` counts the rated nodes.
+    `ratings` are valences from 0 to 1, `about` has ``subject``, ``study``, ``identity`` and
+    ``instrument``. Raises InputError if a prime is no node and the setting does not skip it.
     """
     norm = setting.norm or "l2"
     primes = setting.present(network, identity.primes, "prime")
