@@ -13,7 +13,7 @@ from tiltmeter.report.plan import Plan
 from tiltmeter.report.tables import Column, Table, render_table
 
 __all__ = ["Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section", "Source",
-           "Term", "in_order", "made_with", "told"]  # fmt: skip
+           "Term", "findings_or_table", "in_order", "made_with"]  # fmt: skip
 
 #: Above this many findings they stand in a table.
 MOST_SENTENCES = 6
@@ -178,7 +178,7 @@ class Part:
             yield from section.figures
 
 
-def told(
+def findings_or_table(
     found: Sequence[tuple[str, str, str]], heads: tuple[str, str], caption: str, nothing: str
 ) -> dict[str, Any]:
     """Give findings as a part has them: as sentences, or in a table where there are many.

@@ -101,7 +101,7 @@ def answer_part(directory: Path) -> Part | None:
         return None
     results = heed_controls(read_results(directory))
     plan, asked, picked = results.plan, all_asked(results), examples(results)
-    told = sum(len(one.changes) for one in asked) <= MOST_CHANGES
+    few_changes = sum(len(one.changes) for one in asked) <= MOST_CHANGES
     names = plan.texts("models") or tuple(results.estimates["model"].drop_nulls().unique())
     dimensions, decides = bool(_dimensions(asked)), any(one.decides for one in asked)
     made = (
@@ -116,7 +116,7 @@ def answer_part(directory: Path) -> Part | None:
         names=names,
         facts=_facts(plan, _dimensions(asked)),
         measured=_measured(results, asked, picked),
-        findings=_findings(asked, told=told),
+        findings=_findings(asked, few_changes=few_changes),
         table=brief(asked, plan),
         sections=tuple(section for section in made if section),
         limits=_limits(results, asked),
@@ -135,7 +135,7 @@ def answer_part(directory: Path) -> Part | None:
                 key=f"part-{place}",
                 title=one.name,
                 note=scale(one.measure),
-                findings=(*one.answers, *(() if told else one.changes)) if asked[1:] else (),
+                findings=(*one.answers, *(() if few_changes else one.changes)) if asked[1:] else (),
                 sections=one.sections,
             )
             for place, one in enumerate(asked, 1)
@@ -143,7 +143,7 @@ def answer_part(directory: Path) -> Part | None:
     )
 
 
-def _findings(asked: Sequence[Asked], *, told: bool) -> tuple[Finding, ...]:
+def _findings(asked: Sequence[Asked], *, few_changes: bool) -> tuple[Finding, ...]:
     """Say in brief what was found: warnings beside a table, answers without one, and changes."""
     if not asked:
         return (Finding("", "There are no estimates in these results."),)
@@ -156,7 +156,7 @@ def _findings(asked: Sequence[Asked], *, told: bool) -> tuple[Finding, ...]:
             for row in one.briefs
             if row["warning"]
         ]
-    if told:
+    if few_changes:
         found += [
             change._replace(subject=_of(one, change.subject, several))
             for one in asked
@@ -183,7 +183,7 @@ def _facts(plan: Plan, dimensions: Sequence[str]) -> tuple[Term, ...]:
     """Say who was asked what, for the head of the page."""
     draws = f", {plan.text('iterations')} draws per stereotype, wording and mode"
     size = plan.text("size") + (draws if plan.text("iterations") else "")
-    told = (
+    terms = (
         ("Models", plan.texts("models")),
         ("Response modes", plan.texts("modes")),
         ("Wordings", plan.texts("variations")),
@@ -192,7 +192,7 @@ def _facts(plan: Plan, dimensions: Sequence[str]) -> tuple[Term, ...]:
         *(("Study", [one["title"] or one["name"]]) for one in plan.sources()),
         ("Size", [size] if plan.text("size") else []),
     )
-    shown = ((name, ", ".join(values)) for name, values in told)
+    shown = ((name, ", ".join(values)) for name, values in terms)
     return tuple(Term(name, text) for name, text in shown if text)
 
 
@@ -230,9 +230,9 @@ def _measure(one: Asked) -> Passage:
 
 def _thresholds(plan: Plan) -> tuple[str, ...]:
     margin, floor = plan.number("margin"), plan.number("compliance_floor")
-    told = [] if margin is None else [f"Margin of equivalence: ±{margin}."]
-    told += [] if floor is None else [f"No verdict below a compliance of {floor}."]
-    return (" ".join(told),) if told else ()
+    limits = [] if margin is None else [f"Margin of equivalence: ±{margin}."]
+    limits += [] if floor is None else [f"No verdict below a compliance of {floor}."]
+    return (" ".join(limits),) if limits else ()
 
 
 def _verdicts(results: Results) -> tuple[Term, ...]:
@@ -302,13 +302,13 @@ def _setting(plan: Plan) -> tuple[Term, ...]:
     """Say what it takes to ask the same again."""
     keys = {"Command": "command", "Seed": "seed", "Draws": "iterations", "Order": "order",
             "Word list": "word_list"}  # fmt: skip
-    told = [(title, plan.text(key)) for title, key in keys.items() if plan.text(key)]
+    terms = [(title, plan.text(key)) for title, key in keys.items() if plan.text(key)]
     for one in plan.sources():
         hashed = f", hash {one['study_hash']}" if one["study_hash"] else ""
-        told += [("Study", one["name"] + hashed)] if one["name"] else []
+        terms += [("Study", one["name"] + hashed)] if one["name"] else []
     given = plan.pairs("generation") + plan.pairs("versions")
-    told += [(name, value or "not set") for name, value in given]
-    return (*(Term(name, text, "code") for name, text in told), *made_with(plan))
+    terms += [(name, value or "not set") for name, value in given]
+    return (*(Term(name, text, "code") for name, text in terms), *made_with(plan))
 
 
 def _frames(results: Results) -> dict[str, pl.DataFrame]:

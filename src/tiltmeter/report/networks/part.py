@@ -18,7 +18,7 @@ from tiltmeter.report.networks.structure import stream_section, structure_sectio
 from tiltmeter.report.networks.valence import SCALE as SLOPE
 from tiltmeter.report.networks.valence import valence_section
 from tiltmeter.report.prose import first_few
-from tiltmeter.report.sections import Part, Passage, Source, Term, made_with, told
+from tiltmeter.report.sections import Part, Passage, Source, Term, findings_or_table, made_with
 
 __all__ = ["LIMITS", "network_part"]
 
@@ -100,7 +100,7 @@ def network_part(directory: Path) -> Part | None:
         names=networks.names,
         facts=tuple(Term(name, text) for name, text in facts if text),
         measured=(Passage("Association networks", (_MEASURED,), approaches),),
-        **told(
+        **findings_or_table(
             findings(networks),
             ("Identity", "Network"),
             "What was found, per identity and network. Effects have their interval in brackets.",
@@ -132,7 +132,7 @@ _SAID = {"True": "yes", "False": "no"}
 def _setting(networks: Networks) -> tuple[Term, ...]:
     """Give files and the setting of the spreading, and what stands where nothing was set."""
     facts, study = networks.facts, networks.study.text("name")
-    held = [
+    terms = [
         Term(
             one.text("of") or "File",
             f"{one.text('file') or 'not named'}, SHA-256 {one.text('sha256') or 'not known'}",
@@ -140,12 +140,12 @@ def _setting(networks: Networks) -> tuple[Term, ...]:
         )
         for one in facts.parts("files")
     ]
-    held += [Term("Study", study, "code")] if study else []
-    held += [
+    terms += [Term("Study", study, "code")] if study else []
+    terms += [
         Term(
             key.replace("_", " ").capitalize(),
             _SAID.get(value, value) or _DEFAULTS.get(key, "not set"),
         )
         for key, value in facts.pairs("setting")
     ]
-    return (*held, *made_with(facts))
+    return (*terms, *made_with(facts))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tiltmeter.report.plan import Plan, spaced
 from tiltmeter.report.prose import first_few
-from tiltmeter.report.sections import Part, Passage, Source, Term, made_with, told
+from tiltmeter.report.sections import Part, Passage, Source, Term, findings_or_table, made_with
 from tiltmeter.report.states.associations import association_section
 from tiltmeter.report.states.directions import direction_section, layer_section
 from tiltmeter.report.states.findings import findings
@@ -124,7 +124,7 @@ def state_part(directory: Path) -> Part | None:
         names=inside.names,
         facts=(Term("Models read inside", ", ".join(inside.names)),) * bool(inside.names),
         measured=(Passage("Representation", (_MEASURED,), approaches),),
-        **told(
+        **findings_or_table(
             findings(inside),
             ("Measure", "Model"),
             "What was found, per measure and model. Intervals stand in brackets.",
@@ -149,8 +149,8 @@ def _sources(inside: Representation) -> tuple[str, ...]:
     found = []
     for name, only, source in SOURCES:
         frame = inside.tables[name]
-        held = frame.filter(**only) if only else frame
-        found += [source] if not held.is_empty() else []
+        rows = frame.filter(**only) if only else frame
+        found += [source] if not rows.is_empty() else []
     removed = any((frame["removed"].fill_null(0) > 0).any() for frame in inside.tables.values())
     found += [_REMOVAL] if removed else []
     facts = inside.facts
@@ -162,24 +162,24 @@ def _sources(inside: Representation) -> tuple[str, ...]:
 
 def _setting(facts: Plan) -> tuple[Term, ...]:
     """Say what was read, and how."""
-    held = [(f"Model {one.text('name')}", _model(one)) for one in facts.parts("models")]
+    terms = [(f"Model {one.text('name')}", _model(one)) for one in facts.parts("models")]
     dictionary, contexts = facts.part("dictionary"), facts.part("contexts")
-    held.append(("Dictionary", _joined(
+    terms.append(("Dictionary", _joined(
         dictionary.text("name"), dictionary.text("file"), _counted(dictionary, "terms"),
         _counted(dictionary, "senses"), _hash(dictionary))))  # fmt: skip
-    held.append(("Contexts", _joined(
+    terms.append(("Contexts", _joined(
         contexts.text("kind"), contexts.text("file"), _counted(contexts, "contexts"),
         _hash(contexts))))  # fmt: skip
-    held += [(f"Words: {one.text('name')}", _words(one)) for one in facts.parts("words")]
-    held += [
+    terms += [(f"Words: {one.text('name')}", _words(one)) for one in facts.parts("words")]
+    terms += [
         (f"Tests: {one.text('study')}", _counted(one, "tests")) for one in facts.parts("tests")
     ]
     setting = facts.part("setting")
-    held += [
+    terms += [
         (spaced(key), value or ", ".join(setting.texts(key)))
         for key, value in facts.pairs("setting")
     ]
-    return (*(Term(name, text) for name, text in held if text), *made_with(facts))
+    return (*(Term(name, text) for name, text in terms if text), *made_with(facts))
 
 
 _LAST = {
