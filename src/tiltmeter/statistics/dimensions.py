@@ -64,7 +64,9 @@ def correlate_dimensions(estimates: pl.DataFrame) -> pl.DataFrame:
                 continue
             names = means["dimension"].unique(maintain_order=True)
             for a, b in combinations(names, 2):
-                both = means.filter(dimension=a).join(means.filter(dimension=b), on=level)
+                both = means.filter(dimension=a).join(
+                    means.filter(dimension=b), on=level, maintain_order="left"
+                )
                 points = both["estimate"].to_numpy(), both["estimate_right"].to_numpy()
                 stated = {**fixed, "subject": fixed["model"], "level": level, "n": len(points[0])}
                 stated |= {"first": a, "second": b}
