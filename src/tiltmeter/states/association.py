@@ -159,20 +159,20 @@ def test_associations(
 def _parted(flat: pl.DataFrame, draws: int) -> pl.DataFrame:
     """Give each method and alternative a row of its own."""
     over = pl.lit("tests of the study in the layer")
-    tested = flat.with_columns(p_holm=adjusted(holm, "study", "layer"), adjusted_over=over)
+    tested = flat.lazy().with_columns(p_holm=adjusted(holm, "study", "layer"), adjusted_over=over)
     sampled = tested.filter(method="random_effects")
     permuted = tested.filter(method="permutation")
-    one_sided = [*_STATED, *_TESTED, "p", "p_holm", "adjusted_over"]
+    one_sided = [*_STATED, *_TESTED, "p", "p_holm", "adjusted_over", "at"]
     parts = [
-        sampled.select(*one_sided, "se", *_INTERVAL, "at", alternative=pl.lit("greater")),
-        permuted.select(*one_sided, "at", alternative=pl.lit("greater")),
+        sampled.select(*one_sided, "se", *_INTERVAL, alternative=pl.lit("greater")),
+        permuted.select(*one_sided, alternative=pl.lit("greater")),
         tested.select(*_STATED, *_TESTED, "at", p="p_two_sided", alternative=pl.lit("two-sided")),
-        permuted.head(permuted.height if draws else 0).select(
-            *_STATED, *_INTERVAL, "at", method=pl.lit("bootstrap"), n_resamples=pl.lit(draws)
-        ),
     ]
+    if draws:
+        drawn = {"method": pl.lit("bootstrap"), "n_resamples": pl.lit(draws)}
+        parts.append(permuted.select(*_STATED, *_INTERVAL, "at", **drawn))
     whole = pl.concat(parts, how="diagonal_relaxed")
-    return whole.sort("at", maintain_order=True).drop("at")
+    return whole.sort("at", maintain_order=True).drop("at").collect()
 
 
 def _describe(test: WordTest, measure: str) -> dict[str, Any]:
