@@ -1,17 +1,30 @@
-"""Slopes of shares against statsmodels' binomial GLM."""
+"""The fit where Newton's steps overshoot; slopes of shares against statsmodels' binomial GLM."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from scipy.special import expit
 
 from tiltmeter.errors import InputError
-from tiltmeter.statistics.logit import equal_slopes, fit_shares
+from tiltmeter.statistics.logit import equal_slopes, fit_logit, fit_shares, separation, standardise
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(2, 0.1, size=(300, 3))
 Y = 1 / (1 + np.exp(-(X @ [1.0, -2.0, 0.5] + RNG.normal(size=300) * 0.4)))
+
+
+def test_a_maximum_that_whole_steps_miss_is_found() -> None:
+    """statsmodels 0.15 gives up (Logit), or reports coefficients of 1e15 as converged (GLM)."""
+    rng = np.random.default_rng(1071)
+    x = rng.lognormal(0, 2, size=(50, 3))
+    y = (rng.random(50) < expit(x[:, 0] - 2)).astype(float)
+    assert separation(y, x) is None
+    design, _ = standardise(x)
+    fit = fit_logit(y, design)
+    assert fit.converged
+    assert design.T @ (y - expit(design @ fit.coefficients)) == pytest.approx(0, abs=1e-9)
 
 
 def test_slopes_and_covariances_are_statsmodels() -> None:

@@ -9,13 +9,13 @@ Reference
     Econometrics 11(6), 619–632, the logit fitted to shares by quasi-likelihood.
 
 Measures
-    Coefficients on the scale of log odds, fitted by statsmodels. For CR2, which it lacks, the
-    logit is linearised where it was fitted: least squares of ``(y − p)/√v`` on ``X̃ = √v·X``, with
-    ``v = p(1 − p)``. With ``M = (X̃ᵀX̃)⁻¹ = LLᵀ`` and ``Z = X̃L`` the hat matrix is ``ZZᵀ``, and the
-    adjustment ``(I − Z_g Z_gᵀ)^(−1/2)`` of cluster g meets only ``Z_g``, so that the eigenvectors
-    of the k × k matrix ``G_g = Z_gᵀZ_g`` suffice: time and memory are linear in the rows. The
-    slopes of shares are consistent whatever their distribution, but their standard errors in a
-    binomial GLM are not, so those of the sandwich (HC1) stand beside them.
+    Coefficients on the scale of log odds. For the covariance the logit is linearised where it was
+    fitted: least squares of ``(y − p)/√v`` on ``X̃ = √v·X``, with ``v = p(1 − p)``. With
+    ``M = (X̃ᵀX̃)⁻¹ = LLᵀ`` and ``Z = X̃L`` the hat matrix is ``ZZᵀ``, and the adjustment
+    ``(I − Z_g Z_gᵀ)^(−1/2)`` of cluster g meets only ``Z_g``, so that the eigenvectors of the
+    k × k matrix ``G_g = Z_gᵀZ_g`` suffice: time and memory are linear in the rows. The slopes of
+    shares are consistent whatever their distribution, but their standard errors in a binomial GLM
+    are not, so those of the sandwich (HC1) stand beside them.
 
 Deviations from the source
     The square root is taken of the standardised matrix, as written above. R's clubSandwich takes
@@ -25,7 +25,6 @@ Deviations from the source
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,8 +49,11 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-#: The last step of the fit changes the deviance by less.
-_TOLERANCE = 1e-12
+#: Newton's method doubles its digits at every step; one that needs more has no maximum.
+_STEPS = 50
+
+#: A step that would raise the log-likelihood by less is the last.
+_DECREMENT = 1e-12
 
 #: A cluster with a leverage this close to 1 fits itself and tells nothing.
 _LEVERAGE = 1e-10
@@ -113,7 +115,7 @@ def log_likelihood(y: Array, eta: Array) -> Array:
 
 
 def fit_logit(y: Array, design: Array) -> Logit:
-    """Fit a logistic regression, a binomial GLM of statsmodels, by maximum likelihood.
+    """Fit a logistic regression by Newton's method.
 
     Parameters
     ----------
@@ -125,7 +127,7 @@ def fit_logit(y: Array, design: Array) -> Logit:
     Returns
     -------
     Logit
-        Its numbers mean nothing unless it converged, or where the outcomes are separated.
+        Its numbers mean nothing unless it converged.
 
     Examples
     --------
@@ -134,21 +136,35 @@ def fit_logit(y: Array, design: Array) -> Logit:
     >>> round(float(fit.coefficients[0]), 4), round(fit.log_likelihood, 4)
     (-1.0986, -2.2493)
     """
-    from statsmodels.genmod.families import Binomial  # slow to import
-    from statsmodels.genmod.generalized_linear_model import GLM
-    from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
+    beta = np.zeros(design.shape[1])
+    value, converged = float(log_likelihood(y, design @ beta).sum()), False
+    for _ in range(_STEPS):
+        score, information = _derivatives(y, design, beta)
+        if np.linalg.cond(information) > 1e14:
+            break
+        step = np.asarray(np.linalg.solve(information, score), dtype=np.float64)
+        converged = bool(score @ step < _DECREMENT)
+        beta, value = _ascend(y, design, beta, step, value)
+        if converged:
+            break
+    _, information = _derivatives(y, design, beta)
+    covariance = np.linalg.pinv(information, hermitian=True)
+    return Logit(beta, np.asarray(covariance, dtype=np.float64), value, converged)
 
-    model = GLM(y, design, family=Binomial())
-    with warnings.catch_warnings(), np.errstate(over="ignore"):
-        warnings.simplefilter("ignore", PerfectSeparationWarning)  # `separation` finds more
-        found = model.fit(tol=_TOLERANCE)
-    beta = np.asarray(found.params, dtype=np.float64)
-    eta = design @ beta
-    p = expit(eta)
-    # statsmodels gives the covariance before its last step.
-    covariance = np.linalg.pinv((design.T * (p * (1.0 - p))) @ design, hermitian=True)
-    value = float(log_likelihood(y, eta).sum())
-    return Logit(beta, np.asarray(covariance, dtype=np.float64), value, bool(found.converged))
+
+def _derivatives(y: Array, design: Array, beta: Array) -> tuple[Array, Array]:
+    p = expit(design @ beta)
+    return design.T @ (y - p), (design.T * (p * (1.0 - p))) @ design
+
+
+def _ascend(y: Array, design: Array, beta: Array, step: Array, value: float) -> tuple[Array, float]:
+    """Go along `step`, halved until the log-likelihood does not fall."""
+    for halving in range(30):
+        there = beta + step / 2**halving
+        reached = float(log_likelihood(y, design @ there).sum())
+        if reached >= value - 1e-12 * abs(value):
+            return there, reached
+    return beta, value
 
 
 def separation(y: Array, x: Array) -> str | None:
