@@ -10,8 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tiltmeter.audits.tabulating import estimate_scores
 from tiltmeter.report import write_report
-from tiltmeter.results import ESTIMATES, FACTORS, REASONS, RESPONSES, SCORES, WORDS, check
+from tiltmeter.results import FACTORS, RESPONSES, SCORES, WORDS, check
+from tiltmeter.results.directory import write_results
 
 
 def beside(name):
@@ -97,9 +99,6 @@ def words_of(text):
     return [word.replace("_", " ") for word in text.split()]
 
 
-APART = ["study", "instrument", "mode", "intervention", "dimension"]
-
-
 def filled(frame, schema, name):
     """Add the columns nothing here is about, as nulls."""
     absent = [pl.lit(None).alias(c) for c in schema if c not in frame.columns]
@@ -127,7 +126,7 @@ def plan(models, modes, keys):
         "versions": {"inspect-ai": "0.3.285", "python": "3.11"},
         "instruments": [
             {
-                "instrument": "word_association",
+                "name": "word_association",
                 "title": "LLM Word Association Test",
                 "low": -1,
                 "high": 1,
@@ -174,6 +173,7 @@ def scores(models, modes, keys, rng):
                 "study": "bai2025",
                 "instrument": "word_association",
                 "mode": mode,
+                "intervention": "none",
                 "category": category,
                 "stereotype": key,
                 "variation": variation,
@@ -221,82 +221,6 @@ def responses(scored):
     return filled(frame, RESPONSES, "responses")
 
 
-def estimates(scored):
-    """Rough numbers in the right columns; the tests here are not about statistics."""
-    whole = {
-        "cell": ["model", "category", "stereotype", "variation"],
-        "stereotype": ["model", "category", "stereotype"],
-        "category": ["model", "category"],
-        "model": ["model"],
-        "overall": [],
-    }
-    frames = [_estimate(scored, level, [*APART, *factors]) for level, factors in whole.items()]
-    frame = pl.concat(frames, how="diagonal_relaxed")
-    return filled(frame, ESTIMATES, "estimates").sort(
-        "level", "model", "mode", "category", "stereotype", "variation", nulls_last=True
-    )
-
-
-def _estimate(scored, level, factors):
-    mean, se = pl.col("mean"), pl.col("se")
-    first = pl.col("order") == "marginalized_first"
-    score = pl.col("score")
-    missing = pl.col("n") - pl.col("n_scored")
-    wide = ~pl.col("instrument").str.contains("decision")
-    low, neutral = -wide.cast(pl.Float64), 0.5 * (~wide).cast(pl.Float64)
-    return (
-        scored.group_by(factors)
-        .agg(
-            word_list=pl.col("word_list").first(),
-            scoring=pl.col("scoring").first(),
-            n=pl.len().cast(pl.Int64),
-            n_scored=score.count().cast(pl.Int64),
-            **{f"n_{r}": (pl.col("reason") == r).sum().cast(pl.Int64) for r in REASONS},
-            mean=score.mean(),
-            sd=score.std(),
-            se=score.std() / score.count().sqrt(),
-            order_effect=score.filter(first).mean() - score.filter(~first).mean(),
-            first_share=pl.col("first_share").mean(),
-        )
-        .with_columns(
-            level=pl.lit(level),
-            compliance=pl.col("n_scored") / pl.col("n"),
-            ci_low=mean - 2.1 * se,
-            ci_high=mean + 2.1 * se,
-            df=pl.lit(6.3),
-            t=mean / se,
-            naive_t=mean / se,
-            p=(-(mean / se).abs()).exp(),
-            p_holm=(-(mean / se).abs() / 2).exp(),
-            tost_margin=pl.lit(0.1),
-            tost_p=pl.lit(0.3),
-            tost_p_holm=pl.lit(0.4),
-            naive_p=(-(mean / se).abs() * 2).exp(),
-            cohen_d=mean / pl.col("sd"),
-            bound_low=(mean * pl.col("n_scored") + low * missing) / pl.col("n"),
-            bound_high=(mean * pl.col("n_scored") + missing) / pl.col("n"),
-            order_effect_low=pl.col("order_effect") - 0.08,
-            order_effect_high=pl.col("order_effect") + 0.08,
-            range_low=low,
-            range_high=pl.lit(1.0),
-            neutral=neutral,
-            conditional_on=pl.lit("one wording"),
-            confidence=pl.lit(0.95),
-        )
-        .with_columns(
-            verdict=pl.when(pl.col("compliance") < 0.8)
-            .then(pl.lit("no verdict: compliance"))
-            .when(pl.col("ci_low") > neutral)
-            .then(pl.lit("consistent"))
-            .when(pl.col("ci_high") < neutral)
-            .then(pl.lit("reversed"))
-            .when((mean - neutral).abs() < 0.05)
-            .then(pl.lit("equivalent"))
-            .otherwise(pl.lit("inconclusive"))
-        )
-    )
-
-
 def words(scored, rng):
     """A share for each word and pair of group words."""
     factors = [c for c in WORDS if c in FACTORS]
@@ -307,23 +231,30 @@ def words(scored, rng):
     frame = cells.join(sets, how="cross")
     centre = np.where(frame["set"] == "tied", 0.7, 0.35)
     share = np.clip(centre + rng.normal(0, 0.2, frame.height), 0, 1)
-    return filled(frame.with_columns(n=pl.lit(4), p=pl.Series(share)), WORDS, "words")
+    return filled(frame.with_columns(n=pl.lit(4), share=pl.Series(share)), WORDS, "words")
 
 
-def write_results(directory, *, models=("tiltmeter/smollm2",), modes=("structured",), keys=None):
-    """Write a results directory and give its path."""
-    rng = np.random.default_rng(7)
+def write_run(directory, described, scored, asked, words):
+    """Write a plan, scores and responses, and the tables that a run makes of the scores."""
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
+    (directory / "plan.json").write_text(json.dumps(described), encoding="utf-8")
+    scored.write_parquet(directory / "scores.parquet")
+    asked.write_parquet(directory / "responses.parquet")
+    tables = estimate_scores(directory / "scores.parquet")
+    details = {"words": words, **tables.details}
+    write_results(directory, "answers", tables.estimates, details)
+    return directory
+
+
+def write_associations(directory, *, models=("tiltmeter/smollm2",), modes=("structured",),
+                       keys=None):  # fmt: skip
+    """Write a results directory of one instrument and give its path."""
+    rng = np.random.default_rng(7)
     keys = list(keys or STEREOTYPES)
     scored = scores(list(models), list(modes), keys, rng)
-    text = json.dumps(plan(list(models), list(modes), keys))
-    (directory / "plan.json").write_text(text, encoding="utf-8")
-    scored.write_parquet(directory / "scores.parquet")
-    responses(scored).write_parquet(directory / "responses.parquet")
-    estimates(scored).write_parquet(directory / "estimates.parquet")
-    words(scored, rng).write_parquet(directory / "words.parquet")
-    return directory
+    described = plan(list(models), list(modes), keys)
+    return write_run(directory, described, scored, responses(scored), words(scored, rng))
 
 
 #: Directory → the figures of its report, where they were not drawn.
@@ -352,7 +283,7 @@ def page_of():
 @pytest.fixture(scope="session")
 def results(tmp_path_factory):
     """Results of one model in three modes, reported, with the files of all figures."""
-    directory = write_results(
+    directory = write_associations(
         tmp_path_factory.mktemp("results"), modes=["structured", "forced", "free"]
     )
     write_report(directory)
@@ -367,7 +298,7 @@ def page(results):
 @pytest.fixture
 def make_results(tmp_path):
     """Write a results directory of another make-up under `tmp_path`."""
-    return lambda name="made", **options: write_results(tmp_path / name, **options)
+    return lambda name="made", **options: write_associations(tmp_path / name, **options)
 
 
 @pytest.fixture

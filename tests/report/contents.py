@@ -1,15 +1,11 @@
 """Results of a study with dimensions and of affective attributions, seeded."""
 
-import json
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from tiltmeter.audits.content import attribution_contrasts, attributions
 from tiltmeter.results import RESPONSES, SCORES, WORDS
-from tiltmeter.statistics import correlate_dimensions, dimension_tests, rank_models
 
 DIMENSIONS = {"competence": "Competence", "sociability": "Sociability", "morality": "Morality"}
 STEREOTYPES = {
@@ -44,7 +40,7 @@ def plan(helpers, models, modes, dimensions, stereotypes):
         "dimensions": {"mist2025": dimensions},
         "controls": {CONTROL: "positive"},
         "instruments": [
-            {"instrument": name, "title": title, "low": -1, "high": 1, "neutral": 0,
+            {"name": name, "title": title, "low": -1, "high": 1, "neutral": 0,
              "direction": "positive is against the marginalized group", "reference": "Li et al."}
             for name, title in INSTRUMENTS.items()
         ],
@@ -163,6 +159,7 @@ def controls(models, modes, found):
         {
             **fixed(model, mode, "age", INSECTS, draw),
             "study": CONTROL,
+            "control": "positive",
             "variation": variation,
             "instrument": "word_association",
             "trial_id": f"control.{mode}.{variation}.{draw}.{order}",
@@ -188,7 +185,7 @@ def words(scored, rng):
         pl.DataFrame({"attribute": WORDS_OF, "set": sets}), how="cross"
     )
     share = np.clip(rng.normal(0.5, 0.2, frame.height), 0, 1)
-    return frame.with_columns(n=pl.lit(6), p=pl.Series(share))
+    return frame.with_columns(n=pl.lit(6), share=pl.Series(share))
 
 
 def responses(scored):
@@ -219,29 +216,16 @@ def write(  # noqa: PLR0913
 ):
     """Write a results directory and give its path; `helpers` is the conftest beside this file."""
     rng = np.random.default_rng(3)
-    directory = Path(directory)
-    directory.mkdir(parents=True, exist_ok=True)
     of = {key: stereotypes[key] for key in keys or stereotypes}
     models, modes = list(models), list(modes)
     rows = associations(models, modes, dimensions, of, rng)
     rows += described(models, modes, of, rng, paired)
     rows += controls(models, modes, control)
     scored = helpers.filled(pl.DataFrame(rows, infer_schema_length=None), SCORES, "scores")
-    estimated = helpers.estimates(scored)
-    text = json.dumps(plan(helpers, models, modes, dimensions, of))
-    (directory / "plan.json").write_text(text, encoding="utf-8")
-    tables = {
-        "scores": scored,
-        "responses": helpers.filled(responses(scored), RESPONSES, "responses"),
-        "estimates": estimated,
-        "words": helpers.filled(words(scored, rng), WORDS, "words"),
-        "dimension_tests": dimension_tests(estimated),
-        "dimension_correlations": correlate_dimensions(estimated),
-        "ranks": rank_models(estimated),
-        "attributions": attributions(scored.lazy()),
-        "attribution_contrasts": attribution_contrasts(scored.lazy()),
-    }
-    for name, table in tables.items():
-        if not table.is_empty():
-            table.write_parquet(directory / f"{name}.parquet")
-    return directory
+    return helpers.write_run(
+        directory,
+        plan(helpers, models, modes, dimensions, of),
+        scored,
+        helpers.filled(responses(scored), RESPONSES, "responses"),
+        helpers.filled(words(scored, rng), WORDS, "words"),
+    )

@@ -1,15 +1,11 @@
 """Results of every instrument under two system prompts, seeded; the tests are about layout."""
 
-import json
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from tiltmeter.results import RESPONSES, SCORES, VERSIONS
-from tiltmeter.statistics.contrasts import contrast
-from tiltmeter.statistics.logistic import regress
 
 INSTRUMENTS = {
     "word_association": ("LLM Word Association Test", -1, 0),
@@ -108,7 +104,6 @@ def _absolute(fixed, draw, strength, rng):
                 "reason": reason,
                 "coverage": 1.0,
                 "read_by": "rules",
-                "yes": None if reason else bool(yes),
             }
         )
     return rows
@@ -149,52 +144,6 @@ def responses(scored, filled):
     )
 
 
-def yes_shares(frame):
-    keys = ["model", "study", "mode", "intervention", "category", "stereotype", "version"]
-    return (
-        frame.filter(instrument="absolute_decision")
-        .group_by(keys, maintain_order=True)
-        .agg(
-            n=pl.len().cast(pl.Int64),
-            n_yes=pl.col("yes").sum().cast(pl.Int64),
-            n_no=(~pl.col("yes")).sum().cast(pl.Int64),
-        )
-        .with_columns(yes_share=pl.col("n_yes") / (pl.col("n_yes") + pl.col("n_no")))
-        .with_columns(pl.col("yes_share").fill_nan(None))
-    )
-
-
-def chained(scored):
-    keys = ["model", "study", "mode", "intervention", "category", "stereotype", "variation"]
-    parts = [
-        scored.filter(instrument=f"chained_{name}")
-        .select(*keys, "trial_id", pl.col("score").alias(name))
-        .drop_nulls(name)
-        for name in ("association", "decision")
-    ]
-    return parts[0].join(parts[1], on=[*keys, "trial_id"])
-
-
-def regressions(pairs):
-    """The real regressions of each model, mode and intervention."""
-    asked = ["model", "study", "mode", "intervention"]
-    rows = []
-    for part in pairs.partition_by(asked, maintain_order=True):
-        fits = regress(part, "association", clusters="stereotype", by="category")
-        named = [pl.lit(part[name][0]).alias(name) for name in asked]
-        rows.append(fits.select(*named, pl.all()))
-    return pl.concat(rows)
-
-
-def contrasts(scored):
-    """The real contrasts of each instrument."""
-    rows = []
-    for instrument, (_, low, _) in INSTRUMENTS.items():
-        part = scored.filter(instrument=instrument)
-        rows.append(contrast(part, low=low, high=1))
-    return pl.concat(rows)
-
-
 def write(directory, helpers, *, models=("gpt-4o",), keys=None, interventions=INTERVENTIONS,
           sizes=None):  # fmt: skip
     """Write a results directory with every table and give its path.
@@ -202,8 +151,6 @@ def write(directory, helpers, *, models=("gpt-4o",), keys=None, interventions=IN
     `helpers` is the conftest beside this file.
     """
     rng = np.random.default_rng(11)
-    directory = Path(directory)
-    directory.mkdir(parents=True, exist_ok=True)
     keys = list(keys or helpers.STEREOTYPES)
     of = {key: helpers.STEREOTYPES[key] for key in keys}
     rows = scores(list(models), of, rng, list(interventions))
@@ -211,24 +158,11 @@ def write(directory, helpers, *, models=("gpt-4o",), keys=None, interventions=IN
     scored = spans(helpers.filled(frame, SCORES, "scores"))
     described = helpers.plan(list(models), ["free"], keys)
     described["instruments"] = [
-        {"instrument": name, "title": title, "low": low, "high": 1, "neutral": neutral,
+        {"name": name, "title": title, "low": low, "high": 1, "neutral": neutral,
          "direction": "more is stereotype-consistent", "reference": "Bai", "how": "by asking"}
         for name, (title, low, neutral) in INSTRUMENTS.items()
     ]  # fmt: skip
     described |= {"interventions": dict(interventions), "sizes": sizes}
-    (directory / "plan.json").write_text(json.dumps(described), encoding="utf-8")
-    pairs = chained(scored)
-    tables = {
-        "scores": scored,
-        "responses": responses(scored, helpers.filled),
-        "estimates": helpers.estimates(scored),
-        "words": helpers.words(scored.filter(~pl.col("instrument").str.contains("absolute")), rng),
-        "yes_shares": yes_shares(frame),
-        "chained": pairs,
-        "regressions": regressions(pairs),
-    }
-    if len(interventions) > 1:
-        tables["contrasts"] = contrasts(scored)
-    for name, table in tables.items():
-        table.write_parquet(directory / f"{name}.parquet")
-    return directory
+    paired = scored.filter(~pl.col("instrument").str.contains("absolute"))
+    words = helpers.words(paired, rng)
+    return helpers.write_run(directory, described, scored, responses(scored, helpers.filled), words)

@@ -8,7 +8,6 @@ import re
 import polars as pl
 import pytest
 
-from tiltmeter.audits import content as written
 from tiltmeter.report.answers import results
 from tiltmeter.report.answers.examples import examples
 
@@ -47,6 +46,19 @@ def titles(page, place):
     return re.findall(r'<h3 id="[^"]*" class="section">(.*?)</h3>', part)
 
 
+def estimates(directory, **keys):
+    """Give the estimates of the clustered method, or of another."""
+    return pl.read_parquet(directory / "estimates.parquet").filter(
+        **{"method": "clustered", **keys}
+    )
+
+
+def keep(directory, wanted):
+    """Keep some of the estimates."""
+    path = directory / "estimates.parquet"
+    pl.read_parquet(path).filter(wanted).write_parquet(path)
+
+
 def change(directory, name, **columns):
     path = directory / f"{name}.parquet"
     pl.read_parquet(path).with_columns(**columns).write_parquet(path)
@@ -76,20 +88,24 @@ def test_dimensions_are_told_apart_in_the_order_of_the_plan(content_page):
 def test_the_table_of_dimensions_is_that_of_the_run(content_page, content_results):
     cells = table(section(content_page, "content-1"), "Means per dimension")
     assert cells[0][3:8] == ["Scored / asked", "Mean", "SD (population)", "t (naive)", "p (naive)"]
-    tests = pl.read_parquet(content_results / "dimension_tests.parquet")
-    row = tests.filter(mode="free", dimension="morality").row(0, named=True)
+    keys = {"level": "model", "mode": "free", "dimension": "morality"}
+    row, published = (
+        estimates(content_results, method=method, **keys).row(0, named=True)
+        for method in ("clustered", "published")
+    )
+    deviation = row["sd"] * math.sqrt(1 - 1 / row["n_scored"])
     found = next(line for line in cells if line[:2] == ["Morality", "free"])
     assert found[3] == f"{row['n_scored']} / {row['n']}"
-    assert found[4:7] == [shown(row["mean"], 3), shown(row["sd_population"], 3), shown(row["t"])]
+    assert found[4:7] == [
+        shown(row["estimate"], 3), shown(deviation, 3), shown(published["statistic"])
+    ]  # fmt: skip
     assert found[8] == f"{shown(row['ci_low'], 3)} to {shown(row['ci_high'], 3)}"
 
 
 def test_a_radar_has_the_means_as_distances_from_its_centre(content_page, content_results):
     points = [row for row in rows(content_page, "radar-forced-1") if row["kind"] == "point"]
-    means = pl.read_parquet(content_results / "estimates.parquet").filter(
-        level="stereotype", study="mist2025", mode="forced", dimension="sociability"
-    )
-    known = dict(means.select("stereotype", "mean").iter_rows())
+    means = estimates(content_results, level="stereotype", mode="forced", dimension="sociability")
+    known = dict(means.select("stereotype", "estimate").iter_rows())
     found = {row["label"]: row for row in points if row["panel"] == "Sociability"}
     assert len(found) == len(known) == 10
     for label, key in (("Age", "age"), ("Spanish-speaking", "spanish_speaking")):
@@ -100,7 +116,7 @@ def test_a_radar_has_the_means_as_distances_from_its_centre(content_page, conten
 def test_the_lines_of_a_radar_close_and_break(make_contents, page_of):
     directory = make_contents(keys=["african", "asian", "arab", "male"], modes=["forced"])
     gone = (pl.col("stereotype") == "asian") & (pl.col("dimension") == "morality")
-    change(directory, "estimates", mean=pl.when(gone).then(None).otherwise("mean"))
+    change(directory, "estimates", estimate=pl.when(gone).then(None).otherwise("estimate"))
     drawn = rows(page_of(directory), "radar-1")
     line = [row for row in drawn if row["panel"] == "Morality" and row["kind"] != "axis"]
     assert [row["order"] for row in line] == [0, 1, 2, 3, 4]
@@ -128,16 +144,16 @@ def test_two_stereotypes_make_no_radar(make_contents, page_of):
 
 def test_correlations_are_set_out_with_their_notes(content_page, content_results):
     cells = table(section(content_page, "content-1"), "Correlation of the means")
-    known = pl.read_parquet(content_results / "dimension_correlations.parquet")
-    both = pl.concat_list("dimension_a", "dimension_b").list.sort() == ["competence", "morality"]
-    row = known.filter(both, mode="forced", over="stereotypes")
+    known = estimates(content_results, measure="correlation", method="fisher", mode="forced")
+    both = pl.concat_list("first", "second").list.sort() == ["competence", "morality"]
+    row = known.filter(both, level="stereotype")
     found = next(line for line in cells if line[:2] == ["Competence and Morality", "forced"])
-    assert found[4] == shown(row["pearson"].item())
+    assert found[4] == shown(row["estimate"].item())
 
 
 def test_without_correlations_the_page_says_so(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
-    (directory / "dimension_correlations.parquet").unlink()
+    keep(directory, ~pl.col("measure").str.contains("correlation"))
     assert "There are no correlations between dimensions" in page_of(directory)
 
 
@@ -156,16 +172,17 @@ def test_a_few_models_share_a_radar(make_contents, page_of):
 
 
 def test_ranks_are_those_of_the_run(nine_page, nine_results, content_page):
-    ranks = pl.read_parquet(nine_results / "ranks.parquet").filter(
-        mode="free", dimension="morality", model="lab/model-c"
+    keys = {"mode": "free", "dimension": "morality", "model": "lab/model-c"}
+    row = estimates(nine_results, measure="rank", method="interval_overlap", **keys).row(
+        0, named=True
     )
-    row = ranks.row(0, named=True)
+    rank, best, worst = (round(row[name]) for name in ("estimate", "ci_low", "ci_high"))
     cells = table(section(nine_page, "content-1"), "Ranks of the models")
     found = next(line for line in cells if line[:3] == ["Morality", "lab/model-c", "free"])
-    assert found[3:5] == [f"{row['rank']} of 9", f"{row['rank_best']} to {row['rank_worst']}"]
+    assert found[3:5] == [f"{rank} of 9", f"{best} to {worst}"]
     drawn = [r for r in rows(nine_page, "ranks-free-1") if r["dimension"] == "Morality"]
     mine = next(r for r in drawn if r["model"] == "model-c")
-    assert [mine["rank"], mine["best"], mine["worst"]] == list(row.values())[-4:-1]
+    assert [mine["rank"], mine["best"], mine["worst"]] == [rank, best, worst]
     assert sorted(r["row"] for r in drawn) == list(range(1, 10))
     assert "Ranks of the models" not in content_page
 
@@ -182,9 +199,11 @@ def test_shares_are_those_of_the_run(content_page, content_results):
         level="model", mode="free"
     )
     for row in of.iter_rows(named=True):
-        found = next(line for line in cells if line[:2] == [row["group"], "free"])
+        found = next(line for line in cells if line[:2] == [row["version"], "free"])
         assert found[2:5] == [shown(row[f"{s}_share"]) for s in ("comedy", "tragedy", "neutral")]
-        rates = [shown(row["far"]), "–"] if row["group"] == "default" else ["–", shown(row["uar"])]
+        rates = (
+            [shown(row["far"]), "–"] if row["version"] == "default" else ["–", shown(row["uar"])]
+        )
         assert found[5:7] == rates
         assert found[7:9] == [str(row["n_refused"]), f"{row['n_read']} / {row['n']}"]
 
@@ -214,23 +233,22 @@ def test_the_bars_of_both_groups_add_up_to_all_that_were_asked(content_page):
 
 
 def test_differences_are_those_of_the_run(content_page, content_results):
-    known = pl.read_parquet(content_results / "attribution_contrasts.parquet")
-    row = known.filter(level="stereotype", stereotype="age", mode="free", share="comedy")
-    row = row.row(0, named=True)
+    keys = {"level": "stereotype", "stereotype": "age", "mode": "free"}
+    row = estimates(content_results, measure="comedy_share", **keys).row(0, named=True)
     told = section(content_page, "attributions-2")
     cells = table(told, "Difference in the share of comedy, default")
     found = next(line for line in cells if line[:3] == ["Age", "comedy", "free"])
     assert found[3:6] == [
-        shown(row[name]) for name in ("mean_treatment", "mean_baseline", "difference")
+        shown(row[name]) for name in ("candidate_estimate", "baseline_estimate", "estimate")
     ]
     assert found[10:] == [
         f"{shown(row['bound_low'])} to {shown(row['bound_high'])}",
-        f"{row['n_matched']} / {row['n']}",
+        f"{row['n_scored']} / {row['n']}",
     ]
     drawn = next(
         r for r in rows(content_page, "differences-2") if (r["label"], r["mode"]) == ("Age", "free")
     )
-    assert drawn["mean"] == pytest.approx(row["difference"])
+    assert drawn["mean"] == pytest.approx(row["estimate"])
     blocks = [block["title"] for block in spec(content_page, "differences-2")["vconcat"]]
     assert blocks == ["Race", "Gender", "Health", "Per category and over all"]
 
@@ -239,7 +257,7 @@ def test_groups_drawn_at_random_have_no_pairs_of_their_own(make_contents, page_o
     directory = make_contents(keys=["age", "male", "asian"], modes=["free"], paired=False)
     told = section(page_of(directory), "attributions-2")
     assert "The groups were drawn at random" in told and "need not be" in told
-    (directory / "attribution_contrasts.parquet").unlink()
+    keep(directory, pl.col("factor").is_null())
     told = section(page_of(directory), "attributions-2")
     assert "There are no pairs in these results" in told
     assert "figure-differences" not in told and 'id="figure-attributions-2"' in told
@@ -247,8 +265,7 @@ def test_groups_drawn_at_random_have_no_pairs_of_their_own(make_contents, page_o
 
 def test_without_a_comedy_there_is_no_difference_to_draw(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], modes=["free"])
-    path = directory / "attribution_contrasts.parquet"
-    pl.read_parquet(path).filter(pl.col("share") != "comedy").write_parquet(path)
+    keep(directory, pl.col("measure") != "comedy_share")
     told = section(page_of(directory), "attributions-2")
     assert "Nothing was called comedy" in told and "figure-differences" not in told
     assert "Difference in the share of tragedy and neutral" in told
@@ -274,12 +291,13 @@ def test_limits_speak_of_attributions_and_dimensions(content_page, page):
 
 def test_a_failed_control_speaks_of_all_dimensions_of_its_mode(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], control=0.0)
-    near = pl.lit("equivalent")
-    own = pl.col("study") == "mist2025"
-    forced = (pl.col("study") != "mist2025") & (pl.col("mode") == "forced")
-    verdict = pl.when(own).then(near).when(forced).then(pl.lit("consistent"))
-    change(directory, "estimates", verdict=verdict.otherwise(pl.lit("inconclusive")))
-    change(directory, "dimension_tests", verdict=near)
+    own, forced = pl.col("study") == "mist2025", pl.col("mode") == "forced"
+    associations = pl.col("instrument") == "word_association"
+    withdrawn = pl.when(forced | ~associations).then(pl.lit("equivalent")).otherwise(
+        pl.lit("no verdict: positive control")
+    )  # fmt: skip
+    shows = pl.when(forced).then(pl.lit("consistent")).otherwise(pl.lit("inconclusive"))
+    change(directory, "estimates", verdict=pl.when(own).then(withdrawn).otherwise(shows))
     page = page_of(directory)
     brief = table(section(page, "brief-1"), "How many stereotypes")
     near_neutral = {(row[0], row[1]): row[4] for row in brief[1:]}
@@ -291,8 +309,6 @@ def test_a_failed_control_speaks_of_all_dimensions_of_its_mode(make_contents, pa
     verdicts = {tuple(row[:3]) for row in table(section(page, "content-1"), "Means per dimension")}
     assert ("Morality", "forced", "■ near neutral") in verdicts
     assert ("Morality", "free", "– no verdict: positive control") in verdicts
-    tested = pl.read_parquet(directory / "tables" / "dimension_tests.parquet")
-    assert set(tested.filter(mode="free")["verdict"]) == {"no verdict: positive control"}
 
 
 def test_labels_are_those_of_the_study(content_page):
@@ -358,63 +374,33 @@ def test_published_shares_stand_beside(content_page, content_results):
     turbo = next(line for line in cells if line[0] == "GPT-4-turbo")
     assert turbo[1:5] == ["published", "0.532†", "0.452†", "0.465†"]
     mine = pl.read_parquet(content_results / "attributions.parquet").filter(
-        level="model", mode="free", group="default"
+        level="model", mode="free", version="default"
     )
     found = next(line for line in cells if line[:2] == ["gpt-4o", "this run, free"])
     assert found[2] == shown(mine["far"].item(), 3)
     assert "a copying error in the source is likely" in beside
 
 
-def test_the_tables_go_beside_the_report_as_they_are(content_results):
-    for name in ("dimension_tests", "dimension_correlations", "attributions",
-                 "attribution_contrasts"):  # fmt: skip
-        ours = pl.read_parquet(content_results / f"{name}.parquet")
-        assert pl.read_parquet(content_results / "tables" / f"{name}.parquet").equals(ours)
-        assert (content_results / "tables" / f"{name}.csv").is_file()
-    assert not (content_results / "tables" / "ranks.csv").exists()
-    compliance = pl.read_parquet(content_results / "tables" / "compliance.parquet")
-    assert set(compliance["mode"]) == {"forced", "free"} and "dimension" in compliance.columns
-
-
-TABLES = {"attributions": "attributions-2", "attribution_contrasts": "figure-differences-2"}
-
-
-@pytest.mark.parametrize("gone", TABLES)
-def test_without_its_table_a_part_is_left_out(make_contents, gone, page_of):
+def test_without_attributions_their_section_is_left_out(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
-    (directory / f"{gone}.parquet").unlink()
-    (directory / "dimension_tests.parquet").unlink()
+    (directory / "attributions.parquet").unlink()
     page = page_of(directory)
-    assert f'id="{TABLES[gone]}"' not in page
-    assert 'id="content-1"' in page and "Means per dimension, with" not in page
-
-
-def test_an_older_directory_knows_no_dimensions(make_results, page_of):
-    directory = make_results(keys=["age", "guilt"])
-    for path in directory.glob("*.parquet"):
-        new = ("dimension", "object", "outcome", "followup")
-        pl.read_parquet(path).drop(new, strict=False).write_parquet(path)
-    page = page_of(directory)
-    assert "mode structured" in page and "content-1" not in page and 'id="examples"' in page
+    assert 'id="attributions-2"' not in page and 'id="content-1"' in page
 
 
 def test_hostile_dimensions_and_objects_stay_text(make_contents, page_of):
     labels = {"competence": HOSTILE, "morality": "Same, label", "sociability": "Same, label"}
     directory = make_contents(keys=["age", "male", "asian"], dimensions=labels, modes=["forced"])
     change(directory, "scores", object=pl.lit(HOSTILE), outcome=pl.lit(HOSTILE))
-    change(directory, "attribution_contrasts", share=pl.col("share"), category=pl.lit(HOSTILE))
-    change(directory, "dimension_correlations", note=pl.lit(HOSTILE))
+    race = (pl.col("factor") == "version") & (pl.col("category") == "race")
+    category = pl.when(race).then(pl.lit(HOSTILE)).otherwise("category")
+    change(directory, "estimates", note=pl.lit(HOSTILE), category=category)
     page = page_of(directory)
     assert "<script>document" not in page and "\u202e" not in page
     assert "&lt;/script&gt;&lt;script&gt;document" in page and "{{7*7}}⟨U+202E⟩" in page
     assert "Same, label (morality)" in page and "Same, label (sociability)" in page
     specs = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
     assert specs and not any("<" in one for one in specs)
-
-
-def test_the_report_reads_the_tables_that_runs_write():
-    assert results.ATTRIBUTIONS == written.ATTRIBUTIONS
-    assert results.ATTRIBUTION_CONTRASTS == written.ATTRIBUTION_CONTRASTS
 
 
 def test_of_very_many_answers_each_model_shows_another_dimension(make_contents, monkeypatch):

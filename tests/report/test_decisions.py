@@ -104,8 +104,8 @@ def test_system_prompts_are_shown_and_compared(all_page):
 
 def test_a_change_is_said_in_words():
     row = {
-        "treatment": "calm", "difference": -0.2, "ci_low": -0.3, "ci_high": -0.1, "n_matched": 9,
-        "direction": "lower", "compliance_change": 0.05, "compliance_low": -0.01,
+        "candidate": "calm", "estimate": -0.2, "ci_low": -0.3, "ci_high": -0.1, "n_scored": 9,
+        "verdict": "lower", "compliance_change": 0.05, "compliance_low": -0.01,
         "compliance_high": 0.11,
     }  # fmt: skip
     plan = Plan({}, {}, {}, {})
@@ -113,8 +113,8 @@ def test_a_change_is_said_in_words():
         "With “calm” the mean is 0.20 lower (difference −0.20, 95% interval −0.30 to −0.10; 9 "
         "matched trials); compliance changes by +5 points (95% interval −1 to +11)."
     )
-    assert "no more than chance explains" in change(row | {"direction": None}, plan)
-    nothing = change(row | {"difference": None, "compliance_change": None}, plan)
+    assert "no more than chance explains" in change(row | {"verdict": "inconclusive"}, plan)
+    nothing = change(row | {"estimate": None, "compliance_change": None}, plan)
     assert "no trial was scored in both" in nothing and "n/a" in nothing
 
 
@@ -164,23 +164,29 @@ def test_limits_speak_of_decisions_only_where_there_are_some(all_page, page):
     assert "not thereby unbiased" in all_page
 
 
-SECTIONS = {
-    "yes_shares": "yes-3",
-    "regressions": "chained-5",
-    "contrasts": "interventions-1",
-    "words": "words-1",
-}
+SECTIONS = {"yes_shares": "yes-3", "words": "words-1", "compliance": "compliance-1"}
 
 
-@pytest.mark.parametrize(
-    "gone", [{"yes_shares", "contrasts"}, {"regressions", "words"}, {"chained"}]
-)
+@pytest.mark.parametrize("gone", [{"yes_shares"}, {"words", "compliance"}, {"chained"}])
 def test_without_its_table_a_section_is_left_out(make_everything, gone, page_of):
     directory = make_everything(keys=["age", "guilt"])
     for name in gone:
         (directory / f"{name}.parquet").unlink()
     page = page_of(directory)
     assert all((f'id="{key}"' in page) == (name not in gone) for name, key in SECTIONS.items())
+
+
+@pytest.mark.parametrize(
+    ("left_out", "key"),
+    [({"measure": "log_odds"}, "chained-5"), ({"factor": "intervention"}, "interventions-1")],
+)
+def test_without_its_estimates_a_section_is_left_out(make_everything, left_out, key, page_of):
+    directory = make_everything(keys=["age", "guilt"])
+    path = directory / "estimates.parquet"
+    rows = pl.read_parquet(path)
+    rows.remove(**left_out).write_parquet(path)
+    page = page_of(directory)
+    assert f'id="{key}"' not in page and 'id="stereotypes-5"' in page
 
 
 def test_every_kind_of_figure_can_be_drawn(all_results, nine_results, figures_of):
@@ -204,10 +210,10 @@ def test_hostile_names_stay_text(make_everything, page_of):
 
 def test_nulls_everywhere(make_everything, page_of):
     directory = make_everything(keys=["age", "guilt"])
-    for name in ("estimates", "contrasts", "regressions", "yes_shares", "chained", "scores"):
+    for name in ("estimates", "fits", "orders", "yes_shares", "chained", "scores"):
         path = directory / f"{name}.parquet"
         frame = pl.read_parquet(path)
-        numbers = [c for c, t in frame.schema.items() if t == pl.Float64]
+        numbers = [c for c, t in frame.schema.items() if t == pl.Float64 and c != "tost_margin"]
         frame.with_columns(pl.lit(None, pl.Float64).alias(c) for c in numbers).write_parquet(path)
     page = page_of(directory)
     assert "no trial was scored in both" in page and 'id="yes-3"' not in page
@@ -216,30 +222,21 @@ def test_nulls_everywhere(make_everything, page_of):
 
 def test_numbers_that_are_none_do_not_reach_a_chart(make_everything, page_of):
     directory = make_everything(keys=["age", "guilt"])
-    path = directory / "regressions.parquet"
-    odd = pl.read_parquet(path).with_columns(
-        intercept=pl.lit(float("inf")), confidence=pl.lit(7.0), se=pl.lit(float("nan"))
-    )
-    odd.write_parquet(path)
+    for name, odd in {
+        "fits": {"intercept": float("inf")},
+        "estimates": {"confidence": 7.0, "se": float("nan")},
+    }.items():
+        path = directory / f"{name}.parquet"
+        pl.read_parquet(path).with_columns(**{c: pl.lit(v) for c, v in odd.items()}).write_parquet(
+            path
+        )
     page = page_of(directory)
     specs = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
     assert specs and not any("NaN" in spec or "Infinity" in spec for spec in specs)
 
 
-def test_an_old_directory_without_the_new_columns_will_do(make_everything, page_of):
-    directory = make_everything(keys=["age"], interventions={"none": None})
-    for name, columns in {
-        "scores": ["span", "margin", "conflict", "version", "intervention"],
-        "responses": ["system", "profile", "intervention"],
-    }.items():
-        path = directory / f"{name}.parquet"
-        pl.read_parquet(path).drop(columns).write_parquet(path)
-    page = page_of(directory)
-    assert 'id="examples"' in page and "asked-about" not in page
-
-
 def test_a_malformed_table_is_named(make_everything):
     directory = make_everything(keys=["age"])
     pl.DataFrame({"model": ["a"]}).write_parquet(directory / "yes_shares.parquet")
-    with pytest.raises(Exception, match=r"yes_shares\.parquet: missing column"):
+    with pytest.raises(Exception, match=r"yes_shares\.parquet: no column"):
         write_report(directory)

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from tiltmeter.report.answers.results import beside, named, unnamed
+from tiltmeter.report.answers.results import apart_from, named
 from tiltmeter.report.plan import Plan, Stimuli
 from tiltmeter.report.sections import in_order
 
@@ -41,13 +41,7 @@ def test_a_mode_is_named_with_its_dimension_and_a_control_without(change, mode, 
 
 
 def test_only_what_differs_is_named():
-    assert beside(frame({}, {"scoring": "published"}, {"word_list": None})) == ["scoring"]
-
-
-def test_a_table_is_written_as_it_was_read():
-    rows = frame({}, {"dimension": "warm", "intervention": "fair"})
-    assert unnamed(named(rows, ["intervention"], PLAN)).equals(rows)
-    assert unnamed(rows).equals(rows)
+    assert apart_from(frame({}, {"scoring": "published"}, {"word_list": None})) == ["scoring"]
 
 
 def test_modes_then_dimensions_then_system_prompts():

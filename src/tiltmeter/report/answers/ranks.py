@@ -115,7 +115,7 @@ def _rows(part: pl.DataFrame, plan: Plan) -> list[Row]:
 def _bump(rows: Sequence[Row]) -> Row:
     models = list(dict.fromkeys(row["model"] for row in rows))
     last = max(row["place"] for row in rows)
-    most = max(max(row["rank"], row["worst"] or 0, row["row"]) for row in rows)
+    most = round(max(max(row["rank"], row["worst"] or 0, row["row"]) for row in rows))
     styles = line_styles(len(models))
     color = alt.Color(
         "model:N",
@@ -184,6 +184,6 @@ def _summary(rows: Sequence[Row]) -> str:
         found = sorted(
             (row for row in rows if row["dimension"] == dimension), key=lambda row: row["row"]
         )
-        told = [f"{row['rank']} {row['model']} ({row['allowed']})" for row in found]
+        told = [f"{row['rank']:g} {row['model']} ({row['allowed']})" for row in found]
         parts.append(f"{dimension}: {', '.join(told)}.")
     return " ".join(parts)

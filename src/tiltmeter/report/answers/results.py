@@ -16,37 +16,21 @@ from pathlib import Path
 
 import polars as pl
 
-from tiltmeter.errors import InputError
 from tiltmeter.report.plan import Plan, read_plan
 from tiltmeter.report.prose import interval_title
-from tiltmeter.results import LATER, REASONS, Schema, beside
+from tiltmeter.results import REASONS, RESPONSES, SCORES, Schema, beside
 from tiltmeter.results.answers import ORDERS
 from tiltmeter.results.directory import read_detail, read_estimates
 from tiltmeter.results.estimates import KEYS
+from tiltmeter.results.tables import scan_table
 
 __all__ = ["Results", "read_results"]
 
-_GROUPS: Schema = dict.fromkeys(
-    (
-        *("model", "study", "instrument", "mode", "category", "stereotype", "dimension"),
-        *("marginalized", "default", "version"),
-    ),
-    pl.String(),
+#: What compliance is counted by.
+_GROUPS = (
+    *("model", "study", "instrument", "mode", "category", "stereotype", "dimension"),
+    *("marginalized", "default", "version"),
 )
-
-#: The columns the report reads of single responses and scores; the second few may be absent.
-_RESPONSES = (
-    *("model", "study", "mode", "stereotype", "variation", "trial_id", "prompt", "response"),
-)
-_OF_RESPONSES: Schema = dict.fromkeys(
-    ("intervention", "system", "profile", "followup"), pl.String()
-)
-_SCORES = (*_GROUPS, "trial_id", "score", "reason", "coverage")
-_OF_SCORES: Schema = {
-    **dict.fromkeys(("intervention", "version", "span", *LATER), pl.String()),
-    "margin": pl.Float64(),
-    "conflict": pl.Boolean(),
-}
 
 #: What tells the effects of order apart.
 _ORDER = [name for name in ORDERS if name in ("level", *_GROUPS, "intervention", "variation")]
@@ -178,7 +162,6 @@ def read_results(directory: str | Path) -> Results:
     rows = read_estimates(path).filter(family="answers")
     estimates = _with_order(_scores(rows), read_detail(path, "orders"))
     apart = apart_from(estimates)
-    scores = _scan(path / "scores.parquet", _SCORES, _OF_SCORES)
     tables = {
         "estimates": estimates,
         "contrasts": _contrasts(rows.filter(factor="intervention")),
@@ -196,8 +179,8 @@ def read_results(directory: str | Path) -> Results:
         plan=replace(plan, interval=interval_title(estimates)),
         **{name: named(table, apart, plan) for name, table in tables.items()},
         chained=_chained(path, apart),
-        responses=_scan(path / "responses.parquet", _RESPONSES, _OF_RESPONSES),
-        scores=scores,
+        responses=_scan(path / "responses.parquet", RESPONSES),
+        scores=_scan(path / "scores.parquet", SCORES),
     )
 
 
@@ -277,24 +260,5 @@ def _chained(directory: Path, apart: Sequence[str]) -> pl.LazyFrame | None:
     return frame.lazy().with_columns(mode=mode)
 
 
-def _scan(path: Path, columns: Sequence[str], others: Schema) -> pl.LazyFrame | None:
-    """Scan a long table with `columns`; of `others`, those absent are null."""
-    if not path.is_file():
-        return None
-    try:
-        frame = pl.scan_parquet(path)
-        names = set(frame.collect_schema().names())
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
-    missing = [name for name in columns if name not in names and name not in others]
-    if missing:
-        raise InputError(f"{path}: missing column {', '.join(missing)}")
-    return _with(frame, others)
-
-
-def _with(frame: pl.LazyFrame, schema: Schema) -> pl.LazyFrame:
-    """Add the columns that are absent, as nulls."""
-    names = frame.collect_schema().names()
-    return frame.with_columns(
-        pl.lit(None, kind).alias(name) for name, kind in schema.items() if name not in names
-    )
+def _scan(path: Path, schema: Schema) -> pl.LazyFrame | None:
+    return scan_table(path, schema) if path.is_file() else None
