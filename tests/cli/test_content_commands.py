@@ -114,7 +114,7 @@ def test_a_whole_audit_of_one_stereotype(run: Run, serve: Callable[..., Any]) ->
 def test_an_instrument_a_study_lacks_is_named(run: Run) -> None:
     code, _, err = run("run", LOOP, "--study", "control_occasions")
     assert code == 2
-    assert "'control_occasions' has no instrument 'word_association'; tiltmeter list" in err
+    assert "'control_occasions' has no instrument 'word_association'; it has affective" in err
 
 
 STUDY = """
