@@ -103,7 +103,7 @@ def test_bias_says_what_rewired_networks_give(run: Run, edges: Path, tmp_path: P
     found = pl.read_csv(tmp_path / "E.csv").filter(method="rewired", measure="activation_effect")
     assert found["targets"].to_list() == ["female", "male"]
     assert found["n_resamples"].to_list() == [19, 19] and (found["p"] >= 1 / 20).all()
-    assert "mine, gender, female, rewired: " in out and "published p at most .05 in " in out
+    assert "mine, gender, female, rewired: " in out and "published test: p ≤ .05 in " in out
 
 
 def test_bias_of_valence_reads_a_lexicon(run: Run, edges: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``tiltmeter agreement``: what was read, held against labels given by hand."""
+"""``tiltmeter agreement``: compare readings with human labels."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ __all__ = ["command"]
     "--scores",
     required=True,
     type=click.Path(path_type=Path),
-    help="A .csv or .parquet table with a score and a label a row, as tiltmeter score "
-    "writes it: other columns pass through.",
+    help="A .csv or .parquet table with a reading and a label in each row. tiltmeter score "
+    "copies a column of labels to its output.",
 )
-@click.option("--label", required=True, metavar="COLUMN", help="Labels: 1, 0 or empty.")
+@click.option("--label", required=True, metavar="COLUMN", help="Column of labels: 1, 0 or empty.")
 @click.option(
     "--read",
     default="score",
     show_default=True,
     metavar="COLUMN",
-    help="What was read: 1, 0 or empty.",
+    help="Column of readings: 1, 0 or empty.",
 )
-@click.option("--by", metavar="COLUMN", help="Also each value of this column by itself.")
-@click.option("--out", type=TABLE, help="The table, as .csv or .parquet.")
+@click.option(
+    "--by", metavar="COLUMN", help="Also compute agreement for each value of this column."
+)
+@click.option("--out", type=TABLE, help="Table of agreement, as .csv or .parquet.")
 @click.option("--disagreements", type=TABLE,
-              help="Every row where the two differ or nothing was read, to look at.")  # fmt: skip
+              help="Write the rows where the two differ or nothing was read.")  # fmt: skip
 def command(
     scores: Path, label: str, read: str, by: str | None, out: Path | None,
     disagreements: Path | None,
 ) -> None:  # fmt: skip
-    """Coverage, agreement, Cohen's kappa and the confusion table of readings against labels."""
+    """Compare readings with human labels: coverage, agreement, Cohen's kappa, confusion table."""
     import polars as pl
 
     from tiltmeter.results.tables import read_numbers, write_table

@@ -1,4 +1,4 @@
-"""``tiltmeter audit``: the whole way from a model's name to a report."""
+"""``tiltmeter audit``: ask, score, estimate and report in one command."""
 
 from __future__ import annotations
 
@@ -25,24 +25,25 @@ __all__ = ["command"]
     type=click.Choice(SIZES),
     default="quick",
     show_default=True,
-    help="Trials per stereotype and wording: quick 2 (minutes and cents), standard 8 to 10 and "
-    "all instruments, both with the controls; paper 50, as Bai et al. and Li et al.",
+    help="Trials per stereotype and wording. quick: 2 (minutes and cents); standard: 8 to 10, all "
+    "instruments; both include the controls. paper: 50, as in Bai et al. and Li et al.",
 )
 @click.option(
     "--profile/--no-profile",
     default=True,
-    help="Also read the hidden states of models that show them: the embedded one and hf/….",
+    show_default=True,
+    help="Also measure hidden states, for tiltmeter/smollm2 and hf/… models.",
 )
 @plan_options
 @asking_options
 def command(
     models: tuple[str, ...], size: str, profile: bool, out: Path | None, **options: Any
 ) -> None:
-    """Measure MODEL… and write results/…/report.html.
+    """Measure the bias of MODEL… and write results/…/report.html.
 
-    Models are named as inspect names them: openai/gpt-4o-mini, anthropic/…, hf/…, vllm/…,
-    ollama/…, or tiltmeter/smollm2 for the embedded one, which needs no key and no network. The
-    same command again continues an audit that was stopped; nothing is asked twice.
+    Models have inspect's names: openai/gpt-4o-mini, anthropic/…, hf/…, vllm/…, ollama/…. The
+    embedded model, tiltmeter/smollm2, needs no key and no network. The same command continues an
+    audit that was stopped; nothing is asked twice.
     """
     from tiltmeter.audits.auditing import default_directory
     from tiltmeter.report import write_report
@@ -57,7 +58,7 @@ def command(
 
 
 def _read_states(plan: Plan, directory: Path) -> None:
-    """Add what stands inside the models; an audit is not worth less where that fails."""
+    """Add the measures of hidden states; an error here does not fail the audit."""
     from tiltmeter.audits.state_directory import audit_states, readable
     from tiltmeter.errors import ModelError
 

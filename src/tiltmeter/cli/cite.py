@@ -1,4 +1,4 @@
-"""``tiltmeter cite``: who is to be cited."""
+"""``tiltmeter cite``: references to cite."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ __all__ = ["command"]
 
 @click.command("cite")
 @click.argument("study", default="bai2025")
-@click.option("--bibtex", is_flag=True, help="As a BibTeX entry.")
+@click.option("--bibtex", is_flag=True, help="Print a BibTeX entry.")
 def command(study: str, bibtex: bool) -> None:
-    """Print how to cite STUDY."""
+    """Print the references to cite for STUDY (default: bai2025) and Tiltmeter."""
     from tiltmeter import __version__
     from tiltmeter.stimuli import open_study
 

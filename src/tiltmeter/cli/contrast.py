@@ -1,4 +1,4 @@
-"""``tiltmeter contrast``: the same trials asked in two ways, compared in pairs."""
+"""``tiltmeter contrast``: paired differences between two conditions."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ __all__ = ["command"]
     "--scores",
     required=True,
     type=click.Path(path_type=Path),
-    help="What tiltmeter score or run wrote, .csv or .parquet.",
+    help="Scores written by tiltmeter score or run, .csv or .parquet.",
 )
 @click.option(
     "--factor",
     default="intervention",
     show_default=True,
-    help="Column the two differ in, such as intervention, model or mode.",
+    help="Column whose values are compared, such as intervention, model or mode.",
 )
 @click.option(
     "--baseline",
     default="none",
     show_default=True,
-    help="The value that the others are compared with.",
+    help="Value that every other value is compared with.",
 )
 @click.option("--out", required=True, type=TABLE,
               help="Differences, as .csv or .parquet.")  # fmt: skip
 def command(scores: Path, factor: str, baseline: str, out: Path) -> None:
-    """Difference from a baseline in matched trials: interval and test at every level."""
+    """Estimate differences from a baseline over matched trials, at every level."""
     import polars as pl
 
     from tiltmeter.instruments.catalogue import MEASURES

@@ -1,4 +1,4 @@
-"""``tiltmeter cost``: calls, tokens and dollars before they are spent."""
+"""``tiltmeter cost``: estimate calls, tokens and dollars."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ __all__ = ["command"]
 
 @click.command("cost")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
-@click.option("--size", type=click.Choice(SIZES), help="As in audit.")
+@click.option(
+    "--size", type=click.Choice(SIZES), help="Of an audit of this size; without it, of a run."
+)
 @plan_options
 def command(models: tuple[str, ...], size: str | None, **options: Any) -> None:
-    """Say what `run` with these options, or `audit --size`, would ask and cost."""
+    """Estimate the calls, tokens and dollars of a run or an audit; nothing is asked."""
     from tiltmeter.asking.budget import estimate_cost
     from tiltmeter.cli.progress import say_cost
 

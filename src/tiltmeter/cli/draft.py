@@ -1,4 +1,4 @@
-"""``tiltmeter draft``: a model proposes stimuli, a person accepts them."""
+"""``tiltmeter draft``: a model proposes stimuli, a person reviews them."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ __all__ = ["command"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-HEADING = """Candidates, proposed by a model: none of them is in a study yet.
-Read the text and its checks, mend what you like, and set 'accepted: true' where one may enter.
-Then: tiltmeter draft accept {file} --study {study} --out NEW.yaml"""
+HEADING = """Candidates proposed by a model; none of them is in a study yet.
+Read each candidate and its checks, edit it if needed, and set 'accepted: true' to accept it.
+Then run: tiltmeter draft accept {file} --study {study} --out NEW.yaml"""
 
 _OPTIONS = [
     click.option("--study", "study_name", default="bai2025", show_default=True,
-                 metavar="NAME|FILE", help="Study to propose for."),
-    click.option("--stereotypes", metavar="A,B", help="Only these of the study."),
+                 metavar="NAME|FILE", help="Study to propose stimuli for."),
+    click.option("--stereotypes", metavar="A,B", help="Only these stereotypes.  [default: all]"),
     click.option("--out", type=click.Path(path_type=Path, dir_okay=False),
                  help="Draft file.  [default: STUDY-KIND-NAME.yaml]"),
-    click.option("--force", is_flag=True, help="Write over an existing file."),
-    click.option("--name", help="Accepted candidates are called after it.  [default: the model's]"),
-    click.option("--seed", type=int, default=0, show_default=True),
-    click.option("--temperature", type=float, default=1.0, show_default=True),
+    click.option("--force", is_flag=True, help="Overwrite an existing file."),
+    click.option("--name",
+                 help="Suffix of the names of accepted candidates.  [default: from the model]"),
+    click.option("--seed", type=int, default=0, show_default=True,
+                 help="Another seed asks all prompts again."),
+    click.option("--temperature", type=float, default=1.0, show_default=True,
+                 help="Sampling temperature."),
     click.option("--answer-tokens", type=int, default=1024, show_default=True,
                  help="Longest answer, in tokens (max_tokens of the provider)."),
 ]  # fmt: skip
@@ -46,10 +49,10 @@ def _options(function: F) -> F:
 
 @click.group("draft")
 def command() -> None:
-    """Ask a model for new stimuli; a person accepts them into a new study.
+    """Ask a model to propose stimuli; accept them into a new study.
 
-    Synonyms and decisions are asked for with the prompts of Bai et al. (2025, SI E and G) and
-    written to a file, with checks. Nothing enters a study until 'accepted: true' stands there.
+    The prompts are those of Bai et al. (2025, SI sections E and G). Candidates are written to a
+    draft file with automatic checks. Set 'accepted: true' there for those that may enter a study.
     """
 
 
@@ -59,7 +62,7 @@ def command() -> None:
               default="word_association", show_default=True, help="Whose words.")  # fmt: skip
 @click.option("--count", type=int, default=1, show_default=True, help="Answers per stereotype.")
 @click.option("--lexicon", type=click.Path(path_type=Path),
-              help="Table of word and valence, such as NRC VAD, to find drift.")  # fmt: skip
+              help="Valence ratings, such as NRC VAD, to check changes of valence.")  # fmt: skip
 @_options
 def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **options: Any) -> None:
     """Ask MODEL for a synonym of each word of each stereotype."""
@@ -92,10 +95,10 @@ def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **op
 @click.argument("model", metavar="MODEL")
 @click.option("--count", type=int, default=3, show_default=True, help="Prompts per stereotype.")
 @click.option("--examples", type=int, default=3, show_default=True,
-              help="Seed decisions shown, the stereotype's own among them.")  # fmt: skip
+              help="Example decisions in a prompt, including the stereotype's own.")  # fmt: skip
 @_options
 def decisions(model: str, count: int, examples: int, **options: Any) -> None:
-    """Ask MODEL for more decisions after the study's own."""
+    """Ask MODEL for decisions like those of the study."""
     from tiltmeter.errors import InputError
     from tiltmeter.stimuli import drafting
 
@@ -126,16 +129,16 @@ def decisions(model: str, count: int, examples: int, **options: Any) -> None:
 @click.argument("drafts", nargs=-1, required=True, metavar="DRAFT…",
                 type=click.Path(path_type=Path))  # fmt: skip
 @click.option("--study", "study_name", metavar="NAME|FILE",
-              help="Study the drafts were made from.  [default: as they say]")  # fmt: skip
+              help="Study the drafts were made from.  [default: named in the draft]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True,
-              help="The new study, called as the file is.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Write over an existing file.")
+              help="File of the new study; the study has the name of the file.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @click.option("--other-version", is_flag=True,
-              help="Take drafts made from another version of the study, too.")  # fmt: skip
+              help="Also accept drafts made from another version of the study.")  # fmt: skip
 def accept(
     drafts: tuple[Path, ...], study_name: str | None, out: Path, force: bool, other_version: bool
 ) -> None:
-    """Write a new study: STUDY and the candidates of DRAFT… marked 'accepted: true'."""
+    """Write a new study: STUDY plus the accepted candidates of DRAFT…."""
     from tiltmeter.errors import InputError
     from tiltmeter.stimuli import drafting, load_study, shipped_studies, study_hash
 

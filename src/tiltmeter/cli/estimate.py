@@ -16,35 +16,35 @@ __all__ = ["command"]
     "--scores",
     required=True,
     type=click.Path(path_type=Path),
-    help="What tiltmeter score wrote, .csv or .parquet.",
+    help="Scores written by tiltmeter score, .csv or .parquet.",
 )
 @click.option(
     "--margin",
     type=float,
     default=0.1,
     show_default=True,
-    help="Equivalence margin around the neutral value.",
+    help="Equivalence margin: largest distance from neutral that counts as no bias.",
 )
 @click.option(
     "--compliance-floor",
     type=float,
     default=0.8,
     show_default=True,
-    help="Least share of scored answers for a verdict.",
+    help="Smallest share of scored answers that allows a verdict.",
 )
 @click.option(
     "--cluster",
     type=click.Choice(["default", "stereotype"]),
     default="default",
     show_default=True,
-    help="What the intervals above the stereotype are clustered by.",
+    help="Clusters of the estimates that pool stereotypes. default: stereotype and wording.",
 )
 @click.option("--out", required=True, type=TABLE, help="Estimates, as .csv or .parquet.")
 @click.option(
     "--tables",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Also write the details behind the estimates to this folder, as .parquet: order "
-    "effects, compliance, shares of yes, comedy and tragedy, fits of regressions.",
+    help="Also write the detail tables to this folder, as .parquet: order effects, "
+    "compliance, shares of yes, comedy and tragedy, fits of regressions.",
 )
 def command(
     scores: Path,

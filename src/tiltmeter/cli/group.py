@@ -59,7 +59,7 @@ def run_group() -> int:
     Returns
     -------
     int
-        The exit code: 2 for an error a user can mend, 130 when stopped, else the command's.
+        The exit code: 2 for an error in the input, 130 when stopped, else the command's.
     """
     try:
         with warnings.catch_warnings():
@@ -81,7 +81,7 @@ def run_group() -> int:
 
 
 def _warn(message: Warning | str, category: type[Warning], *where: Any, **others: Any) -> None:
-    """Say a warning of ours in one line; another library's keeps its place in the code."""
+    """Print a warning of Tiltmeter in one line; those of other libraries keep file and line."""
     if issubclass(category, TiltmeterWarning):
         click.echo(f"tiltmeter: warning: {message}", err=True)
     else:

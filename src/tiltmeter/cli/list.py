@@ -1,4 +1,4 @@
-"""``tiltmeter list``: what there is to measure with."""
+"""``tiltmeter list``: instruments, studies, stereotypes and wordings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["command"]
 @click.command("list")
 @click.argument("study", required=False, metavar="[STUDY|FILE]")
 def command(study: str | None) -> None:
-    """List instruments and studies, or the stereotypes and variations of STUDY."""
+    """List instruments, modes and studies, or the stereotypes and wordings of STUDY."""
     from tiltmeter.stimuli import NetworkStudy, open_study
 
     if study is None:
@@ -33,7 +33,7 @@ def command(study: str | None) -> None:
         flag = " *" if any(stereotype.defect(v) for v in ("", *stereotype.variations)) else ""
         click.echo(f"  {key:24}{stereotype.category:12}{groups}{flag}")
     if any(s.defect(v) for s in loaded.stereotypes.values() for v in ("", *s.variations)):
-        click.echo("* keeps a known defect of the source; the report says which")
+        click.echo("* has a known defect of the source, kept verbatim; the report states it")
 
 
 def _everything() -> None:
@@ -68,17 +68,17 @@ def _everything() -> None:
     for name in shipped_network_studies():
         click.echo(f"  {name:24}{', '.join(load_network_study(name).identities)}")
     tests = ", ".join(test.stereotype for test in load_tests("caliskan2017"))
-    click.echo("tests of words inside models (tiltmeter weat)")
+    click.echo("association tests in hidden states (tiltmeter weat)")
     click.echo(f"  {'caliskan2017':24}{tests}")
-    click.echo("words placed on dimensions (tiltmeter profile)")
+    click.echo("groups of words for profiles (tiltmeter profile)")
     for name in SHIPPED:
         groups = read_words(name).groups.items()
         click.echo(f"  {name:24}{', '.join(f'{group} ({len(w)})' for group, w in groups)}")
-    click.echo("tiltmeter list STUDY shows a study's wordings and groups")
+    click.echo("tiltmeter list STUDY shows the wordings and groups of a study")
 
 
 def _identities(study: NetworkStudy) -> None:
-    """Say which primes are compared, and which targets."""
+    """Print the primes and targets of each identity."""
     for key, identity in study.identities.items():
         click.echo(f"{key} ({identity.approach})")
         if identity.approach != "stereotypes":
@@ -97,7 +97,7 @@ def _wordings(study: Study) -> None:
         wordings = instrument.wordings(study)
         apart = [name for name, one in wordings.items() if not one.text]
         if wordings:
-            own = ", each stereotype in words of its own" if apart else ""
+            own = ", each stereotype with its own wordings" if apart else ""
             click.echo(f"variations of {instrument.name}{own}")
         for name, one in wordings.items():
             if one.text:
@@ -115,7 +115,7 @@ def _wordings(study: Study) -> None:
 
 def _contents(study: Study) -> None:
     if study.dimensions:
-        click.echo("dimensions, each asked of every stereotype")
+        click.echo("dimensions (asked of every stereotype)")
         for name, pole in study.dimensions.items():
             click.echo(
                 f"  {name:24}{', '.join(pole.tied[:3])}, … | {', '.join(pole.counter[:3])}, …"

@@ -50,62 +50,74 @@ SECRET = re.compile("key|token|secret|password|credential", re.IGNORECASE)
 
 _PLAN = [
     click.option("--study", "studies", multiple=True, metavar="NAME|FILE",
-                 help="Study to ask; may be repeated.  [default: bai2025; an audit asks "
-                      "mist2025 too]"),
+                 help="Study; may be repeated.  [default: bai2025; audit: bai2025 and mist2025]"),
     click.option("--instrument", "instruments", multiple=True, metavar="NAME",
-                 help="What to ask; may be repeated.  [default: word_association; an audit asks "
-                      "what its size says]"),
-    click.option("--stereotypes", metavar="A,B", help="Only these of the study."),
-    click.option("--variations", metavar="A,B", help="Wordings.  [default: the study's own]"),
+                 help="Instrument; may be repeated; tiltmeter list names them.  "
+                      "[default: word_association; audit: set by --size]"),
+    click.option("--stereotypes", metavar="A,B", help="Only these stereotypes.  [default: all]"),
+    click.option("--variations", metavar="A,B",
+                 help="Only these wordings.  [default: set by the study]"),
     click.option("--iterations", type=int,
-                 help="Trials per stereotype and variation.  [default: 50]"),
+                 help="Trials per stereotype and wording.  [default: 50; audit: set by --size]"),
     click.option("--mode", "modes", multiple=True,
                  type=click.Choice([*MODES]),
                  help="Response mode; may be repeated.  "
-                      "[default: free; for the embedded model structured and forced, in a quick "
-                      "audit forced alone]"),
+                      "[default: free; embedded model: structured and forced, in a quick audit "
+                      "only forced]"),
     click.option("--intervention", "interventions", multiple=True, metavar="NAME|NAME=TEXT",
-                 help="System prompt to compare with none; may be repeated. 'egalitarian' is the "
-                      "one of Bai et al."),
+                 help="System prompt to compare with no system prompt; may be repeated. "
+                      "'egalitarian' is the prompt of Bai et al. (2025)."),
     click.option("--order", type=click.Choice(["mirrored", "random"]), default="mirrored",
-                 show_default=True, help="Both group orders of every draw, or the paper's."),
+                 show_default=True,
+                 help="Order of the groups. mirrored: each draw in both orders; random: as in "
+                      "the paper."),
     click.option("--word-list", type=click.Choice(["plain", "as_released"]), default="plain",
-                 show_default=True, help="A comma list, or the Python list of the source."),
+                 show_default=True,
+                 help="Format of the attributes in the prompt. plain: separated by commas; "
+                      "as_released: the Python list of the released code."),
     click.option("--options", type=click.Choice(["words", "labels"]), default="words",
-                 show_default=True, help="Forced mode: show the group words, or A and B."),
-    click.option("--seed", type=int, default=0, show_default=True),
-    click.option("--temperature", type=float, default=1.0, show_default=True),
-    click.option("--top-p", type=float, default=1.0, show_default=True),
+                 show_default=True,
+                 help="Forced mode: offer the group words, or the labels A and B."),
+    click.option("--seed", type=int, default=0, show_default=True,
+                 help="Seed of the draws; also of the sampling of local models."),
+    click.option("--temperature", type=float, default=1.0, show_default=True,
+                 help="Sampling temperature."),
+    click.option("--top-p", type=float, default=1.0, show_default=True,
+                 help="Nucleus sampling: probability mass to sample from."),
     click.option("--answer-tokens", type=int,
                  help="Longest answer, in tokens (max_tokens of the provider).  [default: 1024; "
-                      "48 where the embedded model only describes]"),
+                      "embedded model in closed modes: 48]"),
     click.option("--provider-defaults", is_flag=True,
                  help="Leave temperature, top_p and answer length to the provider."),
     click.option("--prices", type=click.Path(path_type=Path),
-                 help="YAML file of 'model: [input, output]', dollars per million tokens."),
+                 help="YAML file of 'model: [input, output]', in dollars per million tokens."),
 ]  # fmt: skip
 
 _CONNECTION = [
-    click.option("--max-calls", type=int, help="Stop before more model calls than this."),
-    click.option("--max-tokens", type=int, help="Stop once this many tokens are used."),
-    click.option("--max-connections", type=int, help="Requests at a time."),
+    click.option("--max-calls", type=int, help="Largest number of model calls."),
+    click.option("--max-tokens", type=int,
+                 help="Stop when prompts and answers add up to this many tokens."),
+    click.option("--max-connections", type=int, help="Largest number of concurrent requests."),
     click.option("--max-retries", type=int, default=5, show_default=True,
-                 help="Tries again after a provider's error."),
+                 help="Retries after an error of the provider."),
     click.option("--timeout", type=int, default=600, show_default=True,
-                 help="Seconds to wait for one answer."),
-    click.option("--model-base-url", help="Where the provider's interface is served."),
+                 help="Time limit for one answer, in seconds."),
+    click.option("--model-base-url", help="Base URL of the provider's API."),
     click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE",
-                 help="Argument of the model's provider; may be repeated."),
+                 help="Argument for the model's provider, as in inspect; may be repeated."),
 ]  # fmt: skip
 
 _ASKING = [
     click.option("--out", type=click.Path(path_type=Path, file_okay=False),
-                 help="Results directory; an unfinished one is continued."),
+                 help="Results directory; an unfinished run is continued.  "
+                      "[default: results/MODEL-SIZE, or results/MODEL-run]"),
     click.option("--grader", metavar="MODEL",
-                 help="A judge for decisions that the rules leave open or find conflicting."),
+                 help="Model that reads decisions which the rules cannot read or find "
+                      "conflicting."),
     click.option("--sizes", type=click.Path(path_type=Path),
-                 help="YAML file of 'model: billions of parameters', for the report."),
-    click.option("--max-cost", type=float, help="Stop once this many dollars are spent."),
+                 help="YAML file of 'model: billions of parameters'; the report then shows bias "
+                      "by model size."),
+    click.option("--max-cost", type=float, help="Stop when this many dollars are spent."),
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What a run shows while it runs: cost first, then calls, rate and time left."""
+"""What a run prints: its cost before it starts, then calls, rate and remaining time."""
 
 from __future__ import annotations
 

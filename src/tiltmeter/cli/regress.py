@@ -1,4 +1,4 @@
-"""``tiltmeter regress``: what decisions follow from."""
+"""``tiltmeter regress``: regress decisions on associations."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ __all__ = ["command"]
     default="association",
     show_default=True,
     metavar="A,B",
-    help="Columns of numbers; with several, they are also compared on the same rows.",
+    help="Columns of numbers, one regression each.",
 )
-@click.option("--outcome", default="decision", show_default=True, help="Column of 1, 0 or empty.")
+@click.option(
+    "--outcome", default="decision", show_default=True, help="Column to regress: 1, 0 or empty."
+)
 @click.option(
     "--clusters",
     default="stereotype",
     show_default=True,
     metavar="COLUMN",
-    help="Rows that are not independent; 'none' for the published method alone.",
+    help="Rows with the same value are not independent; 'none': only the published method.",
 )
-@click.option("--by", metavar="COLUMN", help="Also each value of this column by itself.")
+@click.option("--by", metavar="COLUMN", help="Also fit each value of this column by itself.")
 @click.option(
     "--join",
     "others",
     type=click.Path(path_type=Path),
-    help="A table with further predictors, such as embedding scores.",
+    help="Table with further predictors, such as embedding scores.",
 )
 @click.option(
     "--on",
@@ -41,7 +43,7 @@ __all__ = ["command"]
     default="trial_id",
     show_default=True,
     metavar="A,B",
-    help="Columns the two tables share, one row each.",
+    help="Key columns of --join; a key must identify one row in each table.",
 )
 @click.option(
     "--out",
@@ -50,7 +52,7 @@ __all__ = ["command"]
     help="Coefficients (log odds), as .csv or .parquet.",
 )
 @click.option("--comparison", type=TABLE,
-              help="Where the fits of several predictors go: AIC, BIC, likelihoods.")  # fmt: skip
+              help="Also compare several predictors on the same rows: AIC, BIC.")  # fmt: skip
 def command(  # noqa: PLR0913 - one argument an option
     answers: Path,
     predictors: str,
@@ -62,10 +64,10 @@ def command(  # noqa: PLR0913 - one argument an option
     out: Path,
     comparison: Path | None,
 ) -> None:
-    """Regress decisions on scores in ANSWERS, such as chained.parquet of a results directory.
+    """Regress decisions on scores. ANSWERS is a table, such as chained.parquet of an audit.
 
-    Logistic regression as published, cluster-robust, and with a random intercept (Bai et al.
-    2025, SI section K).
+    Logistic regression with three methods: published, clustered (robust standard errors) and mixed
+    (random intercept). See Bai et al. (2025), SI section K.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""``tiltmeter report``: tables and report of a results directory, made anew."""
+"""``tiltmeter report``: recompute the tables and the report of a results directory."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ __all__ = ["command"]
 @click.command("report")
 @click.argument("directory", type=click.Path(path_type=Path, file_okay=False))
 @click.option(
-    "--scoring", type=click.Choice(["exact", "published"]), default="exact", show_default=True
+    "--scoring",
+    type=click.Choice(["exact", "published"]),
+    default="exact",
+    show_default=True,
+    help="published: the rules of the released code, for replication only.",
 )
 @click.option("--sizes", type=click.Path(path_type=Path),
-              help="YAML file of 'model: billions of parameters', for bias by size.")  # fmt: skip
+              help="YAML file of 'model: billions of parameters'; the report then shows bias by "
+                   "model size.")  # fmt: skip
 def command(directory: Path, scoring: str, sizes: Path | None) -> None:
-    """Score the recorded answers of DIRECTORY again and write its tables and report.
+    """Score the answers in DIRECTORY again and write its tables and report; no model is asked.
 
-    No model is asked. A directory that holds only tables about association networks or hidden
-    states has no answers to score: its tables stay as they are.
+    In a directory without answers (only association networks or hidden states) the tables stay
+    as they are and only the report is written.
     """
     from tiltmeter.asking.directory import record_sizes
     from tiltmeter.audits.tabulating import tabulate

@@ -1,4 +1,4 @@
-"""``tiltmeter run``: ask, and make the tables."""
+"""``tiltmeter run``: ask models and write the tables."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ __all__ = ["carry_out", "command"]
 @plan_options
 @asking_options
 def command(models: tuple[str, ...], out: Path | None, **options: Any) -> None:
-    """Ask MODEL… the trials of a plan; write responses, scores and estimates.
+    """Ask MODEL… the trials of a study; write responses, scores and estimates.
 
-    Models are named as inspect names them: openai/gpt-4o-mini, anthropic/…, hf/…, vllm/…,
-    ollama/…, or tiltmeter/smollm2 for the embedded one. The same command again continues a
+    Models have inspect's names: openai/gpt-4o-mini, anthropic/…, hf/…, vllm/…, ollama/…. The
+    embedded model, tiltmeter/smollm2, needs no key and no network. The same command continues a
     run that was stopped; nothing is asked twice.
     """
     from tiltmeter.audits.auditing import default_directory

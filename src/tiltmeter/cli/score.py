@@ -1,4 +1,4 @@
-"""``tiltmeter score``: recorded answers to scores."""
+"""``tiltmeter score``: score recorded answers."""
 
 from __future__ import annotations
 
@@ -16,32 +16,46 @@ __all__ = ["command"]
 
 
 @click.command("score")
-@click.option("--study", default="bai2025", show_default=True, metavar="NAME|FILE")
-@click.option("--instrument", default="word_association", show_default=True)
+@click.option(
+    "--study",
+    default="bai2025",
+    show_default=True,
+    metavar="NAME|FILE",
+    help="Study that the answers are about.",
+)
+@click.option(
+    "--instrument",
+    default="word_association",
+    show_default=True,
+    metavar="NAME",
+    help="Instrument that was asked; tiltmeter list names them.",
+)
 @click.option(
     "--responses",
     required=True,
     type=click.Path(path_type=Path),
-    help="A .csv or .parquet table with model, stereotype, variation, iteration, response; or an "
-    "inspect log, or a folder of them.",
+    help="A .csv or .parquet table with the columns model, stereotype, variation, iteration, "
+    "response; or an inspect log; or a folder of these logs.",
 )
 @click.option(
     "--scoring",
     type=click.Choice(["exact", "published"]),
     default="exact",
     show_default=True,
-    help="Published: the released code's, for replication only.",
+    help="published: the rules of the released code, for replication only.",
 )
 @click.option("--out", required=True, type=TABLE, help="Scores, as .csv or .parquet.")
-@click.option("--words", type=TABLE, help="Also write which words carry the association.")
+@click.option("--words", type=TABLE, help="Also write how often each word was given to each group.")
 @click.option(
     "--grader",
     metavar="MODEL",
-    help="A judge for decisions that the rules leave open or find conflicting; what it "
-    "says is kept beside the scores and never asked again.",
+    help="Model that reads decisions which the rules cannot read or find conflicting. Its "
+    "readings are saved beside the scores and not asked for again.",
 )
-@click.option("--judge-all", is_flag=True, help="Let the judge read every decision.")
-@click.option("--model", metavar="NAME", help="Who answered, where the table does not say.")
+@click.option("--judge-all", is_flag=True, help="Let the --grader read every decision.")
+@click.option(
+    "--model", metavar="NAME", help="Model that answered, if the table has no such column."
+)
 def command(  # noqa: PLR0913 - one argument an option
     study: str,
     instrument: str,
@@ -53,11 +67,11 @@ def command(  # noqa: PLR0913 - one argument an option
     judge_all: bool,
     model: str | None,
 ) -> None:
-    """Score answers that were recorded elsewhere; nothing is asked.
+    """Score answers that were recorded elsewhere; no model is asked, except a --grader.
 
-    Group words are read from the columns marginalized and default where present, and inferred
-    from the answer where not. Decisions may stand in the columns profile and decision; columns
-    that are not Tiltmeter's pass through.
+    Group words are taken from the columns marginalized and default, or inferred from the answer
+    if these are missing. Decisions may be in the columns profile and decision. Other columns are
+    copied to the output.
     """
     import polars as pl
 

@@ -12,7 +12,7 @@ __all__ = ["command"]
 @click.command("validate")
 @click.argument("file", type=click.Path(path_type=Path))
 def command(file: Path) -> None:
-    """Check a study FILE, of answers or of networks; errors name file, line and field."""
+    """Check FILE, a study of answers or of networks; errors name file, line and field."""
     from tiltmeter.errors import StudyError
     from tiltmeter.instruments.catalogue import check_parts
     from tiltmeter.stimuli import NetworkStudy, open_study, study_hash

@@ -1,4 +1,4 @@
-"""``tiltmeter weat MODEL``: association tests in a model's hidden states, layer by layer."""
+"""``tiltmeter weat MODEL``: association tests in hidden states, layer by layer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["build_testing", "command"]
     "--tests",
     multiple=True,
     metavar="NAME|FILE",
-    help="caliskan2017, a study as bai2025, or a YAML or JSON file; may be repeated.  "
+    help="Tests: caliskan2017, a study such as bai2025, or a YAML or JSON file; may be repeated.  "
     "[default: caliskan2017]",
 )
 @click.option(
@@ -29,21 +29,24 @@ __all__ = ["build_testing", "command"]
     default="none",
     show_default=True,
     metavar="none|templates|FILE",
-    help="In which the words are read: alone (WEAT), in neutral templates (SEAT), in yours.",
+    help="Contexts in which the words are read. none: alone (WEAT); templates: in neutral "
+    "sentences (SEAT); FILE: your own.",
 )
-@click.option("--per-word", type=int, default=100, show_default=True, help="Contexts of FILE read.")
+@click.option(
+    "--per-word", type=int, default=100, show_default=True, help="Contexts per word, of FILE."
+)
 @click.option(
     "--method",
     "methods",
     multiple=True,
     type=click.Choice(["weat", "ceat", "ripa", "mac"]),
-    help="weat is seat in templates; ceat takes contexts for random draws; may be repeated.  "
+    help="Measure; may be repeated. weat gives SEAT in templates; ceat needs a FILE of contexts.  "
     "[default: weat]",
 )
 @click.option(
     "--scores",
     type=click.Path(path_type=Path, exists=True),
-    help="Scores of word associations, or the results directory they are in, correlated with the "
+    help="Scores of word associations (a table or a results directory) to correlate with the "
     "associations in the hidden states, layer by layer.",
 )
 @click.option(
@@ -54,20 +57,21 @@ __all__ = ["build_testing", "command"]
     type=int,
     default=100_000,
     show_default=True,
-    help="Sampled above 1,000,000 permutations; otherwise enumerated.",
+    help="Permutations to sample above 1,000,000; fewer are enumerated.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="A .csv or .parquet of estimates; or a folder, for all tables and a report.  "
+    help="A .csv or .parquet file for the estimates, or a folder for all tables and a report.  "
     "[default: results/MODEL-weat]",
 )
 @reading_options
 def command(models: tuple[str, ...], **options: Any) -> None:
-    """Test associations of words in MODEL's hidden states.
+    """Test associations between words in the hidden states of MODEL.
 
-    Positive effects: the first targets are closer to the attributes they are said to be tied to;
-    for a study, stereotype-consistent. MODEL is named as for tiltmeter profile.
+    A positive effect means that the first targets are closer to the attributes they are expected to
+    be tied to; for a study, that the effect is stereotype-consistent. MODEL has the same form as in
+    tiltmeter profile.
     """
     measure_models(models, options, (None, build_testing(options)), "weat")
 

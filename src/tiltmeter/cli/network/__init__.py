@@ -8,13 +8,13 @@ __all__ = ["command"]
 
 #: Command (its module has the same name) → one line of help.
 COMMANDS = {
-    "associate": "Ask a model what words make it think of.",
-    "build": "Turn associations into a network.",
+    "associate": "Ask a model for free associations to cues.",
+    "build": "Build a network from associations.",
     "stats": "Describe networks: nodes, edges, diameter, clustering.",
-    "activate": "Let activation spread from primes to every word.",
+    "activate": "Spread activation from primes to all words.",
     "bias": "Measure stereotypes, valence and emotions in networks.",
     "streams": "Show the shortest paths between two words.",
-    "compare": "Set networks side by side, humans among them, and write a report.",
+    "compare": "Compare networks, of models or people, and write a report.",
 }
 
 command = LateGroup(

@@ -1,4 +1,4 @@
-"""``tiltmeter network activate``: how strongly primes activate every word."""
+"""``tiltmeter network activate``: spread activation from primes to all words."""
 
 from __future__ import annotations
 
@@ -18,30 +18,33 @@ __all__ = ["command"]
     "--primes",
     required=True,
     metavar="A,B|FILE|all",
-    help="Words to activate, each on its own; a .txt file has one a line, a table a column word.",
+    help="Words to activate, one at a time: words with commas, a .txt file with one per line, a "
+    "table with a column word, or all.",
 )
 @click.option(
-    "--targets", metavar="A,B|FILE", help="Keep the activation of these words only.  [default: all]"
+    "--targets",
+    metavar="A,B|FILE",
+    help="Only write the activation of these words.  [default: all]",
 )
 @click.option(
     "--norm",
     type=click.Choice(["none", "l2", "l1"]),
     default="none",
     show_default=True,
-    help="Divide columns, then rows by this norm.",
+    help="Norm that columns, then rows, are divided by.",
 )
 @click.option(
     "--out",
     required=True,
     type=click.Path(path_type=Path),
-    help="A column per prime: .csv or .parquet; .npy for the bare matrix (nodes × primes), "
-    "written as it is made.",
+    help="Table with a column per prime (.csv, .parquet), or the matrix of nodes × primes (.npy), "
+    "written block by block.",
 )
 @spreading_options
 def command(
     network: str, primes: str, targets: str | None, norm: str, out: Path, **options: Any
 ) -> None:
-    """Let activation spread from each of some primes through NET, a list of edges."""
+    """Spread activation from each prime through NET, a table of edges."""
     from tiltmeter.asking.cues import read_cues
     from tiltmeter.cli.network.options import open_networks
     from tiltmeter.networks.spreading import activate

@@ -1,4 +1,4 @@
-"""``tiltmeter network associate``: ask models for associates."""
+"""``tiltmeter network associate``: ask models for free associations."""
 
 from __future__ import annotations
 
@@ -26,55 +26,61 @@ ANSWER_TOKENS = {False: 32, True: 16}
     "--cues",
     required=True,
     metavar="FILE|A,B",
-    help="A .txt file with a cue a line; a .csv or .parquet table with a column cue or "
-    "word, or a network (src, tgt), whose words are taken; or cues with commas. "
-    "None come with Tiltmeter: the paper took those of smallworldofwords.org.",
+    help="A .txt file with one cue per line; a .csv or .parquet table with a column cue or word; a "
+    "network (src, tgt), whose words are used; or cues with commas. Tiltmeter ships none; the "
+    "paper used those of smallworldofwords.org.",
 )
 @click.option(
     "--out",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Directory of the answers; an unfinished one is continued.",
+    help="Directory for the answers; an unfinished run is continued.",
 )
-@click.option(
-    "--repetitions", type=int, default=100, show_default=True, help="Answers for each cue."
-)
+@click.option("--repetitions", type=int, default=100, show_default=True, help="Answers per cue.")
 @click.option(
     "--choices",
     type=int,
-    help="Answers to ask of one call, where the provider gives several.  [default: 20]",
+    help="Answers per call, if the provider can give several.  [default: 20]",
 )
 @click.option(
     "--continuation",
     is_flag=True,
-    help="Give the model lines of examples to continue, for models without chat "
-    "(tiltmeter/smollm2 is always asked so).",
+    help="Let the model continue a list of examples, for models without a chat format "
+    "(tiltmeter/smollm2 is always asked this way).",
 )
-@click.option("--temperature", type=float, default=1.0, show_default=True)
-@click.option("--top-p", type=float, default=1.0, show_default=True)
+@click.option(
+    "--temperature", type=float, default=1.0, show_default=True, help="Sampling temperature."
+)
+@click.option(
+    "--top-p",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Nucleus sampling: probability mass to sample from.",
+)
 @click.option(
     "--answer-tokens",
     type=int,
-    help="Longest answer, in tokens.  [default: 32; 16 in a continuation]",
+    help="Longest answer, in tokens.  [default: 32; with --continuation 16]",
 )
 @click.option(
     "--seed",
     type=int,
     default=0,
     show_default=True,
-    help="For models on one's own machine; others take none.",
+    help="Seed of the sampling of local models.",
 )
 @click.option(
     "--prices",
     type=click.Path(path_type=Path),
-    help="YAML file of 'model: [input, output]', dollars per million tokens.",
+    help="YAML file of 'model: [input, output]', in dollars per million tokens.",
 )
 @connection_options
 def command(models: tuple[str, ...], **options: Any) -> None:
-    """Ask MODEL… for three associates of each cue, again and again.
+    """Ask MODEL… repeatedly for three associates of each cue.
 
     The wording is that of Abramski et al. (2025), "The LLM World of Words". The same command
-    again continues a run that was stopped; nothing is asked twice. More repetitions extend it.
+    continues a run that was stopped; nothing is asked twice. More repetitions extend it.
     """
     from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""``tiltmeter network bias``: stereotypes, valence and emotions in networks."""
+"""``tiltmeter network bias``: measure stereotypes, valence and emotions in networks."""
 
 from __future__ import annotations
 
@@ -24,24 +24,26 @@ __all__ = ["command"]
     type=click.Choice(["stereotypes", "valence", "emotions"]),
     default="stereotypes",
     show_default=True,
+    help="Measure. stereotypes: activation of targets; valence and emotions: of words in the "
+    "lexicon of that name.",
 )
 @click.option("--out", required=True, type=TABLE, help="Estimates, as .csv or .parquet.")
 @click.option(
     "--activations",
     type=TABLE,
-    help="Also write the activation of every target after every prime (stereotypes).",
+    help="Also write the activation of each target after each prime (stereotypes).",
 )
 @click.option(
     "--differences/--no-differences",
     default=True,
     show_default=True,
-    help="Estimate how the effects of networks differ (stereotypes, emotions).",
+    help="Also estimate differences between networks (stereotypes, emotions).",
 )
 @click.option(
     "--sensitivity/--no-sensitivity",
     default=False,
     show_default=True,
-    help="Estimate the effects at other steps, norms, weights and retentions too.",
+    help="Also estimate the effects under other steps, norms, weights and retentions.",
 )
 @bias_options(rewirings=0)
 def command(  # noqa: PLR0913 - one argument an option
@@ -53,10 +55,10 @@ def command(  # noqa: PLR0913 - one argument an option
     sensitivity: bool,
     **options: Any,
 ) -> None:
-    """Measure bias in each NET: a list of edges, or NAME=FILE.
+    """Measure bias in each NET, a table of edges given as FILE or NAME=FILE.
 
-    Positive effects: the first category (or prime) activates the targets more than the second. The
-    column direction says which side of 0 is stereotype-consistent.
+    A positive effect means that the first category (or prime) activates the targets more than the
+    second. The column direction gives the stereotype-consistent side of 0.
     """
     import polars as pl
 
@@ -88,7 +90,7 @@ def command(  # noqa: PLR0913 - one argument an option
 
 
 def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
-    """Say in a line each what was found, what is absent, and what rewired networks give."""
+    """Print estimates, absent words and rewired networks, one line each."""
     import polars as pl
 
     from tiltmeter.results import beside
@@ -124,7 +126,7 @@ def _value(row: dict[str, Any]) -> str:
 
 
 def _rewired_line(row: dict[str, Any]) -> str:
-    """Say in one line what rewired networks give."""
+    """Print the effect in rewired networks."""
     about = f"{_about(row)}, rewired"
     if row["estimate"] is None or row["placebo_mean"] is None:
         return f"{about}: no effect"
@@ -132,7 +134,7 @@ def _rewired_line(row: dict[str, Any]) -> str:
     said = f"{about}: {row['placebo_mean']:.3f} {ends}, p {row['p']:.2g}"
     if row["alarms"] is None:
         return said
-    return f"{said}; published p at most .05 in {row['alarms']:.0%} of them"
+    return f"{said}; published test: p ≤ .05 in {row['alarms']:.0%} of rewirings"
 
 
 def _number(value: float | None, name: str) -> str:

@@ -1,4 +1,4 @@
-"""``tiltmeter network build``: associations to a network."""
+"""``tiltmeter network build``: build a network from associations."""
 
 from __future__ import annotations
 
@@ -23,36 +23,40 @@ __all__ = ["command"]
     "--out",
     required=True,
     type=TABLE,
-    help="The edges, src, tgt and wt, as .csv or .parquet.",
+    help="Table of edges (src, tgt, wt), as .csv or .parquet.",
 )
-@click.option("--name", default="", help="What to call the network in what is printed.")
+@click.option("--name", default="", help="Name of the network in the output.")
 @click.option(
     "--responses",
     type=click.Choice(["R123", "R1"]),
     default="R123",
     show_default=True,
-    help="All responses, or only the first to each question.",
+    help="R123: all responses; R1: only the first to each question.",
 )
-@click.option("--steps", metavar="A,B,…", help="Cleaning steps.  [default: all]")
-@click.option("--no-cleaning", is_flag=True, help="Take the associations as they are.")
+@click.option("--steps", metavar="A,B,…", help="Cleaning steps to apply.  [default: all]")
+@click.option("--no-cleaning", is_flag=True, help="Do not clean the associations.")
 @click.option(
-    "--lwow-compatible", is_flag=True, help="Clean as the code of LWOW does, mistakes included."
+    "--lwow-compatible", is_flag=True, help="Clean as the code of LWOW does, including its errors."
 )
 @click.option(
-    "--spelling", type=click.Path(path_type=Path), help="Table of two columns: wrong, right."
+    "--spelling",
+    type=click.Path(path_type=Path),
+    help="Table of corrections with two columns: wrong, right.",
 )
 @click.option("--directed", is_flag=True, help="Keep edges directed, from cue to response.")
-@click.option("--no-wordnet", is_flag=True, help="Keep words that WordNet does not know.")
+@click.option("--no-wordnet", is_flag=True, help="Keep words that are not in WordNet.")
 @click.option(
-    "--min-weight", type=float, default=2, show_default=True, help="Least weight of an edge."
+    "--min-weight", type=float, default=2, show_default=True, help="Smallest weight of an edge."
 )
-@click.option("--no-component", is_flag=True, help="Keep more than the largest component.")
-@click.option("--log", type=TABLE, help="Also write what each step left, as a table.")
+@click.option("--no-component", is_flag=True, help="Keep all components, not only the largest.")
+@click.option(
+    "--log", type=TABLE, help="Also write the counts after each step, as .csv or .parquet."
+)
 def command(associations: Path, out: Path, log: Path | None, **options: Any) -> None:
     """Build a network from ASSOCIATIONS.
 
-    A table of counts or answers, as of Small World of Words, or a directory that network
-    associate wrote.
+    ASSOCIATIONS is a table of counts or answers, such as those of Small World of Words, or a
+    directory written by network associate.
     """
     from tiltmeter.results.tables import write_table
 
@@ -84,7 +88,7 @@ def _build(path: Path, options: dict[str, Any]) -> tuple[Network, pl.DataFrame]:
         given = [name for name in ("steps", "lwow_compatible", "spelling") if options[name]]
         if given:
             option = given[0].replace("_", "-")
-            raise InputError(f"--{option}: nothing to say with --no-cleaning; leave one out")
+            raise InputError(f"--{option}: has no effect with --no-cleaning; give only one of them")
         steps = ""
     counts, skipped = tally_associations(path, responses=options["responses"])
     left_out = [f"{number:,} {what}" for what, number in sorted(skipped.items()) if number]

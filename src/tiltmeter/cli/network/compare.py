@@ -1,4 +1,4 @@
-"""``tiltmeter network compare``: networks side by side, and their report."""
+"""``tiltmeter network compare``: compare networks and write a report."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ STREAMS = (
     "--out",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Results directory: tables, and report.html; that of an audit gets a part more.",
+    help="Results directory for tables and report.html. In the directory of an audit the networks "
+    "become a part of its report.",
 )
 @click.option(
     "--stream",
     "streams",
     multiple=True,
     metavar="SOURCE:TARGET",
-    help="Shortest paths to show; may be repeated.  [default: four of the paper, for its study]",
+    help="Shortest paths to show; may be repeated.  [default: for abramski2025 four of the paper]",
 )
 @bias_options(rewirings=99)
 def command(networks: tuple[str, ...], out: Path, streams: tuple[str, ...], **options: Any) -> None:
-    """Compare NETs, lists of edges given as FILE or NAME=FILE; humans are a network like others.
+    """Compare each NET, a table of edges given as FILE or NAME=FILE.
 
-    Every approach of the study is measured whose lexicon is given.
+    Networks of people are compared like those of models. Valence and emotions are measured if
+    their lexicon is given.
     """
     from tiltmeter.audits.networks import Comparison, write_networks
     from tiltmeter.cli.network.options import open_networks

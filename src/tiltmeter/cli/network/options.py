@@ -36,31 +36,32 @@ _SPREADING = [
     click.option("--decay", type=float, default=0.0, show_default=True,
                  help="Share of all activation lost at each step."),
     click.option("--suppress", type=float, default=0.0, show_default=True,
-                 help="Activation below this becomes 0 at each step."),
+                 help="Activation below this is set to 0 at each step."),
     click.option("--start", type=float,
                  help="Activation given to a prime.  [default: the number of nodes]"),
-    click.option("--unweighted", is_flag=True, help="Take all edges for equally strong."),
-    click.option("--directed", is_flag=True, help="Edges lead from src to tgt only."),
+    click.option("--unweighted", is_flag=True, help="Ignore the weights of edges."),
+    click.option("--directed", is_flag=True, help="Edges are directed, from src to tgt."),
     click.option("--spreadr-loops", is_flag=True,
-                 help="Self-loops lose what they carry, as in spreadr."),
+                 help="Self-loops lose their share of activation, as in spreadr."),
 ]  # fmt: skip
 
 _BIAS = [
     click.option("--study", default="abramski2025", show_default=True, metavar="NAME|FILE",
-                 help="Whose primes and targets."),
+                 help="Study of networks that defines primes and targets."),
     click.option("--valence", type=click.Path(path_type=Path),
-                 help="Ratings of valence: NRC VAD, or a table of word and valence."),
+                 help="Valence ratings: NRC VAD, or a table of word and valence."),
     click.option("--emotions", type=click.Path(path_type=Path),
-                 help="Words of emotions: NRC EmoLex, or a table of word and emotion."),
+                 help="Emotion lexicon: NRC EmoLex, or a table of word and emotion."),
     click.option("--norm", type=click.Choice(["l2", "l1", "none"]),
-                 help="By which activations are divided.  [default: the study's]"),
+                 help="Norm that activations are divided by.  [default: set by the study]"),
     click.option("--missing", type=click.Choice(["error", "skip"]), default="error",
-                 show_default=True, help="What to do where a prime or target is not in a network."),
+                 show_default=True, help="What to do if a prime or target is not in a network."),
     click.option("--confidence", type=float, default=0.95, show_default=True,
-                 help="Of intervals."),
+                 help="Confidence level of intervals."),
     click.option("--draws", type=click.IntRange(min=100), default=2000, show_default=True,
                  help="Bootstrap samples of targets."),
-    click.option("--seed", type=int, default=0, show_default=True),
+    click.option("--seed", type=int, default=0, show_default=True,
+                 help="Seed of resampling and rewiring."),
 ]  # fmt: skip
 
 spreading_options: Callable[[F], F] = all_options(_SPREADING)
@@ -70,7 +71,8 @@ def bias_options(*, rewirings: int) -> Callable[[F], F]:
     """Give the options of measuring bias; `rewirings` is the default of that option."""
     rewired = click.option(
         "--rewirings", type=int, default=rewirings, show_default=True,
-        help="Networks rewired at random to compare each effect with, at least 19; 0: none.",
+        help="Degree-preserving rewirings to compare each effect with: 0 for none, else at least "
+        "19.",
     )  # fmt: skip
     return all_options([*_BIAS, rewired, *_SPREADING])
 

@@ -1,4 +1,4 @@
-"""``tiltmeter network stats``: what networks are like, and what they share."""
+"""``tiltmeter network stats``: describe networks and their overlap."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["command"]
 
 @click.command("stats")
 @click.argument("networks", nargs=-1, required=True, metavar="NET…")
-@click.option("--out", type=TABLE, help="Write the table here as well.")
-@click.option("--overlaps", type=TABLE, help="Write here what each two of them share.")
+@click.option("--out", type=TABLE, help="Also write the table, as .csv or .parquet.")
+@click.option("--overlaps", type=TABLE, help="Also write the overlap of each pair of networks.")
 @click.option(
     "--priming",
     type=TABLE,
-    help="Write here whether activation follows human reaction times (50 triplets).",
+    help="Also compare activation with human reaction times (50 triplets) and write the result.",
 )
-@click.option("--directed", is_flag=True, help="Edges lead from src to tgt only.")
+@click.option("--directed", is_flag=True, help="Edges are directed, from src to tgt.")
 @click.option("--no-paths", is_flag=True, help="Leave out diameter and mean path length.")
 def command(  # noqa: PLR0913 - one argument an option
     networks: tuple[str, ...],
@@ -34,7 +34,7 @@ def command(  # noqa: PLR0913 - one argument an option
     directed: bool,
     no_paths: bool,
 ) -> None:
-    """Describe NETs, lists of edges given as FILE or NAME=FILE."""
+    """Describe each NET, a table of edges given as FILE or NAME=FILE."""
     from itertools import combinations
 
     import polars as pl

@@ -17,7 +17,7 @@ __all__ = ["command"]
 TABLES = (".csv", ".parquet")
 DRAWINGS = (".svg", ".png")
 
-#: How the terminal shows a word: what stands before it, and its style.
+#: How the terminal shows a word: its sign and style.
 _STYLES = {
     "positive": ("+", "bright_blue"),
     "neutral": ("", ""),
@@ -31,31 +31,31 @@ _STYLES = {
 @click.argument("source", required=False)
 @click.argument("target", required=False)
 @click.option("--pairs", type=click.Path(path_type=Path),
-              help="Instead of SOURCE and TARGET: a table with these two columns.")  # fmt: skip
+              help="Table of source and target, instead of SOURCE and TARGET.")  # fmt: skip
 @click.option("--valence", type=click.Path(path_type=Path),
-              help="Ratings of valence: NRC VAD, or a table of word and valence.")  # fmt: skip
+              help="Valence ratings: NRC VAD, or a table of word and valence.")  # fmt: skip
 @click.option("--neutral", nargs=2, type=float, metavar="LOW HIGH",
-              help="Valence up to LOW is negative, from HIGH positive.  "
+              help="Valence up to LOW is negative, from HIGH on positive.  "
                    "[default: thirds of the scale]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path),
-              help="A page (.html), a drawing (.svg, .png), or the words (.csv, .parquet), with "
-                   "the edges beside them.  [default: the terminal alone]")  # fmt: skip
+              help="A page (.html), a drawing (.svg, .png), or a table of words (.csv, .parquet) "
+                   "with a second table of edges.  [default: only print]")  # fmt: skip
 @click.option("--most-nodes", type=int, default=60, show_default=True,
-              help="Inner words that a drawing shows, those of the strongest links.")  # fmt: skip
-@click.option("--directed", is_flag=True, help="Edges lead from src to tgt only.")
+              help="Most inner words in a drawing; the strongest links are kept.")  # fmt: skip
+@click.option("--directed", is_flag=True, help="Edges are directed, from src to tgt.")
 @click.option("--missing", type=click.Choice(["error", "skip"]), default="error",
-              show_default=True, help="What to do where a pair has no path.")  # fmt: skip
-@click.option("--name", help="What to call the network.  [default: the file's name]")
+              show_default=True, help="What to do if a pair has no path.")  # fmt: skip
+@click.option("--name", help="Name of the network.  [default: the name of the file]")
 def command(  # noqa: PLR0913 - one argument an option
     network: Path, source: str | None, target: str | None, pairs: Path | None,
     valence: Path | None, neutral: tuple[float, float] | None, out: Path | None, most_nodes: int,
     directed: bool, missing: str, name: str | None,
 ) -> None:  # fmt: skip
-    """Show all shortest paths from SOURCE to TARGET in NET, a list of edges.
+    """Show all shortest paths from SOURCE to TARGET in NET, a table of edges.
 
     \b
-    Words are marked by their valence: + positive, − negative, ? not rated;
-    neutral words bear no sign.
+    With --valence, words are marked: + positive, − negative, ? not rated;
+    neutral words have no mark.
     """  # noqa: D301 - click's own escape
     from tiltmeter.networks.lexicons import read_valence
     from tiltmeter.networks.loading import read_network

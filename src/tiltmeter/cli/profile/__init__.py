@@ -1,4 +1,4 @@
-"""``tiltmeter profile``: stereotype dimensions inside a model, and the contexts they rest on."""
+"""``tiltmeter profile``: stereotype dimensions in hidden states, and contexts to read words in."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ __all__ = ["command"]
 
 #: Command (its module has the same name) → one line of help.
 COMMANDS = {
-    "contexts": "Make contexts for a dictionary: by a model, or from your own texts.",
-    "measure": "MODEL…: measure profiles; the word itself may be left out.",
+    "contexts": "Make contexts for a dictionary, with a model or from your own texts.",
+    "measure": "Measure profiles in MODEL…; the word measure may be left out.",
 }
 
 
@@ -29,6 +29,6 @@ command = _Profile(
     COMMANDS,
     "tiltmeter.cli.profile",
     name="profile",
-    help="Measure stereotype dimensions in a model's hidden states (Schuster et al. 2024): "
+    help="Measure stereotype dimensions in hidden states (Schuster et al. 2024). Short form: "
     "tiltmeter profile MODEL…",
 )

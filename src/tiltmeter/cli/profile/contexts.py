@@ -29,18 +29,17 @@ NAMED = 5
 @click.option(
     "--dictionary",
     type=click.Path(path_type=Path),
-    help="Whose senses are given contexts: a table of dimension, term, direction, perhaps synset "
-    "and definition.  [default: the one that comes with Tiltmeter]",
+    help="Table of the senses that need contexts: dimension, term, dir and, if present, synset and "
+    "definition.  [default: Tiltmeter's own]",
 )
 @click.option(
     "--extended",
     type=click.Path(path_type=Path),
-    help="Instead of a dictionary: further words with dimension and direction, as those that "
-    "profile --extended takes.",
+    help="Instead of --dictionary: a table of held-out words, as for profile --extended.",
 )
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path, dir_okay=False),
-    help="The .jsonl file of contexts; an unfinished one is continued.",
+    help="File of contexts (.jsonl); an unfinished one is continued.",
 )  # fmt: skip
 @click.option("--per-sense", type=int, default=5, show_default=True, help="Sentences per sense.")
 @click.option(
@@ -48,42 +47,44 @@ NAMED = 5
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Your own texts, instead of a model: .txt or .jsonl (also .gz, .zst), .csv, .parquet; "
-    "may be repeated. Sentences are sampled.",
+    help="Instead of MODEL: your own texts, from which sentences are sampled; .txt or .jsonl "
+    "(also .gz, .zst), .csv, .parquet; may be repeated.",
 )
 @click.option(
     "--column",
-    help="Of a table or JSON lines: which one holds the text.  [default: text or body]",
+    help="Column or JSON field that holds the text.  [default: text or body]",
 )
 @click.option(
     "--width", type=int, default=40, show_default=True,
-    help="Longest sentence of a corpus, in words; a longer one is cut around the term.",
+    help="Longest sentence from --corpus, in words; longer ones are cut around the term.",
 )  # fmt: skip
 @click.option(
     "--rounds", type=int, default=3, show_default=True,
-    help="Calls for a sense, while it lacks sentences that pass the checks.",
+    help="Largest number of calls per sense, until enough sentences pass the checks.",
 )  # fmt: skip
-@click.option("--temperature", type=float, default=1.0, show_default=True)
-@click.option("--top-p", type=float, default=1.0, show_default=True)
+@click.option("--temperature", type=float, default=1.0, show_default=True,
+              help="Sampling temperature.")  # fmt: skip
+@click.option("--top-p", type=float, default=1.0, show_default=True,
+              help="Nucleus sampling: probability mass to sample from.")  # fmt: skip
 @click.option(
     "--answer-tokens", type=int, default=1024, show_default=True, help="Longest answer, in tokens."
 )
 @click.option(
     "--seed", type=int, default=0, show_default=True,
-    help="Of a corpus' sample; of models on one's own machine, others take none.",
+    help="Seed of the sample from --corpus, or of the sampling of local models.",
 )  # fmt: skip
 @click.option(
     "--prices",
     type=click.Path(path_type=Path),
-    help="YAML file of 'model: [input, output]', dollars per million tokens.",
+    help="YAML file of 'model: [input, output]', in dollars per million tokens.",
 )
 @connection_options
 def command(model: str | None, **options: Any) -> None:
-    """Make sentences for each sense of a dictionary: written by MODEL, or from your own texts.
+    """Make sentences for each sense of a dictionary, written by MODEL or from your own texts.
 
-    MODEL is asked for sentences without names and without words that tell a gender, as Schuster
-    et al. (2024) did; here each is checked, and asked for again where it fails. The same command
-    again continues; nothing is asked twice.
+    MODEL is asked for sentences without names and without gendered words, as in Schuster et al.
+    (2024). Each sentence is checked; one that fails is asked for again. The same command continues
+    a run that was stopped; nothing is asked twice.
     """
     from tiltmeter.errors import InputError
 
@@ -98,7 +99,7 @@ def command(model: str | None, **options: Any) -> None:
 
 
 def _senses(options: dict[str, Any]) -> pl.DataFrame:
-    """Read what is given contexts: columns key, term, synset, definition."""
+    """Read the senses that need contexts: columns key, term, synset, definition."""
     from tiltmeter.states.dictionary import read_dictionary
     from tiltmeter.states.directions import read_extended
     from tiltmeter.states.examples import senses_of

@@ -1,4 +1,4 @@
-"""``tiltmeter profile MODEL``: where groups of words stand on stereotype dimensions."""
+"""``tiltmeter profile MODEL``: place groups of words on stereotype dimensions."""
 
 from __future__ import annotations
 
@@ -21,56 +21,55 @@ __all__ = ["build_profiling", "command"]
     "--words",
     multiple=True,
     metavar="NAME|FILE",
-    help="Groups that are compared: names, terms, or JSON as {group: [word, …]}; may be "
+    help="Groups of words to compare: names, terms, or a JSON file of {group: [word, …]}; may be "
     "repeated.  [default: names and terms]",
 )
 @click.option(
     "--dictionary",
     type=click.Path(path_type=Path),
-    help="Words of the poles of stereotype dimensions.  [default: those that come with Tiltmeter]",
+    help="Table of the words at the poles of each dimension.  [default: Tiltmeter's own]",
 )
 @click.option(
     "--contexts",
     metavar="none|templates|dictionary|FILE",
-    help="In which the dictionary's words are read.  [default: its examples if it has any]",
+    help="Contexts in which the words of the dictionary are read.  [default: its examples if it "
+    "has any]",
 )
-@click.option(
-    "--per-sense", type=int, default=5, show_default=True, help="Contexts read of each sense."
-)
+@click.option("--per-sense", type=int, default=5, show_default=True, help="Contexts per sense.")
 @click.option(
     "--extended",
     type=click.Path(path_type=Path),
-    help="Further words with dimension and direction, whose directions are predicted.",
+    help="Table of held-out words with dimension and direction; their direction is predicted.",
 )
 @click.option(
     "--extended-contexts",
     type=click.Path(path_type=Path),
-    help="In which these are read.  [default: none]",
+    help="File of contexts in which the held-out words are read.  [default: none]",
 )
 @click.option(
     "--subset",
     type=click.Choice(["paper", "all"]),
-    help="Which of the further words.  [default: the paper's where the table tells them]",
+    help="Held-out words to use.  [default: paper, if the table marks them; else all]",
 )
 @click.option(
     "--draws",
     type=int,
     default=10_000,
     show_default=True,
-    help="Shuffles of the permutation test.",
+    help="Permutations of group membership.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="A .csv or .parquet of estimates; or a folder, for all tables and a report.  "
+    help="A .csv or .parquet file for the estimates, or a folder for all tables and a report.  "
     "[default: results/MODEL-profile]",
 )
 @reading_options
 def command(models: tuple[str, ...], **options: Any) -> None:
-    """Measure the stereotype profiles of groups of words in MODEL's hidden states.
+    """Measure the stereotype profiles of groups of words in the hidden states of MODEL.
 
-    MODEL is tiltmeter/smollm2, hf/ORGANISATION/NAME, a folder as transformers saves it, or a
-    service's embedding model such as openai/text-embedding-3-small.
+    MODEL is tiltmeter/smollm2, hf/ORGANISATION/NAME, a folder saved by transformers, or an
+    embedding service such as openai/text-embedding-3-small.
     """
     measure_models(models, options, (build_profiling(options), None), "profile")
 

@@ -1,4 +1,4 @@
-"""What the commands about hidden states share: options, and what they write."""
+"""Options and output that the commands about hidden states share."""
 
 from __future__ import annotations
 
@@ -20,26 +20,30 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _READING = [
     click.option("--removed", default="0", show_default=True, metavar="K[,K…]",
-                 help="Leading components to take out of the states (all-but-the-top); "
+                 help="Leading principal components to remove from the states (all-but-the-top); "
                  "comma-separated numbers are analysed separately."),
     click.option("--store", type=click.Path(path_type=Path, file_okay=False),
-                 help="Folder in which states are kept, so that a model is read once."),
+                 help="Folder in which states are stored, so that a model is read only once."),
     click.option("--last", type=click.Choice(["normed", "block"]), default="normed",
                  show_default=True,
-                 help="Which last state of Llama-like models: after the final norm, or before."),
+                 help="Last layer of Llama-like models. normed: after the final norm; block: "
+                 "before."),
     click.option("--first", type=click.Choice(["break", "bare"]), default="break",
                  show_default=True,
-                 help="What a causal model reads before a term that would be its first token: a "
-                 "line break, or nothing, as published."),
+                 help="What precedes a term that would be the first token of a causal model. "
+                 "break: a line break; bare: nothing, as published."),
     click.option("--dtype", type=click.Choice(["auto", "float32", "bfloat16", "float16"]),
-                 default="auto", show_default=True, help="Of the weights."),
-    click.option("--device", default="auto", show_default=True, help="As torch names it."),
-    click.option("--device-map", help="For models larger than one device: auto, balanced, …"),
+                 default="auto", show_default=True, help="Number format of the weights."),
+    click.option("--device", default="auto", show_default=True,
+                 help="Device, as torch names it: cpu, cuda, …"),
+    click.option("--device-map",
+                 help="Placement of models larger than one device: auto, balanced, …"),
     click.option("--revision", help="Branch, tag or commit of a model on the hub."),
     click.option("--batch-tokens", type=int, help="Tokens per forward pass."),
     click.option("--confidence", type=float, default=0.95, show_default=True,
-                 help="Of intervals."),
-    click.option("--seed", type=int, default=0, show_default=True),
+                 help="Confidence level of intervals."),
+    click.option("--seed", type=int, default=0, show_default=True,
+                 help="Seed of resampling."),
 ]  # fmt: skip
 
 reading_options: Callable[[F], F] = all_options(_READING)
