@@ -30,10 +30,7 @@ class Cues:
     def of(cls, words: Iterable[str | None]) -> Cues:
         """Keep each word once, in its first place; spaces around and within it are made one.
 
-        Parameters
-        ----------
-        words
-            "null", "nan", "none" and "true" are words; None and empty text are blank.
+        "null", "nan", "none" and "true" are words; None and empty text are blank.
         """
         kept: dict[str, None] = {}
         blank = repeated = 0

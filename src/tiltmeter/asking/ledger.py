@@ -24,16 +24,8 @@ HOPELESS, OUTAGE = 20, 200
 class Ledger:
     """What one model may still be asked, and what it has answered.
 
-    Parameters
-    ----------
-    journal
-        Where its answers go.
-    budget
-        Shared by all models of a run.
-    rates
-        Dollars per million tokens in and out; None where no limit is in dollars.
-    patience
-        Errors with no answer before them, and errors in a row, that are borne.
+    All models of a run share the `budget`; `rates` are dollars per million tokens in and out,
+    `patience` the errors that are borne before the first answer, and in a row.
     """
 
     def __init__(
@@ -68,13 +60,7 @@ class Ledger:
         return not self.closed and self.budget.take(calls)
 
     def record(self, *answers: dict[str, Any]) -> bool:
-        """Keep the answers of a call, or the errors that came instead.
-
-        Returns
-        -------
-        bool
-            Whether they were written.
-        """
+        """Keep the answers or errors of a call; tell whether they were written."""
         try:
             self.journal.append(*answers)
         except OSError as error:

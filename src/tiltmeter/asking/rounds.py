@@ -14,17 +14,8 @@ __all__ = ["Call", "Rounds", "Tally"]
 class Tally:
     """Which answers a model has given; one bit each, so that a million take less than 1 MB.
 
-    Parameters
-    ----------
-    cues, repetitions
-        What is asked; answers to others are not counted.
-
-    Attributes
-    ----------
-    done
-        A number per cue whose bits are its repetitions.
-    answered, readable, associates
-        How many answers there are, how many hold at least one associate, and how many they hold.
+    `done` has a number per cue whose bits are its repetitions; `readable` counts the answers that
+    hold at least one associate.
     """
 
     def __init__(self, cues: Sequence[str], repetitions: int) -> None:
@@ -72,12 +63,7 @@ class Call:
 class Rounds:
     """Hands out what is missing, each answer once.
 
-    Parameters
-    ----------
-    done
-        A number per cue whose bits are the repetitions that are there.
-    repetitions
-        How many there should be of each cue.
+    `done` has a number per cue whose bits are the repetitions that are there.
     """
 
     def __init__(self, done: Sequence[int], repetitions: int) -> None:

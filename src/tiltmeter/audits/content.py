@@ -32,21 +32,10 @@ _LEVELS: dict[str, tuple[str, ...]] = {
 
 
 def attributions(scores: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
-    """Count what the descriptions of each group were called.
+    """Count what the descriptions of each group were called, per stereotype, category and model.
 
-    Reference
-        Li et al. (2025), MIST, equations 2 and 3, Table 2.
-
-    Parameters
-    ----------
-    scores
-        Columns of `results.SCORES`.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `ATTRIBUTIONS`; per stereotype, category and model. A refusal or an answer that
-        cannot be read is in `n` and in no share.
+    Li et al. (2025), MIST, equations 2 and 3, Table 2. A refusal or an answer that cannot be read
+    is in `n` and in no share.
 
     Examples
     --------
@@ -108,22 +97,10 @@ def attribution_contrasts(
     """Compare the groups: the same object in the same wording, thought of with either.
 
     FAR and UAR alone tell no bias: a model that calls everything a tragedy has a UAR of 1. The
-    difference between the groups does, and its test is paired.
-
-    Parameters
-    ----------
-    scores
-        Columns of `results.SCORES`.
-    confidence
-        Of the intervals, 0…1.
-
-    Returns
-    -------
-    Contrasted
-        Of each share (comedy, tragedy, neutral): the default minus the marginalized group,
-        positive for comedy where the default group is favoured; −1…1, neutral 0. A model's
-        answers that were not drawn in pairs are paired afterwards, within a wording and along the
-        objects, and a note says so.
+    difference between the groups does, and its test is paired. Of each share (comedy, tragedy,
+    neutral): the default minus the marginalized group, −1…1, neutral 0. A model's answers that
+    were not drawn in pairs are paired afterwards, within a wording and along the objects, and a
+    note says so.
     """
     answers = _with_shares(scores.lazy())
     models = answers.select("model").unique().sort("model").collect()["model"]

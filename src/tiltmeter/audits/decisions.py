@@ -27,20 +27,9 @@ _CELL = (*RUN, "category", "stereotype")
 def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
     """Count yes and no in each version of the absolute decisions.
 
-    Reference
-        Bai et al. (2025), SI section L and Supplementary Figure 4.
-
-    Parameters
-    ----------
-    scores
-        Columns of `results.SCORES`.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per model, study, mode, intervention, stereotype and version: `n` answers, `n_yes`
-        and `n_no`, in `forced` mode their expected number; `yes_share` among the two, 0…1; and
-        `published_share`, as the authors' notebook smooths it, (yes + ε) / (yes + no + 2ε).
+    Bai et al. (2025), SI section L and Supplementary Figure 4. In `forced` mode `n_yes` and `n_no`
+    are expected numbers; `published_share` is smoothed as in the authors' notebook,
+    (yes + ε) / (yes + no + 2ε).
     """
     consistent = pl.col("version").is_in(CONSISTENT)
     yes = pl.when(consistent).then("score").otherwise(1 - pl.col("score"))
@@ -63,18 +52,7 @@ def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
 
 
 def chained(scores: pl.LazyFrame) -> pl.DataFrame:
-    """Set the two scores of each chained answer side by side.
-
-    Parameters
-    ----------
-    scores
-        Columns of `results.SCORES`.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per answer with both scores: `association`, −1…1, and `decision`, 1 or 0.
-    """
+    """Set the two scores of each chained answer side by side."""
     named = [*_CELL, "variation", "trial_id"]
     keys = [*named, "again"]  # recorded answers may share a name: they stand in one order
     measures = zip(*(one.measures for one in with_table("chained")), strict=True)
@@ -92,20 +70,9 @@ def chained(scores: pl.LazyFrame) -> pl.DataFrame:
 
 
 def regressions(answers: pl.DataFrame) -> Regression:
-    """Regress decisions on associations, over all and in each category.
+    """Regress decisions on associations (`chained`), over all and in each category.
 
-    Reference
-        Bai et al. (2025), SI section K, and figure 4.
-
-    Parameters
-    ----------
-    answers
-        From `chained`.
-
-    Returns
-    -------
-    Regression
-        `part` is a category, or all.
+    Bai et al. (2025), SI section K, and figure 4.
     """
     estimates, fits = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=FITS)]
     for run, part in answers.group_by(RUN, maintain_order=True):
@@ -119,20 +86,7 @@ def regressions(answers: pl.DataFrame) -> Regression:
 
 
 def contrasts(scores: pl.LazyFrame, confidence: float = 0.95) -> Contrasted:
-    """Compare every intervention with none, in matched trials, one model in memory at a time.
-
-    Parameters
-    ----------
-    scores
-        Columns of `results.SCORES`, of all instruments.
-    confidence
-        Of the intervals, 0…1.
-
-    Returns
-    -------
-    Contrasted
-        Empty without interventions.
-    """
+    """Compare every intervention with none, in matched trials, one model in memory at a time."""
     estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
     cells = scores.select("model", "instrument").unique().sort("model", "instrument").collect()
     for model, name in cells.iter_rows():

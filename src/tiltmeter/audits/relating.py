@@ -27,15 +27,9 @@ _CONTROL = "control_"
 class ScoredAnswers:
     """Scored answers of models.
 
-    Parameters
-    ----------
-    scores
-        `model`, `stereotype`, `trial`, `score`, `decision`; a stereotype is named with its study
-        and dimension, as in ``mist2025/African.competence``.
-    words
-        Columns TRIAL_WORDS, the words of each trial; None where these are not known.
-    mode
-        In which answers were given.
+    `scores` has `model`, `stereotype`, `trial`, `score` and `decision`; a stereotype is named with
+    its study and dimension, as in ``mist2025/African.competence``. `words` has columns TRIAL_WORDS,
+    or is None where these are not known. `mode`: in which answers were given.
     """
 
     scores: pl.DataFrame

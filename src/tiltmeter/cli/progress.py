@@ -31,21 +31,10 @@ def _dollars(cost: Cost) -> str:
 
 
 def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str = "") -> int:
-    """Say on standard error why a run ended early and how to go on.
+    """Say on standard error why a run ended early and how to go on; return the exit code.
 
-    Parameters
-    ----------
-    stopped_by
-        A limit, or ``"interrupted"``; None where answers are missing for another reason.
-    last_error
-        Of the calls that failed.
-    answered
-        How far the run came.
-
-    Returns
-    -------
-    int
-        The exit code: 130 after Ctrl-C, else 1.
+    `stopped_by` is a limit, or ``"interrupted"``; None where answers are missing for another
+    reason.
     """
     interrupted = stopped_by == "interrupted"
     why = "stopped" if interrupted else f"stopped at {stopped_by}" if stopped_by else "not complete"
@@ -63,10 +52,7 @@ def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str
 def progress_bar(total: int) -> Iterator[Callable[[str, dict[str, Any]], None]]:
     """Show a bar on standard error and yield what to call for each answer.
 
-    Parameters
-    ----------
-    total
-        Trials over all models, answered ones included.
+    `total` counts the trials of all models, answered ones included.
     """
     from rich.console import Console
     from rich.progress import (

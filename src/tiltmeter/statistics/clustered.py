@@ -234,23 +234,10 @@ def _agree(means: NDArray[np.float64]) -> bool:
 def assign_clusters(
     units: pl.DataFrame, level: str, keys: Sequence[str], *, by_stereotype: bool = False
 ) -> pl.DataFrame:
-    """Give every unit its cluster, and say how.
+    """Add `cluster`, `clustered_by` and `conditional_on` to units (`summarise`) with a score.
 
-    Parameters
-    ----------
-    units
-        From `summarise`, only those with a score.
-    level
-        One of `results.LEVELS`.
-    keys
-        The columns that tell the groups of this level apart.
-    by_stereotype
-        Above the stereotype, start the ladder with whole stereotypes.
-
-    Returns
-    -------
-    polars.DataFrame
-        `units` with the columns `cluster`, `clustered_by` and `conditional_on`.
+    `keys` tell the groups of a level apart; `by_stereotype` starts the ladder with whole
+    stereotypes above that level.
     """
     ladder = _LADDERS.get(level, ("stereotype", *_ABOVE) if by_stereotype else _ABOVE)
     units = units.with_columns(group_pair=_joined("marginalized", "default"))

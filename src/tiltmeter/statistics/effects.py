@@ -24,40 +24,16 @@ __all__ = ["cohen_d", "holm", "naive_t", "tost"]
 
 
 def cohen_d(mean: float | None, sd: float | None, *, neutral: float = 0.0) -> float | None:
-    """Return Cohen's d of one sample, (mean − neutral) / sd.
-
-    Parameters
-    ----------
-    mean, sd
-        Of the scores; sd with n − 1.
-    neutral
-        The value without bias.
-
-    Returns
-    -------
-    float or None
-        In standard deviations; null where there is no spread.
-    """
+    """Return Cohen's d of one sample, (mean − neutral) / sd; null where there is no spread."""
     return (mean - neutral) / sd if mean is not None and sd else None
 
 
 def naive_t(
     mean: float | None, sd: float | None, n: int, *, neutral: float = 0.0
 ) -> dict[str, float | None]:
-    """Return the one-sample t test that takes all scores for independent.
+    """Return the one-sample t test that takes all scores for independent; p is two-sided.
 
-    Parameters
-    ----------
-    mean, sd, n
-        Of the scores; sd with n − 1.
-    neutral
-        The value without bias.
-
-    Returns
-    -------
-    dict
-        `naive_se`, `naive_t`, `naive_df` and `naive_p` (two-sided). Null with fewer than two
-        scores; t and p null where there is no spread.
+    Null with fewer than two scores; t and p are null where there is no spread.
     """
     if mean is None or sd is None:
         return {"naive_se": None, "naive_t": None, "naive_df": None, "naive_p": None}
@@ -70,27 +46,10 @@ def naive_t(
 
 
 def tost(estimate: ClusteredMean, *, margin: float, neutral: float = 0.0) -> float | None:
-    """Test whether the mean is equivalent to the neutral value.
+    """Test whether the mean is equivalent to neutral: the larger p of the two one-sided tests.
 
-    Parameters
-    ----------
-    estimate
-        A clustered mean.
-    margin
-        The largest distance from `neutral` that counts as none, in the unit of the scores.
-    neutral
-        The value without bias.
-
-    Returns
-    -------
-    float or None
-        The larger p of the two one-sided tests; small where the mean lies within the margin.
-        Null where the estimate has no test.
-
-    Raises
-    ------
-    InputError
-        If `margin` is not above 0.
+    Small where the mean lies within `margin`, in the unit of the scores; null where the estimate
+    has no test.
     """
     if not margin > 0:
         raise InputError(f"margin {margin}: must be above 0, in the unit of the scores")

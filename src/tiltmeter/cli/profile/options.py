@@ -72,21 +72,7 @@ def measure_models(
 ) -> None:
     """Measure models; write the estimates where ``out`` is a table, else all and a report.
 
-    Parameters
-    ----------
-    models
-        Their names.
-    options
-        As given on the command line.
-    measures
-        What to measure.
-    kind
-        The end of the name of a folder that the user does not name.
-
-    Raises
-    ------
-    InputError, ModelError
-        As `measure_each` does.
+    `kind` ends the name of a folder that the user does not name.
     """
     import polars as pl
 
