@@ -85,7 +85,7 @@ def test_agreement_with_labels_and_every_disagreement(run: Run, answers: Path) -
 def test_a_chained_table_becomes_a_regression(run: Run, answers: Path) -> None:
     assert run("score", "--instrument", "chained_task", "--responses", "a.csv", "--out",
                "s.parquet")[0] == 0  # fmt: skip
-    from tiltmeter.audits.decisions import chained
+    from tiltmeter.audits.details import chained
 
     table = chained(pl.scan_parquet("s.parquet"))
     assert table.height == 11

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from tiltmeter.audits.content import attribution_contrasts, attributions
+from tiltmeter.audits.details import attribution_contrasts, attributions
 from tiltmeter.results import RESPONSES, SCORES, WORDS
 from tiltmeter.statistics import correlate_dimensions, dimension_tests, rank_models
 

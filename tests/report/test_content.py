@@ -8,7 +8,7 @@ import re
 import polars as pl
 import pytest
 
-from tiltmeter.audits import content as written
+from tiltmeter.audits import details as written
 from tiltmeter.report.answers import results
 from tiltmeter.report.answers.examples import examples
 

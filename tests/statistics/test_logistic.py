@@ -12,11 +12,10 @@ from scipy.special import expit, xlogy
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES
-from tiltmeter.results.answers import FITS
+from tiltmeter.results.schemas import FITS
 from tiltmeter.statistics import clustered_mean
-from tiltmeter.statistics.logistic import CURVES, Regression, curve, regress
+from tiltmeter.statistics.logistic import CURVES, Regression, compare_predictors, curve, regress
 from tiltmeter.statistics.logit import fit_logit, robust_covariance, separation, standardise
-from tiltmeter.statistics.predictors import compare_predictors
 from tiltmeter.statistics.random_intercept import _Likelihood, fit_mixed
 from tiltmeter.statistics.samples import Fit
 

@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from tiltmeter.asking.ledger import Ledger
+from tiltmeter.asking.budget import Ledger
 from tiltmeter.errors import ModelError
 from tiltmeter.models.providers import find_provider
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from tiltmeter.asking.directory import load_plan
-from tiltmeter.asking.plan import Plan
+from tiltmeter.asking.plan import Plan, load_plan
 from tiltmeter.errors import InputError
 from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.modes import MODES

@@ -19,7 +19,7 @@ __all__ = ["command"]
 def command(models: tuple[str, ...], size: str | None, **options: Any) -> None:
     """Say what `run` with these options, or `audit --size`, would ask and cost."""
     from tiltmeter.asking.budget import estimate_cost
-    from tiltmeter.cli.progress import say_cost
+    from tiltmeter.cli.options import say_cost
 
     plan = build_plan(models, options, size)
     trials = plan.trials()

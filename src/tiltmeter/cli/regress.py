@@ -71,8 +71,7 @@ def command(  # noqa: PLR0913 - one argument an option
 
     from tiltmeter.errors import InputError
     from tiltmeter.results.tables import join_tables, read_numbers, read_table, write_table
-    from tiltmeter.statistics.logistic import regress
-    from tiltmeter.statistics.predictors import compare_predictors
+    from tiltmeter.statistics.logistic import compare_predictors, regress
 
     names = [name.strip() for name in predictors.split(",")]
     grouped = None if clusters == "none" else clusters

@@ -22,7 +22,7 @@ def command(directory: Path, scoring: str, sizes: Path | None) -> None:
     No model is asked. A directory that holds only tables about association networks or hidden
     states has no answers to score: its tables stay as they are.
     """
-    from tiltmeter.asking.directory import record_sizes
+    from tiltmeter.asking.plan import record_sizes
     from tiltmeter.audits.tabulating import tabulate
     from tiltmeter.report import write_report
 

@@ -36,10 +36,10 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, as_estimates, columns
-from tiltmeter.results.answers import FITS
+from tiltmeter.results.schemas import FITS
 from tiltmeter.results.tables import need_columns
 from tiltmeter.states.measures import MEASURES, adjusted
-from tiltmeter.statistics.effects import holm
+from tiltmeter.statistics.clustered import holm
 from tiltmeter.statistics.samples import Fit, Sample, fit, samples
 
 __all__ = ["MISSING", "Related", "relate"]

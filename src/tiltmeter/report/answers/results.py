@@ -20,9 +20,9 @@ from tiltmeter.errors import InputError
 from tiltmeter.report.plan import Plan, read_plan
 from tiltmeter.report.prose import interval_title
 from tiltmeter.results import LATER, REASONS, Schema, beside
-from tiltmeter.results.answers import ORDERS
 from tiltmeter.results.directory import read_detail, read_estimates
 from tiltmeter.results.estimates import KEYS
+from tiltmeter.results.schemas import ORDERS
 
 __all__ = ["Results", "read_results"]
 
