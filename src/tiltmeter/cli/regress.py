@@ -20,7 +20,8 @@ __all__ = ["command"]
     metavar="A,B",
     help="Columns of numbers; with several, they are also compared on the same rows.",
 )
-@click.option("--outcome", default="decision", show_default=True, help="Column of 1, 0 or empty.")
+@click.option("--outcome", "response_variable", default="decision", show_default=True,
+              help="Column of 1, 0 or empty.")  # fmt: skip
 @click.option(
     "--clusters",
     default="stereotype",
@@ -54,7 +55,7 @@ __all__ = ["command"]
 def command(  # noqa: PLR0913 - one argument an option
     answers: Path,
     predictors: str,
-    outcome: str,
+    response_variable: str,
     clusters: str,
     by: str | None,
     others: Path | None,
@@ -76,13 +77,16 @@ def command(  # noqa: PLR0913 - one argument an option
     names = [name.strip() for name in predictors.split(",")]
     grouped = None if clusters == "none" else clusters
     if others is None:
-        frame = read_numbers(answers, [*names, outcome])
+        frame = read_numbers(answers, [*names, response_variable])
     else:
         joined = join_tables(read_table(answers), read_table(others), keys.split(","), str(others))
-        frame = read_numbers(answers, [*names, outcome], joined)
+        frame = read_numbers(answers, [*names, response_variable], joined)
     if comparison is not None and len(names) < 2:
         raise InputError("--comparison: name at least two --predictors")
-    found = [regress(frame, name, outcome=outcome, clusters=grouped, by=by) for name in names]
+    found = [
+        regress(frame, name, response_variable=response_variable, clusters=grouped, by=by)
+        for name in names
+    ]
     table = pl.concat(one.estimates for one in found)
     fits = pl.concat(one.fits for one in found)
     write_table(table, out)
@@ -91,7 +95,7 @@ def command(  # noqa: PLR0913 - one argument an option
         click.echo(_line(row))
     if comparison is not None:
         compared = compare_predictors(
-            frame, names, outcome=outcome, clusters=grouped, by=by, joint=True
+            frame, names, response_variable=response_variable, clusters=grouped, by=by, joint=True
         )
         write_table(compared.fits, comparison)
         click.echo(f"{compared.fits.height:,} rows of comparison: {comparison}")

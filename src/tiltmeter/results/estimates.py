@@ -31,7 +31,7 @@ KEYS: Schema = columns(
     *("identity", "targets", "prime", "varied", "retention", "time_steps", "norm", "weighted"),
     *("contexts", "removed", "words", "layer", "space", "group", "cut"),
     *("first", "second", "toward", "against"),
-    *("predictor", "outcome", "formula", "part", "missing_as"),
+    *("predictor", "response_variable", "formula", "part", "missing_as"),
 )
 
 #: The measure's scale.
@@ -222,6 +222,12 @@ DETAILS = {
         Measure("log_odds", "Log odds of a decision for one unit of the predictor", -math.inf,
                 math.inf, 0.0, "positive: decisions follow the predictor",
                 "Bai et al. (2025), SI section K", consistent=None),
+        Measure("read_share", "Share of labelled answers that were read", 0.0, 1.0, math.nan, "",
+                "Wilson (1927)", consistent=None),
+        Measure("agreement", "Share of read answers that are as labelled", 0.0, 1.0, math.nan, "",
+                "Wilson (1927)", consistent=None),
+        Measure("kappa", "Cohen's kappa of readings and labels", -1.0, 1.0, 0.0,
+                "positive: more agreement than by chance", "Cohen (1960)", consistent=None),
         Measure("correlation", "Pearson's correlation", -1.0, 1.0, 0.0,
                 "positive: the two go together", "", consistent=None),
         Measure("rank_correlation", "Spearman's correlation", -1.0, 1.0, 0.0,

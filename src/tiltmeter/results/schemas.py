@@ -146,8 +146,8 @@ CHAINED: Schema = {
 
 #: One row per regression and predictor in it: the fit behind an estimate of ``log_odds``.
 FITS: Schema = columns(
-    *("model", "study", "instrument", "mode", "intervention", "predictor", "outcome", "formula"),
-    "part",
+    *("model", "study", "instrument", "mode", "intervention", "predictor"),
+    *("response_variable", "formula", "part"),
     *("method", "removed", "layer", "missing_as", "n", "n_missing", "n_ones", "n_parameters"),
     *("intercept", "intercept_se", "covariance", "odds_ratio", "coefficient_per_sd"),
     *("cluster_sd", "log_likelihood", "ll_null", "pseudo_r2", "llr_p", "aic", "bic"),

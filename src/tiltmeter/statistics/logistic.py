@@ -85,7 +85,7 @@ def regress(
     frame: pl.DataFrame,
     predictor: str,
     *,
-    outcome: str = "decision",
+    response_variable: str = "decision",
     clusters: str | None = None,
     by: str | None = None,
     confidence: float = 0.95,
@@ -98,7 +98,7 @@ def regress(
         A row per prompt.
     predictor
         Column of numbers, in any unit; null where there is none.
-    outcome
+    response_variable
         Column of 1, 0 or null.
     clusters
         Column that tells which rows are not independent, as the stereotype. Without it there is
@@ -135,11 +135,11 @@ def regress(
     if not 0 < confidence < 1:
         raise InputError(f"confidence {confidence}: must lie between 0 and 1, as 0.95")
     rows = []
-    for sample in samples(frame, [predictor], outcome, clusters, by):
+    for sample in samples(frame, [predictor], response_variable, clusters, by):
         for method in METHODS if clusters else METHODS[:1]:
             stated: dict[str, Any] = {
                 "predictor": predictor,
-                "outcome": outcome,
+                "response_variable": response_variable,
                 "formula": f"1 + {predictor}",
                 "method": method,
             }
@@ -261,7 +261,7 @@ def compare_predictors(
     frame: pl.DataFrame,
     predictors: Sequence[str],
     *,
-    outcome: str = "decision",
+    response_variable: str = "decision",
     clusters: str | None = None,
     by: str | None = None,
     joint: bool = False,
@@ -274,7 +274,7 @@ def compare_predictors(
         A row per prompt.
     predictors
         Columns of numbers; only rows that have them all are used.
-    outcome
+    response_variable
         Column of 1, 0 or null.
     clusters
         Column of clusters; the models are then also compared with a random intercept (``mixed``).
@@ -313,9 +313,9 @@ def compare_predictors(
     if joint and len(predictors) > 1:
         models.append(tuple(range(len(predictors))))
     rows: list[dict[str, Any]] = []
-    for sample in samples(frame, predictors, outcome, clusters, by):
+    for sample in samples(frame, predictors, response_variable, clusters, by):
         for method in ("published", "mixed") if clusters else ("published",):
-            stated = {"outcome": outcome, "method": method, **sample.counts()}
+            stated = {"response_variable": response_variable, "method": method, **sample.counts()}
             compared = [
                 row for chosen in models for row in _model(sample, predictors, chosen, method)
             ]

@@ -236,8 +236,8 @@ def _contrasts(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _regressions(rows: pl.DataFrame, fits: pl.DataFrame) -> pl.DataFrame:
     """Set the fits beside the coefficients."""
-    keys = ["model", "study", "instrument", "mode", "intervention", "predictor", "outcome",
-            "formula", "part", "method"]  # fmt: skip
+    keys = ["model", "study", "instrument", "mode", "intervention", "predictor",
+            "response_variable", "formula", "part", "method"]  # fmt: skip
     of_fits = fits.select(*keys, *(c for c in fits.columns if c not in rows.columns))
     coefficients = rows.filter(measure="log_odds")
     return coefficients.join(of_fits, on=keys, how="left", nulls_equal=True, maintain_order="left")
