@@ -164,8 +164,8 @@ def _worker(what: str, folder: Path) -> dict[str, float]:
     else:
         frame = {"ours": _ours, "plain": _plain}[what](path)
         wall_s = time.perf_counter() - start
-    row = agreement(frame, "score", "decision_bias").row(0, named=True)
-    shares = {"read": row["coverage"], "agree": row["agreement"], "kappa": row["kappa"]}
+    found = agreement(frame, "score", "decision_bias").estimates["estimate"]
+    shares = dict(zip(("read", "agree", "kappa"), found, strict=True))
     return {"n": frame.height, "wall_s": wall_s, "peak_mb": peak_mb(), **shares}
 
 

@@ -30,11 +30,9 @@ from tiltmeter.asking.associating import (
     open_associating,
 )
 from tiltmeter.asking.association_plan import AssociationPlan, cost_of_associations
-from tiltmeter.asking.budget import Budget
+from tiltmeter.asking.budget import Budget, Ledger
 from tiltmeter.asking.claim import claim
-from tiltmeter.asking.cues import Cues, read_cues
-from tiltmeter.asking.ledger import Ledger
-from tiltmeter.asking.rounds import Rounds, Tally
+from tiltmeter.asking.cues import Cues, Rounds, Tally, read_cues
 from tiltmeter.errors import InputError, ModelError, PlanError
 from tiltmeter.models.opening import Connection, Generation
 from tiltmeter.models.providers import PROVIDERS, find_provider

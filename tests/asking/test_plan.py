@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from tiltmeter.asking.claim import claim
-from tiltmeter.asking.directory import load_plan
-from tiltmeter.asking.plan import Plan
+from tiltmeter.asking.plan import Plan, load_plan
 from tiltmeter.errors import InputError, PlanError
 from tiltmeter.models.opening import Generation
 

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tiltmeter.audits.content import AFTERWARDS, attribution_contrasts, attributions
+from tiltmeter.audits.details import AFTERWARDS, attribution_contrasts, attributions
 from tiltmeter.audits.tabulating import estimate_scores
 from tiltmeter.instruments.catalogue import INSTRUMENTS, MEASURES
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.scoring import score
 from tiltmeter.results import ESTIMATES, OUTCOMES, SCORES
-from tiltmeter.results.answers import ATTRIBUTIONS
+from tiltmeter.results.schemas import ATTRIBUTIONS
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics import estimate_measure
 from tiltmeter.statistics.contrasts import Contrasted

@@ -13,10 +13,9 @@ import pytest
 
 from tiltmeter.asking.budget import Budget, estimate_cost
 from tiltmeter.asking.claim import claim
-from tiltmeter.asking.directory import load_plan
-from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.asking.plan import Plan, Selection, load_plan
 from tiltmeter.asking.sessions import Outcome, ask_models
-from tiltmeter.audits.decisions import chained, contrasts, regressions, yes_shares
+from tiltmeter.audits.details import chained, contrasts, regressions, yes_shares
 from tiltmeter.audits.tabulating import score_responses, tabulate
 from tiltmeter.errors import InputError, PlanError
 from tiltmeter.models.opening import Connection, open_models

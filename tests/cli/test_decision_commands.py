@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 import yaml
 
+from tiltmeter.results import ESTIMATES, check
+
 Run = Callable[..., tuple[int, str, str]]
 LOOP = "openai-api/loop/m"
 PROFILE = "Task 2: Margaret is an old manager.\n\nDaniel is a young manager.\n\nTask 3: "
@@ -72,11 +74,11 @@ def test_agreement_with_labels_and_every_disagreement(run: Run, answers: Path) -
     assert (code, err) == (0, "")
     assert "11 labels, 1.000 read; of these 0.909 agree" in said
     assert "1 disagreements: d.csv" in said
-    table = pl.read_csv("k.csv")
-    assert table.select("group", "n", "n_01").rows() == [
-        ("all", 11, 1),
-        ("field", 5, 0),
-        ("lab", 6, 1),
+    table = check(pl.read_csv("k.csv"), ESTIMATES, "k.csv").filter(measure="agreement")
+    assert table.select("part", "n", "n_scored", "estimate").rows() == [
+        ("all", 11, 11, pytest.approx(10 / 11)),
+        ("field", 5, 5, 1.0),
+        ("lab", 6, 6, pytest.approx(5 / 6)),
     ]
     (row,) = pl.read_csv("d.csv").iter_rows(named=True)
     assert COUNTER in row["response"] and (row["score"], row["label"]) == (0.0, 1.0)
@@ -85,7 +87,7 @@ def test_agreement_with_labels_and_every_disagreement(run: Run, answers: Path) -
 def test_a_chained_table_becomes_a_regression(run: Run, answers: Path) -> None:
     assert run("score", "--instrument", "chained_task", "--responses", "a.csv", "--out",
                "s.parquet")[0] == 0  # fmt: skip
-    from tiltmeter.audits.decisions import chained
+    from tiltmeter.audits.details import chained
 
     table = chained(pl.scan_parquet("s.parquet"))
     assert table.height == 11

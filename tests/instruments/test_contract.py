@@ -324,7 +324,7 @@ def test_a_new_instrument_works_from_list_to_the_report(
 def test_a_new_instrument_is_an_inspect_task_and_part_of_an_audit(
     toy: Instrument, call: Callable[..., str]
 ) -> None:
-    from tiltmeter.asking.tasks import task_of
+    from tiltmeter.asking.registry import task_of
 
     assert len(task_of(toy)(study="toys.yaml", mode="forced", iterations=2).dataset) == 2
     assert "4 trials" in call(

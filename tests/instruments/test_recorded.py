@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.audits.decisions import yes_shares
+from tiltmeter.audits.details import yes_shares
 from tiltmeter.errors import InputError, StudyError
 from tiltmeter.instruments.scoring import score
 from tiltmeter.results.tables import read_table

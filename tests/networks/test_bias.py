@@ -20,7 +20,7 @@ from tiltmeter.networks.setting import Setting
 from tiltmeter.networks.spreading import Spreading, activate
 from tiltmeter.results import ESTIMATES
 from tiltmeter.results.estimates import KEYS
-from tiltmeter.results.networks import ABSENCES, ACTIVATIONS
+from tiltmeter.results.schemas import ABSENCES, ACTIVATIONS
 from tiltmeter.stimuli import NetworkStudy
 from tiltmeter.stimuli.network_study import parse_network_study
 

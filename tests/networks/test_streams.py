@@ -19,7 +19,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.networks import Network
 from tiltmeter.networks.lexicons import read_valence
 from tiltmeter.networks.streams import Stream, several, stream, stream_tables, tone
-from tiltmeter.results.networks import STREAM_EDGES, STREAM_NODES
+from tiltmeter.results.schemas import STREAM_EDGES, STREAM_NODES
 
 Edges = dict[tuple[str, str], int]
 

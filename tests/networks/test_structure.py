@@ -21,7 +21,7 @@ from tiltmeter.networks.structure import (
     mean_path_length,
     overlap,
 )
-from tiltmeter.results.networks import NETWORKS, OVERLAPS
+from tiltmeter.results.schemas import NETWORKS, OVERLAPS
 
 
 def make(*edges: str, directed: bool = False, name: str = "") -> Network:

@@ -22,8 +22,7 @@ from tiltmeter.instruments.design import Design
 from tiltmeter.results import COLUMNS, LATER, LEVELS, Schema, check, columns
 from tiltmeter.results.codebook import codebook
 from tiltmeter.results.directory import TABLES, read_estimates
-from tiltmeter.results.estimates import KEYS
-from tiltmeter.results.measures import DETAILS
+from tiltmeter.results.estimates import DETAILS, KEYS
 from tiltmeter.results.records import Journal
 from tiltmeter.results.verdicts import VERDICTS
 from tiltmeter.stimuli import load_study

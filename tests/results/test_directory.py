@@ -13,7 +13,6 @@ from polars.testing import assert_frame_equal
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, Measure, as_estimates
-from tiltmeter.results.answers import WORDS
 from tiltmeter.results.directory import (
     TABLES,
     read_detail,
@@ -21,7 +20,7 @@ from tiltmeter.results.directory import (
     read_results,
     write_results,
 )
-from tiltmeter.results.networks import NETWORKS
+from tiltmeter.results.schemas import NETWORKS, WORDS
 
 MEASURE = Measure("effect", "", -1, 1, 0, "", "")
 WORD = pl.DataFrame([{**dict.fromkeys(WORDS), "attribute": "joy", "share": 0.5}], schema=WORDS)

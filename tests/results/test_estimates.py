@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, Measure, as_estimates, beside
-from tiltmeter.results.measures import DETAILS
+from tiltmeter.results.estimates import DETAILS
 
 EFFECT = Measure("effect", "", -1, 1, 0, "", "")
 MEASURES = {"effect": EFFECT, **DETAILS}

@@ -15,7 +15,7 @@ from scipy import stats
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
 from tiltmeter.results import ESTIMATES
-from tiltmeter.results.states import ASSOCIATION_TESTS
+from tiltmeter.results.schemas import ASSOCIATION_TESTS
 from tiltmeter.states import association
 from tiltmeter.states.contexts import alone
 from tiltmeter.states.differential import Differential, permute

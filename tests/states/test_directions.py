@@ -12,7 +12,7 @@ from scipy import stats
 from tiltmeter.errors import InputError, TiltmeterWarning
 from tiltmeter.models.readers.states import States
 from tiltmeter.results import ESTIMATES
-from tiltmeter.results.states import DIRECTION_TERMS
+from tiltmeter.results.schemas import DIRECTION_TERMS
 from tiltmeter.states.dictionary import SENSES, Dictionary
 from tiltmeter.states.directions import predict_directions, read_extended
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.errors import InputError, TiltmeterWarning
-from tiltmeter.results.states import CONTEXTS
+from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.states.dictionary import SENSES, Dictionary, read_dictionary
 from tiltmeter.states.examples import (
     dictionary_examples,

@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
 from tiltmeter.results import ESTIMATES
-from tiltmeter.results.states import PROFILE_TERMS
+from tiltmeter.results.schemas import PROFILE_TERMS
 from tiltmeter.states.contexts import TEMPLATES
 from tiltmeter.states.dictionary import SENSES, Dictionary
 from tiltmeter.states.profiles import Profile, ProfileSetting, measure_profile

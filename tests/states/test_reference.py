@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.models.readers.states import Reader, States
-from tiltmeter.results.states import CONTEXTS
+from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.states.contexts import alone, in_templates
 from tiltmeter.states.dictionary import Dictionary, read_dictionary
 from tiltmeter.states.directions import predict_directions, read_extended

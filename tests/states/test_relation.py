@@ -14,7 +14,7 @@ import statsmodels.api as sm
 import tiltmeter
 from tiltmeter.errors import InputError, TiltmeterWarning
 from tiltmeter.results import ESTIMATES
-from tiltmeter.results.answers import FITS
+from tiltmeter.results.schemas import FITS
 from tiltmeter.states.relation import Related, relate
 from tiltmeter.states.released import read_effects, read_wide, study_as_asked
 

@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, SCORES, Measure
-from tiltmeter.results.answers import MATCHES
+from tiltmeter.results.schemas import MATCHES
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics import clustered_mean
 from tiltmeter.statistics.contrasts import Contrasted, contrast

@@ -6,7 +6,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 from tiltmeter.errors import InputError
 from tiltmeter.statistics import clustered_mean
-from tiltmeter.statistics.effects import cohen_d, holm, naive_t, tost
+from tiltmeter.statistics.clustered import cohen_d, holm, naive_t, tost
 
 SAMPLE = np.random.default_rng(3).normal(0.05, 0.4, 60)
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from tiltmeter.errors import InputError
-from tiltmeter.statistics.kappa import AGREEMENTS, agreement
+from tiltmeter.results import ESTIMATES
+from tiltmeter.statistics.kappa import CONFUSION, agreement
 
 
 def answers(n_11=0, n_10=0, n_01=0, n_00=0, missing=(0, 0)) -> pl.DataFrame:
@@ -19,7 +20,18 @@ def answers(n_11=0, n_10=0, n_01=0, n_00=0, missing=(0, 0)) -> pl.DataFrame:
 
 
 def only(frame: pl.DataFrame, **options) -> dict:
-    return agreement(frame, **options).row(0, named=True)
+    """Return the counts, and each measure with its ends, by name."""
+    estimates, confusion = agreement(frame, **options)
+    row = confusion.row(0, named=True)
+    for one in estimates.filter(part="all").iter_rows(named=True):
+        name = one["measure"]
+        row |= {name: one["estimate"], f"{name}_low": one["ci_low"], f"{name}_high": one["ci_high"]}
+        row |= {
+            f"{name}_se": one["se"],
+            "confidence": one["confidence"],
+            f"{name}_of": one["n_scored"],
+        }
+    return row
 
 
 def test_by_hand():
@@ -51,8 +63,9 @@ def test_interval_is_wilsons(cells, confidence):
 
 def test_what_was_not_read_lowers_coverage_alone():
     read, unread = only(answers(20, 5, 10, 15)), only(answers(20, 5, 10, 15, missing=(30, 20)))
-    assert (unread["n"], unread["n_read"], unread["coverage"]) == (100, 50, 0.5)
+    assert (unread["n"], unread["n_read"], unread["read_share"]) == (100, 50, 0.5)
     assert (unread["n_missing_1"], unread["n_missing_0"]) == (30, 20)
+    assert (unread["read_share_of"], unread["agreement_of"], unread["kappa_of"]) == (100, 50, 50)
     for column in ("agreement", "kappa", "kappa_se", "agreement_low"):
         assert unread[column] == read[column]
 
@@ -81,18 +94,20 @@ def test_a_reader_who_never_varies_is_at_chance_without_error():
 
 def test_nothing_read_is_no_number():
     row = only(answers(missing=(2, 1)))
-    assert (row["n"], row["coverage"]) == (3, 0.0)
+    assert (row["n"], row["read_share"]) == (3, 0.0)
     assert (row["agreement"], row["agreement_low"], row["kappa"]) == (None, None, None)
-    assert only(answers())["coverage"] is None
+    assert only(answers())["read_share"] is None
 
 
 def test_groups_stand_beside_all():
     frame = pl.concat([answers(5, 1, 2, 3), answers(2, 2, 2, 2)])
     frame = frame.with_columns(reader=pl.Series(["b"] * 11 + ["a"] * 8))
-    result = agreement(frame, by="reader")
-    assert result["group"].to_list() == ["all", "a", "b"]
-    assert result["n"].to_list() == [19, 8, 11]
-    assert result.row(2)[1:] == agreement(answers(5, 1, 2, 3)).row(0)[1:]
+    estimates, confusion = agreement(frame, by="reader")
+    assert confusion.select("part", "n").rows() == [("all", 19), ("a", 8), ("b", 11)]
+    assert estimates["part"].to_list() == [part for part in ("all", "a", "b") for _ in range(3)]
+    alone = agreement(answers(5, 1, 2, 3))
+    assert estimates[6:].drop("part").equals(alone.estimates.drop("part"))
+    assert confusion.row(2)[1:] == alone.confusion.row(0)[1:]
 
 
 counts = st.tuples(*[st.integers(0, 12)] * 4)
@@ -101,11 +116,12 @@ counts = st.tuples(*[st.integers(0, 12)] * 4)
 @settings(max_examples=60, deadline=None)
 @given(counts, st.integers(0, 3), st.integers(0, 3))
 def test_numbers_are_in_their_range_and_never_nan(cells, missing_1, missing_0):
-    result = agreement(answers(*cells, missing=(missing_1, missing_0)))
-    assert result.schema == AGREEMENTS
-    row = result.row(0, named=True)
+    frame = answers(*cells, missing=(missing_1, missing_0))
+    result = agreement(frame)
+    assert (result.estimates.schema, result.confusion.schema) == (ESTIMATES, CONFUSION)
+    row = only(frame)
     assert row["n"] == sum(cells) + missing_1 + missing_0
-    for name in ("agreement", "kappa"):
+    for name in ("read_share", "agreement", "kappa"):
         low, value, high = (row[f"{name}{end}"] for end in ("_low", "", "_high"))
         if low is not None:
             assert -1 <= low < high <= 1

@@ -12,11 +12,10 @@ from scipy.special import expit, xlogy
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES
-from tiltmeter.results.answers import FITS
+from tiltmeter.results.schemas import FITS
 from tiltmeter.statistics import clustered_mean
-from tiltmeter.statistics.logistic import CURVES, Regression, curve, regress
+from tiltmeter.statistics.logistic import CURVES, Regression, compare_predictors, curve, regress
 from tiltmeter.statistics.logit import fit_logit, robust_covariance, separation, standardise
-from tiltmeter.statistics.predictors import compare_predictors
 from tiltmeter.statistics.random_intercept import _Likelihood, fit_mixed
 from tiltmeter.statistics.samples import Fit
 
@@ -71,7 +70,7 @@ def check_against_statsmodels(row: dict, x: np.ndarray, y: np.ndarray) -> None:
 
 
 def test_published_is_statsmodels_on_the_released_answers(chained):
-    row = only(regress(chained, "iat_bias", outcome="decision_bias"))
+    row = only(regress(chained, "iat_bias", response_variable="decision_bias"))
     assert (row["n_scored"], row["n_ones"], row["n_missing"]) == (309, 212, 0)
     check_against_statsmodels(
         row, chained["iat_bias"].to_numpy(), chained["decision_bias"].to_numpy()
@@ -80,7 +79,7 @@ def test_published_is_statsmodels_on_the_released_answers(chained):
 
 def test_half_the_answers_come_near_the_table_of_all(chained):
     """SI table 15, all 617 answers: .9858 (se .119), intercept .4571 (.103), R² .097."""
-    row = only(regress(chained, "iat_bias", outcome="decision_bias"))
+    row = only(regress(chained, "iat_bias", response_variable="decision_bias"))
     assert abs(row["estimate"] - 0.9858) < 0.119
     assert abs(row["intercept"] - 0.4571) < 0.103
     assert row["pseudo_r2"] == pytest.approx(0.09711, abs=0.01)
@@ -365,8 +364,8 @@ def test_no_rows_are_no_numbers():
     [
         ({"predictor": "other"}, "missing column other"),
         ({"predictor": "decision"}, "also a predictor"),
-        ({"outcome": "score"}, "also a predictor"),
-        ({"outcome": "cluster"}, "allowed are 1, 0 and null"),
+        ({"response_variable": "score"}, "also a predictor"),
+        ({"response_variable": "cluster"}, "allowed are 1, 0 and null"),
         ({"predictor": "word"}, "word: needs numbers"),
         ({"predictor": "broken"}, "broken: nan"),
         ({"clusters": "holed"}, "holed: null in 10 rows"),
@@ -543,6 +542,6 @@ def test_the_prompt_predicts_better_than_the_embedding_of_another_model(chained,
     layer = layer.group_by(stereotype="category").agg(weat=pl.col("weat31").mean())
     joined = chained.join(layer, on="stereotype")
     assert joined.height > 250
-    rows = compare_predictors(joined, ["iat_bias", "weat"], outcome="decision_bias").fits
+    rows = compare_predictors(joined, ["iat_bias", "weat"], response_variable="decision_bias").fits
     aic = dict(rows.select("formula", "aic").rows())
     assert aic["1 + iat_bias"] + 10 < min(aic["1 + weat"], aic["1"])

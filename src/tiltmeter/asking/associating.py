@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tiltmeter.asking.association_plan import AssociationPlan, cue_messages
-from tiltmeter.asking.budget import Budget
+from tiltmeter.asking.budget import Budget, Ledger
 from tiltmeter.asking.claim import claim, only_process
+from tiltmeter.asking.cues import Call, Rounds, Tally
 from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_all, draw_seed
-from tiltmeter.asking.ledger import Ledger
-from tiltmeter.asking.rounds import Call, Rounds, Tally
 from tiltmeter.errors import InputError
 from tiltmeter.models.opening import Connection, open_model
 from tiltmeter.models.providers import find_provider

@@ -122,19 +122,8 @@ def cue_messages(
 ) -> list[ChatMessage]:
     """Make the messages that ask for associates of a cue.
 
-    Parameters
-    ----------
-    cue
-        A word or a few.
-    continuation
-        Give lines of examples to continue, for models without chat, instead of the instruction.
-    opened
-        Whether the model continues an opened answer; others are given the text alone.
-
-    Returns
-    -------
-    list of inspect_ai.model.ChatMessage
-        Where a text is to be continued: one user message, or a request and the opened answer.
+    `continuation`: lines of examples to continue, for models without chat, instead of the
+    instruction. `opened`: the model continues an opened answer; others are given the text alone.
     """
     from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 

@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from tiltmeter.asking.ledger import Ledger
+from tiltmeter.asking.budget import Ledger
 from tiltmeter.errors import ModelError
 from tiltmeter.models.providers import find_provider
 
@@ -65,19 +65,10 @@ class Strategy(Protocol[C]):
 
 
 class Session(Generic[C]):
-    """One model being asked over its connections.
+    """One model being asked over its connections; it is closed in the end.
 
-    Parameters
-    ----------
-    model
-        Whom; it is closed in the end.
-    strategy
-        What to ask.
-    ledger
-        What has been answered.
-    on_progress
-        Called per call with the model and a dictionary: `trials` (answers), `calls`, perhaps
-        `error`.
+    `on_progress` is called per call with the model and a dictionary: `trials` (answers),
+    `calls`, perhaps `error`.
     """
 
     def __init__(

@@ -13,10 +13,9 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.asking.budget import Budget, price
+from tiltmeter.asking.budget import Budget, Ledger, price
 from tiltmeter.asking.claim import only_process
 from tiltmeter.asking.generating import OnProgress
-from tiltmeter.asking.ledger import Ledger
 from tiltmeter.errors import ModelError
 from tiltmeter.results.records import Journal
 

@@ -32,23 +32,7 @@ def samples(trials: pl.DataFrame) -> list[Sample]:
 def trials_task(
     trials: pl.DataFrame, solver: Solver, *, model: Model | None = None, **task: Any
 ) -> Task:
-    """Make the inspect task that asks `trials`.
-
-    Parameters
-    ----------
-    trials
-        Columns of `frames.TRIALS`.
-    solver
-        Usually `ask()`.
-    model
-        The model to ask; None for inspect's own choice.
-    **task
-        Further arguments of `inspect_ai.Task`.
-
-    Returns
-    -------
-    inspect_ai.Task
-    """
+    """Make the inspect task that asks trials; `task` are further arguments of `inspect_ai.Task`."""
     return Task(dataset=MemoryDataset(samples(trials)), solver=solver, model=model, **task)
 
 

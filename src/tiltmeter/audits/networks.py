@@ -22,7 +22,7 @@ from tiltmeter.networks.setting import FAMILY, Setting
 from tiltmeter.networks.streams import stream_tables
 from tiltmeter.networks.structure import describe, overlap
 from tiltmeter.results.directory import write_results
-from tiltmeter.results.networks import ABSENCES
+from tiltmeter.results.schemas import ABSENCES
 from tiltmeter.stimuli import NetworkStudy
 
 __all__ = ["FACTS", "Comparison", "write_networks"]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from tiltmeter.asking.directory import load_plan
-from tiltmeter.asking.plan import Plan
+from tiltmeter.asking.plan import Plan, load_plan
 from tiltmeter.errors import InputError
 from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.modes import MODES
@@ -27,15 +26,9 @@ _CONTROL = "control_"
 class ScoredAnswers:
     """Scored answers of models.
 
-    Parameters
-    ----------
-    scores
-        `model`, `stereotype`, `trial`, `score`, `decision`; a stereotype is named with its study
-        and dimension, as in ``mist2025/African.competence``.
-    words
-        Columns TRIAL_WORDS, the words of each trial; None where these are not known.
-    mode
-        In which answers were given.
+    `scores` has `model`, `stereotype`, `trial`, `score` and `decision`; a stereotype is named with
+    its study and dimension, as in ``mist2025/African.competence``. `words` has columns TRIAL_WORDS,
+    or is None where these are not known. `mode`: in which answers were given.
     """
 
     scores: pl.DataFrame

@@ -63,19 +63,8 @@ def build_plan(
 ) -> Plan:
     """Make the plan that the options describe.
 
-    Parameters
-    ----------
-    models
-        As inspect names them.
-    options
-        What the user says.
-    asked
-        Which instrument is asked of which study; None for what the options name, else the word
-        association of ``bai2025``.
-
-    Returns
-    -------
-    Plan
+    `asked` says which instrument is asked of which study; None for what the options name, else the
+    word association of ``bai2025``.
     """
     if asked is None:
         first = next(iter(INSTRUMENTS.values()))
@@ -170,18 +159,7 @@ def _interventions(selections: Sequence[Selection], named: Iterable[str]) -> dic
 def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = None) -> Plan:
     """Make the plan of an audit: what the user left open follows from the size.
 
-    Parameters
-    ----------
-    size
-        One of `audits.SIZES`.
-    models
-        As inspect names them.
-    options
-        What the user says; a study named there is asked without the controls.
-
-    Returns
-    -------
-    Plan
+    A study that the options name is asked without the controls.
 
     Examples
     --------

@@ -104,28 +104,8 @@ def measure_states(
 ) -> StateTables:
     """Read a model and measure what was asked for.
 
-    Parameters
-    ----------
-    reader
-        The model.
-    profiling, testing
-        What to measure; None for none of it.
-    removed
-        Numbers of leading components to take out; 0 leaves the states as they are.
-    store
-        A folder in which states are kept; None: nowhere.
-
-    Returns
-    -------
-    StateTables
-
-    Raises
-    ------
-    InputError
-        If a term does not stand in its context, a pole has no words, a set has too few, or more
-        components are to be removed than there are.
-    ModelError
-        If the model's states cannot be used.
+    `removed` are numbers of leading components to take out; 0 leaves the states as they are.
+    States are kept in the folder `store`, if any.
     """
 
     def states_of(contexts: pl.DataFrame) -> States:

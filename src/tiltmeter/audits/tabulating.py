@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from tiltmeter.asking.directory import load_plan
 from tiltmeter.asking.judge import JUDGE, by_study, verdicts
-from tiltmeter.asking.plan import Plan
-from tiltmeter.audits import content, decisions
+from tiltmeter.asking.plan import Plan, load_plan
+from tiltmeter.audits import details
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.instruments.catalogue import MEASURES
 from tiltmeter.instruments.scoring import Scores, score
@@ -213,23 +212,23 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
     if of_scores.is_empty():
         raise InputError(f"{scores if isinstance(scores, Path) else 'scores'}: no rows")
     of_scores = judge(of_scores, compliance_floor=inference.compliance_floor)
-    answers = decisions.chained(frame)
-    regressions = decisions.regressions(answers)
-    interventions = decisions.contrasts(frame.select(list(SCORES)))
-    groups = content.attribution_contrasts(frame)
+    answers = details.chained(frame)
+    regressions = details.regressions(answers)
+    interventions = details.contrasts(frame.select(list(SCORES)))
+    groups = details.attribution_contrasts(frame)
     others = [interventions.estimates, groups.estimates, regressions.estimates]
     others += [correlate_dimensions(of_scores), rank_models(of_scores)]
     judged = judge(pl.concat(others), compliance_floor=inference.compliance_floor)
-    details = {
+    tables = {
         "orders": orders,
         "compliance": compliant,
         "matches": pl.concat([interventions.matches, groups.matches]),
         "fits": regressions.fits,
         "chained": answers,
-        "yes_shares": decisions.yes_shares(frame),
-        "attributions": content.attributions(frame),
+        "yes_shares": details.yes_shares(frame),
+        "attributions": details.attributions(frame),
     }
-    kept = {name: table for name, table in details.items() if not table.is_empty()}
+    kept = {name: table for name, table in tables.items() if not table.is_empty()}
     return Tables(pl.concat([of_scores, judged]), kept)
 
 

@@ -44,25 +44,27 @@ def command(
     from tiltmeter.statistics.kappa import agreement
 
     frame = read_numbers(scores, [read, label])
-    table = agreement(frame, read, label, by=by)
-    whole = table.row(0, named=True)
+    estimates, confusion = agreement(frame, read, label, by=by)
+    of_all = estimates.filter(part="all")
+    value = dict(of_all.select("measure", "estimate").iter_rows())
+    low, high = of_all.filter(measure="agreement").select("ci_low", "ci_high").row(0)
+    counts = confusion.row(0, named=True)
     click.echo(
-        f"{whole['n']:,} labels, {_shown(whole['coverage'])} read; of these "
-        f"{_shown(whole['agreement'])} agree "
-        f"({_shown(whole['agreement_low'])} to {_shown(whole['agreement_high'])}), kappa "
-        f"{_shown(whole['kappa'])}"
+        f"{counts['n']:,} labels, {_shown(value['read_share'])} read; of these "
+        f"{_shown(value['agreement'])} agree ({_shown(low)} to {_shown(high)}), kappa "
+        f"{_shown(value['kappa'])}"
     )
     click.echo("            label 1  label 0")
     for name, code in (("read 1", "1"), ("read 0", "0"), ("not read", "missing_")):
         keys = (f"n_{code}1", f"n_{code}0")
-        click.echo(f"  {name:9}" + "".join(f"{whole[key]:>9,}" for key in keys))
+        click.echo(f"  {name:9}" + "".join(f"{counts[key]:>9,}" for key in keys))
     if out is not None:
-        write_table(table, out)
+        write_table(estimates, out)
     if disagreements is not None:
         differ = pl.col(label).is_not_null() & ~pl.col(read).eq_missing(pl.col(label))
-        found = frame.filter(differ)
-        write_table(found, disagreements)
-        click.echo(f"{found.height:,} disagreements: {disagreements}")
+        rows = frame.filter(differ)
+        write_table(rows, disagreements)
+        click.echo(f"{rows.height:,} disagreements: {disagreements}")
 
 
 def _shown(value: float | None) -> str:

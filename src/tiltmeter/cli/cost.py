@@ -21,7 +21,7 @@ __all__ = ["command"]
 def command(models: tuple[str, ...], size: str | None, **options: Any) -> None:
     """Estimate the calls, tokens and dollars of a run or an audit; nothing is asked."""
     from tiltmeter.asking.budget import estimate_cost
-    from tiltmeter.cli.progress import say_cost
+    from tiltmeter.cli.options import say_cost
 
     plan = build_plan(models, options, size)
     trials = plan.trials()

@@ -227,7 +227,7 @@ def _ask(name: str, prompts: Sequence[str], out: Path, options: dict[str, Any]) 
 
     from tiltmeter.asking.budget import Budget
     from tiltmeter.asking.sessions import ask_models
-    from tiltmeter.cli.progress import progress_bar
+    from tiltmeter.cli.options import progress_bar
     from tiltmeter.errors import ModelError
     from tiltmeter.models.opening import Generation, open_models
     from tiltmeter.modes.free import MODE

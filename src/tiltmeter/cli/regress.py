@@ -20,9 +20,8 @@ __all__ = ["command"]
     metavar="A,B",
     help="Columns of numbers, one regression each.",
 )
-@click.option(
-    "--outcome", default="decision", show_default=True, help="Column to regress: 1, 0 or empty."
-)
+@click.option("--outcome", "response_variable", default="decision", show_default=True,
+              help="Column to regress: 1, 0 or empty.")  # fmt: skip
 @click.option(
     "--clusters",
     default="stereotype",
@@ -56,7 +55,7 @@ __all__ = ["command"]
 def command(  # noqa: PLR0913 - one argument an option
     answers: Path,
     predictors: str,
-    outcome: str,
+    response_variable: str,
     clusters: str,
     by: str | None,
     others: Path | None,
@@ -73,19 +72,21 @@ def command(  # noqa: PLR0913 - one argument an option
 
     from tiltmeter.errors import InputError
     from tiltmeter.results.tables import join_tables, read_numbers, read_table, write_table
-    from tiltmeter.statistics.logistic import regress
-    from tiltmeter.statistics.predictors import compare_predictors
+    from tiltmeter.statistics.logistic import compare_predictors, regress
 
     names = [name.strip() for name in predictors.split(",")]
     grouped = None if clusters == "none" else clusters
     if others is None:
-        frame = read_numbers(answers, [*names, outcome])
+        frame = read_numbers(answers, [*names, response_variable])
     else:
         joined = join_tables(read_table(answers), read_table(others), keys.split(","), str(others))
-        frame = read_numbers(answers, [*names, outcome], joined)
+        frame = read_numbers(answers, [*names, response_variable], joined)
     if comparison is not None and len(names) < 2:
         raise InputError("--comparison: name at least two --predictors")
-    found = [regress(frame, name, outcome=outcome, clusters=grouped, by=by) for name in names]
+    found = [
+        regress(frame, name, response_variable=response_variable, clusters=grouped, by=by)
+        for name in names
+    ]
     table = pl.concat(one.estimates for one in found)
     fits = pl.concat(one.fits for one in found)
     write_table(table, out)
@@ -94,7 +95,7 @@ def command(  # noqa: PLR0913 - one argument an option
         click.echo(_line(row))
     if comparison is not None:
         compared = compare_predictors(
-            frame, names, outcome=outcome, clusters=grouped, by=by, joint=True
+            frame, names, response_variable=response_variable, clusters=grouped, by=by, joint=True
         )
         write_table(compared.fits, comparison)
         click.echo(f"{compared.fits.height:,} rows of comparison: {comparison}")

@@ -27,7 +27,7 @@ def command(directory: Path, scoring: str, sizes: Path | None) -> None:
     In a directory without answers (only association networks or hidden states) the tables stay
     as they are and only the report is written.
     """
-    from tiltmeter.asking.directory import record_sizes
+    from tiltmeter.asking.plan import record_sizes
     from tiltmeter.audits.tabulating import tabulate
     from tiltmeter.report import write_report
 

@@ -48,10 +48,10 @@ def command(models: tuple[str, ...], out: Path | None, **options: Any) -> None:
 def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
     """Print the cost, ask what is still to be asked, make the tables, say how it went."""
     from tiltmeter.asking.budget import estimate_cost
-    from tiltmeter.asking.directory import read_sizes, record_sizes
+    from tiltmeter.asking.plan import read_sizes, record_sizes
     from tiltmeter.audits.auditing import Asking, ask_plan
     from tiltmeter.audits.tabulating import tabulate
-    from tiltmeter.cli.progress import progress_bar, say_cost, say_unfinished
+    from tiltmeter.cli.options import progress_bar, say_cost, say_unfinished
 
     budget, connection = build_budget(options, plan), build_connection(options)
     trials = plan.trials()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.profile.options import measure_models, reading_options
+from tiltmeter.cli.profile.measure import measure_models, reading_options
 
 if TYPE_CHECKING:
     from tiltmeter.audits.states import Testing

@@ -232,13 +232,7 @@ def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
 
 
 def _complete(trial: Mapping[str, Any], _: Study, words: Words) -> dict[str, Any]:
-    """Tell which group was thought of.
-
-    Raises
-    ------
-    InputError
-        If the group is neither named nor one of the group's words.
-    """
+    """Tell which group was thought of."""
     told = str(trial.get("version") or trial.get("group") or "")
     if (named := GROUPS.get(word_key(told))) is not None:
         return {"version": named}

@@ -175,13 +175,7 @@ def decision_trials(
     variations: Sequence[str],
     turns: int = 2,
 ) -> Iterator[tuple[dict[str, Any], Any, DecisionDraw]]:
-    """Yield every trial: what its cell fixes, its wording, its draw.
-
-    Raises
-    ------
-    StudyError
-        If no stereotype has a wording of a variation.
-    """
+    """Yield every trial: what its cell fixes, its wording, its draw."""
     identity = study_hash(study, parts_of(instrument))
     empty = True
     for key in stereotypes:

@@ -113,22 +113,9 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
 
 
 def score_decision(response: str, trial: Mapping[str, Any], words: Words) -> Scored:
-    """Score a decision in free text.
+    """Score a decision in free text; never raises on what a model wrote.
 
-    Parameters
-    ----------
-    response
-        What the model answered.
-    trial
-        `marginalized`, `default`, `tied`, `counter`, `order`, `attribute_order`, `stop_reason`;
-        `profile` where profiles were a first answer. Null words are looked for among `words`.
-    words
-        The word lists of the trial's stereotype and variation.
-
-    Returns
-    -------
-    Scored
-        Never raises on what a model wrote.
+    The `profile` of a trial is its first answer; null words are looked for among `words`.
     """
     known = {} if trial.get("inferred") else trial
     sides = [[known[role]] if known.get(role) else getattr(words, role) for role in ROLES]

@@ -41,13 +41,7 @@ def _close(_: Any, options: Sequence[str] | None, opening: str | None) -> dict[s
 
 
 async def _ask(state: TaskState, trial: Mapping[str, Any]) -> Answer:
-    """Ask attribute by attribute and record the log-probabilities of the two options.
-
-    Raises
-    ------
-    ModelError
-        If the provider gives no log-probabilities.
-    """
+    """Ask attribute by attribute and record the log-probabilities of the two options."""
     from inspect_ai.model import ChatMessageAssistant, GenerateConfig, ModelOutput, get_model
     from inspect_ai.util import collect
 
@@ -127,17 +121,7 @@ def option_logprobs(
 ) -> list[float | None]:
     """Log-probability of each option, or None where none of its tokens is listed.
 
-    Parameters
-    ----------
-    tokens
-        The most likely tokens of the first generated position and their log-probabilities.
-    options
-        The options as shown.
-
-    Returns
-    -------
-    list of float or None
-        Natural logarithms, one per option.
+    `tokens` are the most likely ones of the first generated position, with natural logarithms.
 
     Examples
     --------

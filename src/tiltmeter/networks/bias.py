@@ -15,7 +15,7 @@ from tiltmeter.networks.network import Network
 from tiltmeter.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
 from tiltmeter.networks.valence import slopes
 from tiltmeter.results import as_estimates
-from tiltmeter.results.networks import ABSENCES, ACTIVATIONS
+from tiltmeter.results.schemas import ABSENCES, ACTIVATIONS
 from tiltmeter.stimuli.network_study import (
     APPROACHES,
     Emotions,

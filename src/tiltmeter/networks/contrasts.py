@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.setting import Setting, spread_columns
 from tiltmeter.networks.spreading import activate
-from tiltmeter.statistics.effects import holm
+from tiltmeter.statistics.clustered import holm
 from tiltmeter.statistics.paired import (
     Alternative,
     bootstrap_effects,

@@ -11,7 +11,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.spreading import NORMS, Spreading
 from tiltmeter.results import Measure
-from tiltmeter.results.measures import DETAILS
+from tiltmeter.results.estimates import DETAILS
 
 __all__ = ["FAMILY", "INSTRUMENT", "MEASURES", "Setting"]
 

@@ -24,7 +24,7 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.networks.hops import ShortestPaths, strongest
 from tiltmeter.networks.network import Network
-from tiltmeter.results.networks import STREAM_EDGES, STREAM_NODES
+from tiltmeter.results.schemas import STREAM_EDGES, STREAM_NODES
 from tiltmeter.statistics.paths import digits, path_types, paths_through
 
 __all__ = ["NEUTRAL", "Stream", "several", "stream", "stream_tables", "tone"]

@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import connected_components
 from tiltmeter.errors import InputError
 from tiltmeter.networks.hops import SOURCES, arrivals, count_by_hops, distances
 from tiltmeter.networks.network import Network
-from tiltmeter.results.networks import NETWORKS, OVERLAPS
+from tiltmeter.results.schemas import NETWORKS, OVERLAPS
 
 __all__ = [
     "PathLength",
@@ -218,7 +218,7 @@ def describe(network: Network, *, paths: bool = True, seed: int = 0) -> pl.DataF
     Returns
     -------
     polars.DataFrame
-        One row with the columns of `tiltmeter.results.networks.NETWORKS`. Density is the share of
+        One row with the columns of `tiltmeter.results.schemas.NETWORKS`. Density is the share of
         possible edges that exist: 2m / n(n − 1), of a directed network m / n(n − 1); average
         degree is 2m / n, edges in and out together in a directed network. Self-loops are left
         out of both.
@@ -256,7 +256,7 @@ def overlap(a: Network, b: Network) -> pl.DataFrame:
     -------
     polars.DataFrame
         Two rows, of nodes and of edges, with the columns of
-        `tiltmeter.results.networks.OVERLAPS`. Edges are compared between nodes of both networks
+        `tiltmeter.results.schemas.OVERLAPS`. Edges are compared between nodes of both networks
         only, so `n_a` and `n_b` of edges are less than the networks' edges. A share of nothing
         is null.
 

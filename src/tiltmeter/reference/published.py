@@ -110,7 +110,7 @@ def load_published(study: str, instrument: str = "word_association") -> pl.DataF
         - of ``"mist2025"``, affective attribution: ``group`` (default, marginalized) and
           ``comedy_share, tragedy_share, neutral_share``, of the valid answers about that group;
         - of ``"abramski2025"``: ``network``, or ``network_a, network_b``, and the columns of the
-          same names as in `tiltmeter.results.networks`; `printed_density` and `printed_degree` of
+          same names as in `tiltmeter.results.schemas`; `printed_density` and `printed_degree` of
           Table 1 (text, as printed);
         - of ``"schuster2024"``: ``dimension, accuracy``.
 

@@ -1,6 +1,8 @@
 """The tables that pass from one room to another: their columns, files and verdicts."""
 
-from tiltmeter.results.answers import (
+from tiltmeter.results.columns import COLUMNS, LATER, Schema, check, columns
+from tiltmeter.results.estimates import ESTIMATES, Measure, as_estimates, beside
+from tiltmeter.results.schemas import (
     COMPLIANCE,
     FACTORS,
     LEVELS,
@@ -13,9 +15,6 @@ from tiltmeter.results.answers import (
     VERSIONS,
     WORDS,
 )
-from tiltmeter.results.columns import COLUMNS, LATER, Schema, check, columns
-from tiltmeter.results.estimates import ESTIMATES, as_estimates, beside
-from tiltmeter.results.measures import Measure
 
 __all__ = [
     "COLUMNS",

@@ -84,8 +84,7 @@ COLUMNS: dict[str, Column] = {
         error="the provider's error, where there is no answer",
         reason="why there is no score: refused, neither, both, unparsed, truncated, low_coverage "
         "or error",
-        outcome="affective attribution: comedy, tragedy or neutral; of a regression: the column "
-        "that is regressed",
+        outcome="affective attribution: comedy, tragedy or neutral",
         read_by="decisions: who read the answer, rules or judge",
         span="the passage of the answer in which it was read",
         attribute="an attribute word or task",
@@ -131,7 +130,8 @@ COLUMNS: dict[str, Column] = {
         term="a term as it stands in its context",
         context="the text a term stands in",
         # regressions
-        predictor="what the outcome is regressed on",
+        predictor="what the response variable is regressed on",
+        response_variable="the column that is regressed, of 1 and 0",
         part="value of the column by which rows were split; all: every row",
         formula="the model: 1, 1 + a, 1 + a + b",
         # inference
@@ -177,8 +177,8 @@ COLUMNS: dict[str, Column] = {
         n_lost_candidate="matched trials scored under the baseline only",
         n_lost_both="matched trials scored under neither",
         n_read="answers that could be read",
-        n_missing="rows left out for want of a predictor or the outcome",
-        n_ones="rows whose outcome is 1",
+        n_missing="rows left out for want of a predictor or the response variable",
+        n_ones="rows whose response variable is 1",
         n_parameters="parameters of the model",
         removed="leading components taken out of the states",
         time_steps="steps of spreading activation",

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.results import answers, networks, states
+from tiltmeter.results import schemas
 from tiltmeter.results.columns import LATER, Schema, check
 from tiltmeter.results.estimates import ESTIMATES
 from tiltmeter.results.tables import keep_table, write_table
@@ -45,26 +45,26 @@ _A, _N, _S = "answers", "networks", "states"
 #: Every table of a results directory.
 TABLES: dict[str, Table] = {
     "estimates": Table("", ESTIMATES, "a row per subject, measure, level, factors and method"),
-    "responses": Table(_A, answers.RESPONSES, "a row per model and trial: prompt and answer"),
-    "scores": Table(_A, answers.SCORES, "a row per response and number it has"),
-    "words": Table(_A, answers.WORDS, "a row per attribute word and pair of group words"),
-    "compliance": Table(_A, answers.COMPLIANCE, "a row per wording, group pair, order, version"),
-    "orders": Table(_A, answers.ORDERS, "a row per level: what the order of the groups does"),
-    "matches": Table(_A, answers.MATCHES, "a row per level and comparison: matched trials"),
-    "fits": Table(_A, answers.FITS, "a row per regression: the fit behind a coefficient"),
-    "chained": Table(_A, answers.CHAINED, "a row per chained answer with both scores"),
-    "yes_shares": Table(_A, answers.YES_SHARES, "a row per stereotype and version"),
-    "attributions": Table(_A, answers.ATTRIBUTIONS, "a row per level and group thought of"),
-    "networks": Table(_N, networks.NETWORKS, "a row per network: its size and structure"),
-    "network_overlaps": Table(_N, networks.OVERLAPS, "a row per pair of networks, nodes or edges"),
-    "network_activations": Table(_N, networks.ACTIVATIONS, "a row per prime and target"),
-    "network_absences": Table(_N, networks.ABSENCES, "a row per identity and set: absent words"),
-    "network_stream_nodes": Table(_N, networks.STREAM_NODES, "a row per word on a shortest path"),
-    "network_stream_edges": Table(_N, networks.STREAM_EDGES, "a row per edge of such a path"),
-    "state_terms": Table(_S, states.PROFILE_TERMS, "a row per layer, dimension and word"),
-    "state_directions": Table(_S, states.DIRECTION_TERMS, "a row per dimension: terms predicted"),
-    "state_tests": Table(_S, states.ASSOCIATION_TESTS, "a row per test and layer: its words"),
-    "state_fits": Table(_S, answers.FITS, "a row per regression: the fit behind a coefficient"),
+    "responses": Table(_A, schemas.RESPONSES, "a row per model and trial: prompt and answer"),
+    "scores": Table(_A, schemas.SCORES, "a row per response and number it has"),
+    "words": Table(_A, schemas.WORDS, "a row per attribute word and pair of group words"),
+    "compliance": Table(_A, schemas.COMPLIANCE, "a row per wording, group pair, order, version"),
+    "orders": Table(_A, schemas.ORDERS, "a row per level: what the order of the groups does"),
+    "matches": Table(_A, schemas.MATCHES, "a row per level and comparison: matched trials"),
+    "fits": Table(_A, schemas.FITS, "a row per regression: the fit behind a coefficient"),
+    "chained": Table(_A, schemas.CHAINED, "a row per chained answer with both scores"),
+    "yes_shares": Table(_A, schemas.YES_SHARES, "a row per stereotype and version"),
+    "attributions": Table(_A, schemas.ATTRIBUTIONS, "a row per level and group thought of"),
+    "networks": Table(_N, schemas.NETWORKS, "a row per network: its size and structure"),
+    "network_overlaps": Table(_N, schemas.OVERLAPS, "a row per pair of networks, nodes or edges"),
+    "network_activations": Table(_N, schemas.ACTIVATIONS, "a row per prime and target"),
+    "network_absences": Table(_N, schemas.ABSENCES, "a row per identity and set: absent words"),
+    "network_stream_nodes": Table(_N, schemas.STREAM_NODES, "a row per word on a shortest path"),
+    "network_stream_edges": Table(_N, schemas.STREAM_EDGES, "a row per edge of such a path"),
+    "state_terms": Table(_S, schemas.PROFILE_TERMS, "a row per layer, dimension and word"),
+    "state_directions": Table(_S, schemas.DIRECTION_TERMS, "a row per dimension: terms predicted"),
+    "state_tests": Table(_S, schemas.ASSOCIATION_TESTS, "a row per test and layer: its words"),
+    "state_fits": Table(_S, schemas.FITS, "a row per regression: the fit behind a coefficient"),
 }
 
 

@@ -4,21 +4,23 @@ Every family ends in this table; whatever comes after reads it and knows no fami
 estimate stands in several rows where several methods judge it: ``clustered`` (the interval and
 test to use), ``published`` (the test of the paper), ``permutation``, ``bootstrap``, ``rewired``
 and others. A comparison is a row whose `factor`, `baseline` and `candidate` are filled: its
-estimate is candidate − baseline.
+estimate is candidate − baseline. What a number means (scale, neutral value, direction, source) is
+its `Measure`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.errors import InputError
 from tiltmeter.results.columns import Schema, columns
-from tiltmeter.results.measures import Measure
 
-__all__ = ["ESTIMATES", "KEYS", "SCALE", "as_estimates", "beside"]
+__all__ = ["DETAILS", "ESTIMATES", "KEYS", "Measure", "SCALE", "as_estimates", "beside"]
 
 #: What tells estimates apart; with `method` and `alternative`, what tells rows apart.
 KEYS: Schema = columns(
@@ -29,7 +31,7 @@ KEYS: Schema = columns(
     *("identity", "targets", "prime", "varied", "retention", "time_steps", "norm", "weighted"),
     *("contexts", "removed", "words", "layer", "space", "group", "cut"),
     *("first", "second", "toward", "against"),
-    *("predictor", "outcome", "formula", "part", "missing_as"),
+    *("predictor", "response_variable", "formula", "part", "missing_as"),
 )
 
 #: The measure's scale.
@@ -148,3 +150,90 @@ def beside(
             )
         rows = rows.join(theirs, on=list(KEYS), how="left", nulls_equal=True, maintain_order="left")
     return rows
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a number means; every table and figure states it.
+
+    Parameters
+    ----------
+    name
+        In the column `measure`.
+    title
+        For readers.
+    low, high
+        Ends of the scale; infinite where it has none.
+    neutral
+        The value without bias; nan where there is none.
+    direction
+        What positive numbers, or those above neutral, mean.
+    reference
+        The source.
+    how
+        How the number comes about.
+    consistent
+        The side of neutral that is stereotype-consistent: ``"above"``, ``"below"`` or None.
+    """
+
+    name: str
+    title: str
+    low: float
+    high: float
+    neutral: float
+    direction: str
+    reference: str
+    how: str = ""
+    consistent: str | None = "above"
+
+    def renamed(self, name: str, title: str, lead: str) -> Measure:
+        """Return the same measure as a part of another instrument."""
+        return replace(self, name=name, title=title, how=lead + self.how)
+
+    def scale(self) -> dict[str, Any]:
+        """Return what stands in every row of an estimate."""
+        return {
+            "range_low": self.low if math.isfinite(self.low) else None,
+            "range_high": self.high if math.isfinite(self.high) else None,
+            "neutral": self.neutral if math.isfinite(self.neutral) else None,
+            "direction": self.consistent,
+        }
+
+
+_DIFFERENCE = "positive: more under the candidate"
+
+#: Measures that stand beside those of the instruments.
+DETAILS = {
+    one.name: one
+    for one in (
+        Measure("logit", "Mean difference of log odds", -math.inf, math.inf, 0.0,
+                "positive: the tied words are likelier for the marginalized group than the "
+                "counter words", "forced mode"),
+        Measure("compliance", "Difference of compliance", -1.0, 1.0, 0.0, _DIFFERENCE, "",
+                consistent=None),
+        Measure("comedy_share", "Share of comedy, default − marginalized group", -1.0, 1.0, 0.0,
+                "positive: comedy more often after the default group", "Li et al. (2025), eq. 2"),
+        Measure("tragedy_share", "Share of tragedy, default − marginalized group", -1.0, 1.0, 0.0,
+                "negative: tragedy more often after the marginalized group",
+                "Li et al. (2025), eq. 3", consistent="below"),
+        Measure("neutral_share", "Share of neither, default − marginalized group", -1.0, 1.0, 0.0,
+                "positive: neither more often after the default group", "Li et al. (2025)",
+                consistent=None),
+        Measure("log_odds", "Log odds of a decision for one unit of the predictor", -math.inf,
+                math.inf, 0.0, "positive: decisions follow the predictor",
+                "Bai et al. (2025), SI section K", consistent=None),
+        Measure("read_share", "Share of labelled answers that were read", 0.0, 1.0, math.nan, "",
+                "Wilson (1927)", consistent=None),
+        Measure("agreement", "Share of read answers that are as labelled", 0.0, 1.0, math.nan, "",
+                "Wilson (1927)", consistent=None),
+        Measure("kappa", "Cohen's kappa of readings and labels", -1.0, 1.0, 0.0,
+                "positive: more agreement than by chance", "Cohen (1960)", consistent=None),
+        Measure("correlation", "Pearson's correlation", -1.0, 1.0, 0.0,
+                "positive: the two go together", "", consistent=None),
+        Measure("rank_correlation", "Spearman's correlation", -1.0, 1.0, 0.0,
+                "positive: the two go together", "", consistent=None),
+        Measure("rank", "Rank of the model, 1 the most stereotype-consistent", 1.0, math.inf,
+                math.nan, "lower: more stereotype-consistent", "Li et al. (2025), Figure 4",
+                consistent=None),
+    )
+}  # fmt: skip

@@ -287,13 +287,7 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
 
 
 def keep_table(frame: pl.DataFrame, path: Path) -> bool:
-    """Write a table, or remove an earlier one where it has no rows; tell whether it was written.
-
-    Raises
-    ------
-    InputError
-        As for `write_table`.
-    """
+    """Write a table, or remove an earlier one where it has no rows; tell whether it was written."""
     if frame.is_empty():
         path.unlink(missing_ok=True)
     else:

@@ -48,13 +48,13 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
 from tiltmeter.results import as_estimates, columns
-from tiltmeter.results.states import ASSOCIATION_TESTS
+from tiltmeter.results.schemas import ASSOCIATION_TESTS
 from tiltmeter.states.contexts import rows_of
 from tiltmeter.states.differential import Array, Differential, permute
 from tiltmeter.states.measures import MEASURES, adjusted
 from tiltmeter.states.sampled import combine_samples
 from tiltmeter.states.word_tests import FEWEST, TestSetting, WordSet, WordTest, test_words
-from tiltmeter.statistics.effects import holm
+from tiltmeter.statistics.clustered import holm
 
 #: A function called test is no test of pytest's.
 __test__: dict[str, str] = {}

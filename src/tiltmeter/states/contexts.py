@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
-from tiltmeter.results.states import CONTEXTS
+from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.states.dictionary import Dictionary
 from tiltmeter.states.examples import dictionary_examples, read_examples, read_word_examples
 

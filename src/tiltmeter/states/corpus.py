@@ -35,7 +35,7 @@ from typing import Any, TextIO
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.results.states import CONTEXTS
+from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.results.tables import FORMATS, pieces
 from tiltmeter.states.examples import holds
 

@@ -30,7 +30,7 @@ from scipy.special import ndtri
 from tiltmeter.errors import InputError, TiltmeterWarning
 from tiltmeter.models.readers.states import States
 from tiltmeter.results import as_estimates, check
-from tiltmeter.results.states import DIRECTION_TERMS
+from tiltmeter.results.schemas import DIRECTION_TERMS
 from tiltmeter.results.tables import need_columns, read_table
 from tiltmeter.states.axes import build_axes
 from tiltmeter.states.contexts import term_of

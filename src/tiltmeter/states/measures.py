@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tiltmeter.results.measures import DETAILS, Measure
+from tiltmeter.results.estimates import DETAILS, Measure
 
 __all__ = ["MEASURES", "adjusted"]
 

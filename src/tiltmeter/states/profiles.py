@@ -40,13 +40,13 @@ from scipy.stats import false_discovery_control
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
 from tiltmeter.results import as_estimates, check
-from tiltmeter.results.states import PROFILE_TERMS
+from tiltmeter.results.schemas import PROFILE_TERMS
 from tiltmeter.states.axes import Axes, build_axes
 from tiltmeter.states.contexts import rows_of
 from tiltmeter.states.dictionary import Dictionary
 from tiltmeter.states.measures import MEASURES, adjusted
 from tiltmeter.states.words import Words
-from tiltmeter.statistics.effects import holm
+from tiltmeter.statistics.clustered import holm
 from tiltmeter.statistics.groups import ROUNDING, compare_groups, margin, permute_groups
 
 __all__ = ["Profile", "ProfileSetting", "measure_profile"]

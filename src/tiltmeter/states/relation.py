@@ -36,10 +36,10 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, as_estimates, columns
-from tiltmeter.results.answers import FITS
+from tiltmeter.results.schemas import FITS
 from tiltmeter.results.tables import need_columns
 from tiltmeter.states.measures import MEASURES, adjusted
-from tiltmeter.statistics.effects import holm
+from tiltmeter.statistics.clustered import holm
 from tiltmeter.statistics.samples import Fit, Sample, fit, samples
 
 __all__ = ["MISSING", "Related", "relate"]
@@ -227,7 +227,11 @@ def _regressions(joined: pl.DataFrame, way: str, confidence: float) -> Iterator[
         for at, (removed, layer) in enumerate([(None, None), *places]):
             predictor = "hidden_states" if at else "word_association"
             stated = {"subject": model, "model": model, "instrument": "relation", "level": "trial"}
-            stated |= {"measure": "log_odds", "predictor": predictor, "outcome": "decision"}
+            stated |= {
+                "measure": "log_odds",
+                "predictor": predictor,
+                "response_variable": "decision",
+            }
             stated |= {"formula": f"1 + {predictor}", "removed": removed, "layer": layer}
             stated |= {"missing_as": way, "confidence": confidence, **sample.counts()}
             yield from ({**stated, **row} for row in _fit(sample, at, confidence))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tiltmeter.errors import InputError, TiltmeterWarning
 from tiltmeter.models.readers.pretrained import require_libraries
 from tiltmeter.models.readers.states import Reader, States
-from tiltmeter.results.states import CONTEXTS
+from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.results.tables import need_columns
 
 __all__ = ["read_states", "store_path"]

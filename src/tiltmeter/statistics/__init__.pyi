@@ -5,6 +5,6 @@ from .dimensions import rank_models as rank_models
 from .estimates import Inference as Inference
 from .estimates import estimate_measure as estimate_measure
 from .kappa import agreement as agreement
+from .logistic import compare_predictors as compare_predictors
 from .logistic import regress as regress
-from .predictors import compare_predictors as compare_predictors
 from .summaries import compliance as compliance

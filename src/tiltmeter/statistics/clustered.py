@@ -1,9 +1,12 @@
-"""The mean of clustered scores: which scores share a cluster, standard error, test and interval.
+"""The mean of clustered scores, its clusters, error, test and interval; and what stands beside it.
 
 Reference
     Bell & McCaffrey (2002), Survey Methodology 28(2), 169–181; Pustejovsky & Tipton (2018),
     J. Business & Economic Statistics 36(4), 672–683: CR2, the bias-reduced linearisation, with
-    Satterthwaite degrees of freedom, both under a working model of independence.
+    Satterthwaite degrees of freedom, both under a working model of independence. The one-sample
+    t test as Bai et al. (2025), PNAS 122(8), report it, and Cohen's d. TOST, the two one-sided
+    tests: Schuirmann (1987), J. Pharmacokinetics and Biopharmaceutics 15, 657–680. Holm (1979),
+    Scandinavian J. Statistics 6, 65–70.
 
 Measures
     A mean, and how far it would move with other clusters (wordings, group words, stereotypes).
@@ -19,7 +22,9 @@ Measures
 Deviations from the source
     Where every cluster has the same mean there is no variance to estimate, and t would be
     infinite (a deterministic model; a habit of order, which makes every mirrored pair ½). An
-    exact bound takes its place: see `ClusteredMean`.
+    exact bound takes its place: see `ClusteredMean`. The papers' t test takes all responses for
+    independent, which they are not; it is kept as `naive`. TOST takes the clustered error. Holm is
+    written out, since `statsmodels.stats.multitest.multipletests` collects garbage at every call.
 
 Clusters
     Scores that share a wording and group words rise and fall together. Each level has a ladder of
@@ -47,7 +52,16 @@ from scipy.special import stdtr, stdtrit
 
 from tiltmeter.errors import InputError
 
-__all__ = ["ClusteredMean", "assign_clusters", "clustered_mean", "mean_of_clusters"]
+__all__ = [
+    "ClusteredMean",
+    "assign_clusters",
+    "clustered_mean",
+    "cohen_d",
+    "holm",
+    "mean_of_clusters",
+    "naive_t",
+    "tost",
+]
 
 #: Cluster means that differ by less than this share of their size differ by rounding alone.
 ROUNDING = 1e-12
@@ -234,23 +248,10 @@ def _agree(means: NDArray[np.float64]) -> bool:
 def assign_clusters(
     units: pl.DataFrame, level: str, keys: Sequence[str], *, by_stereotype: bool = False
 ) -> pl.DataFrame:
-    """Give every unit its cluster, and say how.
+    """Add `cluster`, `clustered_by` and `conditional_on` to units (`summarise`) with a score.
 
-    Parameters
-    ----------
-    units
-        From `summarise`, only those with a score.
-    level
-        One of `results.LEVELS`.
-    keys
-        The columns that tell the groups of this level apart.
-    by_stereotype
-        Above the stereotype, start the ladder with whole stereotypes.
-
-    Returns
-    -------
-    polars.DataFrame
-        `units` with the columns `cluster`, `clustered_by` and `conditional_on`.
+    `keys` tell the groups of a level apart; `by_stereotype` starts the ladder with whole
+    stereotypes above that level.
     """
     ladder = _LADDERS.get(level, ("stereotype", *_ABOVE) if by_stereotype else _ABOVE)
     units = units.with_columns(group_pair=_joined("marginalized", "default"))
@@ -308,3 +309,56 @@ def _conditional_on(level: str, keys: Sequence[str]) -> pl.Expr:
         pl.when(is_fixed).then(pl.lit(name)) for name, is_fixed in fixed.items()
     ).list.drop_nulls()
     return pl.when(named.list.len() > 0).then(named.list.join(" and "))
+
+
+def cohen_d(mean: float | None, sd: float | None, *, neutral: float = 0.0) -> float | None:
+    """Return Cohen's d of one sample, (mean − neutral) / sd; null where there is no spread."""
+    return (mean - neutral) / sd if mean is not None and sd else None
+
+
+def naive_t(
+    mean: float | None, sd: float | None, n: int, *, neutral: float = 0.0
+) -> dict[str, float | None]:
+    """Return the one-sample t test that takes all scores for independent; p is two-sided.
+
+    Null with fewer than two scores; t and p are null where there is no spread.
+    """
+    if mean is None or sd is None:
+        return {"naive_se": None, "naive_t": None, "naive_df": None, "naive_p": None}
+    se, df = sd / n**0.5, float(n - 1)
+    if se == 0:
+        return {"naive_se": 0.0, "naive_t": None, "naive_df": df, "naive_p": None}
+    t = (mean - neutral) / se
+    p = 2.0 * float(stdtr(df, -abs(t)))
+    return {"naive_se": se, "naive_t": t, "naive_df": df, "naive_p": p}
+
+
+def tost(estimate: ClusteredMean, *, margin: float, neutral: float = 0.0) -> float | None:
+    """Test whether the mean is equivalent to neutral: the larger p of the two one-sided tests.
+
+    Small where the mean lies within `margin`, in the unit of the scores; null where the estimate
+    has no test.
+    """
+    if not margin > 0:
+        raise InputError(f"margin {margin}: must be above 0, in the unit of the scores")
+    above, below = estimate.p_above(neutral - margin), estimate.p_below(neutral + margin)
+    return None if above is None or below is None else max(above, below)
+
+
+def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Adjust the p-values of one family to bound the chance of any false rejection.
+
+    Parameters
+    ----------
+    p
+        p-values, shape (tests,).
+
+    Returns
+    -------
+    numpy.ndarray
+        Adjusted p-values in the same order (Holm 1979).
+    """
+    order, tests = np.argsort(p, kind="stable"), len(p)
+    adjusted = np.empty(tests)
+    adjusted[order] = np.maximum.accumulate(p[order] * (tests - np.arange(tests)))
+    return np.minimum(adjusted, 1.0)

@@ -37,11 +37,16 @@ from scipy.stats import false_discovery_control
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import LEVELS, SCORES, Measure, Schema, as_estimates, check, columns
-from tiltmeter.results.answers import MATCHES
-from tiltmeter.results.estimates import KEYS
-from tiltmeter.results.measures import DETAILS
-from tiltmeter.statistics.clustered import ClusteredMean, assign_clusters, mean_of_clusters
-from tiltmeter.statistics.effects import cohen_d, holm, naive_t
+from tiltmeter.results.estimates import DETAILS, KEYS
+from tiltmeter.results.schemas import MATCHES
+from tiltmeter.statistics.clustered import (
+    ClusteredMean,
+    assign_clusters,
+    cohen_d,
+    holm,
+    mean_of_clusters,
+    naive_t,
+)
 from tiltmeter.statistics.matching import match
 from tiltmeter.statistics.summaries import NEVER_POOLED
 

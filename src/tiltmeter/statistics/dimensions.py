@@ -26,7 +26,7 @@ import polars as pl
 from scipy import stats
 
 from tiltmeter.results import ESTIMATES, as_estimates, check
-from tiltmeter.results.measures import DETAILS
+from tiltmeter.results.estimates import DETAILS
 
 __all__ = ["correlate_dimensions", "rank_models"]
 

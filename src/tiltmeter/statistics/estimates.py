@@ -28,10 +28,17 @@ from scipy.stats import false_discovery_control
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import LEVELS, ORDERS, Measure, Schema, as_estimates, check, columns
-from tiltmeter.results.measures import DETAILS
+from tiltmeter.results.estimates import DETAILS
 from tiltmeter.results.verdicts import judge
-from tiltmeter.statistics.clustered import ClusteredMean, assign_clusters, mean_of_clusters
-from tiltmeter.statistics.effects import cohen_d, holm, naive_t, tost
+from tiltmeter.statistics.clustered import (
+    ClusteredMean,
+    assign_clusters,
+    cohen_d,
+    holm,
+    mean_of_clusters,
+    naive_t,
+    tost,
+)
 from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
 
 __all__ = ["Estimated", "Inference", "estimate_measure", "estimate_summaries"]

@@ -6,9 +6,9 @@ Reference
     Wilson (1927), J. American Statistical Association 22(158), 209–212: interval of a share.
 
 Measures
-    Agreement, 0…1, and kappa, agreement beyond what the two margins give by chance: 1 is
-    perfect, 0 is chance, below 0 worse. Both over the rows that have a label and were read; the
-    share of labelled rows that were read is the coverage.
+    `read_share`, 0…1, of the rows with a label. Over those of them that were read, `agreement`,
+    0…1, and `kappa`, agreement beyond what the two margins give by chance: 1 is perfect, 0 is
+    chance, below 0 worse.
 
 Deviations from the source
     Where both always say the same one value, kappa is 0/0 and null. Where they agree throughout,
@@ -18,40 +18,34 @@ Deviations from the source
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import polars as pl
 from scipy.special import ndtri
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import Schema
+from tiltmeter.results import Schema, as_estimates, columns
+from tiltmeter.results.estimates import DETAILS
 
-__all__ = ["AGREEMENTS", "agreement"]
+__all__ = ["CONFUSION", "Agreement", "agreement"]
 
 #: A variance below this is due to rounding.
 _ROUNDING = 1e-12
 
-#: One row per group. Of a pair of digits the first is the reader's, the second the label's.
-AGREEMENTS: Schema = {
-    "group": pl.String(),  # "all", or a value of `by`
-    "n": pl.Int64(),  # rows with a label
-    "n_read": pl.Int64(),  # of n
-    "coverage": pl.Float64(),  # n_read / n
-    "agreement": pl.Float64(),  # of n_read
-    "confidence": pl.Float64(),  # of both intervals
-    "agreement_low": pl.Float64(),  # Wilson
-    "agreement_high": pl.Float64(),
-    "kappa": pl.Float64(),  # Cohen; neutral 0
-    "kappa_se": pl.Float64(),  # Fleiss, Cohen & Everitt
-    "kappa_low": pl.Float64(),
-    "kappa_high": pl.Float64(),
-    "n_11": pl.Int64(),
-    "n_10": pl.Int64(),
-    "n_01": pl.Int64(),
-    "n_00": pl.Int64(),
-    "n_missing_1": pl.Int64(),  # labelled 1, not read
-    "n_missing_0": pl.Int64(),  # labelled 0, not read
-    "n_unlabelled": pl.Int64(),  # rows without a label; in none of the above
-    "n_unlabelled_read": pl.Int64(),  # of these
+#: One row per part. Of a pair of digits the first is the reader's, the second the label's.
+CONFUSION: Schema = {
+    **columns("part", "n", "n_read"),  # n: rows with a label
+    **dict.fromkeys(("n_11", "n_10", "n_01", "n_00"), pl.Int64()),
+    **dict.fromkeys(("n_missing_1", "n_missing_0"), pl.Int64()),  # labelled 1 or 0, not read
+    **dict.fromkeys(("n_unlabelled", "n_unlabelled_read"), pl.Int64()),  # in none of the above
 }
+
+
+class Agreement(NamedTuple):
+    """Estimates, and the table of confusion behind them."""
+
+    estimates: pl.DataFrame
+    confusion: pl.DataFrame
 
 
 def agreement(
@@ -61,8 +55,8 @@ def agreement(
     *,
     by: str | None = None,
     confidence: float = 0.95,
-) -> pl.DataFrame:
-    """Compare what was read with labels, a row for each group.
+) -> Agreement:
+    """Compare what was read with labels, over all rows and in each part.
 
     Parameters
     ----------
@@ -73,14 +67,15 @@ def agreement(
     label
         Column of 1, 0 or null: what it is compared with.
     by
-        Column of groups, each compared on its own beside ``"all"``.
+        Column whose values part the rows, each part compared on its own beside ``"all"``.
     confidence
         Of the intervals, 0…1.
 
     Returns
     -------
-    polars.DataFrame
-        Columns of `AGREEMENTS`. No number is null, never nan.
+    Agreement
+        `estimates`, columns of `results.ESTIMATES`: per part the `read_share`, `agreement` and
+        `kappa`; and `confusion`, columns of `CONFUSION`. No number is null, never nan.
 
     Raises
     ------
@@ -92,25 +87,42 @@ def agreement(
     --------
     >>> import polars as pl
     >>> frame = pl.DataFrame({"score": [1, 1, 0, 0, None], "label": [1, 1, 1, 0, 0]})
-    >>> agreement(frame).select("n", "n_read", "agreement", pl.col("kappa").round(2)).row(0)
-    (5, 4, 0.75, 0.5)
+    >>> found = agreement(frame).estimates
+    >>> found.select("measure", "n_scored", pl.col("estimate").round(2)).rows()
+    [('read_share', 5, 0.8), ('agreement', 4, 0.75), ('kappa', 4, 0.5)]
     """
     if not 0 < confidence < 1:
         raise InputError(f"confidence {confidence}: must lie between 0 and 1, as 0.95")
-    columns = [read, label, *([] if by is None else [by])]
-    missing = [column for column in columns if column not in frame.columns]
+    named = [read, label, *([] if by is None else [by])]
+    missing = [column for column in named if column not in frame.columns]
     if missing:
         raise InputError(f"missing column {', '.join(missing)}; has {', '.join(frame.columns)}")
     answers = frame.select(
-        read=_binary(frame[read]), label=_binary(frame[label]), group=_groups(frame, by)
+        read=_binary(frame[read]), label=_binary(frame[label]), part=_parts(frame, by)
     )
-    counts = answers.select(pl.lit("all").alias("group"), *_counts())
+    counts = answers.select(pl.lit("all").alias("part"), *_counts())
     if by is not None:
-        groups = answers.group_by("group").agg(*_counts()).sort("group")
-        counts = pl.concat([counts, groups])
+        parts = answers.group_by("part").agg(*_counts()).sort("part")
+        counts = pl.concat([counts, parts])
+    n_read = pl.sum_horizontal("n_11", "n_10", "n_01", "n_00")
+    n = n_read + pl.col("n_missing_1") + pl.col("n_missing_0")
+    confusion = counts.with_columns(n_read=n_read, n=n)
     z = float(ndtri(0.5 + confidence / 2.0))
-    rows = _shares(counts, z).with_columns(pl.lit(confidence).alias("confidence"))
-    return _kappa(rows, z).select(pl.col(c).cast(t) for c, t in AGREEMENTS.items())
+    agreed = pl.col("n_11") + pl.col("n_00")
+    measured = {
+        "read_share": _share(confusion, pl.col("n_read"), "n", z),
+        "agreement": _share(confusion, agreed, "n_read", z),
+        "kappa": _kappa(confusion, z),
+    }
+    rows = pl.concat(
+        [
+            table.with_row_index("at").with_columns(measure=pl.lit(name))
+            for name, table in measured.items()
+        ],
+        how="diagonal",
+    )
+    rows = rows.sort("at", maintain_order=True).with_columns(confidence=pl.lit(confidence))
+    return Agreement(as_estimates(rows.drop("at"), DETAILS), confusion.select(list(CONFUSION)))
 
 
 def _binary(values: pl.Series) -> pl.Series:
@@ -123,7 +135,7 @@ def _binary(values: pl.Series) -> pl.Series:
     return numbers
 
 
-def _groups(frame: pl.DataFrame, by: str | None) -> pl.Series:
+def _parts(frame: pl.DataFrame, by: str | None) -> pl.Series:
     if by is None:
         return pl.repeat("all", frame.height, eager=True)
     groups = frame[by].cast(pl.String)
@@ -141,45 +153,44 @@ def _counts() -> list[pl.Expr]:
     return [cell.sum().cast(pl.Int64).alias(name) for name, cell in cells.items()]
 
 
-def _shares(counts: pl.DataFrame, z: float) -> pl.DataFrame:
-    """Add coverage, and agreement with its interval."""
-    n_read, n = pl.col("n_read"), pl.col("n")
-    share = pl.col("agreement")
-    centre = share + z**2 / (2 * n_read)
-    half = z * (share * (1 - share) / n_read + z**2 / (4 * n_read**2)).sqrt()
-    scale = 1 + z**2 / n_read
-    return (
-        counts.with_columns(n_read=pl.sum_horizontal("n_11", "n_10", "n_01", "n_00"))
-        .with_columns(n=n_read + pl.col("n_missing_1") + pl.col("n_missing_0"))
-        .with_columns(
-            coverage=pl.when(n > 0).then(n_read / n),
-            agreement=pl.when(n_read > 0).then((pl.col("n_11") + pl.col("n_00")) / n_read),
-        )
-        .with_columns(
-            agreement_low=((centre - half) / scale).clip(0.0, 1.0),
-            agreement_high=((centre + half) / scale).clip(0.0, 1.0),
-        )
+def _share(confusion: pl.DataFrame, count: pl.Expr, of: str, z: float) -> pl.DataFrame:
+    """Give a share of the column `of` with Wilson's interval."""
+    n, share = pl.col("n_scored"), pl.col("estimate")
+    centre = share + z**2 / (2 * n)
+    half = z * (share * (1 - share) / n + z**2 / (4 * n**2)).sqrt()
+    scale = 1 + z**2 / n
+    shares = confusion.select(
+        *("part", "n", pl.lit("wilson").alias("method"), pl.col(of).alias("n_scored")),
+        pl.when(pl.col(of) > 0).then(count / pl.col(of)).alias("estimate"),
+    )
+    return shares.with_columns(
+        ci_low=((centre - half) / scale).clip(0.0, 1.0),
+        ci_high=((centre + half) / scale).clip(0.0, 1.0),
     )
 
 
-def _kappa(rows: pl.DataFrame, z: float) -> pl.DataFrame:
-    """Add kappa with its error and interval; eq. 13 of Fleiss, Cohen & Everitt (1969)."""
-    share = {cell: pl.col(f"n_{cell}") / pl.col("n_read") for cell in ("11", "10", "01", "00")}
+def _kappa(confusion: pl.DataFrame, z: float) -> pl.DataFrame:
+    """Give kappa with its error and interval; eq. 13 of Fleiss, Cohen & Everitt (1969)."""
+    n_read, kappa = pl.col("n_read"), pl.col("estimate")
+    share = {cell: pl.col(f"n_{cell}") / n_read for cell in ("11", "10", "01", "00")}
     read, label = share["11"] + share["10"], share["11"] + share["01"]
     chance = read * label + (1 - read) * (1 - label)
-    observed = pl.col("agreement")
-    kappa = pl.when(chance < 1).then((observed - chance) / (1 - chance))
-    left = 1 - pl.col("kappa")
+    observed = (pl.col("n_11") + pl.col("n_00")) / n_read
+    left = 1 - kappa
     alike = share["11"] * (1 - (read + label) * left) ** 2
     alike += share["00"] * (1 - (2 - read - label) * left) ** 2
     unlike = share["10"] * (label + 1 - read) ** 2 + share["01"] * (read + 1 - label) ** 2
-    variance = alike + unlike * left**2 - (pl.col("kappa") - chance * left) ** 2
-    se = variance.sqrt() / ((1 - chance) * pl.col("n_read").sqrt())
+    variance = alike + unlike * left**2 - (kappa - chance * left) ** 2
+    se = variance.sqrt() / ((1 - chance) * n_read.sqrt())
     return (
-        rows.with_columns(kappa=kappa)
-        .with_columns(kappa_se=pl.when(variance > _ROUNDING).then(se))
-        .with_columns(
-            kappa_low=(pl.col("kappa") - z * pl.col("kappa_se")).clip(-1.0, 1.0),
-            kappa_high=(pl.col("kappa") + z * pl.col("kappa_se")).clip(-1.0, 1.0),
+        confusion.with_columns(
+            estimate=pl.when(chance < 1).then((observed - chance) / (1 - chance))
+        )
+        .with_columns(se=pl.when(variance > _ROUNDING).then(se))
+        .select(
+            *("part", "n", "estimate", "se", pl.lit("fleiss").alias("method")),
+            n_read.alias("n_scored"),
+            (kappa - z * pl.col("se")).clip(-1.0, 1.0).alias("ci_low"),
+            (kappa + z * pl.col("se")).clip(-1.0, 1.0).alias("ci_high"),
         )
     )

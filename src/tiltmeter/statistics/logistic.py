@@ -3,7 +3,8 @@
 Reference
     Bai, Wang, Sucholutsky & Griffiths (2025), PNAS 122(8), SI section K, tables 15 and 16, and
     figure 4: logistic regression, by maximum likelihood, of the decision a prompt led to on the
-    score of the same prompt.
+    score of the same prompt, and predictors compared by AIC and BIC. Akaike weights: Burnham &
+    Anderson (2002), Model Selection and Multimodel Inference, 2nd ed., section 2.9.
 
 Measures
     The change in the log odds of a decision of 1 for one unit of the predictor; neutral 0. By
@@ -16,16 +17,21 @@ Measures
                 cluster. Clusters that differ in both make the other two too large or too small
     ==========  ============================================================================
 
+    AIC and BIC of each predictor's model, of the intercept alone and, if asked for, of all
+    predictors together: lower is better, and 0 the best of the group by `delta_aic`.
+
 Deviations from the source
     The paper reports only `published`, whose error is too small where prompts share a
     stereotype. Where the predictor separates the outcomes no maximum exists, and no number is
-    given; software that does not look reports a huge one.
+    given; software that does not look reports a huge one. AIC and BIC compare only models of the
+    same rows, so a row that lacks any of the predictors is left out of all. With clusters the
+    models are compared with a random intercept as well.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,12 +41,12 @@ from scipy.special import chdtrc, expit, ndtr, ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, Schema, as_estimates, columns
-from tiltmeter.results.answers import FITS
-from tiltmeter.results.measures import DETAILS
+from tiltmeter.results.estimates import DETAILS
+from tiltmeter.results.schemas import FITS
 from tiltmeter.statistics.logit import Array
 from tiltmeter.statistics.samples import Fit, Sample, fit, samples
 
-__all__ = ["CURVES", "METHODS", "Regression", "curve", "regress"]
+__all__ = ["CURVES", "METHODS", "Regression", "compare_predictors", "curve", "regress"]
 
 #: The paper's, and those that need clusters.
 METHODS = ("published", "clustered", "mixed")
@@ -79,7 +85,7 @@ def regress(
     frame: pl.DataFrame,
     predictor: str,
     *,
-    outcome: str = "decision",
+    response_variable: str = "decision",
     clusters: str | None = None,
     by: str | None = None,
     confidence: float = 0.95,
@@ -92,7 +98,7 @@ def regress(
         A row per prompt.
     predictor
         Column of numbers, in any unit; null where there is none.
-    outcome
+    response_variable
         Column of 1, 0 or null.
     clusters
         Column that tells which rows are not independent, as the stereotype. Without it there is
@@ -129,11 +135,11 @@ def regress(
     if not 0 < confidence < 1:
         raise InputError(f"confidence {confidence}: must lie between 0 and 1, as 0.95")
     rows = []
-    for sample in samples(frame, [predictor], outcome, clusters, by):
+    for sample in samples(frame, [predictor], response_variable, clusters, by):
         for method in METHODS if clusters else METHODS[:1]:
             stated: dict[str, Any] = {
                 "predictor": predictor,
-                "outcome": outcome,
+                "response_variable": response_variable,
                 "formula": f"1 + {predictor}",
                 "method": method,
             }
@@ -248,4 +254,112 @@ def _curve(row: Mapping[str, Any], x: Array) -> pl.DataFrame:
         pl.DataFrame({**points, **band})
         .with_columns(pl.lit(value).alias(column) for column, value in stated.items())
         .select(pl.col(c).cast(t) for c, t in CURVES.items())
+    )
+
+
+def compare_predictors(
+    frame: pl.DataFrame,
+    predictors: Sequence[str],
+    *,
+    response_variable: str = "decision",
+    clusters: str | None = None,
+    by: str | None = None,
+    joint: bool = False,
+) -> Regression:
+    """Compare how well predictors account for a binary outcome, on the same rows.
+
+    Parameters
+    ----------
+    frame
+        A row per prompt.
+    predictors
+        Columns of numbers; only rows that have them all are used.
+    response_variable
+        Column of 1, 0 or null.
+    clusters
+        Column of clusters; the models are then also compared with a random intercept (``mixed``).
+    by
+        Column whose values part the rows, each part compared on its own beside ``"all"``.
+    joint
+        Add the model of all predictors together.
+
+    Returns
+    -------
+    Regression
+        `estimates` and `fits`: a row for the intercept alone, one per predictor and, if asked
+        for, one per predictor of the joint model, which share its fit. `n_scored` is the same for
+        every model of a part.
+
+    Raises
+    ------
+    InputError
+        As `regress`; or if a predictor is named twice.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({
+    ...     "score": [-1.0, -0.5, -0.5, 0, 0, 0.5, 0.5, 0.5, 1, 1],
+    ...     "noise": [1, 2, 3, 2, 1, 1, 3, 2, 2, 1],
+    ...     "decision": [0, 0, 1, 0, 1, 0, 1, 1, 1, 1],
+    ... })
+    >>> compared = compare_predictors(frame, ["score", "noise"]).fits
+    >>> compared.select("formula", pl.col("aic", "akaike_weight").round(2)).rows()
+    [('1', 15.46, 0.31), ('1 + score', 14.58, 0.48), ('1 + noise', 16.33, 0.2)]
+    """
+    if not predictors or len(set(predictors)) < len(predictors):
+        raise InputError(f"predictors {list(predictors)}: name at least one, and each once")
+    models: list[tuple[int, ...]] = [(), *((i,) for i in range(len(predictors)))]
+    if joint and len(predictors) > 1:
+        models.append(tuple(range(len(predictors))))
+    rows: list[dict[str, Any]] = []
+    for sample in samples(frame, predictors, response_variable, clusters, by):
+        for method in ("published", "mixed") if clusters else ("published",):
+            stated = {"response_variable": response_variable, "method": method, **sample.counts()}
+            compared = [
+                row for chosen in models for row in _model(sample, predictors, chosen, method)
+            ]
+            rows += [stated | row for row in compared]
+    found = Regression.of(rows)
+    return Regression(found.estimates, _weigh(found.fits))
+
+
+def _model(
+    sample: Sample, predictors: Sequence[str], chosen: tuple[int, ...], method: str
+) -> list[dict[str, Any]]:
+    """Return the rows of one model of a comparison: one per predictor in it."""
+    named = [predictors[i] for i in chosen]
+    x = sample.x[:, list(chosen)]
+    found = fit(sample, x, method)
+    stated: dict[str, Any] = {"formula": " + ".join(["1", *named]), "note": found.note}
+    if found.note is not None:
+        return [stated | {"predictor": name} for name in named] or [stated]
+    stated |= {"log_likelihood": found.log_likelihood, "n_parameters": found.n_parameters}
+    stated |= found.criteria(len(sample.y))
+    if not chosen:
+        return [stated]
+    z = found.coefficients / found.se
+    return [
+        stated
+        | {
+            "predictor": name,
+            "estimate": found.coefficients[i],
+            "se": found.se[i],
+            "p": 2.0 * float(ndtr(-abs(z[i]))),
+            "coefficient_per_sd": found.coefficients[i] * x[:, i - 1].std(ddof=1),
+        }
+        for i, name in enumerate(named, start=1)
+    ]
+
+
+def _weigh(rows: pl.DataFrame) -> pl.DataFrame:
+    """Add what compares the models of one group and method."""
+    among = ["part", "method"]
+    deltas = [(pl.col(c) - pl.col(c).min().over(among)).alias(f"delta_{c}") for c in ("aic", "bic")]
+    weight = (-0.5 * pl.col("delta_aic")).exp()
+    first = pl.int_range(pl.len()).over([*among, "formula"]) == 0
+    null = pl.col("log_likelihood").filter(formula="1").first().over(among)
+    return rows.with_columns(*deltas).with_columns(
+        pseudo_r2=1.0 - pl.col("log_likelihood") / null,
+        akaike_weight=weight / weight.filter(first).sum().over(among),
     )

@@ -90,17 +90,8 @@ class Wald:
 def standardise(x: Array) -> tuple[Array, Array]:
     """Return a design with intercept and standardised columns, and the way back.
 
-    Parameters
-    ----------
-    x
-        Predictors, shape (n, predictors), none of them constant.
-
-    Returns
-    -------
-    design : numpy.ndarray
-        Shape (n, 1 + predictors).
-    back : numpy.ndarray
-        Square matrix; ``back @ coefficients`` are those of an intercept and the columns of `x`.
+    `x` has shape (n, predictors), none of them constant; ``back @ coefficients`` are those of an
+    intercept and the columns of `x`.
     """
     centre, spread = x.mean(axis=0), x.std(axis=0)
     back = np.eye(1 + x.shape[1])
@@ -117,17 +108,9 @@ def log_likelihood(y: Array, eta: Array) -> Array:
 def fit_logit(y: Array, design: Array) -> Logit:
     """Fit a logistic regression by Newton's method.
 
-    Parameters
-    ----------
-    y
-        Outcomes, 0 or 1, or shares between them, shape (n,).
-    design
-        Regressors with the intercept, shape (n, k), of comparable scale (`standardise`).
-
-    Returns
-    -------
-    Logit
-        Its numbers mean nothing unless it converged.
+    `y`, shape (n,), may be shares; `design`, shape (n, k), has the intercept and columns of
+    comparable scale (`standardise`). Its numbers mean nothing unless it converged, or where the
+    outcomes are separated.
 
     Examples
     --------
@@ -170,18 +153,9 @@ def _ascend(y: Array, design: Array, beta: Array, step: Array, value: float) -> 
 def separation(y: Array, x: Array) -> str | None:
     """Say whether the predictors separate the outcomes, so that no maximum exists.
 
-    Parameters
-    ----------
-    y
-        Outcomes, 0 or 1, both present, shape (n,).
-    x
-        Predictors, shape (n, predictors), none of them constant.
-
-    Returns
-    -------
-    str or None
-        ``"complete separation"`` where a threshold, or plane, parts the ones from the zeros;
-        ``"quasi-complete separation"`` where some rows of both lie on it; else null.
+    ``"complete separation"`` where a threshold, or plane, parts the ones from the zeros;
+    ``"quasi-complete separation"`` where some rows of both lie on it; else null. No column of `x`,
+    shape (n, predictors), is constant.
     """
     if x.shape[1] > 1:
         return _separating_plane(y, x)
@@ -215,23 +189,9 @@ def robust_covariance(
 ) -> tuple[Array, Array]:
     """Return the cluster-robust (CR2) covariance, and degrees of freedom of some contrasts.
 
-    Parameters
-    ----------
-    y, design
-        As given to `fit_logit`.
-    fit
-        What it returned.
-    member
-        The cluster of each row, shape (n,), numbered from 0 without gaps.
-    contrasts
-        Shape (contrasts, k); a row of the identity is a coefficient.
-
-    Returns
-    -------
-    covariance : numpy.ndarray
-        Of the contrasts, shape (contrasts, contrasts).
-    df : numpy.ndarray
-        Satterthwaite degrees of freedom, shape (contrasts,); nan where there are none.
+    `member` numbers the cluster of each row from 0 without gaps; `contrasts` has shape
+    (contrasts, k), a row of the identity is a coefficient. The Satterthwaite degrees of freedom
+    are nan where there are none.
     """
     p = expit(design @ fit.coefficients)
     root = np.linalg.cholesky(fit.covariance)

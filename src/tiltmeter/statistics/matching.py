@@ -26,21 +26,9 @@ _DRAWN = ("marginalized", "default", "tied", "counter", "attribute_order")
 def match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
     """Match every trial with itself under the candidates.
 
-    Parameters
-    ----------
-    scores
-        Columns of `results.SCORES` and the factor.
-    factor
-        Column that tells baseline and candidates apart.
-    baseline
-        Its value to compare with; the others are the candidates.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per trial and `candidate`: what the trial is known by, its words and `pair_id`; the
-        score under the baseline `b` and under the candidate `t`, null where there is none;
-        whether it was asked, `asked_b`, `asked_t` and `both`. The factor itself is null.
+    A row per trial and `candidate`: what the trial is known by, its words and `pair_id`; the score
+    under the baseline `b` and under the candidate `t`, null where there is none; whether it was
+    asked, `asked_b`, `asked_t` and `both`. The factor itself is null.
 
     Raises
     ------

@@ -123,19 +123,8 @@ class _Likelihood:
 def fit_mixed(y: Array, design: Array, member: NDArray[np.intp]) -> Mixed:
     """Fit a logistic regression with a random intercept.
 
-    Parameters
-    ----------
-    y
-        Outcomes, 0 or 1, shape (n,).
-    design
-        Regressors with the intercept, shape (n, k), of comparable scale (`logit.standardise`).
-    member
-        The cluster of each row, shape (n,), numbered from 0 without gaps.
-
-    Returns
-    -------
-    Mixed
-        Its numbers mean nothing unless it converged.
+    `design`, shape (n, k), is as of `logit.fit_logit`; `member` numbers the cluster of each row
+    from 0 without gaps. The numbers mean nothing unless it converged.
 
     Examples
     --------

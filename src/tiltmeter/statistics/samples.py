@@ -99,7 +99,7 @@ class Fit:
 def samples(
     frame: pl.DataFrame,
     predictors: Sequence[str],
-    outcome: str,
+    response_variable: str,
     clusters: str | None,
     by: str | None,
 ) -> Iterator[Sample]:
@@ -109,8 +109,8 @@ def samples(
     ----------
     frame
         A row per prompt.
-    predictors, outcome
-        Columns of numbers; the outcome's are 1 and 0. Both may be null.
+    predictors, response_variable
+        Columns of numbers; the response variable's are 1 and 0. Both may be null.
     clusters, by
         Columns of labels, never null; or none.
 
@@ -124,7 +124,7 @@ def samples(
     InputError
         If a column is missing or holds what it must not.
     """
-    data = _valid(frame, predictors, outcome, clusters, by)
+    data = _valid(frame, predictors, response_variable, clusters, by)
     yield _sample(data, "all")
     if by is not None:
         for (group,), part in data.sort("by").group_by("by", maintain_order=True):
@@ -201,22 +201,22 @@ def _cluster_obstacle(sample: Sample, method: str) -> str | None:
 def _valid(
     frame: pl.DataFrame,
     predictors: Sequence[str],
-    outcome: str,
+    response_variable: str,
     clusters: str | None,
     by: str | None,
 ) -> pl.DataFrame:
     """Return the columns `x0`, `x1`, …, `y`, `cluster` and `by`, or say what is wrong."""
     labels = {name: column for name, column in (("cluster", clusters), ("by", by)) if column}
-    numbers = {**{f"x{i}": column for i, column in enumerate(predictors)}, "y": outcome}
+    numbers = {**{f"x{i}": column for i, column in enumerate(predictors)}, "y": response_variable}
     missing = [c for c in (*numbers.values(), *labels.values()) if c not in frame.columns]
     if missing:
         raise InputError(f"missing column {', '.join(missing)}; has {', '.join(frame.columns)}")
-    if outcome in predictors:
-        raise InputError(f"outcome {outcome!r} is also a predictor; name another column")
+    if response_variable in predictors:
+        raise InputError(f"outcome {response_variable!r} is also a predictor; name another column")
     for column in numbers.values():
         _check_numbers(frame[column])
-    if not frame[outcome].cast(pl.Float64).drop_nulls().is_in([0.0, 1.0]).all():
-        raise InputError(f"outcome {outcome!r}: allowed are 1, 0 and null")
+    if not frame[response_variable].cast(pl.Float64).drop_nulls().is_in([0.0, 1.0]).all():
+        raise InputError(f"outcome {response_variable!r}: allowed are 1, 0 and null")
     for column in labels.values():
         if frame[column].null_count():
             raise InputError(f"{column}: null in {frame[column].null_count()} rows; needs a label")

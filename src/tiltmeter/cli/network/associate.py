@@ -89,8 +89,7 @@ def command(models: tuple[str, ...], **options: Any) -> None:
     from tiltmeter.asking.budget import Budget
     from tiltmeter.asking.claim import claim
     from tiltmeter.asking.cues import read_cues
-    from tiltmeter.cli.options import build_connection
-    from tiltmeter.cli.progress import progress_bar, say_cost
+    from tiltmeter.cli.options import build_connection, progress_bar, say_cost
 
     cues = read_cues(options["cues"])
     plan = _plan(models, cues.words, options)
@@ -139,7 +138,7 @@ def _plan(
 
 def _report(outcomes: list[Associated], directory: Path) -> None:
     """Say how each model did, what to do next, and end with the exit code of `run`."""
-    from tiltmeter.cli.progress import say_unfinished
+    from tiltmeter.cli.options import say_unfinished
     from tiltmeter.results.records import slug
 
     for outcome in outcomes:

@@ -63,7 +63,7 @@ def command(  # noqa: PLR0913 - one argument an option
     import polars as pl
 
     from tiltmeter.cli.network.options import open_networks
-    from tiltmeter.cli.progress import counting_bar
+    from tiltmeter.cli.options import counting_bar
     from tiltmeter.networks.bias import measure_bias, vary_setting
     from tiltmeter.networks.chance import hold_against_chance
     from tiltmeter.results.tables import write_table

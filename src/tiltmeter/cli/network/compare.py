@@ -43,7 +43,7 @@ def command(networks: tuple[str, ...], out: Path, streams: tuple[str, ...], **op
     """
     from tiltmeter.audits.networks import Comparison, write_networks
     from tiltmeter.cli.network.options import open_networks
-    from tiltmeter.cli.progress import counting_bar
+    from tiltmeter.cli.options import counting_bar
     from tiltmeter.report import write_report
     from tiltmeter.stimuli import load_network_study
 

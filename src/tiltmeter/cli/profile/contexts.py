@@ -113,8 +113,7 @@ def _ask(model: str, options: dict[str, Any]) -> None:
     """Let a model write the sentences."""
     from tiltmeter.asking.budget import Budget
     from tiltmeter.asking.contexts import Asking, cost_of_contexts, make_contexts
-    from tiltmeter.cli.options import build_connection
-    from tiltmeter.cli.progress import progress_bar, say_cost
+    from tiltmeter.cli.options import build_connection, progress_bar, say_cost
     from tiltmeter.models.opening import Generation
 
     senses = _senses(options)
@@ -138,7 +137,7 @@ def _ask(model: str, options: dict[str, Any]) -> None:
 
 def _report(written: Written, asking: Asking, out: Path) -> None:
     """Say what was written and what was not; end with the exit code of `run`."""
-    from tiltmeter.cli.progress import say_unfinished
+    from tiltmeter.cli.options import say_unfinished
 
     rejected = ", ".join(f"{count:,} {reason}" for reason, count in written.rejected.items())
     click.echo(

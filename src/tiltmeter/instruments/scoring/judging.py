@@ -71,20 +71,10 @@ def _is_open(scored: Scored) -> bool:
 
 
 def question(trial: Mapping[str, Any], words: Words) -> dict[str, Any]:
-    """Put one answer to the judge.
+    """Put one answer to the judge; a row of `results.TRIALS`.
 
-    Parameters
-    ----------
-    trial
-        With the response; words it does not name are looked for among `words`.
-    words
-        Groups and tasks of the trial's stereotype and variation.
-
-    Returns
-    -------
-    dict
-        A row of `frames.TRIALS`; `order` says which group is group 1, and `attribute_order`
-        which task is task 1.
+    Words that the trial does not name are looked for among `words`. `order` says which group is
+    group 1, and `attribute_order` which task is task 1.
     """
     sides = {
         role: [trial[role]] if trial.get(role) else list(getattr(words, role)) for role in ROLES
@@ -123,18 +113,7 @@ def _shown(trial: Mapping[str, Any]) -> str:
 
 
 def judge_trials(open_ones: Sequence[tuple[Mapping[str, Any], Words]]) -> pl.DataFrame:
-    """Make the trials of a judge: one question for each distinct open answer.
-
-    Parameters
-    ----------
-    open_ones
-        Trials with their responses, and the words of each.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `frames.TRIALS`.
-    """
+    """Make the trials of a judge: one question for each distinct open answer."""
     rows = {row["trial_id"]: row for row in (question(*one) for one in open_ones)}
     filled = [{**dict.fromkeys(TRIALS), **row} for row in rows.values()]
     return pl.DataFrame(filled, schema=TRIALS)
@@ -160,20 +139,8 @@ def rejudge(
 ) -> Scored:
     """Score an open decision by its judge, where there is a verdict.
 
-    Parameters
-    ----------
-    scored
-        What the rules said.
-    trial, words
-        As in `question`.
-    judged
-        Name of a question → the judge's answer.
-
-    Returns
-    -------
-    Scored
-        `read_by` is ``judge`` where the judge decided or gave the reason; what the rules said
-        stands where its answer cannot be read.
+    `judged`: name of a question → the judge's answer. `read_by` is ``judge`` where the judge
+    decided or gave the reason; the score of the rules stands where its answer cannot be read.
     """
     asked = question(trial, words)
     if asked["trial_id"] not in judged:

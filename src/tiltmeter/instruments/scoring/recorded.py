@@ -36,19 +36,8 @@ _VALUES = {
 def named(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
     """Give columns their names here; a decision of its own is the response.
 
-    Parameters
-    ----------
-    responses
-        See `scoring.score`.
-    name
-        Of the instrument, for responses that do not say theirs.
-    study
-        May know further names of columns.
-
-    Raises
-    ------
-    InputError
-        If a column or value that is needed is missing, or means nothing.
+    `name` is the instrument of responses that do not say theirs; `study` may know further names of
+    columns.
     """
     found = ", ".join(responses.columns)
     responses = _as_text(responses)

@@ -30,7 +30,7 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.results.states import CONTEXTS
+from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.results.tables import need_columns
 
 __all__ = ["Batch", "Piece", "Tokens", "find_terms", "locate", "make_batches"]

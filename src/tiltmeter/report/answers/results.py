@@ -19,9 +19,9 @@ import polars as pl
 from tiltmeter.report.plan import Plan, read_plan
 from tiltmeter.report.prose import interval_title
 from tiltmeter.results import REASONS, RESPONSES, SCORES, Schema, beside
-from tiltmeter.results.answers import ORDERS
 from tiltmeter.results.directory import read_detail, read_estimates
 from tiltmeter.results.estimates import KEYS
+from tiltmeter.results.schemas import ORDERS
 from tiltmeter.results.tables import scan_table
 
 __all__ = ["Results", "read_results"]
@@ -219,8 +219,8 @@ def _contrasts(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _regressions(rows: pl.DataFrame, fits: pl.DataFrame) -> pl.DataFrame:
     """Set the fits beside the coefficients."""
-    keys = ["model", "study", "instrument", "mode", "intervention", "predictor", "outcome",
-            "formula", "part", "method"]  # fmt: skip
+    keys = ["model", "study", "instrument", "mode", "intervention", "predictor",
+            "response_variable", "formula", "part", "method"]  # fmt: skip
     of_fits = fits.select(*keys, *(c for c in fits.columns if c not in rows.columns))
     coefficients = rows.filter(measure="log_odds")
     return coefficients.join(of_fits, on=keys, how="left", nulls_equal=True, maintain_order="left")

@@ -18,7 +18,7 @@ from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.layers import NAMES, layered, many
 from tiltmeter.report.prose import file_names, visible
 from tiltmeter.results import check
-from tiltmeter.results.networks import STREAM_EDGES, STREAM_NODES
+from tiltmeter.results.schemas import STREAM_EDGES, STREAM_NODES
 from tiltmeter.statistics.paths import TONES, path_types, paths_from
 
 __all__ = ["stream_figure", "stream_figures"]

@@ -1,7 +1,9 @@
-"""The tables about answers: trials → responses → scores, and the details behind estimates.
+"""The tables of each family: trials → responses → scores, and the details behind estimates.
 
 Each stage is a function from one of these frames to the next. Factors (model, study, stereotype,
-variation, mode, order, iteration) are columns.
+variation, mode, order, iteration) are columns. What is measured in networks and hidden states
+stands in `results.ESTIMATES`; humans are a network like the others. Groups of words that are
+compared are `first` and `second`; a difference is of first minus second.
 """
 
 from __future__ import annotations
@@ -9,18 +11,28 @@ from __future__ import annotations
 from tiltmeter.results.columns import Schema, columns
 
 __all__ = [
+    "ABSENCES",
+    "ACTIVATIONS",
+    "ASSOCIATION_TESTS",
     "ATTRIBUTIONS",
     "CHAINED",
     "COMPLIANCE",
+    "CONTEXTS",
+    "DIRECTION_TERMS",
     "FACTORS",
     "FITS",
     "LEVELS",
     "MATCHES",
+    "NETWORKS",
     "ORDERS",
     "OUTCOMES",
+    "OVERLAPS",
+    "PROFILE_TERMS",
     "REASONS",
     "RESPONSES",
     "SCORES",
+    "STREAM_EDGES",
+    "STREAM_NODES",
     "TRIALS",
     "VERSIONS",
     "WORDS",
@@ -134,10 +146,68 @@ CHAINED: Schema = {
 
 #: One row per regression and predictor in it: the fit behind an estimate of ``log_odds``.
 FITS: Schema = columns(
-    *("model", "study", "instrument", "mode", "intervention", "predictor", "outcome", "formula"),
-    "part",
+    *("model", "study", "instrument", "mode", "intervention", "predictor"),
+    *("response_variable", "formula", "part"),
     *("method", "removed", "layer", "missing_as", "n", "n_missing", "n_ones", "n_parameters"),
     *("intercept", "intercept_se", "covariance", "odds_ratio", "coefficient_per_sd"),
     *("cluster_sd", "log_likelihood", "ll_null", "pseudo_r2", "llr_p", "aic", "bic"),
     *("delta_aic", "delta_bic", "akaike_weight", "converged", "note"),
 )
+
+
+#: One row per network.
+NETWORKS: Schema = columns(
+    *("network", "directed", "nodes", "edges", "density", "average_degree", "components"),
+    *("diameter", "mean_path_length", "path_sources", "clustering"),
+)
+
+#: One row per pair of networks, of their nodes and of their edges: what they share.
+OVERLAPS: Schema = columns(
+    *("network_a", "network_b", "of", "only_a", "shared", "only_b", "n_a", "n_b", "n_shared"),
+)
+
+#: One row per network, identity, prime and target.
+ACTIVATIONS: Schema = columns(
+    *("network", "study", "identity", "group", "prime", "targets", "target", "activation"),
+    "normalised",
+)
+
+#: One row per network, identity and set of targets with words that are no nodes; without an
+#: identity: words of the priming check.
+ABSENCES: Schema = columns("network", "study", "identity", "targets", "absent")
+
+#: One row per word on a shortest path.
+STREAM_NODES: Schema = columns(
+    *("network", "source", "target", "word", "hop", "valence", "tone", "paths", "shown"),
+)
+
+#: One row per edge of a shortest path.
+STREAM_EDGES: Schema = columns(
+    *("network", "source", "target", "src", "tgt", "weight", "paths", "shown"),
+)
+
+
+#: One row per term in a context: what a model reads.
+CONTEXTS: Schema = columns("key", "term", "context")
+
+_OF = columns("model", "contexts", "removed")
+
+#: One row per layer, dimension and word: of groups, and of words that stand for themselves,
+#: standardised by the groups' mean and sd. The interval is over the contexts of the word, and null
+#: with fewer than 2.
+PROFILE_TERMS: Schema = {
+    **_OF,
+    **columns("words", "layer", "space", "dimension", "group", "term"),
+    **columns("coordinate", "confidence", "ci_low", "ci_high", "raw", "n_contexts"),
+}
+
+#: One row per dimension: the terms whose direction is predicted.
+DIRECTION_TERMS: Schema = {**_OF, **columns("space", "dimension", "n", "n_high")}
+
+#: One row per association test and layer: how many words it has.
+ASSOCIATION_TESTS: Schema = {
+    **_OF,
+    **columns("study", "measure", "stereotype", "dimension", "layer"),
+    **columns("first", "second", "toward", "against"),
+    **columns("n_first", "n_second", "n_toward", "n_against", "between_variance"),
+}
