@@ -25,7 +25,7 @@ from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_a
 from tiltmeter.asking.ledger import Ledger
 from tiltmeter.errors import InputError
 from tiltmeter.models.opening import Connection, Generation, open_model
-from tiltmeter.networks.wordnet import in_wordnet
+from tiltmeter.networks.rewriting import in_wordnet
 from tiltmeter.reading.contexts import REASONS, Checks, context_messages, read_contexts, wording
 from tiltmeter.results.records import Journal, write_plan
 from tiltmeter.results.states import CONTEXTS
