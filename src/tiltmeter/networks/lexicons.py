@@ -39,7 +39,7 @@ _Rows = Iterator[tuple[str, Sequence[str]]]
 
 
 class Valence(dict[str, float]):
-    """Word → valence from 0 (negative) to 1 (positive); `scale` has the ends of the file's scale."""
+    """Word → valence from 0 (negative) to 1 (positive); `scale` has the ends of the file's own."""
 
     def __init__(self, ratings: Mapping[str, float], scale: tuple[float, float] = (0, 1)) -> None:
         super().__init__(ratings)

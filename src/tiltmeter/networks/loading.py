@@ -277,7 +277,7 @@ def _find_shards(folder: Path) -> list[Path]:
         raise InputError(f"{folder}: no .jsonl file in {within.name}/; expected association shards")
     models = sorted({str(shard.parent) for shard in shards})
     if len(models) > 1:
-        raise InputError(f"{folder}: _read_shards of several models; name one: {', '.join(models)}")
+        raise InputError(f"{folder}: answers of several models; name one: {', '.join(models)}")
     return shards
 
 
