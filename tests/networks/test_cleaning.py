@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tiltmeter.errors import InputError
 from tiltmeter.networks.cleaning import DEFAULT_STEPS, LWOW_STEPS, clean
 from tiltmeter.networks.network import Network
-from tiltmeter.networks.rewriting import COUNTRIES
-from tiltmeter.networks.wordnet import in_wordnet
+from tiltmeter.networks.rewriting import COUNTRIES, in_wordnet
 
 #: The steps that do nothing the second time. Articles depend on the cues, which later steps
 #: change; a noun, or a phrase taken apart, may itself be a form of another.

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.errors import InputError
-from tiltmeter.networks import delimited, loading, shards
+from tiltmeter.networks import delimited, loading
 from tiltmeter.networks.lexicons import read_valence
 from tiltmeter.networks.loading import read_associations, read_network, tally_associations
 from tiltmeter.networks.network import Network
@@ -146,7 +146,7 @@ def test_answers_are_the_same_in_many_pieces(
     path = write(tmp_path, "SWOW-EN.R100.csv", R100 * 1)
     whole = tally_associations(path)
     monkeypatch.setattr(delimited, "PIECE", 1)
-    monkeypatch.setattr(loading, "HELD", 0)
+    monkeypatch.setattr(loading, "MOST_PAIRS", 0)
     counts, skipped = tally_associations(path)
     assert (counts.rows(), skipped) == (whole[0].rows(), whole[1])
 
@@ -173,7 +173,7 @@ def test_shards_in_many_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     text = "".join(line("old", number, "age", f"w{number % 3}") for number in range(10))
     write(tmp_path, "00000.jsonl", text)
     whole = read_associations(tmp_path)
-    monkeypatch.setattr(shards, "PIECE", 3)
+    monkeypatch.setattr(loading, "LINES", 3)
     assert read_associations(tmp_path).rows() == whole.rows()
     assert whole.rows()[0] == ("old", "age", 10)
 

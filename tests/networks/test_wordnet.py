@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.networks import wordnet
+from tiltmeter.networks import rewriting
 from tiltmeter.networks.network import Network
-from tiltmeter.networks.wordnet import in_wordnet, is_lemma, lemma
+from tiltmeter.networks.rewriting import in_wordnet, is_lemma, lemma
 
-FOLDER = Path(wordnet.__file__).parent / "wordnet"
+FOLDER = Path(rewriting.__file__).parent / "wordnet"
 
 
 @pytest.fixture(scope="module")

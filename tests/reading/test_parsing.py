@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiltmeter.reading.parsing import infer_groups, read_pairs
-from tiltmeter.reading.plaintext import normalise
-from tiltmeter.reading.refusals import is_refusal
+from tiltmeter.reading.plaintext import is_refusal, normalise
 
 GROUPS = ("julia", "ben")
 TOLD = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +13,79 @@ import pytest
 import statsmodels.api as sm
 
 import tiltmeter
-from tiltmeter.errors import InputError, TiltmeterWarning
+from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES
 from tiltmeter.results.schemas import FITS
 from tiltmeter.states.relation import Related, relate
-from tiltmeter.states.released import read_effects, read_wide, study_as_asked
+from tiltmeter.stimuli import Stereotype, Study, Words, word_key
 
-WIDE = "llama3_8b_prompts_and_layer_weat.csv"
+PROMPT = re.compile(
+    r"pick a word\s+[—–-]+\s+(.{1,80}?) or (.{1,80}?)\s+[—–-]+\s.{0,200}?"
+    r"The words are (.{1,2000}?)\.",
+    re.DOTALL,
+)
+
+
+def word_lists(stereotype: Stereotype) -> list[Words]:
+    """The words of a stereotype: its own, and those of its chained decisions."""
+    decisions = stereotype.decisions.chained_task
+    decided = [stereotype.decision_words("chained_task", name) for name in decisions]
+    return [stereotype.words(""), *decided]
+
+
+def read_answers(path: Path, study: Study) -> pl.DataFrame:
+    """Released answers; `response` is of its row, the columns `response_task1` to 3 slipped."""
+    rows = []
+    for row in pl.read_csv(path, infer_schema=False).iter_rows(named=True):
+        one, other, shown = PROMPT.search(row["prompt"]).groups()
+        lists = word_lists(study.stereotypes[row["category"]])
+        first = {word_key(word) for words in lists for word in words.marginalized}
+        marginalized, default = (one, other) if word_key(one) in first else (other, one)
+        rows.append(
+            {
+                "stereotype": row["category"],
+                "iteration": int(row["trial"]),
+                "marginalized": marginalized,
+                "default": default,
+                "attributes": " | ".join(word.strip() for word in shown.split(",")),
+                "response": row["response"],
+                "model": "llama3-8b",
+                "instrument": "chained_task",
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def study_as_asked(study: Study, answers: pl.DataFrame) -> Study:
+    """Hiring and religions were asked with the words of their decisions: give them those."""
+    stereotypes = dict(study.stereotypes)
+    for (name,), part in answers.group_by(["stereotype"], maintain_order=True):
+        shown = {word_key(word) for word in part["attributes"][0].split(" | ")}
+        lists = word_lists(stereotypes[name])
+        words = max(lists, key=lambda of: len(shown & {*map(word_key, of.tied + of.counter)}))
+        if words is not lists[0]:
+            own = {role: getattr(words, role) for role in Words.model_fields}
+            stereotypes[name] = stereotypes[name].model_copy(update={**own, "variations": {}})
+    return study.model_copy(update={"stereotypes": stereotypes})
+
+
+def read_effects(path: Path, removed: int) -> pl.DataFrame:
+    """Released effects: category → trial → layer → effect."""
+    rows = [
+        (category, trial, layer, removed, float(effect))
+        for category, trials in json.loads(path.read_text(encoding="utf-8")).items()
+        for trial, layers in trials.items()
+        for layer, effect in layers.items()
+    ]
+    columns = ["stereotype", "trial", "layer", "removed", "estimate"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 @pytest.fixture(scope="module")
 def llama(shared_data: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Our scores and decisions of the released answers, and the released effects."""
     folder, study = shared_data / "bai", tiltmeter.load_study("bai2025")
-    with pytest.warns(TiltmeterWarning, match="weat32: the same number in every row"):
-        answers, _ = read_wide(folder / WIDE, study)
+    answers = read_answers(folder / "llama3_8b_prompts_and_layer_weat.csv", study)
     scored, _ = tiltmeter.score(answers, study_as_asked(study, answers))
     keyed = scored.with_columns(trial="iteration")
     said = keyed.filter(instrument="chained_association")
@@ -34,7 +93,7 @@ def llama(shared_data: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     scores = said.join(
         decided.select("stereotype", "trial", "decision"), on=["stereotype", "trial"]
     )
-    plain = read_effects(folder / "llama3_8b_layer_weat.json")
+    plain = read_effects(folder / "llama3_8b_layer_weat.json", removed=0)
     nullified = read_effects(folder / "llama3_8b_layer_weat_nullified.json", removed=1)
     return scores, pl.concat([plain, nullified])
 
@@ -178,21 +237,3 @@ def test_tables_that_cannot_be_related(changed: dict[str, Any], told: str) -> No
     scores, associations = small()
     with pytest.raises(InputError, match=told):
         relate(**{"scores": scores, "associations": associations, **changed})
-
-
-def test_released_files_of_another_shape_are_told(tmp_path: Path) -> None:
-    path, study = tmp_path / "wide.csv", tiltmeter.load_study("bai2025")
-    prompt = "pick a word — lisa or {} — and write it after the word. The words are weak, timid."
-    for other, told in (("eric", None), ("mary", "'lisa' and 'mary' are no groups of power")):
-        row = {"category": "power", "trial": 1, "prompt": prompt.format(other), "response": ""}
-        pl.DataFrame([row | {"weat0": 0.5}]).write_csv(path)
-        if told is None:
-            answers, effects = read_wide(path, study)
-            assert answers.select("marginalized", "default").row(0) == ("lisa", "eric")
-            assert effects.row(0) == ("power", "1", "0", 0, 0.5)
-        else:
-            with pytest.raises(InputError, match=told):
-                read_wide(path, study)
-    (tmp_path / "effects.json").write_text(json.dumps({"power": [1]}), encoding="utf-8")
-    with pytest.raises(InputError, match="expected JSON of category, trial, layer"):
-        read_effects(tmp_path / "effects.json")

@@ -24,7 +24,7 @@ from tiltmeter.asking.claim import Claimant, claim, only_process, short_hash
 from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_all, draw_seed
 from tiltmeter.errors import InputError
 from tiltmeter.models.opening import Connection, Generation, open_model
-from tiltmeter.networks.wordnet import in_wordnet
+from tiltmeter.networks.rewriting import in_wordnet
 from tiltmeter.reading.contexts import REASONS, Checks, context_messages, read_contexts, wording
 from tiltmeter.results.records import Journal, write_plan
 from tiltmeter.results.schemas import CONTEXTS

@@ -45,7 +45,7 @@ from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, 
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
 from tiltmeter.modes.forced import read_logits
 from tiltmeter.modes.structured import read_choices, why_not
-from tiltmeter.reading.yes_no import read_yes_no
+from tiltmeter.reading.decisions import read_yes_no
 from tiltmeter.results import VERSIONS, Measure
 from tiltmeter.stimuli import Study, Words, fill
 

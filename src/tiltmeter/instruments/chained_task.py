@@ -40,7 +40,7 @@ from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size
 from tiltmeter.modes import CHOICES, MODES, TEXT
 from tiltmeter.modes.structured import read_choices
-from tiltmeter.reading.tasks_text import split_tasks
+from tiltmeter.reading.plaintext import split_tasks
 from tiltmeter.stimuli import Study, Words, fill, word_key
 
 __all__ = ["ASSOCIATION", "DECISION", "INSTRUMENT", "association_task"]

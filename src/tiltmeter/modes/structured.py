@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tiltmeter.modes.mode import CHOICES, Mode, ask_text
-from tiltmeter.reading.refusals import is_refusal
+from tiltmeter.reading.plaintext import is_refusal
 
 __all__ = ["MODE", "read_choices", "why_not", "write_schema"]
 

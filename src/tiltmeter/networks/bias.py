@@ -9,8 +9,14 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.networks.contrasts import Contrast, activations, effects, emotions, stereotypes
-from tiltmeter.networks.differences import differences
+from tiltmeter.networks.contrasts import (
+    Contrast,
+    activations,
+    differences,
+    effects,
+    emotions,
+    stereotypes,
+)
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
 from tiltmeter.networks.valence import slopes

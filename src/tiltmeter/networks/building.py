@@ -12,8 +12,8 @@ import polars as pl
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks.network import Network
+from tiltmeter.networks.rewriting import in_wordnet
 from tiltmeter.networks.structure import largest_component
-from tiltmeter.networks.wordnet import in_wordnet
 from tiltmeter.results.tables import need_columns
 
 __all__ = ["build"]

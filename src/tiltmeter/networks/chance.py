@@ -145,21 +145,10 @@ def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.D
 def rewire(network: Network, rng: np.random.Generator, *, swaps: int = 10) -> Network:
     """Swap the ends of edges at random, so that every node keeps its number of edges.
 
-    Parameters
-    ----------
-    network
-        Self-loops stay as they are; directed edges swap where they lead to.
-    rng
-        Draws the swaps.
-    swaps
-        How often each edge is paired with another to swap. A swap that would make a loop, or an
-        edge that is there already, is not made.
-
-    Returns
-    -------
-    Network
-        With the same words, name, degrees and weights. A node's weights may be others: a weight
-        stays with one end of its edge. It may have several components.
+    Each edge is paired `swaps` times with another to swap targets; a swap that would make a loop,
+    or an edge that is there already, is not made. Words, degrees, weights and self-loops stay. A
+    node's weights may be others, for a weight stays with one end of its edge, and the network may
+    fall into several components.
     """
     half = network.weights if network.directed else sp.triu(network.weights, k=1)
     edges = half.tocoo()

@@ -32,8 +32,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.networks.rewriting import read_spelling, rewriter, without_articles
-from tiltmeter.networks.wordnet import lemma
+from tiltmeter.networks.rewriting import lemma, read_spelling, rewriter, without_articles
 from tiltmeter.results.tables import need_columns
 
 __all__ = ["DEFAULT_STEPS", "LWOW_STEPS", "clean"]

@@ -14,16 +14,22 @@ are stereotype-consistent above 0, those of the second below; emotions have no s
 Deviations: none in effect and p (of emotions two-sided; the paper does not say). Beside them
 stand Holm's p, a test over swapped primes and an interval from drawing targets, because 125 pairs
 that share 25 targets and 5 pairs of primes are not 125 observations.
+
+Differences of two networks are over the targets that both have: candidate − baseline, −2 to 2,
+neutral 0, stereotype-consistent on the side of the effect. Interval and p come from drawing
+targets, the same for both networks, so that what moves both cancels.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.setting import Setting, spread_columns
@@ -34,6 +40,7 @@ from tiltmeter.statistics.paired import (
     bootstrap_effects,
     permute_columns,
     signed_rank,
+    signed_rank_effect,
 )
 from tiltmeter.stimuli.network_study import Emotions, Stereotypes
 
@@ -43,6 +50,7 @@ __all__ = [
     "Paired",
     "activations",
     "adjust",
+    "differences",
     "effects",
     "emotions",
     "ends",
@@ -143,12 +151,14 @@ def _contrast(
     about, setting, default = how
     norm = setting.norm or default
     rows = list(dict.fromkeys(word for words in sets.values() for word in words))
-    found = activate(network, primes, setting.spreading, targets=rows)
-    normalised = found.normalised(norm)
+    activation = activate(network, primes, setting.spreading, targets=rows)
+    normalised = activation.normalised(norm)
     place = {word: at for at, word in enumerate(rows)}
     at = {name: [place[word] for word in words] for name, words in sets.items()}
     paired = {
-        name: Paired(tuple(words), found.values[at[name]], normalised[at[name]], signs.get(name, 0))
+        name: Paired(
+            tuple(words), activation.values[at[name]], normalised[at[name]], signs.get(name, 0)
+        )
         for name, words in sets.items()
     }
     return Contrast(about, tuple(primes), paired, setting, norm)
@@ -186,19 +196,19 @@ def effects(contrast: Contrast) -> list[Row]:
 
 def _effect(contrast: Contrast, name: str, paired: Paired) -> list[Row]:
     setting, d, side = contrast.setting, paired.differences, _ALTERNATIVES[paired.sign]
-    found = signed_rank(d, side)
-    known = found.effect is not None
+    test = signed_rank(d, side)
+    known = test.effect is not None
     shared = {
         **contrast.about,
         "level": "targets",
         "targets": name,
         **spread_columns(setting.spreading, contrast.norm),
         "direction": DIRECTIONS[paired.sign],
-        "estimate": found.effect,
-        "n": found.n,
+        "estimate": test.effect,
+        "n": test.n,
     }
     note = None if known else "no pair of primes and target in the network"
-    rows = [{**shared, "method": "published", "alternative": side, "p": found.p, "note": note}]
+    rows = [{**shared, "method": "published", "alternative": side, "p": test.p, "note": note}]
     swapped = permute_columns(d, side, seed=setting.seed) if known else None
     few = "one pair of primes: nothing to swap" if known and d.shape[1] < 2 else None
     rows.append(
@@ -236,3 +246,83 @@ def ends(draws: Array, confidence: float) -> Row:
     """Give the ends of a percentile interval."""
     low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
     return {"ci_low": float(low), "ci_high": float(high)}
+
+
+def differences(contrasts: Iterable[Contrast]) -> list[Row]:
+    """Compare the effects of every two networks; rows of `results.ESTIMATES`.
+
+    The network given first is the candidate. Where both have the same primes, a row more correlates
+    their activations over pairs of prime and target.
+    """
+    rows: list[Row] = []
+    keyed: dict[tuple[str, str], list[Contrast]] = {}
+    for one in contrasts:
+        keyed.setdefault((one.about["identity"], one.about["measure"]), []).append(one)
+    for group in keyed.values():
+        for name in dict.fromkeys(name for one in group for name in one.sets):
+            having = [one for one in group if name in one.sets]
+            pairs = [_difference(a, b, name) for a, b in itertools.combinations(having, 2)]
+            adjust([pair[0] for pair in pairs], "pairs of networks of a set of targets")
+            rows += [row for pair in pairs for row in pair]
+    return rows
+
+
+def _difference(candidate: Contrast, baseline: Contrast, name: str) -> list[Row]:
+    setting, (one, other) = candidate.setting, (candidate.sets[name], baseline.sets[name])
+    shared = [word for word in one.targets if word in set(other.targets)]
+    at = [paired.rows(shared) for paired in (one, other)]
+    tables = [one.differences[at[0]], other.differences[at[1]]]
+    row = {
+        **candidate.about,
+        "subject": None,
+        "level": "targets",
+        "factor": "subject",
+        "baseline": baseline.about["subject"],
+        "candidate": candidate.about["subject"],
+        "targets": name,
+        "n_clusters": len(shared),
+        "clustered_by": "target",
+    }
+    change = {
+        **row,
+        "range_low": -2.0,
+        "range_high": 2.0,
+        "direction": DIRECTIONS[one.sign],
+        "method": "bootstrap" if setting.draws else "descriptive",
+        "p": None,
+    }
+    if len(shared) < 2 or not all(table.size for table in tables):
+        return [{**change, "note": "fewer than two targets in both networks"}]
+    both = [float(signed_rank_effect(table.ravel())) for table in tables]
+    change |= {
+        "estimate": both[0] - both[1],
+        "candidate_estimate": both[0],
+        "baseline_estimate": both[1],
+        **_drawn_difference(tables, setting),
+    }
+    if candidate.primes != baseline.primes:
+        return [{**change, "note": "the networks lack different primes"}]
+    levels = one.normalised[at[0]].ravel(), other.normalised[at[1]].ravel()
+    if np.ptp(levels[0]) == 0 or np.ptp(levels[1]) == 0:
+        return [change]
+    correlation = float(stats.spearmanr(levels[0], levels[1]).statistic)
+    return [
+        change,
+        {**row, "measure": "rank_correlation", "method": "descriptive", "estimate": correlation},
+    ]
+
+
+def _drawn_difference(tables: list[Array], setting: Setting) -> Row:
+    """Give interval and two-sided p of a difference, from drawing the same targets for both."""
+    if not setting.draws:
+        return {}
+    draws = bootstrap_effects([*tables], draws=setting.draws, seed=setting.seed)
+    change = draws[:, 0] - draws[:, 1]
+    beyond = min(np.count_nonzero(change <= 0), np.count_nonzero(change >= 0))
+    return {
+        "alternative": "two-sided",
+        "p": min(1.0, 2 * (beyond + 1) / (len(change) + 1)),
+        "confidence": setting.confidence,
+        **ends(change, setting.confidence),
+        "n_resamples": setting.draws,
+    }

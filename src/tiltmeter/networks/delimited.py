@@ -27,17 +27,9 @@ ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 
 
 def header(path: Path) -> list[str]:
-    """Name the columns of a table.
+    """Name the columns of a table: ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``) or ``.parquet``.
 
-    Parameters
-    ----------
-    path
-        A ``.csv``, ``.tsv`` or ``.txt`` table, also packed (``.gz``), or a ``.parquet`` one.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, empty, has another ending, or names a column twice.
+    Raises InputError if the file is missing, empty, has another ending, or names a column twice.
     """
     if path.suffix == ".parquet":
         return next(tables.pieces(path, 1)).columns
@@ -50,24 +42,10 @@ def header(path: Path) -> list[str]:
 
 
 def records(path: Path, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """Read some columns of a table, piece by piece, all as text.
+    """Read some columns of a table (see `header`), piece by piece, all as text.
 
-    Parameters
-    ----------
-    path
-        As for `header`.
-    columns
-        Some of its columns.
-
-    Yields
-    ------
-    polars.DataFrame
-        The columns, in the order asked for; at most 100,000 rows, at least one piece.
-
-    Raises
-    ------
-    InputError
-        If a record is malformed; the line is named.
+    Yields at least one frame, of at most 100,000 rows, with the columns in the order asked for.
+    Raises InputError if a record is malformed; the line is named.
     """
     if path.suffix == ".parquet":
         for piece in tables.pieces(path, PIECE):
@@ -101,11 +79,8 @@ def fields(path: Path) -> Iterator[list[str]]:
     Commas or tabs part the fields: tabs where the first line holds one. A table with tabs whose
     first line has no quotation marks has none elsewhere either: there a quotation mark is text.
 
-    Raises
-    ------
-    InputError
-        If the file is missing, has another ending, is not UTF-8 or broken, or a record has more
-        or fewer fields than the first; the line is named.
+    Raises InputError if the file is missing, has another ending, is not UTF-8 or broken, or a
+    record has more or fewer fields than the first; the line is named.
     """
     line = 0
     try:

@@ -46,14 +46,6 @@ def distances(network: Network, sources: NDArray[np.integer]) -> NDArray[np.int3
 
     Shape (sources, nodes), int32; −1 where there is no path. Edges of a directed network are
     followed forwards. Raises InputError if a source is no place in the network.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> edges = pl.DataFrame({"src": ["old", "wise"], "tgt": ["wise", "owl"], "wt": [3, 2]})
-    >>> network = Network.from_edges(edges)
-    >>> distances(network, network.places(["old"]))
-    array([[0, 1, 2]], dtype=int32)
     """
     starts = np.asarray(sources, dtype=np.int64)
     wrong = starts[(starts < 0) | (starts >= len(network))]

@@ -39,15 +39,7 @@ _Rows = Iterator[tuple[str, Sequence[str]]]
 
 
 class Valence(dict[str, float]):
-    """Words and their valence from 0 (negative) to 1 (positive).
-
-    Parameters
-    ----------
-    ratings
-        Word → valence on 0…1.
-    scale
-        The ends of the scale that the file had.
-    """
+    """Word → valence from 0 (negative) to 1 (positive); `scale` has the ends of the file's own."""
 
     def __init__(self, ratings: Mapping[str, float], scale: tuple[float, float] = (0, 1)) -> None:
         super().__init__(ratings)

@@ -8,19 +8,29 @@ writes. Answers are counted piece by piece and never held together.
 The same answer twice to one question (trimmed, in any case) counts once, as in LWOW. LWOW looks
 for such doubles after cleaning, which counts cannot: "dog" and "dogs" from one person are two.
 Whoever needs it exactly cleans the rows before they are read.
+
+A line of a shard is ``{"cue": str, "repetition": int, "responses": [str, ...], "error": str or
+null, ...}``. A run that was stopped leaves a torn line, one that was resumed may ask twice: torn
+lines are skipped, and of several answers to one question the last counts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tiltmeter.errors import InputError
-from tiltmeter.networks import delimited, shards
+from tiltmeter.networks import delimited
 from tiltmeter.networks.network import Network
+from tiltmeter.results.columns import Schema
+from tiltmeter.results.records import find_fault, read_lines
 
 __all__ = ["read_associations", "read_network", "tally_associations"]
 
@@ -36,8 +46,10 @@ RESPONSES = {"R1": ANSWERS[:1], "R123": ANSWERS}
 NO_ANSWER = ("na", "no more responses", "unknown word")
 #: A column that only rows of participants have.
 PARTICIPANT = "participantID"
-#: Pairs of cue and response held before they are added up.
-HELD = 2_000_000
+#: Pairs of cue and response kept in memory before they are added up.
+MOST_PAIRS = 2_000_000
+#: Lines of shards read at a time.
+LINES = 50_000
 
 
 def read_network(path: str | Path, *, name: str | None = None, directed: bool = False) -> Network:
@@ -171,20 +183,20 @@ def _of_table(path: Path, responses: str, skipped: Counter[str]) -> Iterator[pl.
 def _of_counts(path: Path, count: str | None, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
     before = 0
     for piece in delimited.records(path, ["cue", "response", *([count] if count else [])]):
-        held = piece.select(
+        counts = piece.select(
             pl.col("cue", "response").str.strip_chars(),
             text=pl.col(count) if count else pl.lit("1"),
         ).with_columns(count=pl.col("text").str.strip_chars().cast(pl.Float64, strict=False))
         right = (pl.col("count").is_finite() & (pl.col("count") > 0)).fill_null(False)
-        wrong = held.with_row_index("row").filter(~right)
+        wrong = counts.with_row_index("row").filter(~right)
         if not wrong.is_empty():
             row, cue, response, text, _ = wrong.row(0)
             raise InputError(
                 f"{path}: row {before + row + 1}, {cue!r} – {response!r}: {count} {text!r}; "
                 "counts are numbers above 0, leave out what nobody answered"
             )
-        before += held.height
-        yield _drop_missing(held.drop("text"), skipped)
+        before += counts.height
+        yield _drop_missing(counts.drop("text"), skipped)
 
 
 def _of_rows(
@@ -208,11 +220,25 @@ def _of_rows(
 
 
 def _of_shards(folder: Path, responses: str, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
-    for answers in shards.answers(folder, skipped):
-        kept = (
-            answers.filter(pl.col("answer").is_first_distinct()) if responses == "R1" else answers
-        )
-        yield _count(kept.with_columns(pl.col("cue", "response").str.strip_chars()), skipped)
+    """Count the answers in a directory of shards, or of results with shards below ``answers/``."""
+    shards = _find_shards(folder)
+    last = _mark_last(shards)
+    kept = slice(1 if responses == "R1" else None)
+
+    def rows() -> Iterator[tuple[int, str, list[str]]]:
+        for number, line in enumerate(_shard_lines(shards, skipped)):
+            if last[number]:
+                yield number, line["cue"], line["responses"][kept]
+            else:
+                skipped["repeated"] += 1
+
+    schema: Schema = {"answer": pl.Int64(), "cue": pl.String(), "response": pl.List(pl.String())}
+    lines = rows()
+    pieces = iter(lambda: list(islice(lines, LINES)), [])
+    for piece in chain([[]], pieces):  # at least one table
+        given = pl.DataFrame(piece, schema=schema, orient="row")
+        answers = given.explode("response", empty_as_null=True)
+        yield _count(answers.with_columns(pl.col("cue", "response").str.strip_chars()), skipped)
 
 
 def _count(answers: pl.DataFrame, skipped: Counter[str]) -> pl.DataFrame:
@@ -225,20 +251,51 @@ def _count(answers: pl.DataFrame, skipped: Counter[str]) -> pl.DataFrame:
     return _sum(once.with_columns(count=pl.lit(1.0)))
 
 
-def _drop_missing(held: pl.DataFrame, skipped: Counter[str]) -> pl.DataFrame:
-    given = held.filter((pl.col("cue") != "") & (pl.col("response") != ""))
-    skipped["missing"] += held.height - given.height
+def _drop_missing(answers: pl.DataFrame, skipped: Counter[str]) -> pl.DataFrame:
+    given = answers.filter((pl.col("cue") != "") & (pl.col("response") != ""))
+    skipped["missing"] += answers.height - given.height
     return given
 
 
 def _add_up(pieces: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    held: Sequence[pl.DataFrame] = []
+    frames: list[pl.DataFrame] = []
     for piece in pieces:
-        held = [*held, piece]
-        if sum(frame.height for frame in held[1:]) > HELD:
-            held = [_sum(pl.concat(held))]
-    return _sum(pl.concat(held))
+        frames.append(piece)
+        if sum(frame.height for frame in frames[1:]) > MOST_PAIRS:
+            frames = [_sum(pl.concat(frames))]
+    return _sum(pl.concat(frames))
 
 
 def _sum(counts: pl.DataFrame) -> pl.DataFrame:
     return counts.group_by("cue", "response", maintain_order=True).agg(pl.col("count").sum())
+
+
+def _find_shards(folder: Path) -> list[Path]:
+    within = folder / "answers" if (folder / "answers").is_dir() else folder
+    shards = sorted(within.rglob("*.jsonl"))
+    if not shards:
+        raise InputError(f"{folder}: no .jsonl file in {within.name}/; expected association shards")
+    models = sorted({str(shard.parent) for shard in shards})
+    if len(models) > 1:
+        raise InputError(f"{folder}: answers of several models; name one: {', '.join(models)}")
+    return shards
+
+
+def _mark_last(shards: list[Path]) -> NDArray[np.bool_]:
+    """Mark the lines that no later line replaces; memory: a number per line."""
+    lines = _shard_lines(shards, Counter())
+    keys = np.fromiter((hash((line["cue"], line["repetition"])) for line in lines), np.int64)
+    _, from_end = np.unique(keys[::-1], return_index=True)
+    last = np.zeros(len(keys), dtype=bool)
+    last[len(keys) - 1 - from_end] = True
+    return last
+
+
+def _shard_lines(shards: list[Path], skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+    for shard in shards:
+        for line in read_lines(shard):
+            fault = find_fault(line)
+            if line is None or fault is not None:
+                skipped[fault or "malformed"] += 1
+            else:
+                yield line

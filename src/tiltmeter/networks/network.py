@@ -79,13 +79,13 @@ class Network:
             If there are no edges, a word is empty, a weight is not a positive number, or an edge
             stands twice.
         """
-        said = f"{name}: " if name else ""
+        prefix = f"{name}: " if name else ""
         need_columns(edges, ("src", "tgt", "wt"), name or "edges")
         if edges.is_empty():
-            raise InputError(f"{said}no edges; a network needs at least one")
+            raise InputError(f"{prefix}no edges; a network needs at least one")
         ends = edges.select(pl.col("src", "tgt").cast(pl.String)).with_columns(wt=edges["wt"])
-        _check_words(ends, said)
-        weight = _numbers(ends, said)
+        _check_words(ends, prefix)
+        weight = _numbers(ends, prefix)
         words = pl.concat([ends["src"], ends["tgt"]]).unique(maintain_order=True)
         places = pl.DataFrame({"word": words}).with_row_index("place")
         ends = ends.with_columns(wt=weight)
@@ -94,7 +94,7 @@ class Network:
             for column in ("src", "tgt")
         ]
         source, target = (frame["place"].to_numpy().astype(np.int32) for frame in at)
-        _check_once(source, target, words, said, directed)
+        _check_once(source, target, words, prefix, directed)
         return cls(
             tuple(words), _matrix(source, target, weight, len(words), directed), directed, name
         )
@@ -181,22 +181,22 @@ class Network:
         return f"{what} not in {of}: {', '.join(shown)}{more}"
 
 
-def _check_words(ends: pl.DataFrame, said: str) -> None:
+def _check_words(ends: pl.DataFrame, prefix: str) -> None:
     empty = ends.with_row_index("row").filter(
         pl.any_horizontal(pl.col("src", "tgt").fill_null("").str.strip_chars() == "")
     )
     if not empty.is_empty():
-        raise InputError(f"{said}edge {empty['row'][0] + 1}: a word is empty")
+        raise InputError(f"{prefix}edge {empty['row'][0] + 1}: a word is empty")
 
 
-def _numbers(ends: pl.DataFrame, said: str) -> NDArray[np.float64]:
+def _numbers(ends: pl.DataFrame, prefix: str) -> NDArray[np.float64]:
     """Read the weights: positive, finite numbers."""
     weight = ends["wt"].cast(pl.Float64, strict=False)
     wrong = ends.filter(~(weight.is_finite() & (weight > 0)).fill_null(False))
     if not wrong.is_empty():
         source, target, value = wrong.row(0)
         raise InputError(
-            f"{said}edge {source!r} – {target!r}: weight {value!r}; weights are numbers above 0, "
+            f"{prefix}edge {source!r} – {target!r}: weight {value!r}; weights are numbers above 0, "
             "leave out edges without weight"
         )
     return weight.to_numpy()
@@ -206,7 +206,7 @@ def _check_once(
     source: NDArray[np.int32],
     target: NDArray[np.int32],
     words: pl.Series,
-    said: str,
+    prefix: str,
     directed: bool,
 ) -> None:
     ends = (
@@ -220,7 +220,7 @@ def _check_once(
         first, second = words[int(source[edge])], words[int(target[edge])]
         way = "" if directed else " (an undirected edge stands once, in either direction)"
         hint = "tiltmeter network build merges such edges"
-        raise InputError(f"{said}edge {first!r} – {second!r} stands twice{way}; {hint}")
+        raise InputError(f"{prefix}edge {first!r} – {second!r} stands twice{way}; {hint}")
 
 
 def _matrix(

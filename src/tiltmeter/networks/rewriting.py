@@ -2,22 +2,40 @@
 
 Each step is a function text → text. `lwow_` versions do exactly what the released code of LWOW
 does (github.com/LLMWorldOfWords/LWOW, ``reproducibility/FA_Functions.py``, April 2025).
+
+WordNet 3.0 is a list of words here: which words it knows, and the noun an inflected form belongs
+to. Words are looked up as WordNet's *morphy* does (morphy(7WN)), in the reading of nltk 3.8.1, with
+which the published networks were built: exceptions first (``noun.exc`` and its like), else
+suffix rules, applied again and again until a form is known. Lemmas, not senses: data, source and
+licence stand in ``wordnet/README.md``.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks.delimited import fields
-from tiltmeter.networks.wordnet import in_wordnet, is_lemma, lemma, lemmas
 
-__all__ = ["COUNTRIES", "Rewriter", "read_spelling", "rewriter", "without_articles"]
+__all__ = [
+    "COUNTRIES",
+    "Rewriter",
+    "in_wordnet",
+    "is_lemma",
+    "lemma",
+    "lemmas",
+    "read_spelling",
+    "rewriter",
+    "without_articles",
+]
 
 Rewriter = Callable[[str], str]
 
@@ -78,16 +96,8 @@ def rewriter(step: str, spelling: Mapping[str, str], lwow_compatible: bool) -> R
 def read_spelling(spelling: str | Path | Mapping[str, str] | None) -> dict[str, str]:
     """Read what is spelt wrong and how it is right, both lower-cased as in LWOW.
 
-    Parameters
-    ----------
-    spelling
-        Wrong → right, or a table of two columns (commas or tabs, with a first line
-        ``wrong, right`` or without); of two corrections of one word the last holds.
-
-    Raises
-    ------
-    InputError
-        If the table has other than two columns.
+    A table has two columns (commas or tabs), with a first line ``wrong, right`` or without; of two
+    corrections of one word the last holds. Raises InputError if it has other than two columns.
     """
     if spelling is None:
         return {}
@@ -184,3 +194,108 @@ def _noun(text: str) -> str:
 
 def _lwow_noun(text: str) -> str:
     return lemma(text).replace("men", "man").replace("hands", "hand")
+
+
+#: Part of speech → its letter in the list of lemmas, and its rules: ending → what replaces it.
+RULES = {
+    "noun": ("n", (("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"),
+                   ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y"))),
+    "verb": ("v", (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""),
+                   ("ing", "e"), ("ing", ""))),
+    "adj": ("a", (("er", ""), ("est", ""), ("er", "e"), ("est", "e"))),
+    "adv": ("r", ()),
+}  # fmt: skip
+
+
+class _Dictionary(NamedTuple):
+    """Lemma → letters of its parts of speech, and the exceptions of each part of speech."""
+
+    lemmas: Mapping[str, str]
+    exceptions: Mapping[str, Mapping[str, tuple[str, ...]]]
+
+
+@cache
+def _dictionary() -> _Dictionary:
+    folder = files("tiltmeter.networks") / "wordnet"
+    packed = (folder / "wordnet30_lemmas.tsv.gz").read_bytes()
+    # Lines end with a line feed only: splitlines() would also cut at other separators.
+    lines = gzip.decompress(packed).decode("utf-8").rstrip("\n").split("\n")
+    known = dict(line.split("\t") for line in lines)
+    exceptions = {}
+    for part in RULES:
+        rows = [line.split() for line in (folder / f"{part}.exc").read_text("utf-8").split("\n")]
+        exceptions[part] = {row[0]: tuple(row[1:]) for row in rows if row}
+    return _Dictionary(known, exceptions)
+
+
+def lemmas() -> Iterable[str]:
+    """Give the 147,306 lemmas, lower-cased, words of a phrase joined by underscores."""
+    return _dictionary().lemmas.keys()
+
+
+def is_lemma(form: str) -> bool:
+    """Tell whether a form, spelt as in `lemmas`, is one of them."""
+    return form in _dictionary().lemmas
+
+
+def in_wordnet(words: Iterable[str]) -> set[str]:
+    """Keep the words that WordNet knows, inflected or not, as any part of speech.
+
+    Words may be in any case, with a space for WordNet's underscore; those known are given as they
+    were spelt.
+
+    Examples
+    --------
+    >>> sorted(in_wordnet(["ice cream", "Mice", "went", "asdfgh"]))
+    ['Mice', 'ice cream', 'went']
+    """
+    return {word for word in words if _known(word.lower().replace(" ", "_"))}
+
+
+def _known(form: str) -> bool:
+    return is_lemma(form) or any(_morphy(form, part) for part in RULES)
+
+
+def lemma(word: str) -> str:
+    """Give the shortest noun that a word may be a form of, as nltk does, else the word itself.
+
+    The word is lower-cased, words of a phrase are joined by underscores. The shortest noun is not
+    always the right one: "boss" gives "bos" (the genus of oxen), "us" gives "u", and "men" stays,
+    being a noun of its own.
+
+    Examples
+    --------
+    >>> [lemma(word) for word in ("dogs", "women", "hands", "old")]
+    ['dog', 'woman', 'hand', 'old']
+    """
+    return min(_morphy(word, "noun"), key=len, default=word)
+
+
+def _morphy(form: str, part: str) -> list[str]:
+    """List the lemmas of a part of speech that a form may belong to."""
+    known, exceptions = _dictionary()
+    letter, rules = RULES[part]
+
+    def found(forms: Iterable[str]) -> list[str]:
+        return [form for form in dict.fromkeys(forms) if letter in known.get(form, "")]
+
+    if form in exceptions[part]:
+        return found([form, *exceptions[part][form]])
+    # Each form once: a word like "seseses…" would otherwise double its forms with every rule.
+    forms = _shortened([form], rules)
+    hits = found([form, *forms])
+    while forms and not hits:
+        forms = _shortened(forms, rules)
+        hits = found(forms)
+    return hits
+
+
+def _shortened(forms: Iterable[str], rules: Iterable[tuple[str, str]]) -> list[str]:
+    return list(
+        dict.fromkeys(
+            form[: -len(ending)] + new
+            for form in forms
+            for ending, new in rules
+            if form.endswith(ending)
+        )
+    )

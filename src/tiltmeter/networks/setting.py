@@ -112,8 +112,8 @@ class Setting:
         """
         absent = network.absent(words)
         if absent and self.missing == "error":
-            said = network.say_absent(absent, what)
-            raise InputError(f"{said}; missing='skip' (--missing skip) leaves them out")
+            message = network.say_absent(absent, what)
+            raise InputError(f"{message}; missing='skip' (--missing skip) leaves them out")
         return [word for word in words if word not in absent]
 
 

@@ -102,16 +102,10 @@ class Spreading:
 
 @dataclass(frozen=True, eq=False)
 class Activation:
-    """The activation of words after each of several primes.
+    """The activation of words (rows) after each of several primes (columns).
 
-    Parameters
-    ----------
-    words, primes
-        Rows and columns.
-    values
-        Shape (words, primes), unnormalised.
-    l1, l2
-        Shape (primes,): norms of the activation over *all* nodes of the network.
+    `values`, shape (words, primes), is not normalised; `l1` and `l2`, shape (primes,), are norms
+    over *all* nodes of the network.
     """
 
     words: tuple[str, ...]
@@ -123,24 +117,11 @@ class Activation:
     def normalised(self, norm: str = "l2") -> Array:
         """Divide columns by their norm over all nodes, then rows by theirs over the primes.
 
-        Words differ in how central they are, and primes too; what is left is how much more a
-        word is activated by one of *these* primes than by another. A row that no prime reaches
-        stays 0.
+        Words differ in how central they are, and primes too; what is left is how much more a word
+        is activated by one of *these* primes than by another. A row that no prime reaches stays 0.
 
-        Parameters
-        ----------
-        norm
-            One of NORMS.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape (words, primes), 0 to 1 unless `norm` is none.
-
-        Raises
-        ------
-        InputError
-            If there is no such norm.
+        Shape (words, primes), 0 to 1 unless `norm` is none. Raises InputError if it is none of
+        NORMS.
         """
         if norm not in NORMS:
             raise InputError(f"norm {norm!r}: allowed are {', '.join(NORMS)}")
@@ -222,19 +203,8 @@ def spread(
 ) -> Iterator[tuple[NDArray[np.intp], Array]]:
     """Yield the activation of all nodes, a few primes at a time, in any order.
 
-    Parameters
-    ----------
-    network, primes, spreading
-        As for `activate`.
-    hold
-        Bytes that may be held so that some primes need not run (see `running`).
-
-    Yields
-    ------
-    at : numpy.ndarray
-        Which of the primes.
-    block : numpy.ndarray
-        Shape (nodes, primes of the block).
+    Yields which of the primes, and their activation, shape (nodes, primes of the block). With
+    `hold` bytes in memory some primes need not run (see `running`).
     """
     places = network.places(primes, "prime")
     step, back, how = _prepare(network, spreading)
@@ -295,5 +265,5 @@ _PREPARED: WeakKeyDictionary[Network, tuple[Any, sp.csc_array, NDArray[np.intp]]
 
 def _warn_of_loops(network: Network, how: Spreading) -> None:
     lost = "is lost, as in spreadr" if how.spreadr_loops else "comes back to them"
-    told = f"{network.n_loops} self-loops: what they carry {lost}"
-    warnings.warn(told, TiltmeterWarning, stacklevel=3)
+    text = f"{network.n_loops} self-loops: what they carry {lost}"
+    warnings.warn(text, TiltmeterWarning, stacklevel=3)

@@ -68,19 +68,9 @@ class Stream:
 
 
 def tone(valence: float | None, neutral: tuple[float, float] = NEUTRAL) -> str:
-    """Tell whether a word is positive, neutral or negative.
+    """Tell whether a word is positive, neutral, negative or, where it has no valence, unknown.
 
-    Parameters
-    ----------
-    valence
-        Of the word, 0 to 1; None where it is not rated.
-    neutral
-        Up to the first a word is negative, from the second positive.
-
-    Returns
-    -------
-    str
-        One of `tiltmeter.statistics.paths.TONES`.
+    Valence is 0 to 1; up to the first of `neutral` a word is negative, from the second on positive.
     """
     if valence is None:
         return "unknown"

@@ -70,16 +70,8 @@ def largest_component(network: Network) -> Network:
 def diameter(network: Network) -> int:
     """Count the hops between the two words of the largest component farthest apart.
 
-    Parameters
-    ----------
-    network
-        In a directed one, edges are followed forwards and pairs without a path are left out: the
-        longest of the shortest paths there are. That takes a search from every word.
-
-    Returns
-    -------
-    int
-        Exact; 0 where the component is a single word.
+    Exact; 0 where the component is a single word. In a directed network edges are followed forwards
+    and pairs without a path are left out, which takes a search from every word.
 
     Examples
     --------
@@ -120,25 +112,10 @@ def mean_path_length(
 ) -> PathLength:
     """Average the hops over the pairs of words of the largest component.
 
-    Parameters
-    ----------
-    network
-        In a directed one, edges are followed forwards and pairs without a path are left out.
-    max_sources
-        From how many words at most paths are measured, drawn at random where there are more;
-        None for all words up to 25,000, and 4,096 beyond.
-    seed
-        Of the draw.
-
-    Returns
-    -------
-    PathLength
-        The mean, from how many words it was measured, and how many the component has.
-
-    Raises
-    ------
-    InputError
-        If `max_sources` is less than 1.
+    In a directed network edges are followed forwards and pairs without a path are left out. Paths
+    are measured from at most `max_sources` words, drawn with `seed` where there are more; None:
+    from all words up to 25,000, and from 4,096 beyond. Raises InputError if `max_sources` is less
+    than 1.
     """
     if max_sources is not None and max_sources < 1:
         raise InputError(f"max_sources: {max_sources}: expected at least 1, or None for all")
@@ -155,17 +132,10 @@ def mean_path_length(
 
 
 def clustering(network: Network) -> float:
-    """Average over the nodes how many of the pairs of their neighbours are neighbours.
+    """Average over the nodes how many of the pairs of their neighbours are neighbours, 0 to 1.
 
-    Parameters
-    ----------
-    network
-        Weights and self-loops play no part, nor does the direction of edges.
-
-    Returns
-    -------
-    float
-        0 to 1; a node with fewer than two neighbours counts as 0, as in networkx.
+    A node with fewer than two neighbours counts as 0, as in networkx. Weights, self-loops and the
+    direction of edges play no part.
     """
     links = _links(network)
     degrees = np.diff(links.indptr)
@@ -274,13 +244,16 @@ def overlap(a: Network, b: Network) -> pl.DataFrame:
     at = np.array([places.get(word, -1) for word in a.words], dtype=np.int64)
     in_a = np.flatnonzero(at >= 0)
     edges_a, edges_b = (_edges_among(net, rows) for net, rows in ((a, in_a), (b, at[in_a])))
-    rows = [
+    counts = (
         ("nodes", len(a), len(b), len(in_a)),
         ("edges", len(edges_a), len(edges_b), len(np.intersect1d(edges_a, edges_b))),
-    ]
-    return pl.DataFrame(
-        [_overlap(a.name, b.name, *row) for row in rows], schema=OVERLAPS, orient="row"
     )
+    rows = []
+    for of, n_a, n_b, shared in counts:
+        parts = ((n_a - shared, n_a), (shared, n_a + n_b - shared), (n_b - shared, n_b))
+        shares = (part / whole if whole else None for part, whole in parts)
+        rows.append((a.name, b.name, of, *shares, n_a, n_b, shared))
+    return pl.DataFrame(rows, schema=OVERLAPS, orient="row")
 
 
 def _edges_among(network: Network, places: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -290,20 +263,3 @@ def _edges_among(network: Network, places: NDArray[np.integer]) -> NDArray[np.in
         among = sp.triu(among)
     rows, columns = among.nonzero()
     return rows.astype(np.int64) * len(places) + columns
-
-
-def _overlap(  # noqa: PLR0913 - the cells of a row
-    name_a: str, name_b: str, of: str, n_a: int, n_b: int, shared: int
-) -> tuple[object, ...]:
-    both = n_a + n_b - shared
-    return (
-        name_a,
-        name_b,
-        of,
-        (n_a - shared) / n_a if n_a else None,
-        shared / both if both else None,
-        (n_b - shared) / n_b if n_b else None,
-        n_a,
-        n_b,
-        shared,
-    )

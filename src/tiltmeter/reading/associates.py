@@ -7,12 +7,10 @@ nothing raises, and time is linear in their length.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from tiltmeter.reading.refusals import is_refusal
+from tiltmeter.reading.plaintext import is_refusal, json_values, without_thinking
 
 __all__ = ["ASSOCIATES", "read_associates"]
 
@@ -84,27 +82,20 @@ def read_associates(text: str, *, most: int = ASSOCIATES, cue: str | None = None
     >>> read_associates("I'm sorry, but I can't help with that.")
     []
     """
-    text = _after_thinking(text)[:_SPAN]
+    text = without_thinking(text)[:_SPAN]
     text = _INVISIBLE.sub("", _LINES.sub("\n", _MARKS.sub("\n", text))).strip()
     text = _PREFACE.sub("", _FENCE.sub("", text).strip())
     if _declines(text):
         return []
-    found: list[str] = []
+    associates: list[str] = []
     enough = most + (cue is not None)
     for part in _parts(text, cue):
-        found.append(part)
-        if len(found) == enough:
+        associates.append(part)
+        if len(associates) == enough:
             break
-    if cue is not None and len(found) > most and found[0].casefold() == cue.casefold():
-        found = found[1:]
-    return found[:most]
-
-
-def _after_thinking(text: str) -> str:
-    """Leave out what a model wrote to itself; all of it where it never ended."""
-    if "</think>" in text:
-        return text.rpartition("</think>")[2]
-    return "" if text.lstrip()[:7] == "<think>" else text
+    if cue is not None and len(associates) > most and associates[0].casefold() == cue.casefold():
+        associates = associates[1:]
+    return associates[:most]
 
 
 def _declines(text: str) -> bool:
@@ -133,24 +124,11 @@ def _parts(text: str, cue: str | None) -> Iterator[str]:
 
 
 def _from_json(text: str) -> list[str] | None:
-    """Return the texts of a JSON list, or of an object; None where it is neither."""
-    if text[:1] not in ("[", "{"):
-        return None
-    try:
-        held = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    texts = [str(value) for value in _leaves(held) if isinstance(value, str | int | float)]
+    """Return the texts and numbers of a JSON list, or of an object; None where there are none."""
+    texts = [
+        str(value) for value in json_values(text) or () if isinstance(value, str | int | float)
+    ]
     return texts or None
-
-
-def _leaves(held: Any) -> list[Any]:
-    """Return the values of a list, or of an object whose values are texts or lists."""
-    values = list(held.values()) if isinstance(held, dict) else held
-    inner: list[Any] = []
-    for value in values:
-        inner += value if isinstance(value, list) else [value]
-    return inner
 
 
 def _line_items(line: str, cue: str | None) -> Iterator[str]:

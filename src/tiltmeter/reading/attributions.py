@@ -29,9 +29,7 @@ from typing import NamedTuple
 
 from tiltmeter.reading.framing import known, marked, options
 from tiltmeter.reading.parsing import find_pairs
-from tiltmeter.reading.plaintext import normalise
-from tiltmeter.reading.refusals import is_refusal
-from tiltmeter.reading.tasks_text import after_thoughts
+from tiltmeter.reading.plaintext import after_thoughts, is_refusal, normalise
 from tiltmeter.reading.vocabulary import locate, tokenise
 
 __all__ = ["Attribution", "read_attribution"]
@@ -150,8 +148,8 @@ def read_attribution(  # noqa: PLR0913 - the words of a study in any language
     plain = normalise(_LONG_DASH.sub(" - ", body))
     marks, places = marked(plain, known(*given, tuple(negations)))
     claims = _turned(marks, _joined(marks, _claims(marks)))
-    told = find_pairs(body, options(subject, *given)).get(subject)
-    claim = _told(claims, told) or _firmest(claims)
+    paired = find_pairs(body, options(subject, *given)).get(subject)
+    claim = _written_beside(claims, paired) or _firmest(claims)
     if claim is None:
         beginning = " ".join(plain[:_BEGINNING].split())
         declines = _DECLINES.search(beginning) or is_refusal(body, refusals)
@@ -225,7 +223,7 @@ def _turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
     ]
 
 
-def _told(claims: Iterable[_Claim], outcome: str | None) -> _Claim | None:
+def _written_beside(claims: Iterable[_Claim], outcome: str | None) -> _Claim | None:
     """Find the claim of the outcome that was written next to the word, if it still holds."""
     firm = (claim for claim in claims if claim.outcome == outcome and claim.rank > _TRACE)
     return max(firm, key=lambda claim: claim.rank, default=None)

@@ -14,7 +14,6 @@ Answers are hostile text: nothing raises, and time is linear in their length.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +22,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tiltmeter.reading.context_words import CAPITALISED, GENDERED, STARTING
-from tiltmeter.reading.refusals import is_refusal
+from tiltmeter.reading.plaintext import is_refusal, json_values, without_thinking
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage
@@ -82,7 +81,7 @@ _OPENED = re.compile(r"(?:^|\s)[\"'“‘«]$|[:.!?]\s$")
 
 @dataclass(frozen=True)
 class Checks:
-    """What sentences are held against.
+    """What sentences are checked against.
 
     Parameters
     ----------
@@ -158,7 +157,7 @@ def read_contexts(answer: str, term: str, checks: Checks, known: Iterable[str] =
     term
         What each sentence must hold.
     checks
-        What it is held against.
+        What it is checked against.
     known
         Sentences that are there already.
 
@@ -174,7 +173,7 @@ def read_contexts(answer: str, term: str, checks: Checks, known: Iterable[str] =
     >>> found.sentences, dict(found.rejected)
     (('The kind neighbor shared soup.',), {'gendered': 1, 'length': 1})
     """
-    text = _INVISIBLE.sub("", _after_thinking(answer)[:_SPAN])
+    text = _INVISIBLE.sub("", without_thinking(answer)[:_SPAN])
     seen = {_folded(sentence) for sentence in known}
     passed: list[str] = []
     rejected: Counter[str] = Counter()
@@ -195,22 +194,10 @@ def read_contexts(answer: str, term: str, checks: Checks, known: Iterable[str] =
 
 
 def find_fault(sentence: str, term: str, checks: Checks) -> str | None:
-    """Say why a sentence may not be taken.
+    """Say by which of `REASONS` a sentence may not be taken; None where nothing is wrong.
 
-    Parameters
-    ----------
-    sentence
-        One sentence.
-    term
-        What it must hold, as a word of its own: not as a part of a word with hyphens. One of its
-        places is exempt from the other checks, so a term may be a gendered word or a name.
-    checks
-        What it is held against.
-
-    Returns
-    -------
-    str or None
-        One of `REASONS`; None where nothing is wrong.
+    It must hold the term as a word of its own: not as a part of a word with hyphens. One of its
+    places is exempt from the other checks, so a term may be a gendered word or a name.
 
     Examples
     --------
@@ -230,12 +217,6 @@ def find_fault(sentence: str, term: str, checks: Checks) -> str | None:
     if checks.finished and _ENDED.search(sentence) is None:
         return "unfinished"
     return None
-
-
-def _after_thinking(text: str) -> str:
-    """Leave out what a model wrote to itself; all of it where it never ended."""
-    before, ended, after = text.rpartition("</think>")
-    return after if ended or not text.lstrip().startswith("<think>") else ""
 
 
 @lru_cache(maxsize=1024)
@@ -271,28 +252,15 @@ def _folded(sentence: str) -> str:
 
 def _sentences(text: str) -> Iterator[str]:
     """Part an answer; what only introduces sentences is left out."""
-    held = _from_json(text)
-    for line in _LINES.split(text) if held is None else held:
+    values = json_values(text.strip().removeprefix("```json").strip("`").strip())
+    texts = [value for value in values or () if isinstance(value, str)]
+    for line in _LINES.split(text) if values is None else texts:
         point = _unquoted(" ".join(_POINT.sub("", _MARKS.sub("", line)).split()))
         for piece in _BETWEEN.split(point):
             sentence = _unquoted(piece.strip())
             introduces = sentence.endswith((":", "：")) or _PREFACE.search(sentence)
             if any(map(str.isalnum, sentence)) and not introduces:
                 yield sentence
-
-
-def _from_json(text: str) -> list[str] | None:
-    """Return the texts of a JSON list, or of an object of texts and lists; None where neither."""
-    bare = text.strip().removeprefix("```json").strip("`").strip()
-    if bare[:1] not in ("[", "{"):
-        return None
-    try:
-        held = json.loads(bare)
-    except (ValueError, RecursionError):
-        return None
-    values = list(held.values()) if isinstance(held, dict) else held
-    inner = [v for value in values for v in (value if isinstance(value, list) else [value])]
-    return [v for v in inner if isinstance(v, str)]
 
 
 def _unquoted(text: str) -> str:

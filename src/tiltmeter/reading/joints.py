@@ -120,20 +120,9 @@ class Joint(NamedTuple):
 def join(tokens: Sequence[Token], mentions: Iterable[Mention], order: int | None) -> list[Joint]:
     """Join groups and attributes.
 
-    Parameters
-    ----------
-    tokens
-        The text.
-    mentions
-        Groups, attributes, ordinals (kind ``o``; side 0 the former, 1 the latter) and pronouns
-        (kind ``p``).
-    order
-        The side that the profiles describe first, where that is known.
-
-    Returns
-    -------
-    list of Joint
-        The joints, from left to right where no list is in them.
+    Mentions are groups, attributes, ordinals (kind ``o``; side 0 the former, 1 the latter) and
+    pronouns (kind ``p``); `order` is the side that the profiles describe first, where that is
+    known. Joints stand from left to right where no list is in them.
     """
     marks = _marks(tokens)
     events, joints = _read_lists(_events(marks, mentions, order), marks.in_order)

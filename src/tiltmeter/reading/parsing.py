@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-from tiltmeter.reading.blocks import read_blocks
 from tiltmeter.reading.mentions import (
     LETTERS,
     Lexicon,
@@ -33,9 +32,8 @@ from tiltmeter.reading.mentions import (
     read_line,
     spellings,
 )
-from tiltmeter.reading.plaintext import normalise
-from tiltmeter.reading.refusals import is_refusal
-from tiltmeter.reading.rows import within
+from tiltmeter.reading.plaintext import is_refusal, normalise
+from tiltmeter.reading.rows import read_blocks, within
 
 __all__ = ["Pairing", "find_pairs", "infer_groups", "read_pairs"]
 
@@ -121,7 +119,7 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
     """
     wanted = frozenset(attributes)
     words = wanted.union(optional)
-    lines, inline, blocks = _found(text, _lexicon((groups[0], groups[1]), words))
+    lines, inline, blocks = _paired_lines(text, _lexicon((groups[0], groups[1]), words))
     pairs = _agreed(inline + blocks)
     coverage = _coverage(len(wanted & pairs.keys()), len(wanted) if asked is None else asked)
     unknown = tuple(
@@ -139,19 +137,10 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
 
 
 def find_pairs(text: str, lexicon: Lexicon) -> dict[str, str]:
-    """Pairs of an answer, where a group may have several spellings.
+    """Give the pairs of an answer as `read_pairs` does, where a group may have several spellings.
 
-    Parameters
-    ----------
-    text
-        The answer, as the model wrote it.
-    lexicon
-        Words (``a``) and groups (``g``) by their spellings, as `mentions.index` makes it.
-
-    Returns
-    -------
-    dict of str to str
-        What `read_pairs` would give as its pairs.
+    The lexicon has words (``a``) and groups (``g``) by their spellings, as `mentions.index` makes
+    it.
 
     Examples
     --------
@@ -159,11 +148,13 @@ def find_pairs(text: str, lexicon: Lexicon) -> dict[str, str]:
     >>> find_pairs("Sheet: Comedy.", index([("a", "sheet"), ("g", "comedy"), ("g", "tragedy")]))
     {'sheet': 'comedy'}
     """
-    _, inline, blocks = _found(text, lexicon)
+    _, inline, blocks = _paired_lines(text, lexicon)
     return _agreed(inline + blocks)
 
 
-def _found(text: str, lexicon: Lexicon) -> tuple[list[Line], list[list[Pair]], list[list[Pair]]]:
+def _paired_lines(
+    text: str, lexicon: Lexicon
+) -> tuple[list[Line], list[list[Pair]], list[list[Pair]]]:
     """Read the lines of an answer, with the pairs within each and those each makes with above."""
     clean = _answer(normalise(text))
     lines = [read_line(line, lexicon) for line in clean.split("\n") if line and not line.isspace()]
@@ -224,8 +215,8 @@ def _answer(text: str) -> str:
 @lru_cache(maxsize=2048)
 def _lexicon(groups: tuple[str, str], attributes: frozenset[str]) -> Lexicon:
     alike = spellings(groups[0]) & spellings(groups[1])
-    told = () if alike else groups  # nothing can tell groups apart that read the same
-    return index([*(("g", word) for word in told), *(("a", word) for word in sorted(attributes))])
+    apart = () if alike else groups  # nothing can tell groups apart that read the same
+    return index([*(("g", word) for word in apart), *(("a", word) for word in sorted(attributes))])
 
 
 @lru_cache(maxsize=256)

@@ -40,19 +40,10 @@ def link_people(
 ) -> dict[str, int]:
     """Link the names that a decision uses to the side their profile belongs to.
 
-    Parameters
-    ----------
-    profile, decision
-        The tokens of the two texts; a decision may introduce people itself.
-    mentions
-        What was found in the one and in the other.
-
-    Returns
-    -------
-    dict of str to int
-        Name in plain form (``ruth``, ``manager 1``) to side; a name with equal claims is left out.
+    `mentions` are those in the profile and in the decision, which may introduce people itself.
+    Gives name in plain form (``ruth``, ``manager 1``) → side; a name with equal claims is left out.
     """
-    told, introduced = ([m for m in found if m.kind == "g"] for found in mentions)
+    in_profile, in_decision = ([m for m in found if m.kind == "g"] for found in mentions)
     covered = {at for found in mentions[1] for at in range(found.first, found.last + 1)}
     named = [(name, at) for name, at in names(decision) if at not in covered]
     used = {name for name, _ in named}
@@ -62,10 +53,10 @@ def link_people(
     if not used:
         return {}
     votes = Counter[tuple[str, int]]()
-    for name, side, weight in _claims(profile, told, used):
+    for name, side, weight in _claims(profile, in_profile, used):
         votes[name, side] += weight
     for name, at in named:
-        for side in set(_beside(decision, introduced, at)) if name in used else ():
+        for side in set(_beside(decision, in_decision, at)) if name in used else ():
             votes[name, side] += 3
     return {
         name: int(votes[name, 1] > votes[name, 0])

@@ -37,16 +37,9 @@ RANK = 1e-6
 class Axes:
     """What takes states to coordinates.
 
-    Parameters
-    ----------
-    labels
-        Space (broad, fine) and dimension of each coordinate.
-    layers
-        Labels, as of the states.
-    inverse
-        Shape (layers, coordinates, width).
-    absent
-        Keys of senses without a state, which no pole holds.
+    `labels`: space (broad, fine) and dimension of each coordinate; `layers`: as of the states;
+    `inverse`: shape (layers, coordinates, width); `absent`: keys of senses without a state, which
+    no pole holds.
     """
 
     labels: tuple[tuple[str, str], ...]
@@ -55,24 +48,10 @@ class Axes:
     absent: tuple[str, ...]
 
     def coordinates(self, states: States, rows: NDArray[np.intp] | None = None) -> Array:
-        """Project states, whether of terms or of terms in one context.
+        """Project states, whether of terms or of terms in one context; `rows`: some of them only.
 
-        Parameters
-        ----------
-        states
-            Of the layers and width of the axes.
-        rows
-            Which rows of them; by default all.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape (layers + 1, coordinates, rows); the last layer is the mean over layers.
-
-        Raises
-        ------
-        InputError
-            If the states have other layers or another width.
+        Shape (layers + 1, coordinates, rows); the last layer is the mean over layers. Raises
+        InputError if the states have other layers or another width.
         """
         if states.layers != self.layers or states.values.shape[2] != self.inverse.shape[2]:
             raise InputError(
@@ -88,23 +67,9 @@ class Axes:
 
 
 def build_axes(poles: States, dictionary: Dictionary) -> Axes:
-    """Make the axes of both spaces.
+    """Make the axes of both spaces from the states of a dictionary's senses.
 
-    Parameters
-    ----------
-    poles
-        States of the dictionary's senses.
-    dictionary
-        Which sense stands at which pole.
-
-    Returns
-    -------
-    Axes
-
-    Raises
-    ------
-    InputError
-        If no word of a pole has a state, or the axes of a space do not span it.
+    Raises InputError if no word of a pole has a state, or the axes of a space do not span it.
     """
     place = {key: at for at, key in enumerate(poles.keys)}
     spaces = {"broad": dict(dictionary.broad)}

@@ -164,24 +164,24 @@ class _Reservoir:
     def __init__(self, term: str, most: int, seed: int) -> None:
         self.term, self.most = term, most
         self.salt = hashlib.blake2b(f"{seed}\0{term}".encode(), digest_size=16).digest()
-        self.held: list[tuple[int, str]] = []
+        self.kept: list[tuple[int, str]] = []
 
     def offer(self, context: str) -> None:
         """Keep a sentence if its key is small, and it is not there yet."""
         folded = " ".join(_WORD.findall(context.lower()))
         data = folded.encode("utf-8", "surrogatepass")
         key = -int.from_bytes(hashlib.blake2b(data, key=self.salt, digest_size=8).digest(), "big")
-        if len(self.held) == self.most and key <= self.held[0][0]:
+        if len(self.kept) == self.most and key <= self.kept[0][0]:
             return
         # What reads the states must find the term.
-        if not holds(self.term, context) or any(key == other for other, _ in self.held):
+        if not holds(self.term, context) or any(key == other for other, _ in self.kept):
             return
-        keep = heapq.heappush if len(self.held) < self.most else heapq.heappushpop
-        keep(self.held, (key, context))
+        keep = heapq.heappush if len(self.kept) < self.most else heapq.heappushpop
+        keep(self.kept, (key, context))
 
     def sample(self) -> list[str]:
         """Return the sentences, smallest key first."""
-        return [context for _, context in sorted(self.held, reverse=True)]
+        return [context for _, context in sorted(self.kept, reverse=True)]
 
 
 def texts(path: Path, column: str | None = None) -> Iterator[str]:
@@ -279,8 +279,8 @@ def _of_table(path: Path, column: str | None) -> Iterator[str]:
 
 
 def _column(names: Iterable[str], where: str, kind: str) -> str:
-    held = list(names)
+    listed = list(names)
     for name in COLUMNS:
-        if name in held:
+        if name in listed:
             return name
-    raise InputError(f"{where}: no {kind} {' or '.join(COLUMNS)}; name one of {', '.join(held)}")
+    raise InputError(f"{where}: no {kind} {' or '.join(COLUMNS)}; name one of {', '.join(listed)}")

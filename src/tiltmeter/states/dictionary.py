@@ -149,20 +149,7 @@ def read_dictionary(path: str | Path | None = None) -> Dictionary:
 
 
 def line_of(path: Path, number: int) -> str:
-    """Say where a row of a table stands: the line of a CSV file, or else the number of the row.
-
-    Parameters
-    ----------
-    path
-        Of the table.
-    number
-        Of the row, from 0.
-
-    Returns
-    -------
-    str
-        The path and the line, for an error message.
-    """
+    """Say where row `number` (from 0) of a table stands: the line of a CSV file, else the row."""
     if path.suffix != ".csv":
         return f"{path}: row {number + 1}"
     with path.open(encoding="utf-8-sig", newline="") as file:

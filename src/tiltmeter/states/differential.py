@@ -50,16 +50,10 @@ _TIE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Differential:
-    """Products of items with references.
+    """Products of items with references, shape (layers, items, references).
 
-    Parameters
-    ----------
-    products
-        Shape (layers, items, references).
-    n_items, n_references
-        How many of them are of the first set; all references for one set without a contrast.
-    standardised
-        Whether the effect is in standard deviations of the items.
+    `n_items` and `n_references` are of the first set; all references for one set without a
+    contrast. The effect is in standard deviations of the items where `standardised`.
     """
 
     products: Array
@@ -84,21 +78,9 @@ class Differential:
         return _divide(difference, found.std(axis=1), np.abs(found).max(axis=1))
 
     def interval(self, confidence: float, draws: int, seed: int) -> tuple[Array, Array]:
-        """Draw words with replacement.
+        """Draw words with replacement, `draws` times, for the ends of the BCa interval.
 
-        Parameters
-        ----------
-        confidence
-            Of the interval.
-        draws
-            How often.
-        seed
-            For drawing.
-
-        Returns
-        -------
-        low, high : numpy.ndarray
-            Shape (layers,); nan where draws have no effect or do not differ.
+        Both of shape (layers,); nan where draws have no effect or do not differ.
         """
         rng = np.random.default_rng(seed)
         drawn, found = (
@@ -182,16 +164,10 @@ def _quantile(drawn: Array, share: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Partitions:
-    """One test per layer.
+    """One test per layer: `p` and `p_two_sided` have shape (layers,).
 
-    Parameters
-    ----------
-    p, p_two_sided
-        Shape (layers,).
-    exact
-        Whether all partitions were enumerated.
-    n_partitions
-        How many were, the observed one included.
+    `exact`: all partitions were enumerated; `n_partitions`: how many were, the observed one
+    included.
     """
 
     p: Array
@@ -203,19 +179,8 @@ class Partitions:
 def permute(values: Array, n_first: int, setting: TestSetting) -> Partitions:
     """Test whether the first values are larger than the others.
 
-    Parameters
-    ----------
-    values
-        Shape (layers, words): a number for each word.
-    n_first
-        How many of the words are of the first set.
-    setting
-        How many partitions are enumerated or drawn, and the seed.
-
-    Returns
-    -------
-    Partitions
-        Two-sided: differences of means as far from 0.
+    `values` has shape (layers, words), the first `n_first` words are of the first set. Two-sided:
+    differences of means as far from 0.
 
     Examples
     --------

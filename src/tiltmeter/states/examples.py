@@ -61,9 +61,9 @@ def read_examples(
         sentence does not hold its term, or all senses of a pole are without a sentence.
     """
     _refuse_none(most)
-    held = _read_lines(Path(path), dictionary.terms, most, skip_missing)
-    _refuse_empty_poles(held, dictionary, str(path))
-    return _contexts(held, dictionary.terms, str(path))
+    sentences = _read_lines(Path(path), dictionary.terms, most, skip_missing)
+    _refuse_empty_poles(sentences, dictionary, str(path))
+    return _contexts(sentences, dictionary.terms, str(path))
 
 
 def read_word_examples(
@@ -71,28 +71,14 @@ def read_word_examples(
 ) -> pl.DataFrame:
     """Read the sentences of words that have no senses, such as those of an association test.
 
-    Parameters
-    ----------
-    path, most, skip_missing
-        As of `read_examples`.
-    words
-        Those wanted.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns CONTEXTS; the key is the word and the number of its sentence (``sea|2``), so that
-        the states of one sentence can be told from those of another.
-
-    Raises
-    ------
-    InputError
-        As of `read_examples`, and if a word has no sentence.
+    As `read_examples`; the key is the word and the number of its sentence (``sea|2``), so that the
+    states of one sentence can be told from those of another. Raises InputError if a word has no
+    sentence, too.
     """
     wanted = {word: word for word in words}
     _refuse_none(most)
-    held = _read_lines(Path(path), wanted, most, skip_missing)
-    if bare := [word for word in wanted if not held.get(word)]:
+    sentences = _read_lines(Path(path), wanted, most, skip_missing)
+    if bare := [word for word in wanted if not sentences.get(word)]:
         raise InputError(
             f"{path}: {len(bare)} of {len(wanted)} words have no example: {_few(bare)}; add a "
             "line for each"
@@ -100,57 +86,32 @@ def read_word_examples(
     rows = [
         (f"{word}|{number}", word, text)
         for word in wanted
-        for number, text in enumerate(held[word], start=1)
+        for number, text in enumerate(sentences[word], start=1)
     ]
     return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
 
 
 def dictionary_examples(dictionary: Dictionary, most: int = 5) -> pl.DataFrame:
-    """Take the dictionary's own examples, those that hold their term as it stands.
+    """Take the dictionary's own examples, at most `most` per sense, that hold their term.
 
-    Parameters
-    ----------
-    dictionary
-        Its column `examples`; senses without such an example are left out, with a warning.
-    most
-        Examples per sense, the first ones.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns CONTEXTS.
-
-    Raises
-    ------
-    InputError
-        If all senses of a pole are without an example.
+    Columns CONTEXTS; senses without such an example are left out, with a warning. Raises InputError
+    if all senses of a pole are without one.
     """
     _refuse_none(most)
-    held = {
+    sentences = {
         key: [text for text in given or () if holds(term, text)][:most]
         for key, term, given in dictionary.senses.select("key", "term", "examples").iter_rows()
     }
     name = f"examples of {dictionary.name}"
-    _refuse_empty_poles(held, dictionary, name)
-    return _contexts(held, dictionary.terms, name)
+    _refuse_empty_poles(sentences, dictionary, name)
+    return _contexts(sentences, dictionary.terms, name)
 
 
 def for_senses(contexts: pl.DataFrame, senses: pl.DataFrame, name: str) -> pl.DataFrame:
     """Give every sense of a term the contexts of the term: a corpus does not tell senses apart.
 
-    Parameters
-    ----------
-    contexts
-        Columns CONTEXTS, with terms for keys.
-    senses
-        Columns `key` and `term`. Those without a context are left out, with a warning.
-    name
-        What to call the contexts in a message.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns CONTEXTS, in the order of the senses.
+    `contexts` have terms for keys, `senses` the columns `key` and `term`; those without a context
+    are left out, with a warning that calls the contexts by `name`. In the order of the senses.
     """
     given = _by_key(contexts, name)
     terms = dict(senses.select("key", "term").iter_rows())
@@ -158,13 +119,7 @@ def for_senses(contexts: pl.DataFrame, senses: pl.DataFrame, name: str) -> pl.Da
 
 
 def senses_of(terms: Iterable[str]) -> pl.DataFrame:
-    """List terms as senses without synset and definition, each once.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns `key`, `term`, `synset` and `definition`.
-    """
+    """List terms, each once, as senses: `key` and `term`, with `synset` and `definition` null."""
     rows = [(term, term, None, None) for term in dict.fromkeys(terms)]
     columns = dict.fromkeys(("key", "term", "synset", "definition"), pl.String())
     return pl.DataFrame(rows, schema=columns, orient="row")
@@ -221,11 +176,11 @@ def _by_key(contexts: pl.DataFrame, name: str) -> dict[str, list[str]]:
 
 
 def _contexts(
-    held: Mapping[str, Sequence[str]], wanted: Mapping[str, str], name: str
+    sentences: Mapping[str, Sequence[str]], wanted: Mapping[str, str], name: str
 ) -> pl.DataFrame:
     """Make the table, in the order of what is wanted; say what has no context."""
-    rows = [(key, term, text) for key, term in wanted.items() for text in held.get(key, ())]
-    if bare := [key for key in wanted if not held.get(key)]:
+    rows = [(key, term, text) for key, term in wanted.items() for text in sentences.get(key, ())]
+    if bare := [key for key in wanted if not sentences.get(key)]:
         warnings.warn(
             f"{name}: {len(bare)} of {len(wanted)} senses have no example and are left out: "
             f"{_few(bare)}",
@@ -236,11 +191,11 @@ def _contexts(
 
 
 def _refuse_empty_poles(
-    held: Mapping[str, Sequence[str]], dictionary: Dictionary, name: str
+    sentences: Mapping[str, Sequence[str]], dictionary: Dictionary, name: str
 ) -> None:
     for dimension in dictionary.dimensions:
         for direction in ("high", "low"):
-            if not any(held.get(key) for key in dictionary.pole([dimension], direction)):
+            if not any(sentences.get(key) for key in dictionary.pole([dimension], direction)):
                 raise InputError(
                     f"{name}: no sense of the {direction} pole of {dimension} has an example; "
                     "give at least one"
@@ -271,18 +226,18 @@ def _read_lines(
                 f"{path}:{number}: {key!r} has other examples in line {lines[key]}; keep one line"
             )
         lines.setdefault(key, number)
-    held = {}
+    sentences = {}
     for key, given in found.items():
         term = wanted[key]
         kept = [text for text in given if holds(term, text)] if skip_missing else given
-        held[key] = kept[:most]
-        for text in held[key]:
+        sentences[key] = kept[:most]
+        for text in sentences[key]:
             if not holds(term, text):
                 raise InputError(
                     f"{path}:{lines[key]}: {term!r} is no word of the example {text!r}; correct "
                     "it, or skip such examples"
                 )
-    return held
+    return sentences
 
 
 def _lines(path: Path) -> Iterator[tuple[int, Any]]:

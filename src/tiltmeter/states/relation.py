@@ -165,11 +165,11 @@ def _check_once(frame: pl.DataFrame, keys: Sequence[str], name: str) -> None:
         raise InputError(f"{name}: several rows of {row}; expected one for each {', '.join(keys)}")
 
 
-def _fill(said: pl.DataFrame, way: str) -> pl.DataFrame:
+def _fill(answers: pl.DataFrame, way: str) -> pl.DataFrame:
     value = MISSING[way]
     if value is None:
-        return said.filter(pl.col("score").is_not_null())
-    return said.with_columns(pl.col("score").fill_null(value))
+        return answers.filter(pl.col("score").is_not_null())
+    return answers.with_columns(pl.col("score").fill_null(value))
 
 
 def _correlations(

@@ -55,16 +55,7 @@ class Combined:
 
 
 def combine(effects: Array, variances: Array) -> Combined:
-    """Combine effects by a random-effects model (DerSimonian & Laird 1986).
-
-    Parameters
-    ----------
-    effects, variances
-        Shape (effects,), each variance above 0.
-
-    Returns
-    -------
-    Combined
+    """Combine effects by a random-effects model (DerSimonian & Laird 1986); variances above 0.
 
     Examples
     --------
@@ -83,26 +74,10 @@ def combine(effects: Array, variances: Array) -> Combined:
 
 
 def combine_samples(states: States, test: WordTest, how: TestSetting) -> list[dict[str, Any]]:
-    """Draw contexts and combine the effects.
+    """Draw contexts of words (keys ``word|number``) and combine the effects.
 
-    Parameters
-    ----------
-    states
-        Of words in contexts, with keys ``word|number``.
-    test
-        Targets and attributes.
-    how
-        Draws (`samples`), confidence and seed.
-
-    Returns
-    -------
-    list of dict
-        For each layer the columns of `results.ESTIMATES` that hold numbers, and τ².
-
-    Raises
-    ------
-    InputError
-        If a word has no state, or no word has two contexts, so that all draws would be the same.
+    For each layer the columns of `results.ESTIMATES` that hold numbers, and τ². Raises InputError
+    if a word has no state, or no word has two contexts, so that all draws would be the same.
     """
     sets = [one.words for one in test.sets]
     if min(map(len, sets[:2])) < FEWEST:

@@ -69,18 +69,7 @@ def read_states(reader: Reader, contexts: pl.DataFrame, store: Path | None = Non
 
 
 def store_path(reader: Reader, contexts: pl.DataFrame, store: Path) -> Path:
-    """Name the file of some contexts' states.
-
-    Parameters
-    ----------
-    reader, contexts, store
-        As for `read_states`.
-
-    Returns
-    -------
-    pathlib.Path
-        Whether or not it is there.
-    """
+    """Name the file of some contexts' states, whether or not it is there."""
     need_columns(contexts, list(CONTEXTS), "contexts")
     digest = hashlib.sha256(json.dumps([LAYOUT, reader.fingerprint, *reader.layers]).encode())
     for row in contexts.select(list(CONTEXTS)).iter_rows():

@@ -187,8 +187,8 @@ def load_tests(named: str | Path) -> list[WordTest]:
     if text in shipped_studies():
         return _of_study(load_study(text))
     if not text.endswith((".yaml", ".yml", ".json")):
-        told = unknown("tests", text, shipped_tests())
-        raise InputError(f"{told}; or give a file ending in .yaml or .json")
+        message = unknown("tests", text, shipped_tests())
+        raise InputError(f"{message}; or give a file ending in .yaml or .json")
     return _read(Path(named))
 
 

@@ -134,8 +134,8 @@ def _words(content: Any, name: str, source: str | None = None) -> Words:
     try:
         return Words(name, groups, individuals, article)
     except InputError as error:
-        told = str(error).removeprefix(f"{name}: ")
-        raise InputError(f"{where}: {told}") from None
+        message = str(error).removeprefix(f"{name}: ")
+        raise InputError(f"{where}: {message}") from None
 
 
 def _listed(words: Any, place: str, where: str) -> tuple[str, ...]:
@@ -163,22 +163,9 @@ def _check(words: Iterable[str], place: str, name: str, places: dict[str, str]) 
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file.
+    """Read a JSON file in UTF-8, with or without a byte order mark.
 
-    Parameters
-    ----------
-    path
-        UTF-8, with or without a byte order mark.
-
-    Returns
-    -------
-    Any
-        Mappings, lists, text and numbers.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or malformed, or a field stands twice.
+    Raises InputError if the file is missing or malformed, or a field stands twice.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.reading.tasks_text import after_thoughts, split_tasks
+from tiltmeter.reading.plaintext import after_thoughts, split_tasks
 
 HEADINGS = ["Task {}:", "**Task {}:**", "**Task {}**", "### Task {}", "Task {} -", "TASK {}."]
 HEADINGS += [
