@@ -6,7 +6,9 @@ from html.parser import HTMLParser
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
+from tiltmeter.cli.report import command
 from tiltmeter.errors import InputError
 from tiltmeter.report import write_report
 
@@ -112,6 +114,20 @@ def test_the_answer_stands_first_and_in_words(page):
     brief = page[page.index('id="brief-1"') : page.index("<nav")]
     assert re.search(r"In \d+ of 21 stereotypes the answers leaned", brief)
     assert "mode structured" in brief and "mode free" in brief
+
+
+def test_every_table_is_written_as_csv_where_that_is_asked(make_results, tmp_path, monkeypatch):
+    directory, folder = make_results(keys=["age"]), tmp_path / "csv"
+    monkeypatch.setattr("tiltmeter.audits.tabulating.tabulate", lambda *_: None)
+    monkeypatch.setattr("tiltmeter.report.write_report", lambda _: directory / "report.html")
+    done = CliRunner().invoke(command, [str(directory), "--csv", str(folder)])
+    names = {path.stem for path in directory.glob("*.parquet")}
+    assert (done.exit_code, done.exception) == (0, None)
+    assert done.output.splitlines()[-1] == f"{len(names)} tables: {folder}"
+    assert {path.name for path in folder.iterdir()} == {f"{name}.csv" for name in names}
+    words = pl.read_parquet(directory / "words.parquet")
+    read = pl.read_csv(folder / "words.csv", schema=words.schema)
+    assert read.equals(words) and "null" in read["attribute"].to_list()
 
 
 def test_figures_are_files_too(results):

@@ -120,10 +120,7 @@ def test_only_the_works_that_were_used_are_cited(part, made):
     assert not any("Mu, J." in one.citation for one in state_part(made).sources)
 
 
-def test_tables_and_figures_lie_beside_the_report(inside_results):
-    for name in WRITTEN:
-        written = pl.read_parquet(inside_results / "tables" / f"{name}.parquet")
-        assert written.equals(pl.read_parquet(inside_results / f"{name}.parquet"))
+def test_figures_lie_beside_the_report(inside_results):
     for suffix in ("svg", "png"):
         figure = inside_results / "figures" / f"representation-profile-2.{suffix}"
         assert figure.stat().st_size > 2000

@@ -22,15 +22,22 @@ from tiltmeter.report.drawing.figures import Figure, as_svg, write_figures
 from tiltmeter.report.drawing.theme import stylesheet
 from tiltmeter.report.networks.part import network_part
 from tiltmeter.report.prose import visible
-from tiltmeter.report.sections import Part
+from tiltmeter.report.sections import Part, Term
 from tiltmeter.report.states.part import state_part
-from tiltmeter.report.tables import write_tables
-from tiltmeter.results.directory import Results
+from tiltmeter.results.directory import TABLES, Results
 
 __all__ = ["FAMILIES", "rendered", "write_figure_page", "write_report"]
 
 #: Each makes the part of its family; None where a directory has none of its tables.
 FAMILIES = (answer_part, network_part, state_part)
+
+#: The files of a results directory, and what is in them.
+FILES = {
+    "plan.json": "what was asked, of which models, and how",
+    "networks.json": "which networks were measured, and how",
+    "states.json": "which models were read, and how",
+    **{f"{name}.parquet": table.meaning for name, table in TABLES.items()},
+}
 
 
 def write_report(directory: str | Path | Results, *, title: str | None = None) -> Path:
@@ -42,7 +49,7 @@ def write_report(directory: str | Path | Results, *, title: str | None = None) -
         Holds ``plan.json`` and ``estimates.parquet``, or tables about association networks, or
         tables about representation, or any mix of these; sections whose tables are missing are
         left out. The report goes to ``report.html`` in it, figures as SVG and PNG to
-        ``figures/``, tables as CSV and parquet to ``tables/``.
+        ``figures/``.
     title
         The title of the report; by default made of the models or networks.
 
@@ -70,8 +77,6 @@ def write_report(directory: str | Path | Results, *, title: str | None = None) -
             "written"
         )
     drawings = write_figures([f for part in parts for f in part.figures()], path / "figures")
-    frames = {name: frame for part in parts for name, frame in part.frames.items()}
-    write_tables(frames, path / "tables")
     about = {
         "title": title or parts[0].headline,
         "plan": parts[0].plan,
@@ -79,7 +84,7 @@ def write_report(directory: str | Path | Results, *, title: str | None = None) -
         "several": len([leaf for part in parts for leaf in part.leaves()]) > 1,
         "in_brief": _in_brief(parts),
         "figure_names": list(drawings),
-        "tables": list(frames),
+        "files": [Term(*file) for file in FILES.items() if (path / file[0]).is_file()],
     }
     report = path / "report.html"
     page = rendered("report.html.j2", drawings, about)

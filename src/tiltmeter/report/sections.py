@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -136,10 +136,6 @@ class Part:
         What to cite.
     setting
         What it takes to reproduce it.
-    files
-        The files beside the report, and what is in them.
-    frames
-        Name → table to write beside the report.
     parts
         Its branches.
     """
@@ -159,8 +155,6 @@ class Part:
     notes: tuple[Passage, ...] = ()
     sources: tuple[Source, ...] = ()
     setting: tuple[Term, ...] = ()
-    files: tuple[Term, ...] = ()
-    frames: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
 
     def leaves(self) -> Iterator[Part]:

@@ -1,14 +1,12 @@
-"""The tables of a report: frames for the files, and the same as captioned text for the page."""
+"""The tables of a report, as captioned text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
-import polars.selectors as cs
 
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (
@@ -24,8 +22,8 @@ from tiltmeter.report.prose import (
 )
 
 __all__ = ["Cell", "FROM", "Render", "Table", "brief_table", "category_table", "count",
-           "estimate_table", "naive_table", "order_table", "render_table", "word_table",
-           "write_tables"]  # fmt: skip
+           "estimate_table", "naive_table", "order_table", "render_table",
+           "word_table"]  # fmt: skip
 
 Render = Callable[[Mapping[str, Any]], str]
 Align = Literal["head", "number", "text", "verdict"]
@@ -206,15 +204,6 @@ def word_table(frame: pl.DataFrame, caption: str) -> Table:
             Column("Most often to the default group", lambda r: r["default"], "text"),
         ],
     )
-
-
-def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
-    """Write each table as CSV and parquet; a null is an empty field, the word "null" a word."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lists = cs.by_dtype(pl.List(pl.String)).list.join(" | ")
-    for name, frame in tables.items():
-        frame.with_columns(lists).write_csv(folder / f"{name}.csv")
-        frame.write_parquet(folder / f"{name}.parquet")
 
 
 def render_table(

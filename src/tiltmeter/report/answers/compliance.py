@@ -121,7 +121,7 @@ def _table(frame: pl.DataFrame, plan: Plan) -> Table:
             marginalized=pl.lit("all"),
             default=pl.lit("all"),
         )
-        caption += " Summed over group words; the file compliance has each pair."
+        caption += " Summed over group words; compliance.parquet has each pair."
     words = Column(
         "Group words", lambda r: f"{r['marginalized'] or '–'} / {r['default'] or '–'}", "head"
     )

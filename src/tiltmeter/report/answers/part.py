@@ -120,12 +120,6 @@ def answer_part(directory: Path) -> Part | None:
         notes=_notes(plan),
         sources=tuple(Source(o["citation"], o["bibtex"]) for o in plan.sources() if o["citation"]),
         setting=_setting(plan),
-        files=(
-            Term(
-                "plan.json, responses.parquet, scores.parquet",
-                "the run, every answer and every score",
-            ),
-        ),
         parts=tuple(
             Part(
                 key=f"part-{place}",

@@ -115,7 +115,7 @@ def heat_maps(networks: Networks) -> tuple[list[Figure], str]:
     left = len(parts) - len(shown)
     note = (
         f"{left} of {len(parts)} heat maps are left out, for their size or number; "
-        "tables/network_activations has every value."
+        "network_activations.parquet has every value."
         if left
         else ""
     )

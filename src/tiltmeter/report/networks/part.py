@@ -112,16 +112,9 @@ def network_part(directory: Path) -> Part | None:
         sources=(Source(study.text("citation"), study.text("bibtex")),)
         * bool(study.text("citation")),
         setting=_setting(networks),
-        files=(
-            Term(
-                "networks.json, network*.parquet", "what was compared, and the tables as measured"
-            ),
-        ),
-        frames=networks.written,
     )
 
 
-_FILES = "what was compared, and the tables as measured"
 _DEFAULTS = {
     "time_steps": "twice the diameter of each network",
     "norm": "as the study says of each identity",

@@ -48,21 +48,19 @@ _DETAILS = tuple(name for name, table in TABLES.items() if table.family == "netw
 
 @dataclass(frozen=True)
 class Networks:
-    """The tables about networks, fit to be shown and as they were read.
+    """The tables about networks, fit to be shown.
 
     `directory`: where they stand.
     `facts`: ``networks.json``; empty where there is none.
     `names`: the networks, in the order they were given.
     `tables`: name → rows, names and words fit to be shown: the detail tables, and the
         estimates as `frames.estimate_frames` sets them out.
-    `written`: the same as they were read, those with rows.
     """
 
     directory: Path
     facts: Plan
     names: tuple[str, ...]
     tables: Mapping[str, pl.DataFrame]
-    written: Mapping[str, pl.DataFrame]
 
     @property
     def marks(self) -> dict[str, str]:
@@ -120,10 +118,9 @@ def read_networks(directory: str | Path) -> Networks | None:
     Raises InputError if a table or ``networks.json`` is malformed.
     """
     path = Path(directory)
-    whole = pl.DataFrame(schema=ESTIMATES)
+    estimates = pl.DataFrame(schema=ESTIMATES)
     if (path / "estimates.parquet").is_file():
-        whole = read_estimates(path)
-    estimates = whole.filter(family="networks")
+        estimates = read_estimates(path).filter(family="networks")
     details = {name: read_detail(path, name) for name in _DETAILS}
     if not any((path / f"{name}.parquet").is_file() for name in _DETAILS) and estimates.is_empty():
         return None
@@ -136,11 +133,6 @@ def read_networks(directory: str | Path) -> Networks | None:
         facts=facts,
         names=tuple(dict.fromkeys(told.values())),
         tables={name: _shown(frame, told, name) for name, frame in read.items()},
-        written={
-            name: frame
-            for name, frame in {"estimates": whole, **details}.items()
-            if not frame.is_empty()
-        },
     )
 
 

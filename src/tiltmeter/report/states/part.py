@@ -136,13 +136,6 @@ def state_part(directory: Path) -> Part | None:
         limits=LIMITS,
         sources=tuple(map(Source, _sources(inside))),
         setting=_setting(inside.facts),
-        files=(
-            Term(
-                "states.json, estimates.parquet, state_*.parquet",
-                "what was read, the estimates and the details behind them",
-            ),
-        ),
-        frames=inside.written,
     )
 
 

@@ -111,7 +111,7 @@ def _left_out(parts: list[tuple[str, str, pl.DataFrame]]) -> tuple[str, ...]:
         return ()
     return (
         f"Drawn are the first {MOST_READINGS} of {most} ways of reading a model; "
-        "tables/estimates has all.",
+        "estimates.parquet has all.",
     )
 
 

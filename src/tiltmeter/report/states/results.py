@@ -54,7 +54,7 @@ _SIZES = ("n_first", "n_second", "n_toward", "n_against")
 
 @dataclass(frozen=True)
 class Representation:
-    """Estimates of hidden states, fit to be shown and as they were read.
+    """Estimates of hidden states, fit to be shown.
 
     `directory`: where they stand.
     `facts`: ``states.json``; empty where there is none.
@@ -62,14 +62,12 @@ class Representation:
     `tables`: ``profiles``, ``differences``, ``terms``, ``directions``, ``associations``,
         ``relations`` and ``fits``: a row per estimate, what its methods say side by side, texts fit
         to be shown.
-    `written`: the tables as they were read, those with rows.
     """
 
     directory: Path
     facts: Plan
     names: tuple[str, ...]
     tables: Mapping[str, pl.DataFrame]
-    written: Mapping[str, pl.DataFrame]
 
     def of_models(self, table: str) -> list[tuple[str, pl.DataFrame]]:
         """Give the rows of each model, in their order."""
@@ -89,8 +87,7 @@ def read_representation(directory: str | Path) -> Representation | None:
     path = Path(directory)
     if not (path / "estimates.parquet").is_file():
         return None
-    estimates = read_estimates(path)
-    own = estimates.filter(family="states")
+    own = read_estimates(path).filter(family="states")
     if own.is_empty():
         return None
     facts = read_plan(path / FACTS) if (path / FACTS).is_file() else Plan({}, {}, {}, {})
@@ -101,13 +98,11 @@ def read_representation(directory: str | Path) -> Representation | None:
     told = shown_names(_plain_first([*models, *_words(frames.values())]), _UNNAMED, _LONGEST)
     tables = {name: _shown(frame, told) for name, frame in frames.items()}
     known = set().union(*(frame["model"] for frame in tables.values()))
-    written = {"estimates": estimates, **details}
     return Representation(
         directory=path,
         facts=facts,
         names=tuple(name for name in dict.fromkeys(told[m] for m in models) if name in known),
         tables=tables,
-        written={name: frame for name, frame in written.items() if not frame.is_empty()},
     )
 
 
