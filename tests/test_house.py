@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,14 @@ def test_a_stage_imports_only_what_stands_to_its_left(room: str) -> None:
 def test_every_room_is_on_the_list() -> None:
     rooms = {p.stem for p in SRC.iterdir() if p.stem not in ("__init__", "__pycache__", "py")}
     assert {room for room in rooms if not room.startswith(".")} == set(LEFT_OF)
+
+
+def test_the_picture_in_the_docs_has_the_same_rules() -> None:
+    page = (SRC.parents[1] / "docs" / "house.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| .* \| ([\w, –]+) \|$", page, re.MULTILINE)
+    assert [(room, {*named.split(", ")} - {"–"}) for room, named in rows] == [
+        (room, left - {"errors"}) for room, left in LEFT_OF.items()
+    ]
 
 
 FLAT = {
