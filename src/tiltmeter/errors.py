@@ -27,6 +27,7 @@ __all__ = [
     "StudyError",
     "TiltmeterError",
     "TiltmeterWarning",
+    "as_names",
     "unknown",
 ]
 
@@ -57,6 +58,23 @@ class BudgetError(TiltmeterError):
 
 class TiltmeterWarning(UserWarning):
     """Nothing is wrong, but a user should know; the command line says it in one line."""
+
+
+def as_names(kind: str, given: object) -> tuple[str, ...]:
+    """Read one name, or a list of them.
+
+    Raises
+    ------
+    InputError
+        If they are no names, or there are none.
+    """
+    listed = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    for name in listed:
+        if not isinstance(name, str):
+            raise InputError(f"{kind}: expected a name or a list of names, not {name!r}")
+    if not listed:
+        raise InputError(f"{kind}: none given")
+    return listed
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from tiltmeter.asking.sessions import Outcome, ask_models
 from tiltmeter.audits.sizes import PlanOptions, sized_plan
 from tiltmeter.audits.state_directory import audit_states
 from tiltmeter.audits.tabulating import answered, tabulate
-from tiltmeter.errors import BudgetError
+from tiltmeter.errors import BudgetError, InputError, as_names
 from tiltmeter.instruments.catalogue import instrument as find_instrument
 from tiltmeter.instruments.design import Design
 from tiltmeter.models.opening import Connection, Generation, open_models
@@ -92,8 +92,11 @@ def draw(
     >>> trials["order"].sort().to_list()
     ['default_first', 'marginalized_first']
     """
+    how = Design() if design is None else design
+    if not isinstance(how, Design):
+        raise InputError(f"design: expected tiltmeter.Design(iterations=…, …), not {how!r}")
     return find_instrument(instrument).trials(
-        load_study(study), design or Design(), stereotypes=stereotypes, variations=variations
+        load_study(study), how, stereotypes=stereotypes, variations=variations
     )
 
 
@@ -158,15 +161,15 @@ def ask(
     >>> trials = draw("bai2025", Design(mode="forced", iterations=2), stereotypes="age")
     >>> responses = ask(trials, "tiltmeter/smollm2")  # doctest: +SKIP
     """
-    names = [models] if isinstance(models, str) else list(models)
+    given = as_names("models", models)
     frame = check(as_frame(trials, "trials"), TRIALS, "trials")
-    plan, how = _Trials(frame, names, generation or Generation()), asking or Asking()
-    opened = open_models(names, plan.generation, how.connection)
+    plan, how = _Trials(frame, given, generation or Generation()), asking or Asking()
+    opened = open_models(given, plan.generation, how.connection)
     with tempfile.TemporaryDirectory() as unkept:
         out = Path(directory) if directory is not None else Path(unkept) / "answers"
         claim(out, plan, created=_now())
         ask_models(frame, opened, out, how.budget, on_progress=how.on_progress, prices=how.prices)
-        return pl.concat(answered(frame, out, name) for name in names)
+        return pl.concat(answered(frame, out, name) for name in given)
 
 
 def ask_plan(plan: Plan, directory: Path, asking: Asking, command: str = "") -> Outcome:
@@ -230,10 +233,10 @@ def audit(  # noqa: PLR0913 - the options of an audit
     >>> results = audit("tiltmeter/smollm2")  # doctest: +SKIP
     >>> results.estimates.filter(level="model", method="clustered")  # doctest: +SKIP
     """
-    names = (models,) if isinstance(models, str) else tuple(models)
-    plan = sized_plan(size, names, options or PlanOptions())
-    out = Path(directory) if directory is not None else default_directory(names, size)
-    outcome = ask_plan(plan, out, asking or Asking(), f"tm.audit({names!r}, size={size!r})")
+    given = as_names("models", models)
+    plan = sized_plan(size, given, options or PlanOptions())
+    out = Path(directory) if directory is not None else default_directory(given, size)
+    outcome = ask_plan(plan, out, asking or Asking(), f"tm.audit({given!r}, size={size!r})")
     if not outcome.complete:
         why = outcome.stopped_by or outcome.last_error or "unanswered trials"
         raise BudgetError(

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.errors import InputError, StudyError, unknown
+from tiltmeter.errors import InputError, StudyError, as_names, unknown
 from tiltmeter.instruments.design import Design
 from tiltmeter.modes import MODES
 from tiltmeter.results import TRIALS, Measure
@@ -115,7 +115,7 @@ class Recorded:
     """Whether ``tiltmeter score`` passes other columns through."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Instrument:
     """One way to measure."""
 
@@ -161,6 +161,10 @@ class Instrument:
     """Of the inspect task: fields of `Design`, beside those that every task has."""
     place: int = 100
     """In lists and reports; the lowest comes first."""
+
+    def __repr__(self) -> str:
+        """Name it; its fields are functions."""
+        return f"<Instrument {self.name!r}>"
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -301,7 +305,7 @@ def _chosen(
 ) -> list[str]:
     if names is None:
         return default
-    listed = names.split(",") if isinstance(names, str) else list(names)
+    listed = names.split(",") if isinstance(names, str) else as_names(kind, names)
     chosen = list(dict.fromkeys(name.strip() for name in listed))
     for name in chosen:
         if name not in known:

@@ -79,7 +79,7 @@ def as_frame(table: object, name: str) -> pl.DataFrame:
     columns = getattr(table, "columns", None)
     if columns is None or not hasattr(table, "to_dict"):
         raise InputError(
-            f"{name}: a {type(table).__name__}; give a polars or pandas frame, or the path of a "
+            f"{name}: {type(table).__name__}; expected a polars or pandas frame, or the path of a "
             ".csv or .parquet table"
         )
     values: dict[str, list[object]] = table.to_dict(orient="list")

@@ -72,7 +72,7 @@ class Dictionary:
     """
 
     name: str
-    senses: pl.DataFrame
+    senses: pl.DataFrame = field(repr=False)
     broad: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -133,6 +133,12 @@ class Study(Strict):
     instruments: Instruments
     stereotypes: dict[Name, Stereotype] = Field(min_length=1)
 
+    def __repr__(self) -> str:
+        """Say which study this is; its fields take pages."""
+        return f"<Study {self.name!r}: {len(self.stereotypes)} stereotypes>"
+
+    __str__ = __repr__
+
     def words(self, stereotype: str, variation: str = "", dimension: str | None = None) -> Words:
         """Return the groups, and the attributes of a dimension or the stereotype's own."""
         own = self.stereotypes[stereotype].words(variation)
