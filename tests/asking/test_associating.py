@@ -36,8 +36,7 @@ from tiltmeter.asking.cues import Cues, read_cues
 from tiltmeter.asking.ledger import Ledger
 from tiltmeter.asking.rounds import Rounds, Tally
 from tiltmeter.errors import InputError, ModelError, PlanError
-from tiltmeter.models.opening import Connection, Generation
-from tiltmeter.models.providers import PROVIDERS, find_provider
+from tiltmeter.models.opening import PROVIDERS, Connection, Generation, find_provider
 from tiltmeter.networks.loading import read_associations
 from tiltmeter.results import records
 from tiltmeter.results.records import Journal

@@ -20,8 +20,7 @@ from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_a
 from tiltmeter.asking.ledger import Ledger
 from tiltmeter.asking.rounds import Call, Rounds, Tally
 from tiltmeter.errors import InputError
-from tiltmeter.models.opening import Connection, open_model
-from tiltmeter.models.providers import find_provider
+from tiltmeter.models.opening import Connection, find_provider, open_model
 from tiltmeter.reading.associates import read_associates
 from tiltmeter.results.records import Journal
 

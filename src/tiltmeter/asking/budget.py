@@ -19,7 +19,7 @@ import yaml
 
 from tiltmeter.errors import InputError
 from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.models.providers import find_provider
+from tiltmeter.models.opening import find_provider
 from tiltmeter.modes import MODES, TEXT
 
 __all__ = ["Budget", "Cost", "estimate_cost", "price"]

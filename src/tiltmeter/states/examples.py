@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.errors import InputError, TiltmeterWarning
-from tiltmeter.models.readers.terms import locate
+from tiltmeter.models.readers.states import locate
 from tiltmeter.results.states import CONTEXTS
 from tiltmeter.results.tables import need_columns
 from tiltmeter.states.dictionary import Dictionary

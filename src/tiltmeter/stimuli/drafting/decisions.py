@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tiltmeter.stimuli.drafting.drafts import DecisionCandidate, plain_text
-from tiltmeter.stimuli.drafting.slots import SLOTS, listed_words, restore_slots
+from tiltmeter.stimuli.drafting.reading import SLOTS, listed_words, restore_slots
 from tiltmeter.stimuli.drafting.synonyms import seed_variation, seed_words
 from tiltmeter.stimuli.study import Stereotype, Study
 from tiltmeter.stimuli.wording import fill

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 from pydantic import model_validator as whole
 
 from tiltmeter.errors import InputError, StudyError, unknown
-from tiltmeter.stimuli.decision_wordings import RelativeDecision
+from tiltmeter.stimuli.wording import RelativeDecision
 from tiltmeter.stimuli.words import Name, Override
 from tiltmeter.stimuli.yaml_text import explain, parse_yaml
 
