@@ -1,7 +1,4 @@
-"""The wordings that all stereotypes of a study share, and how words are put into them.
-
-How a stereotype is put to a decision: wordings, and which words they draw from.
-"""
+"""Wordings: those that all stereotypes of a study share, and those of a stereotype's decisions."""
 
 from __future__ import annotations
 
@@ -10,11 +7,10 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from tiltmeter.errors import StudyError
 from tiltmeter.stimuli.words import Name, Override, Strict, WordList, word_key
-from tiltmeter.stimuli.yaml_text import explain
+from tiltmeter.stimuli.yaml_text import validate
 
 __all__ = [
     "AbsoluteDecision",
@@ -194,15 +190,8 @@ class Instruments(BaseModel):
         raw = self.raw().get(name)
         if raw is None:
             return None
-        try:
-            return model.model_validate(raw)
-        except ValidationError as error:
-            source, root = getattr(raw, "source", "study"), getattr(raw, "root", None)
-            lines = [
-                explain({**problem, "loc": ("instruments", name, *problem["loc"])}, root, source)
-                for problem in error.errors()
-            ]
-            raise StudyError("\n".join(lines)) from None
+        source, root = getattr(raw, "source", "study"), getattr(raw, "root", None)
+        return validate(model, raw, root, source, "instruments", name)
 
 
 def _check_slots(text: str, needed: set[str], allowed: set[str]) -> str:

@@ -1,10 +1,10 @@
 """The hidden states of terms, at every layer of a model.
 
-The first occurrence of a term in a context counts, whatever its case, as a word of its own: not inside another
-word ("art" in "party") and not in a hyphenated one ("religious" in "non-religious"); a possessive
-is an occurrence ("the woman's"). Words of a longer term may be set apart by any white space.
-Scripts that do not set words apart are not segmented: a term must stand between spaces or
-punctuation.
+The first occurrence of a term in a context counts, whatever its case, as a word of its own: not
+inside another word ("art" in "party") and not in a hyphenated one ("religious" in
+"non-religious"); a possessive is an occurrence ("the woman's"). Words of a longer term may be set
+apart by any white space. Scripts that do not set words apart are not segmented: a term must stand
+between spaces or punctuation.
 
 A term's tokens are those whose characters overlap the term's; marks that the tokenizer adds have
 no characters. A causal model's context ends with the term: what follows cannot enter the term's

@@ -1,7 +1,4 @@
-"""Read synonyms from what a model answered, in whatever shape.
-
-The words of the four lists, and the slots that stand for them in a decision.
-"""
+"""Read what a model answered: synonyms, in whatever shape, and slots for words of the lists."""
 
 from __future__ import annotations
 
@@ -33,20 +30,10 @@ class Reading:
 
 
 def read_synonyms(answer: str, seeds: list[str]) -> Reading:
-    r"""Read synonyms from an answer in any usual shape.
+    r"""Read synonyms of `seeds`, the words asked about, from an answer in any usual shape.
 
-    Parameters
-    ----------
-    answer
-        JSON, a table, lines or a comma list of ``word - synonym``, or synonyms alone in the
-        order of `seeds`.
-    seeds
-        The words that were asked about.
-
-    Returns
-    -------
-    Reading
-        Never raises on what a model wrote; what is not understood is no synonym.
+    JSON, a table, lines or a comma list of ``word - synonym``, or synonyms alone in the order of
+    `seeds`. Never raises on what a model wrote; what is not understood is no synonym.
 
     Examples
     --------
@@ -177,20 +164,8 @@ _SYMBOLS = ("s_a", "s_b", "x_a", "x_b")
 def restore_slots(text: str, words: Words, shown: Mapping[str, str]) -> tuple[str, list[str]]:
     """Put slots where an answer has the lists, or the words of its example.
 
-    Parameters
-    ----------
-    text
-        A decision.
-    words
-        The four lists.
-    shown
-        Role → the word that the example showed.
-
-    Returns
-    -------
-    tuple
-        The text with slots, and a finding for each thing replaced or left because it is not
-        clear what is meant.
+    `shown` is role → the word that the example showed. Gives the text with slots, and a finding for
+    each thing replaced or left because it is not clear what is meant.
 
     Examples
     --------
