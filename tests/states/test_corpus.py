@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiltmeter.errors import InputError
-from tiltmeter.models.readers.terms import locate
+from tiltmeter.models.readers.states import locate
 from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.states import corpus
 from tiltmeter.states.corpus import sample_corpus, texts

@@ -34,6 +34,9 @@ __all__ = ["LEVEL", "hold_against_chance", "rewire"]
 #: A published p of at most this is a false alarm in a rewired network.
 LEVEL = 0.05
 
+#: How often each edge is paired with another.
+SWAPS = 10
+
 #: What tells the estimates of one network apart.
 _KEYS = ("measure", "identity", "targets", "prime")
 
@@ -142,10 +145,10 @@ def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.D
     return as_estimates(pl.concat([placed, alarms], how="diagonal"), MEASURES, FAMILY)
 
 
-def rewire(network: Network, rng: np.random.Generator, *, swaps: int = 10) -> Network:
+def rewire(network: Network, rng: np.random.Generator) -> Network:
     """Swap the ends of edges at random, so that every node keeps its number of edges.
 
-    Each edge is paired `swaps` times with another to swap targets; a swap that would make a loop,
+    Each edge is paired SWAPS times with another to swap targets; a swap that would make a loop,
     or an edge that is there already, is not made. Words, degrees, weights and self-loops stay. A
     node's weights may be others, for a weight stays with one end of its edge, and the network may
     fall into several components.
@@ -154,7 +157,7 @@ def rewire(network: Network, rng: np.random.Generator, *, swaps: int = 10) -> Ne
     edges = half.tocoo()
     apart = edges.row != edges.col
     source, target = (ends[apart].astype(np.int64) for ends in (edges.row, edges.col))
-    for _ in range(swaps):
+    for _ in range(SWAPS):
         if not network.directed:
             turned = rng.random(len(source)) < 0.5  # noqa: PLR2004 - either end alike
             source, target = np.where(turned, target, source), np.where(turned, source, target)

@@ -181,37 +181,19 @@ def stream_tables(
     pairs: Iterable[tuple[str, str]],
     *,
     valence: Mapping[str, float] | None = None,
-    neutral: tuple[float, float] = NEUTRAL,
-    most_nodes: int = MOST_NODES,
     on_missing: str = "error",
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Tabulate the streams of several pairs of words in several networks.
+    """Tabulate the streams of several pairs of words in several networks of distinct names.
 
-    Parameters
-    ----------
-    networks
-        With distinct names.
-    pairs, valence, neutral, most_nodes, on_missing
-        As for `several`, which also says why a pair was skipped.
-
-    Returns
-    -------
-    tuple
-        Nodes and edges: tables with the columns STREAM_NODES and STREAM_EDGES.
+    As `several`, which also says why a pair was skipped. Gives nodes and edges: tables with the
+    columns STREAM_NODES and STREAM_EDGES.
     """
     wanted = list(pairs)
     nodes, edges = [pl.DataFrame(schema=STREAM_NODES)], [pl.DataFrame(schema=STREAM_EDGES)]
     for network in networks:
-        found, _ = several(
-            network,
-            wanted,
-            valence=valence,
-            neutral=neutral,
-            most_nodes=most_nodes,
-            on_missing=on_missing,
-        )
-        nodes += [one.nodes for one in found]
-        edges += [one.edges for one in found]
+        streams, _ = several(network, wanted, valence=valence, on_missing=on_missing)
+        nodes += [one.nodes for one in streams]
+        edges += [one.edges for one in streams]
     return pl.concat(nodes), pl.concat(edges)
 
 

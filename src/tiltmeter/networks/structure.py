@@ -107,21 +107,15 @@ def _pairs_by_hops(network: Network, sources: NDArray[np.intp]) -> NDArray[np.in
     return count_by_hops(arrivals(network), sources)
 
 
-def mean_path_length(
-    network: Network, *, max_sources: int | None = None, seed: int = 0
-) -> PathLength:
+def mean_path_length(network: Network, *, seed: int = 0) -> PathLength:
     """Average the hops over the pairs of words of the largest component.
 
     In a directed network edges are followed forwards and pairs without a path are left out. Paths
-    are measured from at most `max_sources` words, drawn with `seed` where there are more; None:
-    from all words up to 25,000, and from 4,096 beyond. Raises InputError if `max_sources` is less
-    than 1.
+    are measured from all words up to 25,000, and from 4,096 beyond, drawn with `seed`.
     """
-    if max_sources is not None and max_sources < 1:
-        raise InputError(f"max_sources: {max_sources}: expected at least 1, or None for all")
     component = largest_component(network)
     size = len(component)
-    limit = max_sources or (size if size <= EXACT_NODES else SAMPLED_SOURCES)
+    limit = size if size <= EXACT_NODES else SAMPLED_SOURCES
     sources = np.arange(size)
     if limit < size:
         sources = np.sort(np.random.default_rng(seed).choice(size, limit, replace=False))

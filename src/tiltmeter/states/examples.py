@@ -21,8 +21,13 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.errors import InputError, TiltmeterWarning
+<<<<<<< HEAD
 from tiltmeter.models.readers.terms import locate
 from tiltmeter.results.schemas import CONTEXTS
+=======
+from tiltmeter.models.readers.states import locate
+from tiltmeter.results.states import CONTEXTS
+>>>>>>> g/rooms1
 from tiltmeter.results.tables import need_columns
 from tiltmeter.states.dictionary import Dictionary
 
@@ -66,9 +71,7 @@ def read_examples(
     return _contexts(sentences, dictionary.terms, str(path))
 
 
-def read_word_examples(
-    path: str | Path, words: Iterable[str], most: int = 5, *, skip_missing: bool = False
-) -> pl.DataFrame:
+def read_word_examples(path: str | Path, words: Iterable[str], most: int = 5) -> pl.DataFrame:
     """Read the sentences of words that have no senses, such as those of an association test.
 
     As `read_examples`; the key is the word and the number of its sentence (``sea|2``), so that the
@@ -77,7 +80,7 @@ def read_word_examples(
     """
     wanted = {word: word for word in words}
     _refuse_none(most)
-    sentences = _read_lines(Path(path), wanted, most, skip_missing)
+    sentences = _read_lines(Path(path), wanted, most, skip_missing=False)
     if bare := [word for word in wanted if not sentences.get(word)]:
         raise InputError(
             f"{path}: {len(bare)} of {len(wanted)} words have no example: {_few(bare)}; add a "

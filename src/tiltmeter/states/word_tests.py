@@ -32,13 +32,13 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import yaml
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.states.words import read_json
 from tiltmeter.stimuli import Study, load_study, parse_study, shipped_studies, word_key
 from tiltmeter.stimuli.words import MaybeWords, Strict
-from tiltmeter.stimuli.yaml_text import explain, parse_yaml, read_yaml
+from tiltmeter.stimuli.yaml_text import parse_yaml, read_yaml, validate
 
 #: A function called test is no test of pytest's.
 __test__: dict[str, str] = {}
@@ -251,10 +251,9 @@ def _read(path: Path) -> list[WordTest]:
 
 def _checked(content: Any, root: yaml.Node | None, source: str) -> list[WordTest]:
     try:
-        file = _File.model_validate(content)
-    except ValidationError as error:
-        lines = [explain(problem, root, source) for problem in error.errors()]
-        raise InputError("\n".join(lines)) from None
+        file = validate(_File, content, root, source)
+    except StudyError as error:
+        raise InputError(str(error)) from None
     study = file.name or Path(source).stem
     return [
         WordTest(

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
 
 from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.stimuli.network_study import (
@@ -22,7 +21,7 @@ from tiltmeter.stimuli.network_study import (
 )
 from tiltmeter.stimuli.study import Study
 from tiltmeter.stimuli.wording import Instruments, RawPart
-from tiltmeter.stimuli.yaml_text import explain, parse_yaml, read_yaml
+from tiltmeter.stimuli.yaml_text import parse_yaml, read_yaml, validate
 
 __all__ = [
     "find_intervention",
@@ -138,11 +137,7 @@ def parse_study(text: str, source: str) -> Study:
             given[name] = RawPart(given[name])
             given[name].source, given[name].root = source, root
         content["instruments"] = {**_wordings(), **given}
-    try:
-        return Study.model_validate(content)
-    except ValidationError as error:
-        lines = [explain(problem, root, source) for problem in error.errors()]
-        raise StudyError("\n".join(lines)) from None
+    return validate(Study, content, root, source)
 
 
 @lru_cache(maxsize=1)
@@ -260,8 +255,8 @@ def find_intervention(studies: Iterable[Study], named: str) -> tuple[str, str | 
         return name, text.strip()
     if name == "none":
         return name, None
-    held = [load_study("bai2025"), *reversed([*studies])]
-    known = {key: prompt for study in held for key, prompt in study.interventions.items()}
+    all_studies = [load_study("bai2025"), *reversed([*studies])]
+    known = {key: prompt for study in all_studies for key, prompt in study.interventions.items()}
     if name not in known:
         raise InputError(f"{unknown('intervention', name, known)}; or give NAME=TEXT")
     return name, known[name]

@@ -15,12 +15,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from tiltmeter.errors import StudyError, unknown
 from tiltmeter.stimuli.study import Citation
 from tiltmeter.stimuli.words import Name, Strict, Word, WordList, word_key
-from tiltmeter.stimuli.yaml_text import explain, parse_yaml, read_yaml
+from tiltmeter.stimuli.yaml_text import parse_yaml, read_yaml, validate
 
 __all__ = [
     "APPROACHES",
@@ -152,8 +152,8 @@ def load_network_study(study: str | Path | NetworkStudy) -> NetworkStudy:
     if not str(study).endswith((".yaml", ".yml")):
         known = shipped_network_studies()
         if str(study) not in known:
-            said = unknown("study of networks", str(study), known)
-            raise StudyError(f"{said}; or give a file ending in .yaml")
+            message = unknown("study of networks", str(study), known)
+            raise StudyError(f"{message}; or give a file ending in .yaml")
         return _shipped(str(study))
     return parse_network_study(read_yaml(Path(study)), str(study))
 
@@ -163,11 +163,7 @@ def parse_network_study(text: str, source: str) -> NetworkStudy:
     content, root = parse_yaml(text, source)
     if not isinstance(content, dict):
         raise StudyError(f"{source}:1: expected a mapping with name and identities")
-    try:
-        return NetworkStudy.model_validate(content)
-    except ValidationError as error:
-        lines = [explain(problem, root, source) for problem in error.errors()]
-        raise StudyError("\n".join(lines)) from None
+    return validate(NetworkStudy, content, root, source)
 
 
 def _once(words: list[str], what: str) -> None:

@@ -10,8 +10,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from tiltmeter.stimuli.decision_wordings import Decision, Decisions
-from tiltmeter.stimuli.wording import Instruments
+from tiltmeter.stimuli.wording import Decision, Decisions, Instruments
 from tiltmeter.stimuli.words import (
     MaybeWords,
     Name,

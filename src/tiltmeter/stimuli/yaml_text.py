@@ -7,13 +7,16 @@ can expand without bound.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from tiltmeter.errors import StudyError
 
-__all__ = ["explain", "parse_yaml", "read_yaml"]
+__all__ = ["parse_yaml", "read_yaml", "validate"]
+
+M = TypeVar("M", bound=BaseModel)
 
 MAX_BYTES = 4_000_000
 
@@ -95,11 +98,21 @@ def _content(node: yaml.Node | None, source: str, seen: set[int] | None = None) 
     return node.value
 
 
-def explain(problem: Any, root: yaml.Node | None, source: str) -> str:
-    """Say what pydantic found wrong, with file, line and field."""
-    field = ".".join(str(part) for part in problem["loc"] if part != "[key]") or "study"
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"{source}:{_line(root, problem['loc'])}: {field}: {message}"
+def validate(model: type[M], content: Any, root: yaml.Node | None, source: str, *at: str) -> M:
+    """Make a model of what stands in a file, or `at` a place in it.
+
+    Raises StudyError, with file, line and field of each problem.
+    """
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors():
+            place = (*at, *problem["loc"])
+            field = ".".join(str(part) for part in place if part != "[key]") or "study"
+            message = problem["msg"].removeprefix("Value error, ")
+            lines.append(f"{source}:{_line(root, place)}: {field}: {message}")
+        raise StudyError("\n".join(lines)) from None
 
 
 def _line(node: yaml.Node | None, loc: tuple[int | str, ...]) -> int:

@@ -140,7 +140,7 @@ def test_what_is_missing_is_named(name: str, said: str, monkeypatch: pytest.Monk
 
 
 def test_a_service_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, table: Any) -> None:
-    monkeypatch.setattr("tiltmeter.models.readers.api.MAX_RETRIES", 0)
+    monkeypatch.setattr("tiltmeter.models.readers.opening.MAX_RETRIES", 0)
     monkeypatch.setenv("MY_LOOP_BASE_URL", "http://me:word@127.0.0.1:9/v1")
     monkeypatch.setenv("MY_LOOP_API_KEY", "sk-secret")
     with pytest.raises(ModelError, match="127.0.0.1:9 cannot be reached") as said:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiltmeter.errors import InputError
-from tiltmeter.models.readers.terms import find_terms, locate
+from tiltmeter.models.readers.states import find_terms, locate
 
 
 @pytest.mark.parametrize(

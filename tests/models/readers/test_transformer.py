@@ -17,7 +17,7 @@ from tiltmeter.models.embedded.weights import find_weights
 from tiltmeter.models.readers import transformer
 from tiltmeter.models.readers.opening import Loading, open_reader
 from tiltmeter.models.readers.pooling import mean_states
-from tiltmeter.models.readers.terms import Tokens, make_batches
+from tiltmeter.models.readers.states import Tokens, make_batches
 
 ROWS = [
     ("kind|1", "kind", "A kind woman"),

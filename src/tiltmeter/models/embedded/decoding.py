@@ -4,12 +4,20 @@ A decoder is a generator. It yields the segments it needs, finds their log-proba
 when it goes on, and returns an `Answer`. It knows nothing of other requests, and its random
 numbers come from its own seed and prompt, so its answer does not depend on its neighbours.
 `side_by_side` makes one generator of several decoders, for a request with several answers.
+
+A token or an option is drawn by inversion: one uniform number each, in double precision. The
+numbers come from Python's Mersenne Twister, seeded with the SHA-256 of the seed and the
+prompt's tokens: they are the same on every machine and independent of other requests.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Generator, Mapping, Sequence
+import math
+import os
+import random
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,17 +25,20 @@ import torch
 
 from tiltmeter.errors import ModelError
 from tiltmeter.models.embedded.engine import Engine, Segment, prompt_chain
-from tiltmeter.models.embedded.sampling import Sampling, draw, pick, uniform_source
 
 __all__ = [
     "Answer",
     "Decoder",
     "Decoders",
     "Position",
+    "Sampling",
     "choose",
     "complete",
+    "draw",
     "fill",
+    "pick",
     "side_by_side",
+    "uniform_source",
 ]
 
 #: Digits of the log-probabilities that are handed out; below is rounding noise.
@@ -63,18 +74,9 @@ Decoders = Generator[list[Segment], None, list[Answer]]
 def side_by_side(decoders: Sequence[Decoder]) -> Decoders:
     """Let decoders go on together, so that what they have in common is computed once.
 
-    The engine runs equal segments with equal ancestors once: decoders of one prompt share its
-    keys and values, and those of every beginning that they draw alike.
-
-    Parameters
-    ----------
-    decoders
-        At least one.
-
-    Returns
-    -------
-    Decoders
-        Its answers stand in the order of `decoders`.
+    The engine runs equal segments with equal ancestors once: decoders of one prompt share its keys
+    and values, and those of every beginning that they draw alike. Answers stand in the order of the
+    decoders, of which there is at least one.
     """
     answers: dict[int, Answer] = {}
     while len(answers) < len(decoders):
@@ -92,23 +94,10 @@ def side_by_side(decoders: Sequence[Decoder]) -> Decoders:
 
 
 def complete(engine: Engine, prompt: Sequence[int], sampling: Sampling) -> Decoder:
-    """Continue a prompt token by token.
+    """Continue a prompt (tokens of the whole chat) token by token.
 
-    The token that ends the answer is counted and has its log-probabilities, but no text, so
-    there is a first position even if the model has nothing to say.
-
-    Parameters
-    ----------
-    engine
-        The model.
-    prompt
-        Tokens of the whole chat, up to where the answer begins.
-    sampling
-        How to draw.
-
-    Returns
-    -------
-    Decoder
+    The token that ends the answer is counted and has its log-probabilities, but no text, so there
+    is a first position even if the model has nothing to say.
     """
     room = _room(engine, prompt)
     uniform = uniform_source(sampling.seed, prompt)
@@ -137,21 +126,9 @@ def choose(
 ) -> Decoder:
     """Answer with one of a few texts, each scored as a whole.
 
-    Parameters
-    ----------
-    engine
-        The model.
-    prompt
-        Tokens of the whole chat, up to where the answer begins.
-    options
-        What may follow, to the letter: with the space before it where one belongs.
-    sampling
-        How to draw; only `temperature` and `seed` apply.
-
-    Returns
-    -------
-    Decoder
-        Its answer has one position, with the options as alternatives.
+    Options are what may follow to the letter: with the space before it where one belongs. Of
+    `sampling` only `temperature` and `seed` apply. The answer has one position, with the options as
+    alternatives.
     """
     _room(engine, prompt)
     uniform = uniform_source(sampling.seed, prompt)
@@ -172,29 +149,15 @@ def fill(
 ) -> Decoder:
     """Fill a JSON object whose values are each one of a few strings.
 
-    The object is written as ``json.dumps`` writes it. The model never writes the names, quotes
-    and braces: they are put before it. At each value the whole of every option up to and with
-    the quote and comma after it is scored, token by token, after everything chosen so far; the
-    value is drawn from these probabilities, renormalised over the options and sharpened by the
-    temperature. Name, option and closing are tokenised each by itself. For words made of letters
-    this gives the tokens that the whole text has, as tokens never run across a quote and a
-    letter.
+    The object is written as ``json.dumps`` writes it. The model never writes the names, quotes and
+    braces: they are put before it. At each value the whole of every option up to and with the quote
+    and comma after it is scored, token by token, after everything chosen so far; the value is drawn
+    from these probabilities, renormalised over the options and sharpened by the temperature. Name,
+    option and closing are tokenised each by itself. For words made of letters this gives the tokens
+    that the whole text has, as tokens never run across a quote and a letter.
 
-    Parameters
-    ----------
-    engine
-        The model.
-    prompt
-        Tokens of the whole chat, up to where the answer begins.
-    properties
-        The options of each property, in the order of the answer.
-    sampling
-        How to draw; only `temperature` and `seed` apply.
-
-    Returns
-    -------
-    Decoder
-        Its answer has one position per property, with the options as alternatives.
+    Of `sampling` only `temperature` and `seed` apply. The answer has one position per property,
+    with the options as alternatives.
     """
     _room(engine, prompt)
     uniform = uniform_source(sampling.seed, prompt)
@@ -276,3 +239,67 @@ def _room(engine: Engine, prompt: Sequence[int]) -> int:
             "ask about fewer words at a time"
         )
     return room
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How tokens and options are drawn.
+
+    A temperature of 0 takes the most probable, the first of equals. `top_p`, `top_k` (None: no
+    limit), `max_tokens` and `stops`, which are not part of the text, are of free text. The same
+    seed and prompt give the same answer; without a seed it differs every time. `top_logprobs`:
+    alternatives to list per position; None lists no log-probabilities at all.
+    """
+
+    temperature: float = 1.0
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int = 256
+    stops: tuple[str, ...] = ()
+    seed: int | None = None
+    top_logprobs: int | None = None
+
+
+def draw(row: torch.Tensor, sampling: Sampling, uniform: Callable[[], float]) -> int:
+    """Draw a token from a row of log-probabilities, by inversion and in double precision."""
+    point = uniform()
+    if sampling.temperature == 0:
+        return int(row.argmax())
+    weights = (row.double() / sampling.temperature).softmax(dim=0)
+    order = None
+    if (sampling.top_p is not None and sampling.top_p < 1) or sampling.top_k is not None:
+        weights, order = weights.sort(descending=True, stable=True)
+        weights = _nucleus(weights[: sampling.top_k], sampling.top_p)
+    sums = weights.cumsum(0)
+    index = int(torch.searchsorted(sums, point * sums[-1], right=True).clamp(max=len(sums) - 1))
+    return index if order is None else int(order[index])
+
+
+def _nucleus(weights: torch.Tensor, top_p: float | None) -> torch.Tensor:
+    """Keep the first of the sorted weights until they hold the share `top_p`, at least one."""
+    if top_p is None:
+        return weights
+    share = weights.cumsum(0) / weights.sum()
+    return weights[: int((share < top_p).sum()) + 1]
+
+
+def pick(scores: Sequence[float], temperature: float, uniform: float) -> int:
+    """Draw an option, given the log-probability of each and a number in [0, 1)."""
+    best = max(scores)
+    if temperature == 0:
+        return scores.index(best)
+    weights = [math.exp((score - best) / temperature) for score in scores]
+    left = uniform * math.fsum(weights)
+    for index, weight in enumerate(weights):
+        left -= weight
+        if left < 0:
+            return index
+    return scores.index(best)
+
+
+def uniform_source(seed: int | None, prompt: Sequence[int]) -> Callable[[], float]:
+    """Return a source of numbers in [0, 1) that depends on seed and prompt alone."""
+    if seed is None:
+        return random.Random(os.urandom(16)).random
+    digest = hashlib.sha256(repr((seed, tuple(prompt))).encode()).digest()
+    return random.Random(digest).random

@@ -39,18 +39,11 @@ MIN_ROWS = 16
 
 @dataclass(eq=False)
 class Segment:
-    """Tokens that follow those of `parent`.
+    """Tokens, at least one, that follow those of `parent`.
 
-    Attributes
-    ----------
-    tokens
-        At least one.
-    parent
-        What comes before; it is let go once its keys and values are taken over.
-    wanted
-        Positions in `tokens` whose following token's log-probabilities are needed.
-    logprobs
-        After the forward pass: one row per wanted position, over the whole vocabulary.
+    The parent is let go once its keys and values are taken over. `wanted` are the positions whose
+    following token's log-probabilities are needed; after the forward pass `logprobs` has a row for
+    each, over the whole vocabulary.
     """
 
     tokens: tuple[int, ...]
@@ -76,19 +69,9 @@ class Segment:
 
 
 def prompt_chain(tokens: Sequence[int], wanted: int = 0) -> list[Segment]:
-    """Cut a prompt into pieces at fixed positions.
+    """Cut a prompt into pieces at fixed positions; each is the parent of the next.
 
-    Parameters
-    ----------
-    tokens
-        The whole prompt.
-    wanted
-        1 if the log-probabilities after the last token are needed, else 0.
-
-    Returns
-    -------
-    list of Segment
-        In order; each is the parent of the next.
+    `wanted` is 1 if the log-probabilities after the last token are needed, else 0.
     """
     chain: list[Segment] = []
     for start in range(0, len(tokens), PIECE):
@@ -135,14 +118,8 @@ AttentionMaskInterface.register(ATTENTION, lambda *args, **kwargs: None)
 class Engine:
     """A causal language model that runs segments.
 
-    Parameters
-    ----------
-    model
-        A transformers model loaded with ``attn_implementation=ATTENTION``.
-    tokenizer
-        Its tokenizer.
-    source
-        What identifies the weights, for the record.
+    The transformers model is loaded with ``attn_implementation=ATTENTION``; `source` identifies the
+    weights, for the record.
     """
 
     def __init__(self, model: Any, tokenizer: Any, source: str) -> None:
@@ -172,13 +149,9 @@ class Engine:
 
     @torch.inference_mode()
     def run(self, segments: Sequence[Segment]) -> None:
-        """Fill in keys, values and log-probabilities.
+        """Fill in keys, values and log-probabilities of new segments, parents before children.
 
-        Parameters
-        ----------
-        segments
-            New segments, parents before children; parents that are not among them have been
-            run before.
+        Parents that are not among them have been run before.
         """
         unique: dict[tuple[int, tuple[int, ...], range], Segment] = {}
         first: dict[int, Segment] = {}

@@ -49,9 +49,8 @@ from tiltmeter.models.embedded.weights import find_weights, load_engine, require
 from tiltmeter.models.embedded.worker import Worker
 
 if TYPE_CHECKING:
-    from tiltmeter.models.embedded.decoding import Answer, Decoder, Decoders
+    from tiltmeter.models.embedded.decoding import Answer, Decoder, Decoders, Sampling
     from tiltmeter.models.embedded.engine import Engine
-    from tiltmeter.models.embedded.sampling import Sampling
 
 __all__ = ["EmbeddedModel", "tiltmeter_provider"]
 
@@ -76,20 +75,9 @@ def _worker(weights: str, dtype: str, device: str, batch_size: int) -> Worker:
 class EmbeddedModel(ModelAPI):
     """SmolLM2-135M-Instruct in this process.
 
-    Parameters
-    ----------
-    model_name
-        ``"smollm2"``.
-    base_url, api_key, config
-        As for every provider of inspect; the first two are not used.
-    **model_args
-        `weights`, `dtype` and `device` as for `load_engine`; `batch_size`, 32: no request is
-        begun while so many answers are being worked on.
-
-    Raises
-    ------
-    ModelError
-        If the name or an argument is not known, or libraries or weights are missing.
+    `base_url` and `api_key` are not used. Model arguments: `weights`, `dtype` and `device` as for
+    `load_engine`; `batch_size`, 32: no request is begun while so many answers are being worked on.
+    Raises ModelError if the name or an argument is not known, or libraries or weights are missing.
     """
 
     def __init__(
@@ -221,7 +209,7 @@ def _prompt(engine: Engine, messages: list[dict[str, str]]) -> list[int]:
 
 
 def _sampling(config: GenerateConfig) -> Sampling:
-    from tiltmeter.models.embedded.sampling import Sampling
+    from tiltmeter.models.embedded.decoding import Sampling
 
     if config.temperature is not None and config.temperature < 0:
         raise ModelError(f"temperature={config.temperature} is not allowed; use 0 or more")

@@ -40,13 +40,7 @@ LAYOUT = 1
 
 
 def require_libraries() -> None:
-    """Check that the extra ``local`` is installed, without importing it.
-
-    Raises
-    ------
-    ModelError
-        If a library is missing.
-    """
+    """Check that the extra ``local`` is installed, without importing it; else raise ModelError."""
     names = ("torch", "transformers", "gguf", "safetensors")
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
@@ -57,22 +51,10 @@ def require_libraries() -> None:
 
 
 def find_weights(weights: str | None = None) -> str:
-    """Find the weights, without reading them.
+    """Find the weights, without reading them: a path, or the id on the hub.
 
-    Parameters
-    ----------
-    weights
-        None for the installed package, ``"hub"``, or the path of a GGUF file or a folder.
-
-    Returns
-    -------
-    str
-        A path, or the id on the hub.
-
-    Raises
-    ------
-    ModelError
-        If they are not there.
+    `weights`: None for the installed package, ``"hub"``, or the path of a GGUF file or a folder.
+    Raises ModelError if they are not there.
     """
     if weights == "hub":
         return HUB_ID
@@ -95,26 +77,12 @@ def find_weights(weights: str | None = None) -> str:
 
 
 def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engine:
-    """Load the model.
+    """Load the model from what `find_weights` returned.
 
-    Parameters
-    ----------
-    weights
-        What `find_weights` returned.
-    dtype
-        ``"float32"``, ``"bfloat16"``, or ``"auto"``: float32 on a processor, so that figures
-        agree between machines, and bfloat16 on a GPU.
-    device
-        As torch names it, or ``"auto"``: a GPU if there is one.
-
-    Returns
-    -------
-    Engine
-
-    Raises
-    ------
-    ModelError
-        If a parameter is not allowed, or the cache cannot be written.
+    `dtype`: ``"float32"``, ``"bfloat16"``, or ``"auto"``: float32 on a processor, so that figures
+    agree between machines, and bfloat16 on a GPU. `device`: as torch names it, or ``"auto"``: a GPU
+    if there is one. Raises ModelError if a parameter is not allowed, or the cache cannot be
+    written.
     """
     # Threads that wait must not spin: where another program wants the same cores, spinning makes a
     # forward pass fifty times slower. It is read when torch is first imported.
@@ -149,20 +117,8 @@ def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engi
 def expand_weights(gguf: Path) -> Path:
     """Expand a GGUF file into the cache, unless it is there already.
 
-    Parameters
-    ----------
-    gguf
-        The file, with the word ``gguf`` as its ending.
-
-    Returns
-    -------
-    Path
-        The folder with the expanded weights and the tokenizer.
-
-    Raises
-    ------
-    ModelError
-        If the cache cannot be written.
+    Gives the folder with the expanded weights and the tokenizer. Raises ModelError if the cache
+    cannot be written.
     """
     cache = _cache()
     target = cache / f"smollm2-{_sha256(gguf)[:16]}-v{LAYOUT}"

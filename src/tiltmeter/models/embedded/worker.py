@@ -67,13 +67,8 @@ class _Request:
 class Worker:
     """Runs the requests of one model.
 
-    Parameters
-    ----------
-    load
-        Loads the model; called in the thread at the first request, and again at the next
-        request if it failed.
-    batch_size
-        No request is taken up while so many answers are being worked on.
+    `load` is called in the thread at the first request, and again at the next request if it failed.
+    No request is taken up while `batch_size` answers are being worked on.
     """
 
     def __init__(self, load: Callable[[], Engine], batch_size: int) -> None:
@@ -85,19 +80,9 @@ class Worker:
         self.engine: Engine | None = None
 
     def submit(self, start: Callable[[Engine], Decoders], answers: int = 1) -> Future[list[Answer]]:
-        """Queue a request.
+        """Queue a request of some answers; `start` makes their decoders in the thread of the model.
 
-        Parameters
-        ----------
-        start
-            Makes the decoders, given the model; called in the thread.
-        answers
-            How many there are of them.
-
-        Returns
-        -------
-        concurrent.futures.Future
-            The answers or what went wrong; cancelling it drops the request.
+        The future holds the answers or what went wrong; cancelling it drops the request.
         """
         request = _Request(start, answers)
         self._queue.put(request)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tiltmeter.errors import ModelError
-from tiltmeter.models.readers.terms import Batch
+from tiltmeter.models.readers.states import Batch
 
 if TYPE_CHECKING:
     import torch
@@ -32,17 +32,10 @@ Array = NDArray[np.float32]
 class Depth:
     """Where a model's states come out.
 
-    Attributes
-    ----------
-    count
-        States: the embeddings below the first block, and one for each block.
-    width
-        Numbers in a state.
-    blocks
-        Modules; None: the model is asked for its hidden states.
-    last
-        "normed": the last state is after a final norm; "block": as the last block gives it;
-        "unknown" where there are no blocks.
+    `count` states: the embeddings below the first block, and one for each block; `width` numbers in
+    each. `blocks` are modules; None: the model is asked for its hidden states. `last`: "normed"
+    where the last state is after a final norm, "block" as the last block gives it, "unknown" where
+    there are no blocks.
     """
 
     count: int
@@ -52,20 +45,9 @@ class Depth:
 
 
 def run(model: Any, texts: Sequence[Sequence[int]], every_state: bool = False) -> Any:
-    """Run a model over token sequences, filled up on the right.
+    """Run a transformers model over token sequences, filled up on the right.
 
-    Parameters
-    ----------
-    model
-        A transformers model.
-    texts
-        Tokens of each.
-    every_state
-        Whether to hand back the hidden states of all tokens at all layers.
-
-    Returns
-    -------
-    transformers.utils.ModelOutput
+    With `every_state` it hands back the hidden states of all tokens at all layers.
     """
     import torch
 
@@ -90,22 +72,7 @@ def _device(model: Any) -> Any:
 
 
 def mean_states(model: Any, depth: Depth, batch: Batch) -> Array:
-    """Average the states of each term's tokens.
-
-    Parameters
-    ----------
-    model
-        A transformers model.
-    depth
-        Where its states come out.
-    batch
-        Contexts and terms.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (spans, layers, width).
-    """
+    """Average the states of each term's tokens; shape (spans, layers, width)."""
     import torch
 
     mean = _Mean(batch)
@@ -180,25 +147,10 @@ def _watched(blocks: Any, see: Callable[[Any], object]) -> Iterator[None]:
 
 
 def find_depth(model: Any, texts: Sequence[tuple[int, ...]], last: str) -> Depth:
-    """Find where a model's states come out.
+    """Find where a model's states come out, trying it with two texts of different length.
 
-    Parameters
-    ----------
-    model
-        A transformers model.
-    texts
-        Two token sequences of different length to try it with.
-    last
-        One of LAST.
-
-    Returns
-    -------
-    Depth
-
-    Raises
-    ------
-    ModelError
-        If it gives no states, or not one per token at every layer, or `last` cannot be had.
+    Raises ModelError if it gives no states, or not one per token at every layer, or `last` (one of
+    LAST) cannot be had.
     """
     states = run(model, texts, every_state=True).get("hidden_states")
     shape = (len(texts), max(map(len, texts)))
@@ -246,19 +198,8 @@ def _close(a: Array, b: Array) -> bool:
 def is_causal(model: Any, depth: Depth, text: tuple[int, ...], other: tuple[int, ...]) -> bool:
     """Try whether later tokens leave the states of earlier ones as they are.
 
-    Parameters
-    ----------
-    model
-        A transformers model.
-    depth
-        Where its states come out.
-    text, other
-        Equally long, with the same first half and another second.
-
-    Returns
-    -------
-    bool
-        False in doubt: contexts are then read whole, which is slower and always right.
+    `text` and `other` are equally long, with the same first half and another second. False in
+    doubt: contexts are then read whole, which is slower and always right.
     """
     half = len(text) // 2
     one, two = (mean_states(model, depth, _every_token([t]))[:half] for t in (text, other))

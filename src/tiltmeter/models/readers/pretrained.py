@@ -87,16 +87,10 @@ class Loading:
 
 @dataclass(frozen=True, eq=False)
 class Pretrained:
-    """A loaded model.
+    """A loaded model of transformers: the encoder where there is an encoder and a decoder.
 
-    Attributes
-    ----------
-    model, tokenizer
-        Of transformers; the model is the encoder where there is an encoder and a decoder.
-    identity
-        Changes when its weights, tokenizer, revision or precision do.
-    limit
-        Most tokens it reads; None: no limit.
+    `identity` changes when its weights, tokenizer, revision or precision do; `limit`: most tokens
+    it reads, None for no limit.
     """
 
     model: Any
@@ -106,26 +100,10 @@ class Pretrained:
 
 
 def load_pretrained(name: str, source: str, loading: Loading) -> Pretrained:
-    """Load a model without its output layer.
+    """Load a model without its output layer, from the hub or a folder.
 
-    Parameters
-    ----------
-    name
-        As the user named it, for errors.
-    source
-        An id on the hub, or a folder.
-    loading
-        How to load it.
-
-    Returns
-    -------
-    Pretrained
-
-    Raises
-    ------
-    ModelError
-        If there is no such model, or it needs code of its own, has no safetensors, or its
-        tokenizer has no offsets.
+    Raises ModelError if there is no such model, or it needs code of its own, has no safetensors, or
+    its tokenizer has no offsets.
     """
     require_libraries(name, *LIBRARIES, *(["accelerate"] if loading.device_map else []))
     _check_folder(name, source)
@@ -151,19 +129,9 @@ def load_pretrained(name: str, source: str, loading: Loading) -> Pretrained:
 
 
 def require_libraries(name: str, *libraries: str) -> None:
-    """Check that libraries of the extra ``local`` are installed, without importing them.
+    """Check, without importing them, that libraries of the extra ``local`` are installed.
 
-    Parameters
-    ----------
-    name
-        The model that needs them, for the error.
-    *libraries
-        As they are imported.
-
-    Raises
-    ------
-    ModelError
-        If a library is missing.
+    Raises ModelError if one that the model `name` needs is missing.
     """
     missing = [one for one in libraries if importlib.util.find_spec(one) is None]
     if missing:

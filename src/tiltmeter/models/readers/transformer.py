@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from tiltmeter.errors import ModelError, TiltmeterWarning
 from tiltmeter.models.readers.pooling import find_depth, is_causal, mean_states
 from tiltmeter.models.readers.pretrained import Loading, Pretrained
-from tiltmeter.models.readers.states import States
-from tiltmeter.models.readers.terms import Tokens, find_terms, make_batches
+from tiltmeter.models.readers.states import States, Tokens, find_terms, make_batches
 
 __all__ = ["TransformerReader"]
 
@@ -46,33 +45,11 @@ TRIAL_TOKENS = 12
 class TransformerReader:
     """Reads the states of terms from a transformer.
 
-    Parameters
-    ----------
-    name
-        As the user named the model.
-    loaded
-        The model.
-    loading
-        How it is read.
-
-    Attributes
-    ----------
-    name, fingerprint, layers
-        As of every Reader.
-    width
-        Numbers in a state.
-    last
-        "normed": the last layer is after the model's final norm; "block": as the last block
-        gives it; "unknown" where blocks cannot be told apart.
-    causal
-        Whether contexts are cut after the term.
-    hooked
-        Whether terms are pooled block by block, not from all hidden states of a batch.
-
-    Raises
-    ------
-    ModelError
-        If the model does not give a state per token at every layer.
+    `width`: numbers in a state. `last`: "normed" where the last layer is after the model's final
+    norm, "block" as the last block gives it, "unknown" where blocks cannot be told apart. `causal`:
+    contexts are cut after the term. `hooked`: terms are pooled block by block, not from all hidden
+    states of a batch. Raises ModelError if the model does not give a state per token at every
+    layer.
     """
 
     def __init__(self, name: str, loaded: Pretrained, loading: Loading) -> None:
@@ -107,24 +84,11 @@ class TransformerReader:
         return tuple(self.tokenizer("\n", add_special_tokens=False)["input_ids"])
 
     def read(self, contexts: pl.DataFrame) -> States:
-        """Read the states of terms in contexts.
+        """Read the states of terms in contexts (columns CONTEXTS); rows of one key are averaged.
 
-        Parameters
-        ----------
-        contexts
-            Columns CONTEXTS; rows of one key are averaged.
-
-        Returns
-        -------
-        States
-            A row per key, in the order of the table.
-
-        Raises
-        ------
-        InputError
-            If a term does not stand in its context (row, term and context are named).
-        ModelError
-            If a layer is all zero or holds what is no number.
+        A row per key, in the order of the table. Raises InputError if a term does not stand in its
+        context (row, term and context are named), and ModelError if a layer is all zero or holds
+        what is no number.
         """
         spans = find_terms(contexts)
         rows: dict[str, list[int]] = {}

@@ -18,8 +18,7 @@ from tiltmeter.stimuli.drafting.drafts import (
     read_draft,
     to_yaml,
 )
-from tiltmeter.stimuli.drafting.reading import Reading, read_synonyms
-from tiltmeter.stimuli.drafting.slots import restore_slots
+from tiltmeter.stimuli.drafting.reading import Reading, read_synonyms, restore_slots
 from tiltmeter.stimuli.drafting.synonyms import (
     check_synonyms,
     seed_variation,

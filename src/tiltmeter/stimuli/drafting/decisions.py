@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tiltmeter.stimuli.drafting.drafts import DecisionCandidate, plain_text
-from tiltmeter.stimuli.drafting.slots import SLOTS, listed_words, restore_slots
+from tiltmeter.stimuli.drafting.reading import SLOTS, listed_words, restore_slots
 from tiltmeter.stimuli.drafting.synonyms import seed_variation, seed_words
 from tiltmeter.stimuli.study import Stereotype, Study
 from tiltmeter.stimuli.wording import fill
@@ -172,17 +172,9 @@ def decision_candidates(question: Question, answer: str, study: Study) -> list[D
 
 
 def read_decisions(answer: str) -> list[str]:
-    r"""Find the decisions in an answer, without what stands around them.
+    r"""Find the decisions in an answer, at least one, perhaps empty, without what stands around.
 
-    Parameters
-    ----------
-    answer
-        Prose; headings such as "Problem 1:", repeated lists and talk before and after go.
-
-    Returns
-    -------
-    list of str
-        At least one, perhaps empty.
+    Headings such as "Problem 1:", repeated lists and talk before and after go.
 
     Examples
     --------
@@ -223,21 +215,10 @@ def _is_talk(paragraph: str) -> bool:
 def check_decision(
     text: str, stereotype: Stereotype, others: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Say what is wrong with a decision.
+    """Say what is wrong with a decision that has slots, in words.
 
-    Parameters
-    ----------
-    text
-        With slots.
-    stereotype
-        Whose words must not stand outside the slots, and whose decisions are known already.
-    others
-        Further decisions it must differ from, by what to call them.
-
-    Returns
-    -------
-    list of str
-        Findings in words; empty if there are none.
+    The stereotype's words must not stand outside the slots; the text must differ from its decisions
+    and from `others`, which go by what to call them.
 
     Examples
     --------

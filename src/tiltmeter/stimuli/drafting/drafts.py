@@ -17,9 +17,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 from pydantic import model_validator as whole
 
 from tiltmeter.errors import InputError, StudyError, unknown
-from tiltmeter.stimuli.decision_wordings import RelativeDecision
+from tiltmeter.stimuli.wording import RelativeDecision
 from tiltmeter.stimuli.words import Name, Override
-from tiltmeter.stimuli.yaml_text import explain, parse_yaml
+from tiltmeter.stimuli.yaml_text import parse_yaml, validate
 
 __all__ = [
     "Candidate",
@@ -40,9 +40,9 @@ MAX_BYTES = 16_000_000
 MAX_ANSWER = 10_000
 
 
-def plain_text(text: str, limit: int = MAX_ANSWER) -> str:
-    """Return what a file can hold of a model's answer: no half characters, at most `limit`."""
-    return text[:limit].encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n")
+def plain_text(text: str) -> str:
+    """Return what a file can hold of a model's answer: no half characters, not too long."""
+    return text[:MAX_ANSWER].encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n")
 
 
 def _exactly_true(value: Any) -> bool:
@@ -191,38 +191,21 @@ def read_text(path: Path, limit: int) -> str:
 
 
 def parse_draft(text: str, source: str) -> Draft:
-    """Check the text of a draft file.
+    """Check the text of a draft file; `source` is what errors call it.
 
-    Parameters
-    ----------
-    text
-        YAML.
-    source
-        What to call the text in errors, usually its path.
-
-    Returns
-    -------
-    SynonymDraft or DecisionDraft
-
-    Raises
-    ------
-    InputError
-        One line per problem, each with file, line and field.
+    Raises InputError: one line per problem, each with file, line and field.
     """
     try:
         content, root = parse_yaml(text, source)
+        if not isinstance(content, dict) or "draft" not in content:
+            raise StudyError(
+                f"{source}:1: no draft; expected 'draft: synonyms' or 'draft: decisions'"
+            )
+        if str(content["draft"]) not in KINDS:
+            raise StudyError(f"{source}:1: draft: {unknown('kind', str(content['draft']), KINDS)}")
+        return validate(KINDS[content["draft"]], content, root, source)
     except StudyError as error:
         raise InputError(str(error)) from None
-    if not isinstance(content, dict) or "draft" not in content:
-        raise InputError(f"{source}:1: no draft; expected 'draft: synonyms' or 'draft: decisions'")
-    if str(content["draft"]) not in KINDS:
-        raise InputError(f"{source}:1: draft: {unknown('kind', str(content['draft']), KINDS)}")
-    try:
-        draft: Draft = KINDS[content["draft"]].model_validate(content)
-    except ValidationError as error:
-        lines = [explain(problem, root, source) for problem in error.errors()]
-        raise InputError("\n".join(lines)) from None
-    return draft
 
 
 class _Dumper(yaml.SafeDumper):

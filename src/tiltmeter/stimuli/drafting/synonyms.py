@@ -88,19 +88,7 @@ def synonym_prompt(words: Words) -> str:
 
 
 def check_synonyms(tied: Mapping[str, str], counter: Mapping[str, str], words: Words) -> list[str]:
-    """Say what is wrong with synonyms.
-
-    Parameters
-    ----------
-    tied, counter
-        Seed → synonym; empty where there is none.
-    words
-        The lists that the seeds are from.
-
-    Returns
-    -------
-    list of str
-        Findings in words; empty if there are none.
+    """Say what is wrong with synonyms (seed → synonym; empty where there is none) of words.
 
     Examples
     --------

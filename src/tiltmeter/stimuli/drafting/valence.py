@@ -123,20 +123,10 @@ def _scaled(values: dict[str, float], path: Path) -> Lexicon:
 def check_valence(
     tied: Mapping[str, str], counter: Mapping[str, str], lexicon: Lexicon | None
 ) -> tuple[str, list[str]]:
-    """Compare the valence of synonyms with that of their seeds.
+    """Compare the valence of synonyms (seed → synonym) with that of their seeds.
 
-    Parameters
-    ----------
-    tied, counter
-        Seed → synonym; empty synonyms are passed over.
-    lexicon
-        None where the user brought none.
-
-    Returns
-    -------
-    tuple
-        The mean valences of both sets before and after, as text, and what drifted. Only pairs of
-        which the lexicon has both words count.
+    Gives the mean valences of both sets before and after, as text, and what drifted. Only pairs of
+    which the lexicon has both words count; empty synonyms are passed over.
 
     Examples
     --------
