@@ -48,7 +48,7 @@ class Selection:
     variations: Sequence[str]
     iterations: int | None = None
     """Trials per stereotype and variation, where not the plan's."""
-    instrument: str = "word_association"
+    instrument: str = next(iter(INSTRUMENTS))
 
     def asked_in(self, modes: Sequence[str]) -> list[str]:
         """Return those of the plan's modes in which the instrument can be asked."""

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from tiltmeter.asking.judge import JUDGE, by_study, verdicts
 from tiltmeter.asking.plan import Plan, load_plan
+from tiltmeter.asking.sessions import JUDGE, by_study, verdicts
 from tiltmeter.audits import details
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.instruments.catalogue import MEASURES
@@ -125,7 +125,7 @@ def _numbered(pieces: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
     """Yield recorded answers in pieces, from a table or from inspect logs."""
     if responses.is_dir() or responses.suffix == ".eval":
-        from tiltmeter.asking.logs import read_logs
+        from tiltmeter.asking.trials import read_logs
 
         return read_logs(responses)
     return pieces(responses)

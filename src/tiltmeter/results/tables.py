@@ -264,14 +264,14 @@ def _scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame
     """Scan a parquet table, and cast what another program may write differently."""
     try:
         scan = pl.scan_parquet(path)
-        held = scan.collect_schema()
+        kinds = scan.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
-    check(held.to_frame().clear(), schema, str(path))
+    check(kinds.to_frame().clear(), schema, str(path))
     for name, kind in schema.items():
-        loose = held[name].is_numeric() or held[name] in (pl.Null, pl.Categorical, pl.Enum)
-        if held[name] != kind and not loose:
-            raise InputError(f"{path}: {name} holds {held[name]}; expected {kind}")
+        loose = kinds[name].is_numeric() or kinds[name] in (pl.Null, pl.Categorical, pl.Enum)
+        if kinds[name] != kind and not loose:
+            raise InputError(f"{path}: {name} holds {kinds[name]}; expected {kind}")
     return scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
 
 

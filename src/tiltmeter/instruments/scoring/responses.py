@@ -44,7 +44,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     responses: object,
     study: str | Path | Study,
     *,
-    instrument: str = "word_association",
+    instrument: str = next(iter(INSTRUMENTS)),
     scoring: str = "exact",
     judged: Mapping[str, str] | None = None,
     judge_all: bool = False,
