@@ -58,7 +58,7 @@ def ask_models(
     Parameters
     ----------
     trials
-        What to ask: columns of `frames.TRIALS`.
+        What to ask: columns of `results.TRIALS`.
     models
         From `open_models`.
     directory
@@ -188,19 +188,11 @@ def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
     studies
         The studies by name. With one study, the table needs no `study` column.
     grader
-        The judge's name and model, from `open_models`.
-    directory
-        Where its answers are kept.
-    budget
-        Limits; shared with the run.
-    prices
-        See `budget.price`.
+        The judge's name and model, from `open_models`; its answers are kept in `directory`.
+    budget, prices
+        Limits, shared with the run; see `budget.price`.
     judge_all
         See `instruments.scoring.open_decisions`.
-
-    Returns
-    -------
-    Outcome
     """
     found = [pl.DataFrame(schema=TRIALS)]
     for piece in responses:

@@ -111,7 +111,7 @@ def read_logs(path: Path) -> Iterator[pl.DataFrame]:
     Yields
     ------
     polars.DataFrame
-        Columns of `frames.RESPONSES`; samples that were never asked are left out.
+        Columns of `results.RESPONSES`; samples that were never asked are left out.
 
     Raises
     ------

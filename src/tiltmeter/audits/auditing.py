@@ -171,13 +171,7 @@ def ask(
 
 
 def ask_plan(plan: Plan, directory: Path, asking: Asking, command: str = "") -> Outcome:
-    """Ask what of a plan is still to be asked, in its directory; see `ask_models`.
-
-    Raises
-    ------
-    ModelError, PlanError, InputError
-        As of `open_models`, `claim` and `ask_models`.
-    """
+    """Ask what of a plan is still to be asked, in its directory; see `ask_models`."""
     models = open_models(plan.models, plan.generation, asking.connection)
     claim(directory, plan, command, _now())
     return ask_models(
