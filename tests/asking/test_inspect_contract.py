@@ -14,8 +14,8 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_ai.model import GenerateConfig, get_model
 from inspect_ai.scorer import Score
 
-from tiltmeter.asking.logs import read_logs
 from tiltmeter.asking.registry import TASKS
+from tiltmeter.asking.trials import read_logs
 from tiltmeter.errors import InputError
 from tiltmeter.instruments.scoring import score
 from tiltmeter.stimuli import load_study

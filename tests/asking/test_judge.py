@@ -13,9 +13,8 @@ import pytest
 
 from tiltmeter.asking.budget import Budget
 from tiltmeter.asking.claim import claim
-from tiltmeter.asking.judge import JUDGE, ask_judge, verdicts
 from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.asking.sessions import Outcome, ask_models
+from tiltmeter.asking.sessions import JUDGE, Outcome, ask_judge, ask_models, verdicts
 from tiltmeter.audits.tabulating import collect_responses, tabulate
 from tiltmeter.models.opening import Connection, Generation, open_model, open_models
 from tiltmeter.results.tables import pieces

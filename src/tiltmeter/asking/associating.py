@@ -60,25 +60,7 @@ class Associated:
 
 
 def open_associating(plan: AssociationPlan, connection: Connection) -> dict[str, Model]:
-    """Open the models of a plan.
-
-    Parameters
-    ----------
-    plan
-        Names the models and how answers are sampled.
-    connection
-        How to reach them.
-
-    Returns
-    -------
-    dict
-        Name → model.
-
-    Raises
-    ------
-    ModelError
-        As of `open_model`.
-    """
+    """Open the models of a plan, name → model; raises as `open_model`."""
     models = {}
     for name in plan.models:
         provider = find_provider(name)

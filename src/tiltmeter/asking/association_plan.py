@@ -156,20 +156,8 @@ def cost_of_associations(
 ) -> Cost:
     """Estimate calls, tokens and dollars of all answers of one model.
 
-    Parameters
-    ----------
-    plan
-        What is asked.
-    model
-        One of the plan's.
-    choices
-        How many answers a call gives: the prompt is paid once a call.
-    prices
-        See `budget.price`.
-
-    Returns
-    -------
-    Cost
+    `choices`: how many answers a call gives; the prompt is paid once a call. `prices` as of
+    `budget.price`.
     """
     answers = len(plan.cues) * plan.repetitions
     calls = len(plan.cues) * math.ceil(plan.repetitions / choices)

@@ -106,17 +106,8 @@ class Budget:
 def price(model: str, prices: Path | None = None) -> tuple[float, float] | None:
     """Input and output price of a model in US dollars per million tokens.
 
-    Parameters
-    ----------
-    model
-        As inspect names it.
-    prices
-        A YAML file of ``model: [input, output]``; None for the shipped list.
-
-    Returns
-    -------
-    tuple of float, or None
-        ``(0, 0)`` for models on one's own machine; None where the price is not known.
+    `prices` is a YAML file of ``model: [input, output]``; None for the shipped list. ``(0, 0)`` for
+    models on one's own machine; None where the price is not known.
     """
     if find_provider(model).local:
         return 0.0, 0.0
@@ -138,21 +129,7 @@ def _prices(path: Path | None) -> dict[str, tuple[float, float]]:
 
 
 def estimate_cost(trials: pl.DataFrame, model: str, prices: Path | None = None) -> Cost:
-    """Estimate calls, tokens and dollars of asking `trials`.
-
-    Parameters
-    ----------
-    trials
-        Columns of `frames.TRIALS`.
-    model
-        As inspect names it.
-    prices
-        See `price`.
-
-    Returns
-    -------
-    Cost
-    """
+    """Estimate calls, tokens and dollars of asking trials (`results.TRIALS`); see `price`."""
     words = pl.col("attributes").list.len()
     apart = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.apart])
     questions = pl.when(apart).then(words).otherwise(1)
@@ -171,10 +148,8 @@ def estimate_cost(trials: pl.DataFrame, model: str, prices: Path | None = None) 
         input=(prompt * questions + second).sum(),
         output=(pl.when(apart).then(words).otherwise(answer + pair * words) + prose).sum(),
     ).row(0)
-    calls, tokens_in, tokens_out = int(sums[0]), math.ceil(sums[1]), math.ceil(sums[2])
-    rates = price(model, prices)
-    usd = None if rates is None else (tokens_in * rates[0] + tokens_out * rates[1]) / 1e6
-    return Cost(model, trials.height, calls, tokens_in, tokens_out, usd)
+    tokens = math.ceil(sums[1]), math.ceil(sums[2])
+    return Cost.of(model, (trials.height, int(sums[0])), tokens, prices)
 
 
 def _per_instrument(tokens: dict[str, int]) -> pl.Expr:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tiltmeter import __version__
 from tiltmeter.errors import InputError, PlanError
@@ -21,16 +20,16 @@ from tiltmeter.results.records import read_plan, write_plan
 __all__ = ["Claimant", "claim", "only_process", "short_hash"]
 
 
-class Claimant(ABC):
+class Claimant(Protocol):
     """A plan that a directory, or a file, can belong to."""
 
-    @abstractmethod
     def file(self, out: Path) -> Path:
         """Return where the plan is kept: within a directory, or beside a file."""
+        ...
 
-    @abstractmethod
     def identity(self) -> dict[str, Any]:
         """Return what must be equal for two runs to ask the same."""
+        ...
 
     def grows(self) -> dict[str, int]:
         """Return numbers that may be greater, but not smaller, when the plan is continued."""

@@ -170,23 +170,9 @@ def make_contexts(
 def cost_of_contexts(
     model: str, senses: pl.DataFrame, asking: Asking, prices: Path | None = None
 ) -> Cost:
-    """Estimate calls, tokens and dollars of one round.
+    """Estimate calls, tokens and dollars of one round; its trials are sentences.
 
-    Parameters
-    ----------
-    model
-        As inspect names it.
-    senses
-        As of `make_contexts`.
-    asking
-        How many sentences are asked for.
-    prices
-        See `budget.price`.
-
-    Returns
-    -------
-    Cost
-        Its trials are sentences.
+    `senses` as of `make_contexts`, `prices` as of `budget.price`.
     """
     asked = senses.unique("key").select("term", "definition").rows()
     prompts = (context_messages(term, text, asking.per_sense) for term, text in asked)

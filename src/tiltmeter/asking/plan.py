@@ -48,7 +48,7 @@ class Selection:
     variations: Sequence[str]
     iterations: int | None = None
     """Trials per stereotype and variation, where not the plan's."""
-    instrument: str = "word_association"
+    instrument: str = next(iter(INSTRUMENTS))
 
     def asked_in(self, modes: Sequence[str]) -> list[str]:
         """Return those of the plan's modes in which the instrument can be asked."""
@@ -109,14 +109,11 @@ class Plan(Claimant):
         )
 
     def trials(self) -> pl.DataFrame:
-        """Every trial of the plan, the same for every model, whole pairs before later ones.
+        """Every trial of the plan (`results.TRIALS`), the same for every model.
 
-        Returns
-        -------
-        polars.DataFrame
-            Columns of `frames.TRIALS`, ordered by draw, so that a run that stops early has
-            asked about every stereotype, and mode by mode: the embedded model is at its best when
-            what it works on at a time is alike.
+        Ordered by draw, whole pairs before later ones, so that a run that stops early has asked
+        about every stereotype; and mode by mode: the embedded model is at its best when what it
+        works on at a time is alike.
         """
         drawn = [
             INSTRUMENTS[s.instrument].trials(
@@ -242,17 +239,7 @@ def _stereotype(study: Study, key: str) -> dict[str, Any]:
 def record_sizes(directory: Path, sizes: Path) -> None:
     """Keep the models' sizes with a plan, for reports; they change nothing that is asked.
 
-    Parameters
-    ----------
-    directory
-        A results directory.
-    sizes
-        A YAML file of ``model: billions of parameters``.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or malformed, or a size is not above 0.
+    Raises InputError where the file is missing or malformed, or a size is not above 0.
     """
     path = directory / "plan.json"
     write_plan(path, {**read_plan(path), "sizes": read_sizes(sizes)})

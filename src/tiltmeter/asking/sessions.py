@@ -1,12 +1,14 @@
 """Ask trials as samples of inspect's evaluations, within a budget, so that a killed run continues.
 
 inspect does the asking: clients, retries, rate limits, concurrency, logs. This module decides
-what is still to be asked; the `Ledger` keeps the answers and says when to stop.
+what is still to be asked; the `Ledger` keeps the answers and says when to stop. A judge is asked
+the same way about the decisions that rules leave open; its answers have a journal of their own
+beside those of the models, so that scoring anew asks nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,13 @@ import polars as pl
 from tiltmeter.asking.budget import Budget, Ledger, price
 from tiltmeter.asking.claim import only_process
 from tiltmeter.asking.generating import OnProgress
-from tiltmeter.errors import ModelError
-from tiltmeter.results.records import Journal
+from tiltmeter.errors import InputError, ModelError
+from tiltmeter.instruments.scoring import open_decisions
+from tiltmeter.results import TRIALS
+from tiltmeter.results.records import Journal, journals
+from tiltmeter.stimuli import Study
 
-__all__ = ["Outcome", "ask_models"]
+__all__ = ["JUDGE", "Outcome", "ask_judge", "ask_models", "by_study", "verdicts"]
 
 
 @dataclass
@@ -53,7 +58,7 @@ def ask_models(
     Parameters
     ----------
     trials
-        What to ask: columns of `frames.TRIALS`.
+        What to ask: columns of `results.TRIALS`.
     models
         From `open_models`.
     directory
@@ -159,3 +164,69 @@ def _outcome(trials: pl.DataFrame, ledgers: dict[str, Ledger], interrupted: bool
         last_error=errors[-1] if errors else None,
         stopped_by="interrupted" if interrupted else limits[0] if limits else None,
     )
+
+
+#: The folder of a judge's answers, inside a results directory.
+JUDGE = "judge"
+
+
+def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
+    responses: Iterable[pl.DataFrame],
+    studies: dict[str, Study],
+    grader: tuple[str, Any],
+    directory: Path,
+    budget: Budget,
+    prices: Path | None = None,
+    judge_all: bool = False,
+) -> Outcome:
+    """Ask about every open decision that was not judged yet.
+
+    Parameters
+    ----------
+    responses
+        Pieces of a table of responses that say their `instrument`.
+    studies
+        The studies by name. With one study, the table needs no `study` column.
+    grader
+        The judge's name and model, from `open_models`; its answers are kept in `directory`.
+    budget, prices
+        Limits, shared with the run; see `budget.price`.
+    judge_all
+        See `instruments.scoring.open_decisions`.
+    """
+    found = [pl.DataFrame(schema=TRIALS)]
+    for piece in responses:
+        for study, part in by_study(piece, studies):
+            found.append(open_decisions(part, study, judge_all=judge_all))
+    trials = pl.concat(found).unique("trial_id", maintain_order=True)
+    directory.mkdir(parents=True, exist_ok=True)
+    return ask_models(trials, dict([grader]), directory, budget, prices=prices)
+
+
+def verdicts(directory: Path) -> dict[str, str]:
+    """Read what judges said, question by question; empty where none was asked."""
+    return {
+        answer["trial_id"]: answer["response"]
+        for journal in journals(directory)
+        for answer in journal
+        if answer.get("error") is None
+    }
+
+
+def by_study(
+    piece: pl.DataFrame, studies: Mapping[str, Study]
+) -> Iterator[tuple[Study, pl.DataFrame]]:
+    """Yield the part of a table that belongs to each study; with one study, all of it.
+
+    Raises
+    ------
+    InputError
+        If a row names another study.
+    """
+    if len(studies) == 1 or piece.is_empty():
+        yield next(iter(studies.values())), piece
+        return
+    for (name,), part in piece.group_by("study", maintain_order=True):
+        if name not in studies:
+            raise InputError(f"responses: study {name!r} is none of {', '.join(studies)}")
+        yield studies[str(name)], part

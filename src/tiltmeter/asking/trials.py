@@ -1,12 +1,19 @@
-"""Trials as an inspect task: one sample per trial, one solver for all response modes.
+"""Trials as an inspect task, one sample per trial; and responses out of inspect's logs.
 
 The model client, its retries, rate limits and logs are inspect's. What is asked and read is the
 mode's; the solver hands every answer to `on_answer` as soon as it is there.
+
+``inspect eval tiltmeter/…`` feeds ``tiltmeter score``: an ``.eval`` file is a zip with one member
+of JSON per sample. Members are read one at a time: building inspect's own sample objects takes
+some 15 ms each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -15,10 +22,12 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import Model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
+from tiltmeter.errors import InputError
 from tiltmeter.modes import MODES
 from tiltmeter.modes.mode import Answer, encodable, opening_messages
+from tiltmeter.results import RESPONSES
 
-__all__ = ["Answer", "ask", "describe_error", "encodable", "samples", "trials_task"]
+__all__ = ["Answer", "ask", "describe_error", "encodable", "read_logs", "samples", "trials_task"]
 
 
 def samples(trials: pl.DataFrame) -> list[Sample]:
@@ -86,3 +95,84 @@ def describe_error(error: BaseException) -> str:
     if attempt is not None and (cause := attempt.exception()) is not None:
         return describe_error(cause)
     return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
+
+
+PIECE = 5_000
+
+
+def read_logs(path: Path) -> Iterator[pl.DataFrame]:
+    """Yield the responses of a log, or of all logs in a folder.
+
+    Parameters
+    ----------
+    path
+        An ``.eval`` file, finished or not, or a folder with such files.
+
+    Yields
+    ------
+    polars.DataFrame
+        Columns of `results.RESPONSES`; samples that were never asked are left out.
+
+    Raises
+    ------
+    InputError
+        If there is no log, a log is not readable, or its samples are not Tiltmeter's.
+    """
+    paths = sorted(path.glob("**/*.eval")) if path.is_dir() else [path]
+    if not paths:
+        raise InputError(f"{path}: no .eval log in this folder")
+    rows: list[dict[str, Any]] = []
+    for log in paths:
+        for row in _rows(log):
+            rows.append(row)
+            if len(rows) == PIECE:
+                yield pl.DataFrame(rows, schema=RESPONSES)
+                rows = []
+    yield pl.DataFrame(rows, schema=RESPONSES)
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of the logs
+
+    try:
+        with zipfile.ZipFile(path) as log:
+            names = log.namelist()
+            start = "header.json" if "header.json" in names else "_journal/start.json"
+            model = json.loads(log.read(start))["eval"]["model"]
+            for name in names:
+                if name.startswith("samples/"):
+                    sample = json.loads(log.read(name))
+                    if (row := _row(sample, model)) is not None:
+                        yield row
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
+        raise InputError(f"{path}: not readable as a Tiltmeter log: {error}") from None
+
+
+def _row(sample: dict[str, Any], model: str) -> dict[str, Any] | None:
+    trial = sample["metadata"]
+    if "trial_id" not in trial:
+        raise KeyError(f"sample {sample.get('id')} has no trial in its metadata")
+    if trial.get("unasked"):
+        return None
+    error = sample.get("error")
+    choices = sample["output"].get("choices") or [{}]
+    usage = sample["output"].get("usage") or {}
+    return {
+        "model": model,
+        **{name: trial.get(name) for name in RESPONSES if name in trial},
+        "response": None
+        if error
+        else encodable(_text(choices[0].get("message", {}).get("content", ""))),
+        "stop_reason": choices[0].get("stop_reason"),
+        "input_tokens": usage.get("input_tokens"),
+        "output_tokens": usage.get("output_tokens"),
+        "error": error["message"] if error else None,
+    }
+
+
+def _text(content: str | list[dict[str, Any]]) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text", "") for part in content if part.get("type") == "text")

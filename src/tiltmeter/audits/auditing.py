@@ -21,6 +21,7 @@ from tiltmeter.audits.sizes import PlanOptions, sized_plan
 from tiltmeter.audits.state_directory import audit_states
 from tiltmeter.audits.tabulating import answered, tabulate
 from tiltmeter.errors import BudgetError, InputError, as_names
+from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.instruments.catalogue import instrument as find_instrument
 from tiltmeter.instruments.design import Design
 from tiltmeter.models.opening import Connection, Generation, open_models
@@ -58,7 +59,7 @@ def draw(
     study: str | Path | Study,
     design: Design | None = None,
     *,
-    instrument: str = "word_association",
+    instrument: str = next(iter(INSTRUMENTS)),
     stereotypes: str | Sequence[str] | None = None,
     variations: str | Sequence[str] | None = None,
 ) -> pl.DataFrame:
@@ -173,13 +174,7 @@ def ask(
 
 
 def ask_plan(plan: Plan, directory: Path, asking: Asking, command: str = "") -> Outcome:
-    """Ask what of a plan is still to be asked, in its directory; see `ask_models`.
-
-    Raises
-    ------
-    ModelError, PlanError, InputError
-        As of `open_models`, `claim` and `ask_models`.
-    """
+    """Ask what of a plan is still to be asked, in its directory; see `ask_models`."""
     models = open_models(plan.models, plan.generation, asking.connection)
     claim(directory, plan, command, _now())
     return ask_models(

@@ -62,28 +62,10 @@ def write_networks(
     directory: Path,
     on_progress: Callable[[], None] = lambda: None,
 ) -> dict[str, pl.DataFrame]:
-    """Describe networks, measure their bias and how they differ, and write it down.
+    """Describe networks, measure their bias and how they differ, and write it to `directory`.
 
-    Parameters
-    ----------
-    networks
-        With distinct names.
-    comparison
-        What to compare.
-    directory
-        A results directory; see `results.directory`.
-    on_progress
-        Called after each rewired network.
-
-    Returns
-    -------
-    dict
-        Name of a table → its rows, those with rows.
-
-    Raises
-    ------
-    InputError
-        As for `measure_bias`.
+    Networks have distinct names; `on_progress` is called after each rewired network. Returns the
+    tables with rows by name; raises as `measure_bias`.
     """
     estimates, details = _measure(networks, comparison, on_progress)
     write_results(directory, FAMILY, estimates, details)

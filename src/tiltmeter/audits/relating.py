@@ -52,25 +52,11 @@ class ScoredAnswers:
 
 
 def read_answers(path: Path) -> ScoredAnswers:
-    """Read scored answers.
+    """Read scored answers of a results directory, whose trials are known, or a table of scores.
 
-    Parameters
-    ----------
-    path
-        A results directory, whose trials are known, or a table of scores.
-
-    Returns
-    -------
-    ScoredAnswers
-        Answers without an intervention, in one mode: free text where there is any, else the
-        structured one, else forced choices.
-
-    Raises
-    ------
-    InputError
-        If there are no scores of word associations.
-    PlanError
-        If a directory holds no plan.
+    Those without an intervention, in one mode: free text where there is any, else the structured
+    one, else forced choices. Raises InputError if there are no scores of word associations,
+    PlanError if a directory holds no plan.
     """
     table = path / "scores.parquet" if path.is_dir() else path
     associations, decided = _measures()

@@ -137,7 +137,7 @@ def select_study(
     stereotypes: str | None = None,
     variations: str | None = None,
     iterations: int | None = None,
-    instrument: str = "word_association",
+    instrument: str = next(iter(INSTRUMENTS)),
 ) -> Selection:
     """Load a study and take the part of it that is asked with an instrument."""
     study = load_study(name)

@@ -54,22 +54,9 @@ def readable(plan: Plan) -> list[str]:
 def audit_states(plan: Plan, directory: Path) -> bool:
     """Measure profiles and associations in the states of a plan's models.
 
-    Parameters
-    ----------
-    plan
-        Whose models and studies.
-    directory
-        Its results directory, with scores; the tables go there.
-
-    Returns
-    -------
-    bool
-        Whether anything was measured: not where no model can be read, or all of it is there.
-
-    Raises
-    ------
-    ModelError
-        If a model cannot be read after all.
+    The directory has the plan's scores and gets the tables. Tells whether anything was measured:
+    not where no model can be read, or all of it is there. Raises ModelError if a model cannot be
+    read after all.
     """
     models = readable(plan)
     if not models or _measured(directory, models):
@@ -131,27 +118,10 @@ def measure_each(
     removed: Sequence[int] = (0,),
     store: Path | None = None,
 ) -> Iterator[tuple[dict[str, Any], StateTables]]:
-    """Measure models one after another.
+    """Measure models, with distinct names, one after another; see `measure_states`.
 
-    Parameters
-    ----------
-    readers
-        The models, with distinct names; where they are opened one by one, none is held while the
-        next is opened.
-    profiling, testing, removed, store
-        As for `measure_states`.
-
-    Yields
-    ------
-    facts : dict
-        Which model was read, and how.
-    tables : StateTables
-        As `measure_states` gives them.
-
-    Raises
-    ------
-    InputError, ModelError
-        As for `measure_states`; also if two models have one name.
+    Where they are opened one by one, none is held while the next is opened. Yields which model was
+    read, and how; and its tables.
     """
     names: list[str] = []
     for reader in readers:
@@ -172,23 +142,9 @@ def write_states(
     removed: Sequence[int] = (0,),
     store: Path | None = None,
 ) -> StateTables:
-    """Measure models and write the tables down, anew after each model.
+    """Measure models and write the tables down, anew after each model; see `measure_each`.
 
-    Parameters
-    ----------
-    readers, profiling, testing, removed, store
-        As for `measure_each`.
-    directory
-        A results directory; see `results.directory.write_results`.
-
-    Returns
-    -------
-    StateTables
-
-    Raises
-    ------
-    InputError, ModelError
-        As for `measure_each`; the models before are written by then.
+    Where a model fails, those before it are written.
     """
     new = not directory.exists()
     directory.mkdir(parents=True, exist_ok=True)

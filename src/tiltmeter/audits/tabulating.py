@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from tiltmeter.asking.judge import JUDGE, by_study, verdicts
 from tiltmeter.asking.plan import Plan, load_plan
+from tiltmeter.asking.sessions import JUDGE, by_study, verdicts
 from tiltmeter.audits import details
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.instruments.catalogue import MEASURES
@@ -48,15 +48,7 @@ __all__ = [
 
 
 def collect_responses(plan: Plan, directory: Path) -> None:
-    """Write ``responses.parquet``: a row per model and answered, or failed, trial.
-
-    Parameters
-    ----------
-    plan
-        The plan the directory belongs to.
-    directory
-        A results directory.
-    """
+    """Write ``responses.parquet``: a row per model and answered, or failed, trial."""
     trials = plan.trials()
     parts = (answered(trials, directory, model) for model in plan.models)
     write_pieces(parts, directory / "responses.parquet")
@@ -77,7 +69,7 @@ _ANSWER = ("response", "profile", "stop_reason", "input_tokens", "output_tokens"
 def score_responses(
     responses: Path, studies: dict[str, Study], out: Path, **options: Any
 ) -> pl.DataFrame:
-    """Score a table of responses piece by piece.
+    """Score a table of responses piece by piece; return the words (`results.WORDS`).
 
     Parameters
     ----------
@@ -90,11 +82,6 @@ def score_responses(
         Where the scores go; columns of `results.SCORES`.
     **options
         Of `instruments.scoring.score`: instrument, scoring, judged, keep.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `results.WORDS`.
     """
     tallies: list[pl.DataFrame] = []
 
@@ -125,7 +112,7 @@ def _numbered(pieces: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
     """Yield recorded answers in pieces, from a table or from inspect logs."""
     if responses.is_dir() or responses.suffix == ".eval":
-        from tiltmeter.asking.logs import read_logs
+        from tiltmeter.asking.trials import read_logs
 
         return read_logs(responses)
     return pieces(responses)
@@ -270,17 +257,7 @@ def _of_each_instrument(units: pl.DataFrame, inference: Inference) -> list[Estim
 def tabulate(directory: Path, scoring: str = "exact") -> None:
     """Make every table of a results directory anew, from its plan and journal.
 
-    Parameters
-    ----------
-    directory
-        A results directory.
-    scoring
-        ``"exact"`` or ``"published"``.
-
-    Raises
-    ------
-    PlanError
-        If the directory holds no plan, or one of its study files was changed.
+    Raises PlanError if the directory holds no plan, or one of its study files was changed.
     """
     plan = load_plan(directory)
     studies = {s.study.name: s.study for s in plan.selections}

@@ -252,9 +252,9 @@ def _ask(name: str, prompts: Sequence[str], out: Path, options: dict[str, Any]) 
         raise ModelError(f"{name}: {first.last_error}")
     with progress_bar(len(prompts)) as advance:
         outcome = ask_models(trials, models, kept, Budget(*limits), on_progress=advance)
-    held = {answer["trial_id"]: answer.get("response") for answer in Journal(kept, name)}
+    responses = {answer["trial_id"]: answer.get("response") for answer in Journal(kept, name)}
     errors = [outcome.last_error] * outcome.errors if outcome.last_error else []
-    return _Answers([held.get(one) for one in ids], outcome.stopped_by, errors)
+    return _Answers([responses.get(one) for one in ids], outcome.stopped_by, errors)
 
 
 def _name_prompt(i: int, prompt: str, options: dict[str, Any]) -> str:

@@ -19,12 +19,7 @@ __all__ = ["LateGroup", "run_group"]
 class LateGroup(click.Group):
     """A group that imports a command's module when the command is called.
 
-    Parameters
-    ----------
-    commands
-        Command → one line of help.
-    package
-        Where the module of each is; it has the command's name.
+    `commands`: command → one line of help; the module of each, in `package`, has its name.
     """
 
     def __init__(self, commands: Mapping[str, str], package: str, **attributes: Any) -> None:
@@ -54,12 +49,9 @@ _group = click.version_option(__version__, prog_name="tiltmeter")(
 
 
 def run_group() -> int:
-    """Run the command that was named.
+    """Run the command that was named, and return the exit code.
 
-    Returns
-    -------
-    int
-        The exit code: 2 for an error in the input, 130 when stopped, else the command's.
+    2 for an error a user can mend, 130 when stopped, else the command's.
     """
     try:
         with warnings.catch_warnings():

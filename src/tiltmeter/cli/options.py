@@ -148,8 +148,8 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | Non
 
     from tiltmeter.audits import sizes
 
-    said = sizes.PlanOptions(**{one.name: options[one.name] for one in fields(sizes.PlanOptions)})
-    return sizes.sized_plan(size, models, said) if size else sizes.build_plan(models, said)
+    chosen = sizes.PlanOptions(**{one.name: options[one.name] for one in fields(sizes.PlanOptions)})
+    return sizes.sized_plan(size, models, chosen) if size else sizes.build_plan(models, chosen)
 
 
 def build_budget(options: dict[str, Any], plan: Plan) -> Budget:

@@ -83,7 +83,7 @@ def _judge(
     plan: Plan, directory: Path, grader: tuple[str, Any], budget: Budget, prices: Path | None
 ) -> None:
     """Ask the judge about the decisions that the rules leave open."""
-    from tiltmeter.asking.judge import JUDGE, ask_judge
+    from tiltmeter.asking.sessions import JUDGE, ask_judge
     from tiltmeter.audits.tabulating import collect_responses
     from tiltmeter.results.tables import pieces
 

@@ -76,7 +76,7 @@ def command(  # noqa: PLR0913 - one argument an option
     import polars as pl
 
     from tiltmeter.asking.budget import Budget
-    from tiltmeter.asking.judge import ask_judge, verdicts
+    from tiltmeter.asking.sessions import ask_judge, verdicts
     from tiltmeter.audits.tabulating import response_pieces, score_responses
     from tiltmeter.instruments.catalogue import INSTRUMENTS, select
     from tiltmeter.results.tables import write_table
@@ -86,18 +86,18 @@ def command(  # noqa: PLR0913 - one argument an option
     select(loaded, instrument)
     keep = INSTRUMENTS[instrument].recorded.keep
     studies = {loaded.name: loaded}
-    said = out.with_name(f"{out.name}.judge")
+    judge_answers = out.with_name(f"{out.name}.judge")
     if grader is not None:
         judge = open_grader(grader, {})
         stated = (_stating(piece, instrument, model) for piece in response_pieces(responses))
-        ask_judge(stated, studies, judge, said, Budget(), judge_all=judge_all)
+        ask_judge(stated, studies, judge, judge_answers, Budget(), judge_all=judge_all)
     tally = score_responses(
         responses,
         studies,
         out,
         scoring=scoring,
         instrument=instrument,
-        judged=verdicts(said),
+        judged=verdicts(judge_answers),
         judge_all=judge_all,
         keep=keep,
         model=model,

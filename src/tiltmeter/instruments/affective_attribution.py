@@ -233,14 +233,14 @@ def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
 
 def _complete(trial: Mapping[str, Any], _: Study, words: Words) -> dict[str, Any]:
     """Tell which group was thought of."""
-    told = str(trial.get("version") or trial.get("group") or "")
-    if (named := GROUPS.get(word_key(told))) is not None:
+    group = str(trial.get("version") or trial.get("group") or "")
+    if (named := GROUPS.get(word_key(group))) is not None:
         return {"version": named}
     for role in ("default", "marginalized"):
-        if word_key(told) in map(word_key, getattr(words, role)):
+        if word_key(group) in map(word_key, getattr(words, role)):
             return {"version": role}
     raise InputError(
-        f"responses: group {told[:80]!r} of {trial['stereotype']}; allowed are default, "
+        f"responses: group {group[:80]!r} of {trial['stereotype']}; allowed are default, "
         f"marginalized, or one of {', '.join(words.default + words.marginalized)}"
     )
 

@@ -183,22 +183,9 @@ class Instrument:
     ) -> tuple[list[str], list[str]]:
         """Check names against a study and fill in its defaults.
 
-        Parameters
-        ----------
-        study
-            The stimuli.
-        stereotypes, variations
-            Names, as a list or one text with commas. None means all stereotypes, and the
-            variations asked by default.
-
-        Returns
-        -------
-        stereotypes, variations : list of str
-
-        Raises
-        ------
-        StudyError
-            If the study has no wording of this instrument, no such stereotype or variation.
+        Names are a list or one text with commas. None means all stereotypes, and the variations
+        asked by default. Raises StudyError if the study has no wording of this instrument, no such
+        stereotype or variation.
         """
         known = self.variations(study)
         if not known:

@@ -145,19 +145,10 @@ def _begins(token: str, option: str) -> bool:
 
 
 def read_logits(recorded: str, attributes: Sequence[str]) -> dict[str, float]:
-    """Read recorded log-probabilities.
+    """Read recorded log-probabilities: attribute → log-odds of the first option, −50…50.
 
-    Parameters
-    ----------
-    recorded
-        The response of a trial; anything else gives nothing.
-    attributes
-        The words asked about.
-
-    Returns
-    -------
-    dict
-        Attribute → log-odds of the first option, −50…50. Words with an option unseen are left out.
+    Words with an option unseen are left out; anything else than the response of a trial gives
+    nothing.
     """
     try:
         pairs = json.loads(recorded)

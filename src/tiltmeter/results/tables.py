@@ -92,19 +92,8 @@ def read_numbers(
 ) -> pl.DataFrame:
     """Read a table, some of whose columns are numbers; an empty field is null.
 
-    Parameters
-    ----------
-    path
-        A ``.csv`` or ``.parquet`` table.
-    columns
-        The columns that must be numbers.
-    frame
-        The table, where it was read already.
-
-    Raises
-    ------
-    InputError
-        If a column is missing or a value in it is not a number.
+    `frame` is the table, where it was read already. Raises InputError if a column is missing or a
+    value in it is not a number.
     """
     frame = read_table(path) if frame is None else frame
     for name in columns:
@@ -138,19 +127,8 @@ def join_tables(
 ) -> pl.DataFrame:
     """Set the columns of a second table beside those of a first, row by row.
 
-    Parameters
-    ----------
-    left, right
-        The tables.
-    keys
-        Columns of both; no two rows of `right` may agree in all of them.
-    name
-        What to call `right` in an error.
-
-    Raises
-    ------
-    InputError
-        If a key is missing or stands twice, or no row finds its partner.
+    `keys` are columns of both; no two rows of `right`, which an error calls `name`, may agree in
+    all of them. Raises InputError if a key is missing or stands twice, or no row finds its partner.
     """
     keys = [key.strip() for key in keys]
     for key in keys:
@@ -237,19 +215,9 @@ def _frame(records: list[list[str]], header: list[str], path: Path) -> pl.DataFr
 
 
 def scan_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-    """Scan a table whose columns are known.
+    """Scan a table whose columns are known: lazy for parquet; a CSV table is read whole.
 
-    Parameters
-    ----------
-    path
-        A ``.csv`` or ``.parquet`` table.
-    schema
-        One of the schemas of `frames`; an empty field of a number column is null.
-
-    Returns
-    -------
-    polars.LazyFrame
-        Lazy for parquet; a CSV table is read whole.
+    An empty field of a column of numbers is null.
     """
     if path.suffix == ".parquet" and path.is_file():
         return _scan_parquet(path, schema)
@@ -264,14 +232,14 @@ def _scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame
     """Scan a parquet table, and cast what another program may write differently."""
     try:
         scan = pl.scan_parquet(path)
-        held = scan.collect_schema()
+        kinds = scan.collect_schema()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
-    check(held.to_frame().clear(), schema, str(path))
+    check(kinds.to_frame().clear(), schema, str(path))
     for name, kind in schema.items():
-        loose = held[name].is_numeric() or held[name] in (pl.Null, pl.Categorical, pl.Enum)
-        if held[name] != kind and not loose:
-            raise InputError(f"{path}: {name} holds {held[name]}; expected {kind}")
+        loose = kinds[name].is_numeric() or kinds[name] in (pl.Null, pl.Categorical, pl.Enum)
+        if kinds[name] != kind and not loose:
+            raise InputError(f"{path}: {name} holds {kinds[name]}; expected {kind}")
     return scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
 
 

@@ -21,13 +21,8 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.errors import InputError, TiltmeterWarning
-<<<<<<< HEAD
-from tiltmeter.models.readers.terms import locate
-from tiltmeter.results.schemas import CONTEXTS
-=======
 from tiltmeter.models.readers.states import locate
-from tiltmeter.results.states import CONTEXTS
->>>>>>> g/rooms1
+from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.results.tables import need_columns
 from tiltmeter.states.dictionary import Dictionary
 

@@ -346,18 +346,7 @@ def tost(estimate: ClusteredMean, *, margin: float, neutral: float = 0.0) -> flo
 
 
 def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Adjust the p-values of one family to bound the chance of any false rejection.
-
-    Parameters
-    ----------
-    p
-        p-values, shape (tests,).
-
-    Returns
-    -------
-    numpy.ndarray
-        Adjusted p-values in the same order (Holm 1979).
-    """
+    """Adjust the p-values of one family, in their order (Holm 1979), shape (tests,)."""
     order, tests = np.argsort(p, kind="stable"), len(p)
     adjusted = np.empty(tests)
     adjusted[order] = np.maximum.accumulate(p[order] * (tests - np.arange(tests)))

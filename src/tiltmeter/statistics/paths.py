@@ -77,17 +77,7 @@ def paths_through(
 ) -> tuple[dict[Node, int], list[int]]:
     """Count the paths from `source` to `target` through each node and over each edge.
 
-    Parameters
-    ----------
-    edges
-        As for `paths_from`.
-    source, target
-        The ends of the paths.
-
-    Returns
-    -------
-    tuple
-        A count for each node on some path; a count for each edge, in their order.
+    `edges` are as for `paths_from`, and counted in their order.
     """
     to = paths_from(edges, source)
     onward = paths_from(((end, start) for start, end in reversed(edges)), target)

@@ -105,24 +105,9 @@ def samples(
 ) -> Iterator[Sample]:
     """Yield the complete rows of all groups together (``"all"``), then those of each group.
 
-    Parameters
-    ----------
-    frame
-        A row per prompt.
-    predictors, response_variable
-        Columns of numbers; the response variable's are 1 and 0. Both may be null.
-    clusters, by
-        Columns of labels, never null; or none.
-
-    Yields
-    ------
-    Sample
-        In the order of the groups.
-
-    Raises
-    ------
-    InputError
-        If a column is missing or holds what it must not.
+    `predictors` and `response_variable` are columns of numbers, the latter's 1 and 0, and may be
+    null; `clusters` and `by` are columns of labels, never null, or none. Raises InputError if a
+    column is missing or holds what it must not.
     """
     data = _valid(frame, predictors, response_variable, clusters, by)
     yield _sample(data, "all")
@@ -134,19 +119,8 @@ def samples(
 def fit(sample: Sample, x: Array, method: str) -> Fit:
     """Fit a logistic regression by one method, or say why there is none.
 
-    Parameters
-    ----------
-    sample
-        The outcomes and clusters.
-    x
-        Predictors, shape (n, predictors); none for the intercept alone.
-    method
-        ``published``, ``clustered`` or ``mixed``.
-
-    Returns
-    -------
-    Fit
-        In the units of `x`.
+    `x` has the predictors, shape (n, predictors), none for the intercept alone; the fit is in their
+    units. `method`: ``published``, ``clustered`` or ``mixed``.
     """
     note = _obstacle(sample, x) or _cluster_obstacle(sample, method)
     if note is not None:

@@ -73,18 +73,10 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
-    """Join the pairs that share wording and group words, for levels that pool models.
+    """Join the pairs of one model that share wording and group words, for levels that pool models.
 
-    Parameters
-    ----------
-    units
-        From `summarise`, of one model.
-
-    Returns
-    -------
-    polars.DataFrame
-        As `summarise`, a row per wording and group pair; untouched where there is but one of
-        these, as pairs are the clusters then.
+    `units`, from `summarise`, stay as they are where there is but one wording or group pair, as
+    pairs are the clusters then.
     """
     cells = ("stereotype", "variation", "marginalized", "default")
     scored = pl.struct(cells).filter(pl.col("n_scored") > 0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.network.options import build_spreading, spreading_options
+from tiltmeter.cli.network import build_spreading, spreading_options
 
 __all__ = ["command"]
 
@@ -46,7 +46,7 @@ def command(
 ) -> None:
     """Spread activation from each prime through NET, a table of edges."""
     from tiltmeter.asking.cues import read_cues
-    from tiltmeter.cli.network.options import open_networks
+    from tiltmeter.cli.network import open_networks
     from tiltmeter.networks.spreading import activate
     from tiltmeter.results.tables import write_table
 
@@ -54,12 +54,12 @@ def command(
     asked = list(read.words) if primes == "all" else list(read_cues(primes, "primes").words)
     kept = list(read_cues(targets, "targets").words) if targets else None
     spreading = build_spreading(options).within(read)
-    said = f"{len(asked):,} prime{'s' * (len(asked) > 1)}, {spreading.time_steps} steps"
+    extent = f"{len(asked):,} prime{'s' * (len(asked) > 1)}, {spreading.time_steps} steps"
     if out.suffix == ".npy":
         _write_matrix(read, asked, kept, spreading, norm, out)
     else:
         write_table(activate(read, asked, spreading, targets=kept).frame(norm), out)
-    click.echo(f"{read.name}: {said}: {out}")
+    click.echo(f"{read.name}: {extent}: {out}")
 
 
 def _write_matrix(

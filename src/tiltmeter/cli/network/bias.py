@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.network.options import bias_options, build_setting, read_lexicons
+from tiltmeter.cli.network import bias_options, build_setting, read_lexicons
 from tiltmeter.cli.options import TABLE
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def command(  # noqa: PLR0913 - one argument an option
     """
     import polars as pl
 
-    from tiltmeter.cli.network.options import open_networks
+    from tiltmeter.cli.network import open_networks
     from tiltmeter.cli.options import counting_bar
     from tiltmeter.networks.bias import measure_bias, vary_setting
     from tiltmeter.networks.chance import hold_against_chance
@@ -131,10 +131,10 @@ def _rewired_line(row: dict[str, Any]) -> str:
     if row["estimate"] is None or row["placebo_mean"] is None:
         return f"{about}: no effect"
     ends = f"[{row['placebo_low']:.2f}, {row['placebo_high']:.2f}]"
-    said = f"{about}: {row['placebo_mean']:.3f} {ends}, p {row['p']:.2g}"
+    line = f"{about}: {row['placebo_mean']:.3f} {ends}, p {row['p']:.2g}"
     if row["alarms"] is None:
-        return said
-    return f"{said}; published test: p ≤ .05 in {row['alarms']:.0%} of rewirings"
+        return line
+    return f"{line}; published test: p ≤ .05 in {row['alarms']:.0%} of rewirings"
 
 
 def _number(value: float | None, name: str) -> str:

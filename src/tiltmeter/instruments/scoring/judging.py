@@ -127,11 +127,11 @@ def read_verdict(answer: str) -> dict[str, str]:
     >>> read_verdict('{"task 1": "group 2", "task 2": "group 1"}')
     {'task 1': 'group 2', 'task 2': 'group 1'}
     """
-    said = {
+    choices = {
         str(k).casefold(): str(v).strip().casefold()
         for k, v in structured.read_choices(answer).items()
     }
-    return {task: said[task] for task in TASKS if said.get(task) in CHOICES}
+    return {task: choices[task] for task in TASKS if choices.get(task) in CHOICES}
 
 
 def rejudge(

@@ -145,11 +145,11 @@ def most_named(response: str, lists: Mapping[str, Words]) -> str:
     """Tell which dimension an answer is about: the one most of whose words it holds."""
     text = f" {' '.join(LETTERS.findall(normalise(response)))} "
 
-    def held(name: str) -> int:
+    def count_words(name: str) -> int:
         words = lists[name].tied + lists[name].counter
         return sum(f" {' '.join(LETTERS.findall(normalise(w)))} " in text for w in words)
 
-    return max(lists, key=held)
+    return max(lists, key=count_words)
 
 
 def complete(

@@ -44,7 +44,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     responses: object,
     study: str | Path | Study,
     *,
-    instrument: str = "word_association",
+    instrument: str = next(iter(INSTRUMENTS)),
     scoring: str = "exact",
     judged: Mapping[str, str] | None = None,
     judge_all: bool = False,
@@ -134,17 +134,9 @@ def open_decisions(
 ) -> pl.DataFrame:
     """Put to a judge the decisions that the rules leave open or find conflicting.
 
-    Parameters
-    ----------
-    responses, study, instrument
-        As in `score`.
-    judge_all
-        Also those that the rules read without conflict, to see how the judge compares.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `results.TRIALS`; a trial for each distinct open answer.
+    Parameters are those of `score`; `judge_all`: also those that the rules read without conflict,
+    to see how the judge compares. Returns columns of `results.TRIALS`, a trial for each distinct
+    open answer.
     """
     keys = _Keys(study)
     table = named(responses, instrument, study)

@@ -32,7 +32,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiltmeter.errors import InputError
-from tiltmeter.results.states import CONTEXTS
+from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.results.tables import need_columns
 
 __all__ = ["Batch", "Piece", "Reader", "States", "Tokens", "find_terms", "locate", "make_batches"]
