@@ -68,7 +68,7 @@ spreading_options: Callable[[F], F] = all_options(_SPREADING)
 
 
 def bias_options(*, rewirings: int) -> Callable[[F], F]:
-    """Give the options of measuring bias; `rewirings` is the default of that option."""
+    """Return the options of measuring bias; `rewirings` is the default of that option."""
     rewired = click.option(
         "--rewirings", type=int, default=rewirings, show_default=True,
         help="Degree-preserving rewirings to compare each effect with: 0 for none, else at least "
@@ -78,7 +78,7 @@ def bias_options(*, rewirings: int) -> Callable[[F], F]:
 
 
 def named_paths(named: Sequence[str]) -> list[tuple[str | None, Path]]:
-    """Take ``NAME=PATH`` apart; a path alone has no name, and may hold an equals sign."""
+    """Split ``NAME=PATH``; a path alone has no name and may contain an equals sign."""
     found: list[tuple[str | None, Path]] = []
     for text in named:
         name, equals, path = text.partition("=")
@@ -95,7 +95,7 @@ def open_networks(named: Sequence[str], *, directed: bool) -> list[Network]:
 
 
 def build_spreading(options: dict[str, Any]) -> Spreading:
-    """Take the spreading out of the options."""
+    """Build the spreading from the options."""
     from tiltmeter.networks.spreading import Spreading
 
     return Spreading(
@@ -110,7 +110,7 @@ def build_spreading(options: dict[str, Any]) -> Spreading:
 
 
 def build_setting(options: dict[str, Any]) -> Setting:
-    """Take how bias is measured out of the options."""
+    """Build the setting from the options."""
     from tiltmeter.networks.setting import Setting
 
     return Setting(
