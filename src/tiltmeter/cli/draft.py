@@ -138,7 +138,7 @@ def decisions(model: str, count: int, examples: int, **options: Any) -> None:
 def accept(
     drafts: tuple[Path, ...], study_name: str | None, out: Path, force: bool, other_version: bool
 ) -> None:
-    """Write a new study: STUDY plus the accepted candidates of DRAFT…."""
+    """Write a new study: STUDY plus the accepted candidates of the drafts."""
     from tiltmeter.errors import InputError
     from tiltmeter.stimuli import drafting, load_study, shipped_studies, study_hash
 
@@ -164,7 +164,7 @@ def accept(
 
 
 def _asked_of(options: dict[str, Any], count: int) -> tuple[Study, list[str]]:
-    """Load the study and find the stereotypes that are meant."""
+    """Load the study and select its stereotypes."""
     from tiltmeter.errors import InputError
     from tiltmeter.instruments.word_association import INSTRUMENT
     from tiltmeter.stimuli import load_study
@@ -176,7 +176,7 @@ def _asked_of(options: dict[str, Any], count: int) -> tuple[Study, list[str]]:
 
 
 def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Say where the candidates come from."""
+    """Return the head of a draft: where its candidates come from."""
     from datetime import UTC, datetime
 
     from tiltmeter.errors import InputError
@@ -214,7 +214,7 @@ def _refuse_existing(out: Path, force: bool) -> None:
 
 @dataclass
 class _Answers:
-    """What came back, by prompt; None where nothing did."""
+    """Answers by prompt; None for a prompt without an answer."""
 
     texts: list[str | None]
     stopped_by: str | None = None
@@ -258,7 +258,7 @@ def _ask(name: str, prompts: Sequence[str], out: Path, options: dict[str, Any]) 
 
 
 def _name_prompt(i: int, prompt: str, options: dict[str, Any]) -> str:
-    """Name a prompt after all that decides its answer, so that it is asked once."""
+    """Name a prompt by everything that determines its answer, so that it is asked once."""
     import hashlib
 
     settings = (options["seed"], options["temperature"], options["answer_tokens"], prompt)
@@ -267,7 +267,7 @@ def _name_prompt(i: int, prompt: str, options: dict[str, Any]) -> str:
 
 
 def _write(draft: Draft, out: Path, answers: _Answers, options: dict[str, Any]) -> None:
-    """Write the draft and say how it went; exit with 1 if prompts are left, 130 if stopped."""
+    """Write the draft and print the outcome; exit with 1 if prompts are left, 130 if stopped."""
     from tiltmeter.errors import BudgetError
     from tiltmeter.stimuli.drafting import to_yaml
 
@@ -288,7 +288,7 @@ def _write(draft: Draft, out: Path, answers: _Answers, options: dict[str, Any]) 
 
 
 def _save(out: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     part = out.with_name(f"{out.name}.part")
     part.write_text(text, encoding="utf-8")
     part.replace(out)

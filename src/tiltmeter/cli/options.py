@@ -37,10 +37,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Table(click.Path):
-    """A table to write, refused at once where its ending says no format."""
+    """A table to write; an unknown ending is refused before anything is computed."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Give the path; raise InputError for another ending."""
+        """Return the path; raise InputError for an unknown ending."""
         from tiltmeter.results.tables import check_ending
 
         path = Path(str(super().convert(value, param, ctx)))
@@ -143,7 +143,7 @@ connection_options: Callable[[F], F] = all_options(_CONNECTION)
 
 
 def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | None = None) -> Plan:
-    """Make the plan that the values of `plan_options` describe; of an audit, with its `size`."""
+    """Build the plan from the values of `plan_options`; for an audit, with its `size`."""
     from dataclasses import fields
 
     from tiltmeter.audits import sizes
@@ -153,7 +153,7 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | Non
 
 
 def build_budget(options: dict[str, Any], plan: Plan) -> Budget:
-    """Take the budget out of the options; a limit in dollars needs every model's price."""
+    """Build the budget from the options; a limit in dollars needs the price of every model."""
     from tiltmeter.asking.budget import Budget, price
     from tiltmeter.errors import InputError
 
@@ -180,7 +180,7 @@ def open_grader(name: str, options: dict[str, Any]) -> tuple[str, Any]:
 
 
 def build_connection(options: dict[str, Any]) -> Connection:
-    """Take the connection settings out of the options."""
+    """Build the connection settings from the options."""
     from tiltmeter.errors import InputError
     from tiltmeter.models.opening import Connection
 

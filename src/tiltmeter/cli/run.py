@@ -46,7 +46,7 @@ def command(models: tuple[str, ...], out: Path | None, **options: Any) -> None:
 
 
 def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
-    """Print the cost, ask what is still to be asked, make the tables, say how it went."""
+    """Print the cost, ask unanswered trials, write the tables, print the outcome."""
     from tiltmeter.asking.budget import estimate_cost
     from tiltmeter.asking.plan import read_sizes, record_sizes
     from tiltmeter.audits.auditing import Asking, ask_plan
@@ -82,7 +82,7 @@ def carry_out(plan: Plan, directory: Path, options: dict[str, Any]) -> Outcome:
 def _judge(
     plan: Plan, directory: Path, grader: tuple[str, Any], budget: Budget, prices: Path | None
 ) -> None:
-    """Ask the judge about the decisions that the rules leave open."""
+    """Ask the judge about decisions that the rules cannot read."""
     from tiltmeter.asking.sessions import JUDGE, ask_judge
     from tiltmeter.audits.tabulating import collect_responses
     from tiltmeter.results.tables import pieces

@@ -114,7 +114,7 @@ def command(  # noqa: PLR0913 - one argument an option
 
 
 def _stating(piece: pl.DataFrame, instrument: str, model: str | None) -> pl.DataFrame:
-    """Say of which instrument answers are, and whose, where their table does not."""
+    """Add the columns instrument and model where the table lacks them."""
     import polars as pl
 
     if "instrument" not in piece:

@@ -77,7 +77,7 @@ def command(models: tuple[str, ...], **options: Any) -> None:
 
 
 def build_testing(options: dict[str, Any]) -> Testing:
-    """Read what is to be tested, before a model is opened."""
+    """Build the tests from the options, before a model is opened."""
     from tiltmeter.audits.relating import read_answers
     from tiltmeter.audits.states import Testing
     from tiltmeter.states.association import TestSetting

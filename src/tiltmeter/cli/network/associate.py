@@ -136,7 +136,7 @@ def _plan(
 
 
 def _report(outcomes: list[Associated], directory: Path) -> None:
-    """Say how each model did, what to do next, and end with the exit code of `run`."""
+    """Print the outcome of each model and the next command; exit as `run` does."""
     from tiltmeter.cli.options import say_unfinished
     from tiltmeter.results.records import slug
 

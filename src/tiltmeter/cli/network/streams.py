@@ -79,7 +79,7 @@ def command(  # noqa: PLR0913 - one argument an option
 
 
 def _pairs(source: str | None, target: str | None, path: Path | None) -> list[tuple[str, str]]:
-    """Take the pairs of words from the arguments or from a table."""
+    """Read the pairs of words from the arguments or a table."""
     from tiltmeter.errors import InputError, unknown
     from tiltmeter.results.tables import read_table
 
@@ -137,7 +137,7 @@ def _show(found: Sequence[Stream], *, rated: bool) -> None:
 
 
 def _harmless(text: str) -> str:
-    """Keep a word from steering the terminal."""
+    """Replace control characters, which a terminal would obey."""
     return "".join(c if c.isprintable() else "�" for c in text)
 
 

@@ -16,10 +16,10 @@ COMMANDS = {
 
 
 class _Profile(LateGroup):
-    """Takes ``profile MODEL…`` for ``profile measure MODEL…``: models have names of their own."""
+    """Read ``profile MODEL…`` as ``profile measure MODEL…``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Set ``measure`` before what is no command."""
+        """Insert ``measure`` before an argument that is not a command."""
         if args and args[0] not in (*COMMANDS, "--help"):
             args = ["measure", *args]
         return super().parse_args(ctx, args)

@@ -136,7 +136,7 @@ def _ask(model: str, options: dict[str, Any]) -> None:
 
 
 def _report(written: Written, asking: Asking, out: Path) -> None:
-    """Say what was written and what was not; end with the exit code of `run`."""
+    """Print how many sentences were written or rejected; exit as `run` does."""
     from tiltmeter.cli.options import say_unfinished
 
     rejected = ", ".join(f"{count:,} {reason}" for reason, count in written.rejected.items())

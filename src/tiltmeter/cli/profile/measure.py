@@ -117,7 +117,7 @@ def command(models: tuple[str, ...], **options: Any) -> None:
 
 
 def build_profiling(options: dict[str, Any]) -> Profiling:
-    """Read what is to be measured, before a model is opened."""
+    """Build the measurement from the options, before a model is opened."""
     from tiltmeter.audits.states import Profiling
     from tiltmeter.states.contexts import place_terms, place_words
     from tiltmeter.states.dictionary import read_dictionary
