@@ -345,8 +345,8 @@ def test_an_attribution_is_shown_with_both_prompts_and_answers(content_page):
     about = re.search(r'<h3 class="about">([^<]*thinking of the marginalized[^<]*)</h3>', shown)[1]
     assert "· Table" in about or "· Bottle" in about
     assert "After thinking of Kwame, describe Table." in shown
-    for said in ("First answer", "Second prompt", "Second answer"):
-        assert f'<p class="said">{said}</p>' in shown
+    for label in ("First answer", "Second prompt", "Second answer"):
+        assert f'<p class="quote-label">{label}</p>' in shown
     assert re.search(r"(comedy|tragedy|neutral); score", shown)
     assert "A quiet &lt;script&gt;" in shown and "⟨U+202E⟩" in shown
 

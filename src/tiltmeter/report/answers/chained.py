@@ -29,7 +29,7 @@ from tiltmeter.report.tables import FROM, Column, Table, count, render_table
 __all__ = ["chained_section"]
 
 #: Above this many models and modes there is only the table.
-MOST_SAID = 4
+MOST_SENTENCES = 4
 
 _MEANS = (
     "Each row of the data is one prompt that led to both an association and a decision. The "
@@ -65,7 +65,9 @@ def chained_section(
         curve_figure(part, averaged, f"chained-{name}" if apart[1:] else "chained", plan)
         for part, name in zip(apart, names, strict=True)
     ]
-    said = [f"{who(part)}: {text}" for part in apart[:MOST_SAID] if (text := _said(part, plan))]
+    sentences = [
+        f"{who(part)}: {text}" for part in apart[:MOST_SENTENCES] if (text := _sentence(part, plan))
+    ]
     tables = [("", _table(rows.filter(whole), plan, "Decision on association, over all prompts."))]
     if not rows.filter(~whole).is_empty():
         caption = "Decision on association, within each category."
@@ -77,18 +79,18 @@ def chained_section(
         key="chained",
         title="Do decisions follow associations?",
         short="Decisions and associations",
-        text=(*said, *_MEANS),
+        text=(*sentences, *_MEANS),
         figures=tuple(figure for figure in drawn if figure),
         tables=tuple(tables),
     )
 
 
-def _said(part: pl.DataFrame, plan: Plan) -> str:
+def _sentence(part: pl.DataFrame, plan: Plan) -> str:
     """Say in a sentence what the coefficients over all prompts mean."""
-    found = {row["method"]: row for row in part.filter(part="all").iter_rows(named=True)}
-    main = next((found[m] for m in METHODS if m in found and _fitted(found[m])), None)
+    fits = {row["method"]: row for row in part.filter(part="all").iter_rows(named=True)}
+    main = next((fits[m] for m in METHODS if m in fits and _fitted(fits[m])), None)
     if main is None:
-        notes = [row["note"] for row in found.values() if row["note"]]
+        notes = [row["note"] for row in fits.values() if row["note"]]
         return f"no regression ({notes[0]})." if notes else ""
     low, high = main["ci_low"], main["ci_high"]
     text = (
@@ -98,7 +100,7 @@ def _said(part: pl.DataFrame, plan: Plan) -> str:
     )
     if low is not None and high is not None and low <= 0 <= high:
         text += ", which may be chance: the interval holds 1"
-    mixed = found.get("mixed")
+    mixed = fits.get("mixed")
     if mixed and _fitted(mixed):
         text += (
             f". Within a stereotype (mixed): {times(mixed['estimate'])} times "

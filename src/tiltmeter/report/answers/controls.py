@@ -33,7 +33,7 @@ def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
     works = {"positive": kind == "consistent", "negative": kind not in ("consistent", "reversed")}
     if works.get(expected, True):
         return ""
-    found = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
+    value = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
     means = (
         "a known association does not show, so that no result of this mode can be relied on, "
         "least of all the absence of a bias."
@@ -41,7 +41,7 @@ def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
         else "an association shows where there can be none; results of its size mean nothing."
     )
     label = plan.of(row["study"]).label(row["stereotype"])
-    return f"The {expected} control fails ({label}: {found}): {means}"
+    return f"The {expected} control fails ({label}: {value}): {means}"
 
 
 def warnings(checks: pl.DataFrame, plan: Plan) -> dict[tuple[str, str], str]:

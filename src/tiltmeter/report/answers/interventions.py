@@ -19,7 +19,7 @@ from tiltmeter.results.verdicts import HIGHER, LOWER
 __all__ = ["change", "changes", "intervention_section"]
 
 #: Above this many models, modes and prompts, the brief leaves changes to their section.
-MOST_SAID = 4
+MOST_SENTENCES = 4
 
 
 def intervention_section(frame: pl.DataFrame, plan: Plan, measure: Measure) -> Section | None:
@@ -59,7 +59,7 @@ def changes(frame: pl.DataFrame, plan: Plan) -> tuple[Finding, ...]:
     `frame`: rows of CONTRASTS of one study and instrument.
     """
     rows = in_order(_treated(frame).filter(level="model"), plan)
-    if rows.height > MOST_SAID:
+    if rows.height > MOST_SENTENCES:
         return ()
     return tuple(
         Finding(f"{row['model']}, mode {row['asked']}", change(row, plan))

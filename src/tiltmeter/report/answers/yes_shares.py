@@ -47,7 +47,7 @@ def yes_section(frame: pl.DataFrame, study: str, plan: Plan) -> Section | None:
         _figure(part, f"yes-shares-{name}" if apart[1:] else "yes-shares", plan)
         for part, name in zip(apart, names, strict=True)
     ]
-    said = [f"{_who(part)}: {_means(part)}." for part in apart[:4]]
+    sentences = [f"{_who(part)}: {_means(part)}." for part in apart[:4]]
     return Section(
         key="yes",
         title="Who gets a yes",
@@ -56,7 +56,7 @@ def yes_section(frame: pl.DataFrame, study: str, plan: Plan) -> Section | None:
             "Each question is about one person and one task. Compare the two groups for the "
             "same task: a model that says yes to everybody is high everywhere, and leans only "
             "where the columns differ.",
-            *said,
+            *sentences,
             *_published(study),
         ),
         figures=tuple(figures),

@@ -10,7 +10,7 @@ import altair as alt
 from tiltmeter.report.drawing.charts import LABELS, TIPS, Axis, Row, blocks, down, ticks, tooltips
 from tiltmeter.report.prose import number
 
-__all__ = ["bars", "said"]
+__all__ = ["bars", "share_summary"]
 
 
 def bars(
@@ -50,7 +50,7 @@ def bars(
     return blocks(shares, Axis("Share of answers", 0, 1, None), panels, layers, labels)
 
 
-def said(rows: Sequence[Row], parts: Sequence[tuple[str, str]]) -> str:
+def share_summary(rows: Sequence[Row], parts: Sequence[tuple[str, str]]) -> str:
     """Say in words how many answers fell into each part, for each column."""
     sentences = []
     for panel in dict.fromkeys(row["panel"] for row in rows):

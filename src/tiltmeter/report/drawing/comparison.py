@@ -103,9 +103,9 @@ def published_table(
 
     def printed(model: str) -> Render:
         def cell(row: Mapping[str, Any]) -> str:
-            found = cells.get((row["label"], model))
-            known = found and found["mean"] is not None
-            return number(found["mean"]) + "†" * bool(found["note"]) if found and known else "–"
+            value = cells.get((row["label"], model))
+            known = value and value["mean"] is not None
+            return number(value["mean"]) + "†" * bool(value["note"]) if value and known else "–"
 
         return cell
 
@@ -143,8 +143,8 @@ def model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table
 
     def value(label: str) -> Render:
         def cell(row: Mapping[str, Any]) -> str:
-            found = cells.get((row["model"], row["where"], label))
-            return number(found["mean"], 3) + "†" * bool(found["note"]) if found else "–"
+            value = cells.get((row["model"], row["where"], label))
+            return number(value["mean"], 3) + "†" * bool(value["note"]) if value else "–"
 
         return cell
 

@@ -21,18 +21,21 @@ def findings(networks: Networks) -> list[tuple[str, str, str]]:
 
     Result: label of the identity, network, text; the networks of an identity one after the other.
     """
-    found = []
+    rows = []
     for table, approach, say in (
         ("network_effects", "stereotypes", _stereotypes),
         ("network_coefficients", "valence", _valence),
         ("network_effects", "emotions", _emotions),
     ):
         for identity, part in networks.of(table, approach):
-            label, told = networks.label(identity), interval_title(part)
+            label, title = networks.label(identity), interval_title(part)
             for (network,), mine in part.group_by("network", maintain_order=True):
-                said = [say(mine, told), beyond_chance(networks, identity, approach, str(network))]
-                found.append((label, str(network), " ".join(filter(None, said))))
-    return found
+                sentences = [
+                    say(mine, title),
+                    beyond_chance(networks, identity, approach, str(network)),
+                ]
+                rows.append((label, str(network), " ".join(filter(None, sentences))))
+    return rows
 
 
 def _bracketed(value: float, ends: tuple[float | None, float | None]) -> str:
@@ -40,14 +43,14 @@ def _bracketed(value: float, ends: tuple[float | None, float | None]) -> str:
     return f"{number(value)} [{interval(*ends)}]" if known else number(value)
 
 
-def _stereotypes(part: pl.DataFrame, told: str) -> str:
+def _stereotypes(part: pl.DataFrame, title: str) -> str:
     """Say which primes activate each set of targets more, and how sure that is."""
     rows = list(part.iter_rows(named=True))
     known = [row for row in rows if row["estimate"] is not None]
     if not known:
         return "No effect could be measured; see the notes in the table."
-    said = ", ".join(_towards(row) for row in known)
-    parts = [f"{said[0].upper()}{said[1:]} ({told})."]
+    leans = ", ".join(_towards(row) for row in known)
+    parts = [f"{leans[0].upper()}{leans[1:]} ({title})."]
     wide = [row["targets"] for row in known if _includes_zero(row)]
     leaning = [row for row in known if row["targets"] not in wide]
     parts += [verdict] if (verdict := _consistent(leaning)) else []
@@ -95,8 +98,8 @@ def _consistent(rows: Sequence[Mapping[str, Any]]) -> str:
         return f"{_all(len(stated))} against the stereotype."
     consistent = f"{_and(with_it)} targets stereotype-consistent" if with_it else ""
     other = f"{_and(against)} targets against the stereotype" if against else ""
-    said = ", ".join(filter(None, (consistent, other)))
-    return f"{said[:1].upper()}{said[1:]}." if said else ""
+    sentence = ", ".join(filter(None, (consistent, other)))
+    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
 
 
 def _all(count: int) -> str:
@@ -108,7 +111,7 @@ def _includes_zero(row: Mapping[str, Any]) -> bool:
     return low is not None and high is not None and low <= 0 <= high
 
 
-def _valence(part: pl.DataFrame, told: str) -> str:
+def _valence(part: pl.DataFrame, title: str) -> str:
     """Say whether the primes differ, and which stand out."""
     joint = next(part.filter(pl.col("prime").is_null()).iter_rows(named=True), None)
     slopes = part.drop_nulls(["prime", "estimate"]).sort("estimate", descending=True)
@@ -134,12 +137,12 @@ def _valence(part: pl.DataFrame, told: str) -> str:
         ends = [_bracketed(r["estimate"], (r["ci_low"], r["ci_high"])) for r in (high, low)]
         parts.append(
             f"Most positive {high['prime']} {ends[0]}, most negative {low['prime']} {ends[1]} "
-            f"({told})."
+            f"({title})."
         )
     return " ".join(parts)
 
 
-def _emotions(part: pl.DataFrame, told: str) -> str:
+def _emotions(part: pl.DataFrame, title: str) -> str:
     """Say which emotions are felt more for which prime."""
     rows = list(in_plutchiks_order(part).drop_nulls("estimate").iter_rows(named=True))
     if not rows:
@@ -148,22 +151,22 @@ def _emotions(part: pl.DataFrame, told: str) -> str:
         (side, [row for row in rows if away(row) and (row["estimate"] > 0) == positive])
         for side, positive in ((rows[0]["first"], True), (rows[0]["second"], False))
     ]
-    said = [
+    clauses = [
         f"more for {side}: "
         + ", ".join(f"{row['targets']} {number(abs(row['estimate']))}" for row in felt)
         for side, felt in sides
         if felt
     ]
     unsure = [row["targets"] for row in rows if not away(row)]
-    said += [f"not shown to differ: {', '.join(unsure)}"] if unsure else []
-    text = "; ".join(said)
+    clauses += [f"not shown to differ: {', '.join(unsure)}"] if unsure else []
+    text = "; ".join(clauses)
     one = next((side for side, felt in sides if len(felt) == len(rows) > 1), "")
     odd = (
         f" All emotions, whatever their kind, go to {one}, which a norm can bring about."
         if one
         else ""
     )
-    return f"{text[0].upper()}{text[1:]} (by {told} and p (Holm)).{odd}"
+    return f"{text[0].upper()}{text[1:]} (by {title} and p (Holm)).{odd}"
 
 
 def _and(words: Sequence[str]) -> str:

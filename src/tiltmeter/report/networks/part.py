@@ -119,7 +119,7 @@ _DEFAULTS = {
     "time_steps": "twice the diameter of each network",
     "norm": "as the study says of each identity",
 }
-_SAID = {"True": "yes", "False": "no"}
+_YES_NO = {"True": "yes", "False": "no"}
 
 
 def _setting(networks: Networks) -> tuple[Term, ...]:
@@ -137,7 +137,7 @@ def _setting(networks: Networks) -> tuple[Term, ...]:
     terms += [
         Term(
             key.replace("_", " ").capitalize(),
-            _SAID.get(value, value) or _DEFAULTS.get(key, "not set"),
+            _YES_NO.get(value, value) or _DEFAULTS.get(key, "not set"),
         )
         for key, value in facts.pairs("setting")
     ]

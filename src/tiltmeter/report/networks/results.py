@@ -90,8 +90,8 @@ class Networks:
 
     def label(self, identity: str) -> str:
         """Give the label of an identity."""
-        told = self.study.part("identities").part(identity).text("label")
-        return cut(visible(told or spaced(identity)), _LONGEST_WORD)
+        label = self.study.part("identities").part(identity).text("label")
+        return cut(visible(label or spaced(identity)), _LONGEST_WORD)
 
     def of(self, table: str, approach: str | None = None) -> list[tuple[str, pl.DataFrame]]:
         """Give the rows of each identity, or of those of an approach, the networks in order."""
@@ -127,12 +127,12 @@ def read_networks(directory: str | Path) -> Networks | None:
     facts = read_plan(path / FACTS) if (path / FACTS).is_file() else Plan({}, {}, {}, {})
     read = {**details, **estimate_frames(estimates, details)}
     _check_counts(read, path)
-    told = shown_names([*facts.texts("networks"), *_named(read.values())], _UNNAMED)
+    shown = shown_names([*facts.texts("networks"), *_named(read.values())], _UNNAMED)
     return Networks(
         directory=path,
         facts=facts,
-        names=tuple(dict.fromkeys(told.values())),
-        tables={name: _shown(frame, told, name) for name, frame in read.items()},
+        names=tuple(dict.fromkeys(shown.values())),
+        tables={name: _shown(frame, shown, name) for name, frame in read.items()},
     )
 
 
@@ -143,15 +143,15 @@ def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:
     `about`: names a row.
     Result: as `Section.notes`.
     """
-    told = []
+    lines = []
     for row in frame.iter_rows(named=True):
         absent = ", ".join(
             cut(visible(word), _LONGEST_WORD) for word in row["missing"] or [] if word
         )
-        said = [row["note"] or "", f"not in the network: {absent}" if absent else ""]
-        if any(said):
-            told.append(f"{about(row)}: {'; '.join(filter(None, said))}.")
-    return "Missing words and notes", tuple(told)
+        notes = [row["note"] or "", f"not in the network: {absent}" if absent else ""]
+        if any(notes):
+            lines.append(f"{about(row)}: {'; '.join(filter(None, notes))}.")
+    return "Missing words and notes", tuple(lines)
 
 
 def _named(frames: Iterable[pl.DataFrame]) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _named(frames: Iterable[pl.DataFrame]) -> Iterator[str]:
             yield from frame[column].fill_null("").unique(maintain_order=True)
 
 
-def _shown(frame: pl.DataFrame, told: Mapping[str, str], table: str) -> pl.DataFrame:
+def _shown(frame: pl.DataFrame, names: Mapping[str, str], table: str) -> pl.DataFrame:
     """Make texts fit to be shown; one that rows are grouped by is never null.
 
     The words of streams stay: their drawing tells them apart, and shows them with care itself.
@@ -169,7 +169,7 @@ def _shown(frame: pl.DataFrame, told: Mapping[str, str], table: str) -> pl.DataF
     for column in (name for name, kind in frame.schema.items() if kind == pl.String):
         texts = frame[column]
         if column in _NAMES:
-            each = {text: told[text] for text in texts.fill_null("").unique()}
+            each = {text: names[text] for text in texts.fill_null("").unique()}
         elif table in _STREAMS:
             continue
         else:
