@@ -58,16 +58,12 @@ class Plan:
     stereotypes: Mapping[str, Stereotype]
     interval: str = "95% interval"
     dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
-    studies: Mapping[str, Stimuli] = field(default_factory=dict)  # "": of no study in particular
+    studies: Mapping[str, Stimuli] = field(default_factory=dict)
 
     def of(self, study: str | None) -> Plan:
         """Give the same plan with the stereotypes and dimensions of one study."""
-        stimuli = [self.studies[name] for name in (study or "", "") if name in self.studies]
-        return replace(
-            self,
-            stereotypes=_joined(one.stereotypes for one in stimuli),
-            dimensions=_joined(one.dimensions for one in stimuli),
-        )
+        own = self.studies.get(study or "", Stimuli({}, {}))
+        return replace(self, stereotypes=own.stereotypes, dimensions=own.dimensions)
 
     def text(self, key: str) -> str:
         """Give a scalar of the plan as text; empty where there is none."""
@@ -118,11 +114,9 @@ class Plan:
 
     def sources(self) -> tuple[Mapping[str, str], ...]:
         """Give name, title, citation and hash of each study that is no control."""
-        sources = self.raw.get("sources")
-        if not _is_map(sources):
-            main = {"title": self.text("study_title"), "name": self.text("study")}
-            return ({**main, **{key: self.text(key) for key in _CITED}},)
-        rows = [{"name": str(name), **row} for name, row in sources.items() if _is_map(row)]
+        rows = [
+            {"name": name, **row} for name, row in _items(self.raw.get("sources")) if _is_map(row)
+        ]
         own = [row for row in rows if not row.get("control")] or rows
         return tuple(
             {key: _text(row.get(key)) for key in ("name", "title", *_CITED)} for row in own
@@ -184,15 +178,11 @@ def read_plan(path: Path) -> Plan:
 
 
 def _studies(raw: Mapping[str, Any]) -> dict[str, Stimuli]:
-    """Read stereotypes by study, or all in one mapping as older plans have them."""
-    by_study: dict[str, dict[str, Stereotype]] = {}
-    for key, value in _items(raw.get("stereotypes")):
-        if _is_stereotype(value):
-            by_study.setdefault(_text(value.get("study")), {})[key] = _stereotype(key, value)
-            continue
-        for inner, row in _items(value):
-            if _is_map(row):
-                by_study.setdefault(key, {})[inner] = _stereotype(inner, row)
+    """Read stereotypes by study."""
+    by_study = {
+        study: {key: _stereotype(key, row) for key, row in _items(rows) if _is_map(row)}
+        for study, rows in _items(raw.get("stereotypes"))
+    }
     named = {study: _labels(labels) for study, labels in _items(raw.get("dimensions"))}
     return {
         study: Stimuli(
@@ -201,12 +191,6 @@ def _studies(raw: Mapping[str, Any]) -> dict[str, Stimuli]:
         )
         for study in dict.fromkeys([*by_study, *named])
     }
-
-
-def _is_stereotype(value: object) -> TypeGuard[Mapping[str, Any]]:
-    """Whether a value is a stereotype, not a study whose stereotypes have strange keys."""
-    names = ("marginalized", "label")
-    return _is_map(value) and any(n in value and not _is_map(value[n]) for n in names)
 
 
 def _joined(each: Iterable[Mapping[str, Item]]) -> dict[str, Item]:

@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.drawing import charts
-from tiltmeter.report.drawing.bars import bars, share_summary
 from tiltmeter.report.drawing.charts import LABELS, Row
+from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, interval, number, p_value, percent
@@ -101,8 +101,8 @@ def attribution_section(
     )
     return Section(
         key="attributions",
-        title="Comedy or tragedy",
-        short="Comedy or tragedy",
+        title="Affective attributions",
+        short="Attributions",
         text=(_LEVELS, *_level_sentences(whole), _on_pairs(contrasts)),
         figures=(
             *_share_figures(frame.filter(level="stereotype"), plan),

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.drawing import charts
-from tiltmeter.report.drawing.bars import bars, share_summary
 from tiltmeter.report.drawing.charts import Axis
+from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, percent

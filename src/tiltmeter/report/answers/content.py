@@ -30,9 +30,9 @@ MOST_LINES = 4
 MOST_SENTENCES = 12
 
 _CAUTION = (
-    "A radar shows a pattern at a glance and hides uncertainty: a point far out may rest on a few "
-    "answers, and another order of the axes gives another shape. The interval plot below it has "
-    "the same means with their intervals; it is the one to read."
+    "A radar shows means without their uncertainty: a distant point may rest on a few answers, and "
+    "the shape depends on the order of the axes. Use the interval plot below it for comparisons; "
+    "it shows the same means with their intervals."
 )
 
 

@@ -10,22 +10,21 @@ import polars as pl
 
 from tiltmeter.report import tables
 from tiltmeter.report.answers.attributions import attribution_section
-from tiltmeter.report.answers.chained import chained_section
 from tiltmeter.report.answers.compliance import compliance_section
 from tiltmeter.report.answers.content import content_section
-from tiltmeter.report.answers.controls import warnings
-from tiltmeter.report.answers.interventions import changes, intervention_section
-from tiltmeter.report.answers.published import published_section
-from tiltmeter.report.answers.results import Results
-from tiltmeter.report.answers.stereotypes import (
+from tiltmeter.report.answers.decisions import chained_section, yes_section
+from tiltmeter.report.answers.estimates import (
     estimate_section,
     order_section,
     stereotype_section,
     verdict_section,
+    warnings,
     wording_section,
 )
+from tiltmeter.report.answers.interventions import changes, intervention_section
+from tiltmeter.report.answers.published import published_section
+from tiltmeter.report.answers.results import Results
 from tiltmeter.report.answers.words import word_section
-from tiltmeter.report.answers.yes_shares import yes_section
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import CONTROL, answer, scale
 from tiltmeter.report.sections import Finding, Section, in_order
@@ -62,8 +61,8 @@ class Asked:
 
     @property
     def decides(self) -> bool:
-        """Whether the model was asked to decide about people."""
-        return "decision" in self.instrument
+        """Whether the model was asked to decide: its score is the share of decisions, 0 to 1."""
+        return self.measure.low == 0
 
 
 def all_asked(results: Results) -> list[Asked]:

@@ -40,12 +40,13 @@ def intervention_section(frame: pl.DataFrame, plan: Plan, measure: Measure) -> S
         tables.append(("Table per stereotype", _table(each, plan, "Change per stereotype.")))
     return Section(
         key="interventions",
-        title="What the system prompts change",
+        title="Effect of the system prompts",
         short="System prompts",
         text=(
             "The same trials were asked with a system prompt and without. Left of the dotted "
-            "line, scores are lower with it. A prompt that makes a model decline can lower a "
-            "mean by its silence alone: see the change of compliance, and the worst case.",
+            "line, scores are lower with it. A prompt that makes a model decline more often "
+            "changes which answers the mean is over: see the change of compliance and the worst "
+            "case.",
             *[f"“{name}”: {prompts[name]}" for name in named if prompts.get(name)],
         ),
         figures=tuple(_figures(each, plan, measure)),

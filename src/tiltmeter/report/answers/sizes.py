@@ -21,9 +21,6 @@ from tiltmeter.statistics.clustered import mean_of_clusters
 
 __all__ = ["Panel", "scatter", "size_section"]
 
-#: What is set against size, where it was measured; else whatever was.
-PANELS = ("word_association", "relative_decision")
-
 
 def size_section(results: Results) -> Section | None:
     """Set means and the share without a score against the size of the models.
@@ -44,12 +41,12 @@ def size_section(results: Results) -> Section | None:
     files = file_names([mode for mode, _ in drawn])
     return Section(
         key="sizes",
-        title="Does size matter?",
+        title="Bias by model size",
         short="Model size",
         text=(
             "Size in billions of parameters, as the plan states it. Models of different size "
             "differ in much else: training data, tuning, provider. A trend over a few models is "
-            "no effect of size.",
+            "no evidence of an effect of size.",
         ),
         figures=tuple(
             _figure(of_mode, mode, f"sizes-{file}" if drawn[1:] else "sizes", plan)
@@ -76,8 +73,7 @@ def _panels(results: Results, sizes: Mapping[str, float]) -> list[Panel]:
     if plan.text("study") in own["study"]:
         own = own.filter(study=plan.text("study"))
     own = in_order(own, plan.of(plan.text("study")))
-    measured = list(own["instrument"].drop_nulls().unique(maintain_order=True))
-    chosen = [name for name in PANELS if name in measured] or measured[:2]
+    chosen = _first_of_each_scale(own, plan)
     panels = []
     for name in chosen:
         measure = plan.measure(name)
@@ -94,6 +90,17 @@ def _panels(results: Results, sizes: Mapping[str, float]) -> list[Panel]:
     top = shares.select(pl.max_horizontal("mean", "high").max()).item() or 0
     reach = next(end for end in (0.25, 0.5, 1.0) if top <= end)
     return [*panels, Panel(title, says, 0, reach, None, shares)]
+
+
+def _first_of_each_scale(own: pl.DataFrame, plan: Plan) -> list[str]:
+    """Give the first instrument of associations and the first of decisions, as the plan asks."""
+    measured = list(own["instrument"].drop_nulls().unique(maintain_order=True))
+    asked = [name for name in plan.instruments if name in measured]
+    names = asked + [name for name in measured if name not in asked]
+    first: dict[float, str] = {}
+    for name in names:
+        first.setdefault(plan.measure(name).low, name)
+    return list(first.values())[:2]
 
 
 def _sized(frame: pl.DataFrame, sizes: Mapping[str, float]) -> pl.DataFrame:

@@ -32,13 +32,13 @@ _METHOD = (
     "Wilcoxon’s z / √n over the words of the emotion. There is no stereotype-consistent direction."
 )
 _NORM = (
-    "The norm decides much here. Activations were divided by the {norms} norm. With the L2 norm "
+    "Results depend on the norm. Activations were divided by the {norms} norm. With the L2 norm "
     "the paper found all emotions of a network leaning the same way, joy as well as sadness "
     "(figure 13), and chose the L1 norm because its results were closer to what a theory of "
     "emotions expects. A norm that is chosen by its results is no independent finding: the "
     "section on sensitivity has both. Neighbouring words share activation, so that p and interval "
-    "are too sure of themselves; with one pair of primes nothing can be swapped. Many words stand "
-    "for several emotions."
+    "are too narrow; with one pair of primes there is no permutation test. Many words belong to "
+    "several emotions."
 )
 
 

@@ -39,8 +39,8 @@ _CAUTION = (
     "The published p takes every pair for an independent observation, which they are not: {pairs}. "
     "It is labelled naive. The interval draws the targets anew and keeps the primes; p (primes "
     "swapped) keeps the targets and asks how often an effect as large arises when the two "
-    "categories are swapped within pairs of primes.{least} A lean to be relied on has an interval "
-    "away from 0 and survives the swapping."
+    "categories are swapped within pairs of primes.{least} A lean is supported where the "
+    "interval excludes 0 and p (primes swapped) is at most .05."
 )
 
 

@@ -65,8 +65,8 @@ _SAID = {
 }
 _CAUTION = (
     "p (Holm) is adjusted for the tests of a study within one layer. Picking the layer with the "
-    "largest effect is not a test: among many layers one is always the largest, and its p does "
-    "not know of the choice. Effects of few words have wide intervals."
+    "largest effect is not a test: among many layers one is always the largest, and its p is "
+    "not adjusted for that choice. Effects of few words have wide intervals."
 )
 _SIDES = ("first group alone", "second group alone")
 _SURE = "p (Holm) below .05 in its layer"

@@ -53,7 +53,7 @@ def direction_section(inside: Representation) -> Section | None:
         figures.append(_figure(part, model, name))
     return Section(
         key="representation-directions",
-        title="Do the directions hold?",
+        title="Accuracy of the directions",
         short="Accuracy of the directions",
         text=(_METHOD,),
         figures=tuple(figures),

@@ -44,12 +44,12 @@ _METHOD = (
 )
 _CAUTION = (
     "A correlation over a few stereotypes is uncertain, as its interval shows, and p (Holm) is "
-    "adjusted for the layers. That two scores go together does not show that one brings the other "
-    "about."
+    "adjusted for the layers. A correlation between two scores does not show that one causes the "
+    "other."
 )
 _FITS = (
     "Which of the two scores predicts decisions better? Logistic regressions on the same rows, "
-    "compared by AIC: lower is better, and a difference below 2 tells little."
+    "compared by AIC: lower is better; a difference below 2 does not separate them."
 )
 
 
