@@ -110,9 +110,13 @@ def plan(models, modes, keys):
         "tiltmeter": "0.1.0",
         "study": "bai2025",
         "study_hash": "9f2c" * 16,
-        "study_title": "Explicitly unbiased large language models still form biased associations",
-        "citation": "Bai, X., Wang, A., Sucholutsky, I., & Griffiths, T. L. (2025). PNAS, 122(8).",
-        "bibtex": "@article{bai2025,\n  title = {Explicitly unbiased large language models}\n}",
+        "sources": {
+            "bai2025": {
+                "title": "Explicitly unbiased large language models still form biased associations",
+                "citation": "Bai, X., Wang, A., Sucholutsky, I., & Griffiths, T. L. (2025). PNAS.",
+                "bibtex": "@article{bai2025,\n  title = {Explicitly unbiased language models}\n}",
+            }
+        },
         "seed": 0,
         "command": "tiltmeter audit " + " ".join(models),
         "created": "2026-03-01T12:00:00+00:00",
@@ -137,16 +141,18 @@ def plan(models, modes, keys):
             }
         ],
         "stereotypes": {
-            key: {
-                "label": STEREOTYPES[key][0],
-                "category": STEREOTYPES[key][1],
-                "marginalized": words_of(STEREOTYPES[key][2]),
-                "default": words_of(STEREOTYPES[key][3]),
-                "tied": TIED,
-                "counter": COUNTER,
-                "defects": ["the source spells matthais"] if key == "arab" else [],
+            "bai2025": {
+                key: {
+                    "label": STEREOTYPES[key][0],
+                    "category": STEREOTYPES[key][1],
+                    "marginalized": words_of(STEREOTYPES[key][2]),
+                    "default": words_of(STEREOTYPES[key][3]),
+                    "tied": TIED,
+                    "counter": COUNTER,
+                    "defects": ["the source spells matthais"] if key == "arab" else [],
+                }
+                for key in keys
             }
-            for key in keys
         },
         "margin": 0.1,
         "compliance_floor": 0.8,

@@ -35,7 +35,7 @@ def plan(helpers, models, modes, dimensions, stereotypes):
     described = helpers.plan(models, modes, [])
     described |= {
         "study": "mist2025",
-        "study_title": "MIST",
+        "sources": {"mist2025": {"title": "MIST"}},
         "variations": ["template1", "template2"],
         "dimensions": {"mist2025": dimensions},
         "controls": {CONTROL: "positive"},

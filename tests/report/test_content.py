@@ -67,10 +67,10 @@ def change(directory, name, **columns):
 def test_each_part_opens_with_what_is_its_own(content_page, page):
     association, attribution = titles(content_page, 1), titles(content_page, 2)
     assert association[:2] == ["Verdicts per category", "Stereotype content"]
-    assert attribution[:2] == ["Verdicts per category", "Comedy or tragedy"]
+    assert attribution[:2] == ["Verdicts per category", "Affective attributions"]
     assert "Order of the groups" in association and "Order of the groups" not in attribution
-    assert "Comedy or tragedy" not in association and "Stereotype content" not in attribution
-    assert "Stereotype content" not in page and "Comedy or tragedy" not in page
+    assert "Affective attributions" not in association and "Stereotype content" not in attribution
+    assert "Stereotype content" not in page and "Affective attributions" not in page
 
 
 def test_dimensions_are_told_apart_in_the_order_of_the_plan(content_page):
@@ -127,7 +127,7 @@ def test_the_lines_of_a_radar_close_and_break(make_contents, page_of):
 def test_intervals_stand_beside_the_radar(content_page):
     told = section(content_page, "content-1")
     assert told.index('id="figure-radar-forced-1"') < told.index('id="figure-content-forced-1"')
-    assert "hides uncertainty" in told and "it is the one to read" in told
+    assert "without their uncertainty" in told and "Use the interval plot" in told
     radar, forest = (rows(content_page, f"{name}-free-1") for name in ("radar", "content"))
     means = {(row["panel"], row["label"]): row["mean"] for row in forest}
     assert all(row["low"] < row["mean"] < row["high"] for row in forest)
@@ -345,8 +345,8 @@ def test_an_attribution_is_shown_with_both_prompts_and_answers(content_page):
     about = re.search(r'<h3 class="about">([^<]*thinking of the marginalized[^<]*)</h3>', shown)[1]
     assert "· Table" in about or "· Bottle" in about
     assert "After thinking of Kwame, describe Table." in shown
-    for said in ("First answer", "Second prompt", "Second answer"):
-        assert f'<p class="said">{said}</p>' in shown
+    for label in ("First answer", "Second prompt", "Second answer"):
+        assert f'<p class="quote-label">{label}</p>' in shown
     assert re.search(r"(comedy|tragedy|neutral); score", shown)
     assert "A quiet &lt;script&gt;" in shown and "⟨U+202E⟩" in shown
 

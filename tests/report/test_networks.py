@@ -15,8 +15,7 @@ from tiltmeter.cli.report import command
 from tiltmeter.errors import InputError
 from tiltmeter.report import write_report
 from tiltmeter.report.networks.differences import difference_section
-from tiltmeter.report.networks.findings import findings
-from tiltmeter.report.networks.part import network_part
+from tiltmeter.report.networks.part import findings, network_part
 from tiltmeter.report.networks.results import read_networks
 from tiltmeter.report.networks.stereotypes import stereotype_section
 from tiltmeter.report.prose import shown_names

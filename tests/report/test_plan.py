@@ -26,13 +26,6 @@ def test_a_key_means_what_its_study_says(read):
     assert plan.of("one").of("two").label("age") == "Years"
 
 
-def test_an_older_plan_lists_all_stereotypes_at_once(read):
-    plan = read(stereotypes={"age": AGE, "insects": {**AGE, "study": "control"}})
-    assert plan.of("any").label("age") == plan.of(None).label("age") == "Age"
-    assert plan.of("any").label("insects") == "insects"
-    assert plan.of("control").label("insects") == "Age (insects)"
-
-
 @pytest.mark.parametrize("key", ["label", "marginalized"])
 def test_a_stereotype_may_have_the_name_of_a_field(read, key):
     plan = read(stereotypes={"one": {key: AGE}})
@@ -63,13 +56,13 @@ def test_a_malformed_plan_is_read_as_far_as_it_goes(read):
 
 
 def test_every_study_that_is_no_control_is_a_source(read):
-    held = {
+    described = {
         "a": {"title": "A", "citation": "Who (2025)", "control": ""},
         "b": {"title": "B", "control": "positive"},
         "c": "hostile",
         "d": {"title": ["D"], "citation": {"x": 1}},
     }
-    told = [(one["name"], one["title"], one["citation"]) for one in read(sources=held).sources()]
-    assert told == [("a", "A", "Who (2025)"), ("d", "", "")]
-    (old,) = read(study="bai2025", study_title="T", citation="C").sources()
-    assert (old["name"], old["title"], old["citation"]) == ("bai2025", "T", "C")
+    cited = [
+        (one["name"], one["title"], one["citation"]) for one in read(sources=described).sources()
+    ]
+    assert cited == [("a", "A", "Who (2025)"), ("d", "", "")]

@@ -58,16 +58,12 @@ class Plan:
     stereotypes: Mapping[str, Stereotype]
     interval: str = "95% interval"
     dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
-    studies: Mapping[str, Stimuli] = field(default_factory=dict)  # "": of no study in particular
+    studies: Mapping[str, Stimuli] = field(default_factory=dict)
 
     def of(self, study: str | None) -> Plan:
         """Give the same plan with the stereotypes and dimensions of one study."""
-        found = [self.studies[name] for name in (study or "", "") if name in self.studies]
-        return replace(
-            self,
-            stereotypes=_joined(one.stereotypes for one in found),
-            dimensions=_joined(one.dimensions for one in found),
-        )
+        own = self.studies.get(study or "", Stimuli({}, {}))
+        return replace(self, stereotypes=own.stereotypes, dimensions=own.dimensions)
 
     def text(self, key: str) -> str:
         """Give a scalar of the plan as text; empty where there is none."""
@@ -84,8 +80,8 @@ class Plan:
     def numbers(self, key: str) -> dict[str, float]:
         """Give a flat mapping of the plan to numbers; what is no number is left out."""
         value = self.raw.get(key)
-        found = {str(k): _number(v) for k, v in value.items()} if _is_map(value) else {}
-        return {name: number for name, number in found.items() if number is not None}
+        numbers = {str(k): _number(v) for k, v in value.items()} if _is_map(value) else {}
+        return {name: number for name, number in numbers.items() if number is not None}
 
     def pairs(self, key: str) -> tuple[tuple[str, str], ...]:
         """Give a flat mapping of the plan as pairs of texts."""
@@ -102,27 +98,25 @@ class Plan:
 
     def label(self, stereotype: str) -> str:
         """Give the label of a stereotype; its key where two share a label or none is given."""
-        return _told_apart(stereotype, {k: s.label for k, s in self.stereotypes.items()})
+        return _distinct_label(stereotype, {k: s.label for k, s in self.stereotypes.items()})
 
     def labels(self, keys: Sequence[tuple[str | None, str]]) -> list[str]:
         """Give the labels of stereotypes by study and key; with the study where two share one."""
-        found = [self.of(study).label(key) for study, key in keys]
+        labels = [self.of(study).label(key) for study, key in keys]
         return [
-            f"{label} ({study})" if found.count(label) > 1 and study else label
-            for label, (study, _) in zip(found, keys, strict=True)
+            f"{label} ({study})" if labels.count(label) > 1 and study else label
+            for label, (study, _) in zip(labels, keys, strict=True)
         ]
 
     def dimension(self, key: str) -> str:
         """Give the label of a dimension; its key where two share a label or none is given."""
-        return _told_apart(key, self.dimensions)
+        return _distinct_label(key, self.dimensions)
 
     def sources(self) -> tuple[Mapping[str, str], ...]:
         """Give name, title, citation and hash of each study that is no control."""
-        held = self.raw.get("sources")
-        if not _is_map(held):
-            main = {"title": self.text("study_title"), "name": self.text("study")}
-            return ({**main, **{key: self.text(key) for key in _CITED}},)
-        rows = [{"name": str(name), **row} for name, row in held.items() if _is_map(row)]
+        rows = [
+            {"name": name, **row} for name, row in _items(self.raw.get("sources")) if _is_map(row)
+        ]
         own = [row for row in rows if not row.get("control")] or rows
         return tuple(
             {key: _text(row.get(key)) for key in ("name", "title", *_CITED)} for row in own
@@ -184,29 +178,19 @@ def read_plan(path: Path) -> Plan:
 
 
 def _studies(raw: Mapping[str, Any]) -> dict[str, Stimuli]:
-    """Read stereotypes by study, or all in one mapping as older plans have them."""
-    found: dict[str, dict[str, Stereotype]] = {}
-    for key, value in _items(raw.get("stereotypes")):
-        if _is_stereotype(value):
-            found.setdefault(_text(value.get("study")), {})[key] = _stereotype(key, value)
-            continue
-        for inner, row in _items(value):
-            if _is_map(row):
-                found.setdefault(key, {})[inner] = _stereotype(inner, row)
+    """Read stereotypes by study."""
+    by_study = {
+        study: {key: _stereotype(key, row) for key, row in _items(rows) if _is_map(row)}
+        for study, rows in _items(raw.get("stereotypes"))
+    }
     named = {study: _labels(labels) for study, labels in _items(raw.get("dimensions"))}
     return {
         study: Stimuli(
-            found.get(study, {}),
-            named.get(study) or _joined(s.dimensions for s in found.get(study, {}).values()),
+            by_study.get(study, {}),
+            named.get(study) or _joined(s.dimensions for s in by_study.get(study, {}).values()),
         )
-        for study in dict.fromkeys([*found, *named])
+        for study in dict.fromkeys([*by_study, *named])
     }
-
-
-def _is_stereotype(value: object) -> TypeGuard[Mapping[str, Any]]:
-    """Whether a value is a stereotype, not a study whose stereotypes have strange keys."""
-    names = ("marginalized", "label")
-    return _is_map(value) and any(n in value and not _is_map(value[n]) for n in names)
 
 
 def _joined(each: Iterable[Mapping[str, Item]]) -> dict[str, Item]:
@@ -228,8 +212,8 @@ def _labels(labels: object) -> dict[str, str]:
 def _measure(row: Mapping[str, Any]) -> Measure:
     name = _text(row.get("name"))
     ends = (("low", -1.0), ("high", 1.0), ("neutral", 0.0))
-    found = [(_number(row.get(key)), fallback) for key, fallback in ends]
-    low, high, neutral = (fallback if value is None else value for value, fallback in found)
+    ends_given = [(_number(row.get(key)), fallback) for key, fallback in ends]
+    low, high, neutral = (fallback if value is None else value for value, fallback in ends_given)
     title = _text(row.get("title")) or spaced(name)
     return Measure(
         name, title, low, high, neutral, _text(row.get("direction")), _text(row.get("reference"))
@@ -250,7 +234,7 @@ def _stereotype(key: str, row: Mapping[str, Any]) -> Stereotype:
     )
 
 
-def _told_apart(key: str, labels: Mapping[str, str]) -> str:
+def _distinct_label(key: str, labels: Mapping[str, str]) -> str:
     label = labels.get(key, key)
     shared = any(other == label for name, other in labels.items() if name != key)
     return f"{label} ({key})" if shared else label

@@ -122,8 +122,8 @@ def answer(
         (counts["inconclusive"], "inconclusive"),
         (counts["no verdict"] + other, "without a verdict"),
     ]
-    said = ", ".join(f"{count} {what}" for count, what in rest if count)
-    text += f" The others: {said}." if said else ""
+    others = ", ".join(f"{count} {what}" for count, what in rest if count)
+    text += f" The others: {others}." if others else ""
     if total and total["estimate"] is not None:
         text += (
             f" The mean over all stereotypes is {number(total['estimate'])} "
@@ -201,12 +201,12 @@ def shown_names(names: Iterable[str], unnamed: str, longest: int = LONGEST) -> d
     `longest`: characters of a name, without the number that tells two apart.
     Result: in the order given.
     """
-    told: dict[str, str] = {}
+    shown: dict[str, str] = {}
     for name in dict.fromkeys(names):
         text = cut(" ".join(visible(name).split()) or unnamed, longest)
         each = itertools.chain([text], (f"{text} ({place})" for place in itertools.count(2)))
-        told[name] = next(one for one in each if one not in told.values())
-    return told
+        shown[name] = next(one for one in each if one not in shown.values())
+    return shown
 
 
 def cut(text: str, longest: int) -> str:

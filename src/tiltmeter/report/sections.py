@@ -173,7 +173,7 @@ class Part:
 
 
 def findings_or_table(
-    found: Sequence[tuple[str, str, str]], heads: tuple[str, str], caption: str, nothing: str
+    rows: Sequence[tuple[str, str, str]], heads: tuple[str, str], caption: str, nothing: str
 ) -> dict[str, Any]:
     """Give findings as a part has them: as sentences, or in a table where there are many.
 
@@ -183,10 +183,10 @@ def findings_or_table(
     `nothing`: what is said where there are none.
     Result: ``findings`` and ``table`` of a `Part`.
     """
-    if len(found) <= MOST_SENTENCES:
-        said = tuple(Finding(f"{about}, {who}", text) for about, who, text in found)
-        return {"findings": said or (Finding("", nothing),), "table": None}
-    frame = pl.DataFrame(found, schema=["about", "who", "text"], orient="row")
+    if len(rows) <= MOST_SENTENCES:
+        findings = tuple(Finding(f"{about}, {who}", text) for about, who, text in rows)
+        return {"findings": findings or (Finding("", nothing),), "table": None}
+    frame = pl.DataFrame(rows, schema=["about", "who", "text"], orient="row")
     columns = [
         Column(heads[0], lambda r: r["about"], "head"),
         Column(heads[1], lambda r: r["who"], "head"),

@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.drawing import charts
-from tiltmeter.report.drawing.bars import bars, said
 from tiltmeter.report.drawing.charts import LABELS, Row
+from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, interval, number, p_value, percent
@@ -36,7 +36,7 @@ _PARTS = (
 #: The difference in the share of comedy.
 COMEDY = "comedy_share"
 #: Above this many models and modes there is only the table.
-MOST_SAID = 4
+MOST_SENTENCES = 4
 #: The block of what pools stereotypes.
 _POOLED = "Per category and over all"
 #: Labels that end in a group need more room.
@@ -101,9 +101,9 @@ def attribution_section(
     )
     return Section(
         key="attributions",
-        title="Comedy or tragedy",
-        short="Comedy or tragedy",
-        text=(_LEVELS, *_said(whole), _on_pairs(contrasts)),
+        title="Affective attributions",
+        short="Attributions",
+        text=(_LEVELS, *_level_sentences(whole), _on_pairs(contrasts)),
         figures=(
             *_share_figures(frame.filter(level="stereotype"), plan),
             *_difference_figures(comedy, plan, measure),
@@ -121,11 +121,11 @@ def _on_pairs(contrasts: pl.DataFrame) -> str:
     return _PAIRED if contrasts["note"].is_null().all() else _AFTERWARDS
 
 
-def _said(whole: pl.DataFrame) -> tuple[str, ...]:
+def _level_sentences(whole: pl.DataFrame) -> tuple[str, ...]:
     """State the levels of a few models and modes, and how often the first option was chosen."""
     parts = whole.partition_by("model", "mode", maintain_order=True)
     sentences = []
-    for part in parts if len(parts) <= MOST_SAID else []:
+    for part in parts if len(parts) <= MOST_SENTENCES else []:
         of = {row["version"]: row for row in part.iter_rows(named=True)}
         far, uar = (
             percent(of[group][rate]) if group in of else "n/a"
@@ -172,7 +172,7 @@ def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
         ),
         draw,
         plan,
-        lambda rows: said(rows, _PARTS),
+        lambda rows: share_summary(rows, _PARTS),
     )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.drawing import charts
-from tiltmeter.report.drawing.bars import bars, said
 from tiltmeter.report.drawing.charts import Axis
+from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, percent
@@ -67,12 +67,12 @@ def compliance_section(frame: pl.DataFrame, plan: Plan) -> Section | None:
 def _figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
     """Draw the shares of scored answers and of each reason for having no score."""
     total = frame.group_by(_BY, maintain_order=True).agg(pl.col("n", "n_scored", *_COUNTS).sum())
-    found = [
+    reasons = [
         reason for reason, name in zip(REASONS, _COUNTS, strict=True) if (total[name].sum() or 0)
     ]
     caption = "What became of the answers: shares scored, and without a score by reason. "
-    caption += "; ".join(f"{r.replace('_', ' ')}: {MEANINGS[r]}" for r in found).capitalize()
-    caption = caption.strip() + "." * bool(found)
+    caption += "; ".join(f"{r.replace('_', ' ')}: {MEANINGS[r]}" for r in reasons).capitalize()
+    caption = caption.strip() + "." * bool(reasons)
 
     return per_mode(
         "compliance",
@@ -80,7 +80,7 @@ def _figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
         total.with_columns(counts=pl.concat_list("n_scored", *_COUNTS)),
         lambda rows, panels: bars(rows, _PARTS, panels),
         plan,
-        lambda rows: said(rows, _PARTS),
+        lambda rows: share_summary(rows, _PARTS),
     )
 
 

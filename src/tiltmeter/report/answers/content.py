@@ -27,12 +27,12 @@ __all__ = ["content_section"]
 #: line per dimension.
 MOST_LINES = 4
 #: Above this many models and dimensions their verdicts are counted per dimension.
-MOST_SAID = 12
+MOST_SENTENCES = 12
 
 _CAUTION = (
-    "A radar shows a pattern at a glance and hides uncertainty: a point far out may rest on a few "
-    "answers, and another order of the axes gives another shape. The interval plot below it has "
-    "the same means with their intervals; it is the one to read."
+    "A radar shows means without their uncertainty: a distant point may rest on a few answers, and "
+    "the shape depends on the order of the axes. Use the interval plot below it for comparisons; "
+    "it shows the same means with their intervals."
 )
 
 
@@ -96,11 +96,11 @@ def _content_figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[F
         rows = [_row(row, plan, short) for row in each.filter(mode=mode).iter_rows(named=True)]
         if not any(row["mean"] is not None for row in rows):
             continue
-        end, told = (f"-{file}", f" Mode: {mode}.") if modes[1:] else ("", "")
+        end, mode_note = (f"-{file}", f" Mode: {mode}.") if modes[1:] else ("", "")
         axes = len({row["label"] for row in rows})
         if FEWEST <= axes <= MOST:
-            figures.append(_radar_figure(rows, f"radar{end}", told, measure))
-        figures.append(_interval_figure(rows, f"content{end}", told, plan, measure))
+            figures.append(_radar_figure(rows, f"radar{end}", mode_note, measure))
+        figures.append(_interval_figure(rows, f"content{end}", mode_note, plan, measure))
     return figures
 
 
@@ -110,7 +110,7 @@ def _row(row: Mapping[str, Any], plan: Plan, short: Mapping[str, str]) -> Row:
     return {**drawn(row, plan, dimension), "dimension": dimension, "who": of_model}
 
 
-def _radar_figure(rows: Sequence[Row], name: str, told: str, measure: Measure) -> Figure:
+def _radar_figure(rows: Sequence[Row], name: str, mode_note: str, measure: Measure) -> Figure:
     models = list(dict.fromkeys(row["who"] for row in rows))
     dimensions = list(dict.fromkeys(row["dimension"] for row in rows))
     per_model = len(models) > MOST_LINES
@@ -128,7 +128,7 @@ def _radar_figure(rows: Sequence[Row], name: str, told: str, measure: Measure) -
     told_apart = [{**row, "variation": row["line"] if lines[1:] else None} for row in placed]
     layout = "a radar per model, a line per dimension" if per_model else "a radar per dimension"
     caption = (
-        f"Mean score of each stereotype: {layout}.{told} An axis per stereotype: centre "
+        f"Mean score of each stereotype: {layout}.{mode_note} An axis per stereotype: centre "
         f"{number(measure.low, 0)}, dotted ring {measure.neutral:g} (neutral), rim "
         f"{number(measure.high, 0)}; a line is broken where there is no score. Without intervals: "
         "see the next figure."
@@ -137,7 +137,7 @@ def _radar_figure(rows: Sequence[Row], name: str, told: str, measure: Measure) -
 
 
 def _interval_figure(
-    rows: Sequence[Row], name: str, told: str, plan: Plan, measure: Measure
+    rows: Sequence[Row], name: str, mode_note: str, plan: Plan, measure: Measure
 ) -> Figure:
     """Draw the same means with intervals: a column per dimension, a block per model."""
     several = len({row["who"] for row in rows}) > 1
@@ -145,7 +145,7 @@ def _interval_figure(
     axis = Axis.of(measure, plan.number("margin"))
     panels = list(dict.fromkeys(row["panel"] for row in blocked))
     caption = (
-        f"The same means with their clustered {plan.interval}s, a column per dimension.{told} "
+        f"The same means with their clustered {plan.interval}s, a column per dimension.{mode_note} "
         "Dot: mean; thick line: interval; thin line: worst case, were every missing answer at "
         f"one end of the scale; dotted line: neutral. {scale(measure)}"
     )
@@ -155,14 +155,14 @@ def _interval_figure(
 def _verdicts(rows: Sequence[Row]) -> str:
     """Count the verdicts of each model and dimension; of many models, of each dimension."""
     models = {row["who"] for row in rows}
-    few = 1 < len(models) and len({(row["who"], row["panel"]) for row in rows}) <= MOST_SAID
-    found: dict[str, list[str]] = {}
+    few = 1 < len(models) and len({(row["who"], row["panel"]) for row in rows}) <= MOST_SENTENCES
+    verdicts: dict[str, list[str]] = {}
     for row in rows:
         of = f"{row['who']}, {row['panel']}" if few else row["panel"]
-        found.setdefault(of, []).append((row["verdict"] or "no verdict").split(" ", 1)[-1])
+        verdicts.setdefault(of, []).append((row["verdict"] or "no verdict").split(" ", 1)[-1])
     return " ".join(
-        f"{of}: {', '.join(f'{told.count(text)} {text}' for text in dict.fromkeys(told))}."
-        for of, told in found.items()
+        f"{of}: {', '.join(f'{texts.count(text)} {text}' for text in dict.fromkeys(texts))}."
+        for of, texts in verdicts.items()
     )
 
 

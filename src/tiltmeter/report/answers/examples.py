@@ -156,19 +156,28 @@ def _chosen(scores: pl.LazyFrame, scored: int, unscored: int) -> pl.DataFrame:
 
 def _example(row: Mapping[str, Any], plan: Plan) -> Example:
     text, marks = row["response"] or "", _in_turn(row["readings"], plan)
-    pieces, found = passages(text, [mark["span"] or "" for mark in marks])
+    pieces, is_marked = passages(text, [mark["span"] or "" for mark in marks])
     several = len(marks) > 1
     shown = sum(len(piece.text) for piece in pieces if piece.kind != "gap")
     beside = [row["intervention"]] if row["intervention"] not in (None, "none") else []
     alone = several or len(plan.instruments) < 2
     asked = "" if alone else plan.measure(marks[0]["instrument"]).title
-    told = [row["model"], row["mode"], *beside, asked, row["variation"], *_told(marks[0], plan)]
-    about = " · ".join(filter(None, told))
+    details = [
+        row["model"],
+        row["mode"],
+        *beside,
+        asked,
+        row["variation"],
+        *_details(marks[0], plan),
+    ]
+    about = " · ".join(filter(None, details))
     outcomes = [
         _outcome(mark, plan, several=several, marked=marked)
-        for mark, marked in zip(marks, found, strict=True)
+        for mark, marked in zip(marks, is_marked, strict=True)
     ]
-    unmarked = [mark["span"] or "" for mark, marked in zip(marks, found, strict=True) if not marked]
+    unmarked = [
+        mark["span"] or "" for mark, marked in zip(marks, is_marked, strict=True) if not marked
+    ]
     by_word = "{attribute}" in (row["prompt"] or "")
     exchange = Exchange(
         about=about if several else f"{about} — {outcomes[0]}",
@@ -210,12 +219,12 @@ def _left_out(cut: int, pieces: Sequence[Piece]) -> str:
     return f"{cut} more characters are in responses.parquet."
 
 
-def _told(mark: Mapping[str, Any], plan: Plan) -> list[str]:
+def _details(mark: Mapping[str, Any], plan: Plan) -> list[str]:
     """Say what else the prompt was about: a dimension, or a group and an object."""
-    told = [plan.dimension(mark["dimension"])] if mark["dimension"] else []
+    details = [plan.dimension(mark["dimension"])] if mark["dimension"] else []
     if mark["version"] in GROUPS:
-        told.append(f"thinking of the {mark['version']} group")
-    return [*told, mark["object"] or ""]
+        details.append(f"thinking of the {mark['version']} group")
+    return [*details, mark["object"] or ""]
 
 
 def _in_turn(readings: Sequence[Mapping[str, Any]], plan: Plan) -> list[Mapping[str, Any]]:
@@ -271,7 +280,7 @@ def passages(text: str, spans: Sequence[str]) -> tuple[list[Piece], list[bool]]:
     >>> [(piece.kind, piece.text) for piece in pieces], found
     ([('text', 'Ben, then '), ('mark', 'Julia'), ('text', '.')], [True, False])
     """
-    places = [_found_at(text, span) for span in spans]
+    places = [_position(text, span) for span in spans]
     marks = _joined([place for place in places if place])
     far = len(text) > LONGEST and bool(marks)
     shown = _joined(
@@ -288,7 +297,7 @@ def passages(text: str, spans: Sequence[str]) -> tuple[list[Piece], list[bool]]:
     return pieces, [place is not None for place in places]
 
 
-def _found_at(text: str, span: str) -> tuple[int, int] | None:
+def _position(text: str, span: str) -> tuple[int, int] | None:
     """Find the last occurrence, for decisions close an answer; none of an endless passage."""
     if not span.strip() or len(span) > LONGEST:
         return None

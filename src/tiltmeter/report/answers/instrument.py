@@ -10,22 +10,21 @@ import polars as pl
 
 from tiltmeter.report import tables
 from tiltmeter.report.answers.attributions import attribution_section
-from tiltmeter.report.answers.chained import chained_section
 from tiltmeter.report.answers.compliance import compliance_section
 from tiltmeter.report.answers.content import content_section
-from tiltmeter.report.answers.controls import warnings
-from tiltmeter.report.answers.interventions import changes, intervention_section
-from tiltmeter.report.answers.published import published_section
-from tiltmeter.report.answers.results import Results
-from tiltmeter.report.answers.stereotypes import (
+from tiltmeter.report.answers.decisions import chained_section, yes_section
+from tiltmeter.report.answers.estimates import (
     estimate_section,
     order_section,
     stereotype_section,
     verdict_section,
+    warnings,
     wording_section,
 )
+from tiltmeter.report.answers.interventions import changes, intervention_section
+from tiltmeter.report.answers.published import published_section
+from tiltmeter.report.answers.results import Results
 from tiltmeter.report.answers.words import word_section
-from tiltmeter.report.answers.yes_shares import yes_section
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import CONTROL, answer, scale
 from tiltmeter.report.sections import Finding, Section, in_order
@@ -62,8 +61,8 @@ class Asked:
 
     @property
     def decides(self) -> bool:
-        """Whether the model was asked to decide about people."""
-        return "decision" in self.instrument
+        """Whether the model was asked to decide: its score is the share of decisions, 0 to 1."""
+        return self.measure.low == 0
 
 
 def all_asked(results: Results) -> list[Asked]:
@@ -168,10 +167,10 @@ def _measure(results: Results, instrument: str) -> Measure:
     ends = results.estimates.filter(instrument=instrument).select(
         pl.col("range_low", "range_high", "neutral").drop_nulls().first()
     )
-    found = ends.row(0)
-    if None in found:
+    scale_ends = ends.row(0)
+    if None in scale_ends:
         return measure
-    return replace(measure, low=found[0], high=found[1], neutral=found[2])
+    return replace(measure, low=scale_ends[0], high=scale_ends[1], neutral=scale_ends[2])
 
 
 def _in_brief(
@@ -184,10 +183,10 @@ def _in_brief(
 ) -> dict[str, Any]:
     """Answer for each model and mode: a row of a table, and for a few a paragraph."""
     totals = {(row["model"], row["mode"]): row for row in whole.iter_rows(named=True)}
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    by_mode: dict[tuple[str, str], list[dict[str, Any]]] = {}
     warned: dict[tuple[str, str], str] = {}
     for row in each.iter_rows(named=True):
-        found.setdefault((row["model"], row["mode"]), []).append(row)
+        by_mode.setdefault((row["model"], row["mode"]), []).append(row)
         warning = warnings.get((row["model"], row["control_mode"]), "")
         warned[row["model"], row["mode"]] = warning
     briefs = tuple(
@@ -200,7 +199,7 @@ def _in_brief(
             "total": totals.get((model, mode)),
             "verdicts": [row["verdict"] for row in part],
         }
-        for (model, mode), part in found.items()
+        for (model, mode), part in by_mode.items()
     )
     answers = tuple(
         Finding(
@@ -208,6 +207,6 @@ def _in_brief(
             answer(plan, measure, totals.get((model, mode)), part),
             warned[model, mode],
         )
-        for (model, mode), part in found.items()
+        for (model, mode), part in by_mode.items()
     )
-    return {"briefs": briefs, "answers": answers if len(found) <= MOST_ANSWERS else ()}
+    return {"briefs": briefs, "answers": answers if len(by_mode) <= MOST_ANSWERS else ()}

@@ -19,7 +19,7 @@ from tiltmeter.results.verdicts import HIGHER, LOWER
 __all__ = ["change", "changes", "intervention_section"]
 
 #: Above this many models, modes and prompts, the brief leaves changes to their section.
-MOST_SAID = 4
+MOST_SENTENCES = 4
 
 
 def intervention_section(frame: pl.DataFrame, plan: Plan, measure: Measure) -> Section | None:
@@ -40,12 +40,13 @@ def intervention_section(frame: pl.DataFrame, plan: Plan, measure: Measure) -> S
         tables.append(("Table per stereotype", _table(each, plan, "Change per stereotype.")))
     return Section(
         key="interventions",
-        title="What the system prompts change",
+        title="Effect of the system prompts",
         short="System prompts",
         text=(
             "The same trials were asked with a system prompt and without. Left of the dotted "
-            "line, scores are lower with it. A prompt that makes a model decline can lower a "
-            "mean by its silence alone: see the change of compliance, and the worst case.",
+            "line, scores are lower with it. A prompt that makes a model decline more often "
+            "changes which answers the mean is over: see the change of compliance and the worst "
+            "case.",
             *[f"“{name}”: {prompts[name]}" for name in named if prompts.get(name)],
         ),
         figures=tuple(_figures(each, plan, measure)),
@@ -59,7 +60,7 @@ def changes(frame: pl.DataFrame, plan: Plan) -> tuple[Finding, ...]:
     `frame`: rows of CONTRASTS of one study and instrument.
     """
     rows = in_order(_treated(frame).filter(level="model"), plan)
-    if rows.height > MOST_SAID:
+    if rows.height > MOST_SENTENCES:
         return ()
     return tuple(
         Finding(f"{row['model']}, mode {row['asked']}", change(row, plan))

@@ -138,23 +138,23 @@ def _findings(asked: Sequence[Asked], *, few_changes: bool) -> tuple[Finding, ..
     if not asked:
         return (Finding("", "There are no estimates in these results."),)
     several = len(asked) > 1
-    found = [] if several else list(asked[0].answers)
-    if several or not found:
-        found += [
+    findings = [] if several else list(asked[0].answers)
+    if several or not findings:
+        findings += [
             Finding(_of(one, f"{row['model']}, mode {row['mode']}", several), "", row["warning"])
             for one in asked
             for row in one.briefs
             if row["warning"]
         ]
     if few_changes:
-        found += [
+        findings += [
             change._replace(subject=_of(one, change.subject, several))
             for one in asked
             for change in one.changes
         ]
     if not any(one.briefs for one in asked):
-        found.append(Finding("", "There are no estimates per stereotype in these results."))
-    return tuple(found)
+        findings.append(Finding("", "There are no estimates per stereotype in these results."))
+    return tuple(findings)
 
 
 def _of(one: Asked, subject: str, several: bool) -> str:

@@ -79,14 +79,14 @@ _SOURCES = {
 }
 
 #: Up to this many rows the text says the range of each.
-MOST_SAID = 6
+MOST_SENTENCES = 6
 #: The shares of Table 2 of MIST, and which of the rates they are.
 _SHARES = ("comedy_share", "tragedy_share", "neutral_share")
 _RATES = {("comedy_share", "default"): " (FAR)", ("tragedy_share", "marginalized"): " (UAR)"}
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Match:
     """The rows of this run and the published ones, under the same labels."""
 
     ours: pl.DataFrame  # label, model, mode, category, stereotype, mean, …
@@ -120,25 +120,25 @@ def published_section(
     except InputError:
         return None
     if "comedy_share" in theirs.columns:
-        found = _shares(attributions.filter(level="model"), theirs)
+        match = _shares(attributions.filter(level="model"), theirs)
     elif "dimension" in theirs.columns:
-        found = _dimensions(whole, theirs, plan, measure)
+        match = _dimensions(whole, theirs, plan, measure)
     else:
-        found = _stereotypes(each, theirs.filter(level="cell"), plan, measure)
-    if found.ours.is_empty() or found.theirs.is_empty():
+        match = _stereotypes(each, theirs.filter(level="cell"), plan, measure)
+    if match.ours.is_empty() or match.theirs.is_empty():
         return None
     return Section(
         key="published",
         title="Beside the published models",
         short="Published models",
         text=(source.intro,),
-        figures=tuple(_figures(found, source, plan)),
-        tables=_tables(found, source, plan),
-        notes=("Doubtful in the source, shown as printed", found.notes),
+        figures=tuple(_figures(match, source, plan)),
+        tables=_tables(match, source, plan),
+        notes=("Doubtful in the source, shown as printed", match.notes),
     )
 
 
-def _stereotypes(each: pl.DataFrame, theirs: pl.DataFrame, plan: Plan, measure: Measure) -> _Found:
+def _stereotypes(each: pl.DataFrame, theirs: pl.DataFrame, plan: Plan, measure: Measure) -> _Match:
     """Match the published means of stereotypes, which the source names by label."""
     ours = each.with_columns(label=pl.col("stereotype").map_elements(plan.label, pl.String))
     theirs = theirs.rename({"stereotype": "label"}).filter(
@@ -146,10 +146,10 @@ def _stereotypes(each: pl.DataFrame, theirs: pl.DataFrame, plan: Plan, measure: 
     )
     noted = theirs.drop_nulls("note").select("label", "model", "raw", "note")
     notes = (f"{label}, {who}: printed “{raw}”; {note}." for label, who, raw, note in noted.rows())
-    return _Found(ours, theirs, Axis.of(measure), scale(measure), tuple(notes), per_stereotype=True)
+    return _Match(ours, theirs, Axis.of(measure), scale(measure), tuple(notes), per_stereotype=True)
 
 
-def _dimensions(whole: pl.DataFrame, theirs: pl.DataFrame, plan: Plan, measure: Measure) -> _Found:
+def _dimensions(whole: pl.DataFrame, theirs: pl.DataFrame, plan: Plan, measure: Measure) -> _Match:
     """Match the published means over all stereotypes of each dimension."""
     label = pl.col("dimension").map_elements(plan.dimension, pl.String)
     ours = whole.drop_nulls("dimension").with_columns(label=label, mode="control_mode")
@@ -158,10 +158,10 @@ def _dimensions(whole: pl.DataFrame, theirs: pl.DataFrame, plan: Plan, measure: 
     )
     noted = theirs.drop_nulls("note").select("model", "label", "note")
     notes = tuple(f"{who}, {label}: {note}." for who, label, note in noted.rows())
-    return _Found(ours, theirs, Axis.of(measure), scale(measure), notes)
+    return _Match(ours, theirs, Axis.of(measure), scale(measure), notes)
 
 
-def _shares(attributions: pl.DataFrame, theirs: pl.DataFrame) -> _Found:
+def _shares(attributions: pl.DataFrame, theirs: pl.DataFrame) -> _Match:
     """Match the published shares of comedy, tragedy and neutral for either group."""
     ours = attributions.with_columns(n_scored="n_read")
     noted = theirs.drop_nulls("note").select("model", "group", "note")
@@ -169,7 +169,7 @@ def _shares(attributions: pl.DataFrame, theirs: pl.DataFrame) -> _Found:
     printed = _each_share(theirs.rename({"group": "version"})).rename({"estimate": "mean"})
     says = "Shares of the answers read, 0 to 1; there is no neutral value."
     axis = Axis("Share of the answers read", 0, 1, None)
-    return _Found(_each_share(ours), printed, axis, says, notes, labels=LABELS + 35)
+    return _Match(_each_share(ours), printed, axis, says, notes, labels=LABELS + 35)
 
 
 def _each_share(frame: pl.DataFrame) -> pl.DataFrame:
@@ -187,25 +187,25 @@ def _each_share(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _figures(found: _Found, source: Source, plan: Plan) -> list[Figure]:
+def _figures(match: _Match, source: Source, plan: Plan) -> list[Figure]:
     caption = (
-        f"Ticks: the eight published models ({source.printed}). Diamonds: this run. {found.scale}"
+        f"Ticks: the eight published models ({source.printed}). Diamonds: this run. {match.scale}"
     )
-    theirs = [_tick(row) for row in found.theirs.iter_rows(named=True)]
+    theirs = [_tick(row) for row in match.theirs.iter_rows(named=True)]
 
     def draw(rows: list[Row], panels: list[str]) -> Row:
-        return ticked(beside(rows, theirs, panels), found.axis, panels, found.labels)
+        return ticked(beside(rows, theirs, panels), match.axis, panels, match.labels)
 
     def summarise(rows: list[Row]) -> str:
         return f"{span(rows)} {_range(theirs)}"
 
-    if found.per_stereotype:
-        return per_mode("published", caption, found.ours, draw, plan, summarise)
+    if match.per_stereotype:
+        return per_mode("published", caption, match.ours, draw, plan, summarise)
     # There are but a few rows: all models of a mode share a column.
-    rows = [drawn(row, plan, row["mode"]) for row in found.ours.iter_rows(named=True)]
+    rows = [drawn(row, plan, row["mode"]) for row in match.ours.iter_rows(named=True)]
     panels = list(dict.fromkeys(row["panel"] for row in rows))
-    told = [{**row, "variation": row["model"]} for row in rows]
-    return [Figure("published", caption, summarise(told), draw(rows, panels))]
+    by_model = [{**row, "variation": row["model"]} for row in rows]
+    return [Figure("published", caption, summarise(by_model), draw(rows, panels))]
 
 
 def _range(theirs: Sequence[Row]) -> str:
@@ -214,10 +214,10 @@ def _range(theirs: Sequence[Row]) -> str:
     labels = {row["label"] for row in theirs}
     for row in theirs:
         if row["mean"] is not None:
-            of = row["label"] if len(labels) <= MOST_SAID else "all stereotypes"
+            of = row["label"] if len(labels) <= MOST_SENTENCES else "all stereotypes"
             means.setdefault(of, []).append(row["mean"])
-    told = [f"{of} {number(min(each))} to {number(max(each))}" for of, each in means.items()]
-    return f"Published: {'; '.join(told)}."
+    ranges = [f"{of} {number(min(each))} to {number(max(each))}" for of, each in means.items()]
+    return f"Published: {'; '.join(ranges)}."
 
 
 def _tick(row: Mapping[str, Any]) -> Row:
@@ -233,21 +233,21 @@ def _tick(row: Mapping[str, Any]) -> Row:
     }
 
 
-def _tables(found: _Found, source: Source, plan: Plan) -> tuple[tuple[str, Table], ...]:
+def _tables(match: _Match, source: Source, plan: Plan) -> tuple[tuple[str, Table], ...]:
     marks = "† doubtful in the source, see the notes; – not printed."
     columns = ("sd", "t", "p")
-    if found.per_stereotype:
-        asked = found.ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
+    if match.per_stereotype:
+        asked = match.ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
         caption = (
             f"Published means ({source.printed}) beside this run ({'; '.join(asked.to_series())}). "
             f"{marks}"
         )
-        table = published_table(found.theirs, _texts(found.ours), "Stereotype", caption)
+        table = published_table(match.theirs, _texts(match.ours), "Stereotype", caption)
         return (("Table of published means", table),)
     caption = f"Published values ({source.printed}) beside this run. {marks}"
-    tables = [("Table of published values", model_table(found.theirs, found.ours, caption))]
-    if all(name in found.theirs.columns for name in columns):
-        tables.append(("Published table in full", _printed(found.theirs, source)))
+    tables = [("Table of published values", model_table(match.theirs, match.ours, caption))]
+    if all(name in match.theirs.columns for name in columns):
+        tables.append(("Published table in full", _printed(match.theirs, source)))
     return tuple(tables)
 
 

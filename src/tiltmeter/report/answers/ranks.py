@@ -41,9 +41,9 @@ def rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figu
         part = frame.filter(mode=mode)
         if part.drop_nulls("estimate")["model"].n_unique() < 2:
             continue
-        told = f" Mode: {mode}." if modes[1:] else ""
+        mode_note = f" Mode: {mode}." if modes[1:] else ""
         caption = (
-            f"Rank of the models in each dimension.{told} 1 leans most the stereotypical way. "
+            f"Rank of the models in each dimension.{mode_note} 1 leans most the stereotypical way. "
             "Line and dot: rank of the mean; bar: from the best to the worst rank that the "
             "intervals allow, counting only models whose intervals lie apart. Models whose bars "
             f"overlap are not told apart. {scale(measure)}"
@@ -181,9 +181,9 @@ def _titles(chart: Any) -> Any:
 def _summary(rows: Sequence[Row]) -> str:
     parts = []
     for dimension in dict.fromkeys(row["dimension"] for row in rows):
-        found = sorted(
+        ranked = sorted(
             (row for row in rows if row["dimension"] == dimension), key=lambda row: row["row"]
         )
-        told = [f"{row['rank']:g} {row['model']} ({row['allowed']})" for row in found]
-        parts.append(f"{dimension}: {', '.join(told)}.")
+        places = [f"{row['rank']:g} {row['model']} ({row['allowed']})" for row in ranked]
+        parts.append(f"{dimension}: {', '.join(places)}.")
     return " ".join(parts)

@@ -229,8 +229,8 @@ def _regressions(rows: pl.DataFrame, fits: pl.DataFrame) -> pl.DataFrame:
 def _correlations(rows: pl.DataFrame) -> pl.DataFrame:
     keys = [name for name in KEYS if name != "measure"]
     ranks = rows.filter(measure="rank_correlation").select(*keys, spearman="estimate")
-    found = rows.filter(measure="correlation")
-    return found.join(ranks, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    correlations = rows.filter(measure="correlation")
+    return correlations.join(ranks, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _ranks(rows: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
@@ -238,8 +238,8 @@ def _ranks(rows: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
     keys = ["model", "level", "study", "instrument", "mode", "intervention", "word_list", "scoring",
             "dimension"]  # fmt: skip
     means = estimates.select(*keys, mean="estimate", mean_low="ci_low", mean_high="ci_high")
-    found = rows.filter(measure="rank")
-    return found.join(means, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    of_models = rows.filter(measure="rank")
+    return of_models.join(means, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _compliance(frame: pl.DataFrame, apart: Sequence[str]) -> pl.DataFrame:
@@ -255,8 +255,8 @@ def _chained(directory: Path, apart: Sequence[str]) -> pl.LazyFrame | None:
         return None
     if "intervention" not in apart:
         return frame.lazy()
-    told = pl.when(pl.col("intervention") != "none").then("intervention")
-    mode = pl.concat_str("mode", told, separator=", ", ignore_nulls=True)
+    prompted = pl.when(pl.col("intervention") != "none").then("intervention")
+    mode = pl.concat_str("mode", prompted, separator=", ", ignore_nulls=True)
     return frame.lazy().with_columns(mode=mode)
 
 

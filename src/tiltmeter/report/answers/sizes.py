@@ -21,9 +21,6 @@ from tiltmeter.statistics.clustered import mean_of_clusters
 
 __all__ = ["Panel", "scatter", "size_section"]
 
-#: What is set against size, where it was measured; else whatever was.
-PANELS = ("word_association", "relative_decision")
-
 
 def size_section(results: Results) -> Section | None:
     """Set means and the share without a score against the size of the models.
@@ -38,22 +35,22 @@ def size_section(results: Results) -> Section | None:
         dict.fromkeys(mode for panel in panels for mode in panel.frame["mode"].drop_nulls())
     )
     each = [(mode, _of_mode(panels, mode)) for mode in modes]
-    drawn = [(mode, found) for mode, found in each if len(_models(found)) > 1]
+    drawn = [(mode, of_mode) for mode, of_mode in each if len(_models(of_mode)) > 1]
     if not drawn:
         return None
     files = file_names([mode for mode, _ in drawn])
     return Section(
         key="sizes",
-        title="Does size matter?",
+        title="Bias by model size",
         short="Model size",
         text=(
             "Size in billions of parameters, as the plan states it. Models of different size "
             "differ in much else: training data, tuning, provider. A trend over a few models is "
-            "no effect of size.",
+            "no evidence of an effect of size.",
         ),
         figures=tuple(
-            _figure(found, mode, f"sizes-{file}" if drawn[1:] else "sizes", plan)
-            for (mode, found), file in zip(drawn, files, strict=True)
+            _figure(of_mode, mode, f"sizes-{file}" if drawn[1:] else "sizes", plan)
+            for (mode, of_mode), file in zip(drawn, files, strict=True)
         ),
         tables=(("Table of sizes and means", _table(drawn, plan)),),
     )
@@ -76,8 +73,7 @@ def _panels(results: Results, sizes: Mapping[str, float]) -> list[Panel]:
     if plan.text("study") in own["study"]:
         own = own.filter(study=plan.text("study"))
     own = in_order(own, plan.of(plan.text("study")))
-    measured = list(own["instrument"].drop_nulls().unique(maintain_order=True))
-    chosen = [name for name in PANELS if name in measured] or measured[:2]
+    chosen = _first_of_each_scale(own, plan)
     panels = []
     for name in chosen:
         measure = plan.measure(name)
@@ -96,6 +92,17 @@ def _panels(results: Results, sizes: Mapping[str, float]) -> list[Panel]:
     return [*panels, Panel(title, says, 0, reach, None, shares)]
 
 
+def _first_of_each_scale(own: pl.DataFrame, plan: Plan) -> list[str]:
+    """Give the first instrument of associations and the first of decisions, as the plan asks."""
+    measured = list(own["instrument"].drop_nulls().unique(maintain_order=True))
+    asked = [name for name in plan.instruments if name in measured]
+    names = asked + [name for name in measured if name not in asked]
+    first: dict[float, str] = {}
+    for name in names:
+        first.setdefault(plan.measure(name).low, name)
+    return list(first.values())[:2]
+
+
 def _sized(frame: pl.DataFrame, sizes: Mapping[str, float]) -> pl.DataFrame:
     size = pl.col("model").replace_strict(sizes, default=None, return_dtype=pl.Float64)
     return frame.with_columns(size=size).drop_nulls("size").sort("size", "model")
@@ -107,9 +114,9 @@ def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
     asked = counts.filter(pl.col("n") > 0)
     for (model, mode), part in asked.group_by("model", "mode", maintain_order=True):
         missing = part["n"] - part["n_scored"]
-        found = mean_of_clusters(part["n"].to_numpy(), missing.to_numpy(), bounds=(0.0, 1.0))
-        low, high = found.interval()
-        rows.append((model, mode, found.mean, low, high))
+        estimate = mean_of_clusters(part["n"].to_numpy(), missing.to_numpy(), bounds=(0.0, 1.0))
+        low, high = estimate.interval()
+        rows.append((model, mode, estimate.mean, low, high))
     text, float_ = pl.String(), pl.Float64()
     kinds = {"model": text, "mode": text, "mean": float_, "low": float_, "high": float_}
     frame = pl.DataFrame(rows, schema=kinds, orient="row")
@@ -129,8 +136,8 @@ def _figure(panels: Sequence[Panel], mode: str, name: str, plan: Plan) -> Figure
 def _summary(panels: Sequence[Panel], short: Mapping[str, str]) -> str:
     parts = []
     for panel in panels:
-        said = [f"{short[r['model']]} ({r['size']:g}) {number(r['mean'])}" for r in panel.rows()]
-        parts.append(f"{panel.title}, by size: {', '.join(said)}.")
+        values = [f"{short[r['model']]} ({r['size']:g}) {number(r['mean'])}" for r in panel.rows()]
+        parts.append(f"{panel.title}, by size: {', '.join(values)}.")
     return " ".join(parts)
 
 
@@ -191,12 +198,12 @@ def scatter(panels: Sequence[Panel], short: Mapping[str, str]) -> Row:
     """
     sizes = [size for panel in panels for size in panel.frame["size"]]
     domain = (min(sizes) / 1.4, max(sizes) * (max(sizes) / min(sizes)) ** 0.22 * 1.4)
-    found = {panel.title: _rows(panel, short, domain) for panel in panels}
+    placed = {panel.title: _rows(panel, short, domain) for panel in panels}
     blocks = [
-        _block(panel, found[panel.title], domain, last=panel is panels[-1]) for panel in panels
+        _block(panel, placed[panel.title], domain, last=panel is panels[-1]) for panel in panels
     ]
     data = {"$schema": alt.SCHEMA_URL, "data": {"name": "rows"}}
-    rows = [row for part in found.values() for row in part]
+    rows = [row for part in placed.values() for row in part]
     return vega_lite({**data, "vconcat": blocks, "spacing": 16}, rows)
 
 

@@ -56,7 +56,7 @@ def word_section(words: pl.DataFrame, plan: Plan) -> Section | None:
     )
     return Section(
         key="words",
-        title="Which words or tasks carry it",
+        title="Words and tasks",
         short="Words",
         figures=tuple(drawn),
         tables=(("Table of the words that lean most", word_table(most, caption)),),

@@ -201,7 +201,7 @@ def _cells(mine: Sequence[Row], steps: Sequence[str]) -> Any:
     scale = alt.Scale(domain=list(steps), range=list(ACTIVATION))
     across = alt.Axis(title=None, labelAngle=-45, labelLimit=120, grid=False, orient="bottom")
     down = alt.Axis(title=None, labelLimit=_WORD, grid=False, ticks=False, labelPadding=5)
-    told = (("Target", "target"), ("Prime", "prime"), ("Category", "category"))
+    tips = (("Target", "target"), ("Prime", "prime"), ("Category", "category"))
     return (
         alt.Chart()
         .mark_rect(stroke="var(--paper)", strokeWidth=0.6)
@@ -210,7 +210,7 @@ def _cells(mine: Sequence[Row], steps: Sequence[str]) -> Any:
             y=alt.Y("target:N", sort=targets, axis=down),
             color=alt.Color("step:O", scale=scale, legend=legend),
             tooltip=[
-                *(alt.Tooltip(f"{field}:N", title=title) for title, field in told),
+                *(alt.Tooltip(f"{field}:N", title=title) for title, field in tips),
                 alt.Tooltip("value:Q", title="Normalised activation", format=".3f"),
             ],
         )
@@ -219,7 +219,7 @@ def _cells(mine: Sequence[Row], steps: Sequence[str]) -> Any:
 
 def _summary(part: pl.DataFrame) -> str:
     """Say which category activates which targets more, on average and how often."""
-    told = []
+    sentences = []
     for (targets,), mine in part.group_by("targets", maintain_order=True):
         means = mine.group_by("group", maintain_order=True).agg(pl.col("normalised").mean())
         shown = " and ".join(
@@ -229,8 +229,8 @@ def _summary(part: pl.DataFrame) -> str:
         by_word = mine.group_by("target", "group").agg(pl.col("normalised").mean())
         top = by_word.filter(pl.col("normalised") == pl.col("normalised").max().over("target"))
         often = top.filter(group=most["group"][0]).height
-        told.append(
+        sentences.append(
             f"Targets {targets}: activated {shown} on average; {often} of "
             f"{mine['target'].n_unique()} most by {most['group'][0]} ones."
         )
-    return " ".join(told)
+    return " ".join(sentences)

@@ -28,7 +28,7 @@ COLUMNS = 3
 
 #: What sets regressions apart.
 KEYS = ("model", "mode")
-#: Which fit is drawn and said: the first that there is.
+#: Which fit is drawn and described: the first that there is.
 METHODS = ("clustered", "published")
 
 _DRAWN_FROM = ("intercept", "intercept_se", "estimate", "se", "covariance")
@@ -208,8 +208,8 @@ def _summary(part: pl.DataFrame) -> str:
     parts = []
     for group in part["part"].drop_nulls().unique(maintain_order=True):
         fits = part.filter(_DRAWABLE, part=group)
-        found = {row["method"]: row for row in fits.iter_rows(named=True)}
-        row = next((found[m] for m in METHODS if m in found), None)
+        by_method = {row["method"]: row for row in fits.iter_rows(named=True)}
+        row = next((by_method[m] for m in METHODS if m in by_method), None)
         text = "no fit" if row is None else f"odds ratio {times(row['estimate'])}"
         parts.append(f"{group_title(group)}: {text}")
     return f"Logistic curves. {'; '.join(parts)}."

@@ -23,7 +23,7 @@ from tiltmeter.report.drawing.charts import (
 from tiltmeter.report.drawing.theme import category_colors, line_styles
 from tiltmeter.report.prose import interval, number, p_value
 
-__all__ = ["STAR", "around", "bars", "intervals", "mark", "profile_rows", "range_said", "shortened"]
+__all__ = ["STAR", "around", "bars", "intervals", "mark", "profile_rows", "range_text", "shortened"]
 
 #: Lines of a name above a narrow column, and the width of a letter.
 _LINES, _LETTER = 3, 7.5
@@ -42,29 +42,29 @@ def mark(
     place: tuple[str, str, str],
     value: float | None,
     ends: tuple[float | None, float | None],
-    told: Mapping[str, Any],
+    details: Mapping[str, Any],
 ) -> Row:
     """Give a row of a drawing.
 
     `place`: its label, column and block.
     `value` and `ends`: the dot and its interval.
-    `told`: for the tooltip: ``network, about, p, n``; and ``color``, what shares a colour, by
+    `details`: for the tooltip: ``network, about, p, n``; and ``color``, what shares a colour, by
         default a block.
     """
     label, panel, block = place
     low, high = ends
     known = value is not None and low is not None and high is not None
-    p, n = told.get("p"), told.get("n")
+    p, n = details.get("p"), details.get("n")
     return {
         "label": label,
         "panel": panel,
         "block": block,
-        "color": told.get("color", block),
+        "color": details.get("color", block),
         "mean": value,
         "low": low if known else None,
         "high": high if known else None,
-        "network": told.get("network"),
-        "about": told.get("about"),
+        "network": details.get("network"),
+        "about": details.get("about"),
         "shown": None if value is None else number(value),
         "interval": interval(low, high) if known else None,
         "p": None if p is None else p_value(p),
@@ -113,7 +113,7 @@ def around(title: str, rows: Iterable[Row], least: float) -> Axis:
     return Axis(title, -reach, reach, 0)
 
 
-def range_said(rows: Sequence[Row], of: str = "label") -> str:
+def range_text(rows: Sequence[Row], of: str = "label") -> str:
     """Say in words, for each column, which values there are; of many, the lowest and highest."""
     parts = []
     for panel in dict.fromkeys(row["panel"] for row in rows):

@@ -12,9 +12,9 @@ import altair as alt
 from tiltmeter.report.drawing.charts import Axis, Row, bare, tooltips, vega_lite
 from tiltmeter.report.drawing.theme import line_styles
 from tiltmeter.report.prose import interval, number, p_value
-from tiltmeter.report.states.results import ALPHA, layer_said
+from tiltmeter.report.states.results import ALPHA, layer_name
 
-__all__ = ["MOST_PANELS", "layer_curves", "point", "spread_said"]
+__all__ = ["MOST_PANELS", "layer_curves", "point", "spread_text"]
 
 #: Panels of a figure; the others are left to the table.
 MOST_PANELS = 9
@@ -23,8 +23,8 @@ _COLUMNS = 3
 _WIDTHS = (640, 450, 285)
 #: The width of a letter of a title.
 _LETTER = 8.2
-#: Up to this many lines are said in words.
-_MOST_SAID = 6
+#: Up to this many lines are described in words.
+_MOST_LISTED = 6
 #: Up to this many layers points are large.
 _MOST_LARGE = 16
 _TIPS = (
@@ -109,11 +109,11 @@ def layer_curves(
     )
 
 
-def spread_said(rows: Sequence[Row]) -> str:
+def spread_text(rows: Sequence[Row]) -> str:
     """Say in words, for the first lines, where their lowest and highest values stand."""
     parts = []
     lines = list(dict.fromkeys((row["panel"], row["series"]) for row in rows))
-    for panel, series in lines[:_MOST_SAID]:
+    for panel, series in lines[:_MOST_LISTED]:
         own = [row for row in rows if (row["panel"], row["series"]) == (panel, series)]
         known = [row for row in own if row["mean"] is not None]
         who = ", ".join(filter(None, (panel, series)))
@@ -122,16 +122,16 @@ def spread_said(rows: Sequence[Row]) -> str:
             continue
         low, high = (pick(known, key=lambda row: row["mean"]) for pick in (min, max))
         parts.append(
-            f"{who}: lowest {low['shown']} ({layer_said(low['layer'])}), highest "
-            f"{high['shown']} ({layer_said(high['layer'])}), last {known[-1]['shown']}"
+            f"{who}: lowest {low['shown']} ({layer_name(low['layer'])}), highest "
+            f"{high['shown']} ({layer_name(high['layer'])}), last {known[-1]['shown']}"
         )
-    left = len(lines) - _MOST_SAID
+    left = len(lines) - _MOST_LISTED
     parts += [f"{left} more {'line' if left == 1 else 'lines'}"] if left > 0 else []
     return f"{'; '.join(parts)}."
 
 
-def _title(told: tuple[str, str], width: int) -> Row:
-    text, below = told
+def _title(texts: tuple[str, str], width: int) -> Row:
+    text, below = texts
     letters = int(width / _LETTER)
     title: Row = {"text": textwrap.wrap(text, letters, max_lines=2, placeholder="…") or [""]}
     if below:
@@ -165,7 +165,7 @@ def _marks(
     }
     y, dash = alt.Y("mean:Q", **up), channel(alt.StrokeDash, "dash")
     dotted: dict[str, Any] = {"color": "var(--neutral)", "strokeDash": [2, 3], "strokeWidth": 1.5}
-    told = chart.encode(
+    encoded = chart.encode(
         y=y, color=color, shape=channel(alt.Shape, "shape"), tooltip=tooltips(rows, *_TIPS[1:])
     )
     marks = [
@@ -173,8 +173,8 @@ def _marks(
         .encode(y=alt.Y("low:Q", **up), y2="high:Q", color=color)
         .transform_filter("datum.low !== null"),
         chart.mark_line(strokeWidth=2.2).encode(y=y, color=color, strokeDash=dash),
-        told.mark_point(filled=True, size=sizes[0], opacity=1).transform_filter("datum.sure"),
-        told.mark_point(
+        encoded.mark_point(filled=True, size=sizes[0], opacity=1).transform_filter("datum.sure"),
+        encoded.mark_point(
             fill="var(--paper)", size=sizes[1], opacity=1, strokeWidth=1.5
         ).transform_filter("!datum.sure"),
     ]

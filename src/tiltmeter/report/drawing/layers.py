@@ -88,16 +88,16 @@ def _placed(nodes: pl.DataFrame, edges: pl.DataFrame) -> tuple[dict[str, Row], f
     rows = _ordered(layers, steps)
     head = _KEY if rated else 0
     tallest = max(map(len, layers)) * _ROW
-    told = {row["word"]: row for row in nodes.iter_rows(named=True)}
+    by_word = {row["word"]: row for row in nodes.iter_rows(named=True)}
     placed: dict[str, Row] = {}
     left = 1.0
     for layer in layers:
-        labels = {word: _label(told[word]) for word in layer}
+        labels = {word: _label(by_word[word]) for word in layer}
         right = left + max(map(_width, labels.values()))
         for word, label in labels.items():
-            tone = told[word]["tone"] if rated else _PLAIN
+            tone = by_word[word]["tone"] if rated else _PLAIN
             box = _box(label, tone, left, right, head + tallest / 2 + _ROW * rows[word])
-            placed[word] = {**box, **_tips(told[word])}
+            placed[word] = {**box, **_tips(by_word[word])}
         rise = max((abs(rows[a] - rows[b]) for a, b in steps if a in labels), default=0)
         left = right + min(max(_GAP, rise * _ROW / _STEEPEST), _WIDEST)
     for word in (layers[0][0], layers[-1][-1]):
@@ -161,7 +161,7 @@ def _box(label: str, tone: str, left: float, right: float, middle: float) -> Row
 def _tips(row: Mapping[str, Any]) -> Row:
     return {
         "word": visible(row["word"]),
-        "said": NAMES[row["tone"]],
+        "tone_name": NAMES[row["tone"]],
         "valence": None if row["valence"] is None else number(row["valence"]),
         "hops": str(row["hop"]),
         "paths": many(row["paths"]),
@@ -214,7 +214,7 @@ def _marks(rows: Sequence[Row]) -> list[Any]:
     scale = alt.Scale(domain=list(_COLORS), range=list(_COLORS.values()))
     tips = tooltips(
         rows,
-        *(("Word", "word"), ("Tone", "said"), ("Valence", "valence"), ("Hops", "hops")),
+        *(("Word", "word"), ("Tone", "tone_name"), ("Valence", "valence"), ("Hops", "hops")),
         ("Paths through it", "paths"),
     )
     about = tooltips(rows, ("Edge", "edge"), ("Weight", "weight"), ("Paths over it", "paths"))

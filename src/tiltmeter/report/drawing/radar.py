@@ -145,12 +145,12 @@ def _closed(
     measure: Measure,
 ) -> Iterator[Row]:
     """Give the points of each line in their order, the first once more at the end."""
-    found = {(row["panel"], row["line"], row["label"]): row for row in rows}
+    by_label = {(row["panel"], row["line"], row["label"]): row for row in rows}
     for panel, line in product(panels, lines):
-        if not any((panel, line, label) in found for label in labels):
+        if not any((panel, line, label) in by_label for label in labels):
             continue
         for order, label in enumerate([*labels, labels[0]]):
-            row = found.get((panel, line, label), {})
+            row = by_label.get((panel, line, label), {})
             mean = row.get("mean")
             share = None if mean is None else (mean - measure.low) / (measure.high - measure.low)
             place = (None, None) if share is None else _at(share, order, len(labels))
@@ -219,14 +219,14 @@ def _names(upright: bool) -> list[Any]:
 
 def _lines(lines: Sequence[str], title: str, rows: Sequence[Row]) -> list[Any]:
     styles = line_styles(len(lines))
-    told = alt.Legend() if len(lines) > 1 else None
+    legend = alt.Legend() if len(lines) > 1 else None
 
     def scale(field: str) -> alt.Scale:
         return alt.Scale(domain=list(lines), range=[style[field] for style in styles])
 
-    color = alt.Color("line:N", scale=scale("color"), title=title, legend=told)
-    dash = alt.StrokeDash("line:N", scale=scale("dash"), title=title, legend=told)
-    shape = alt.Shape("line:N", scale=scale("shape"), title=title, legend=told)
+    color = alt.Color("line:N", scale=scale("color"), title=title, legend=legend)
+    dash = alt.StrokeDash("line:N", scale=scale("dash"), title=title, legend=legend)
+    shape = alt.Shape("line:N", scale=scale("shape"), title=title, legend=legend)
     drawn = _of("line", "point").mark_line(strokeWidth=2, strokeJoin="round", opacity=0.95)
     point = _of("point").mark_point(filled=True, size=38, opacity=1)
     return [

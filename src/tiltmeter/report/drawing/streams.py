@@ -163,8 +163,8 @@ def _summary(nodes: pl.DataFrame, types: Mapping[str, int], hops: int) -> str:
     counts = Counter(inner["tone"].to_list())
     rated = bool((nodes["tone"] != "unknown").any())
     if inner.height and rated:
-        told = ", ".join(f"{counts[tone]:,} {NAMES[tone]}" for tone in TONES if counts[tone])
-        parts.append(f"Inner words: {told}.")
+        counted = ", ".join(f"{counts[tone]:,} {NAMES[tone]}" for tone in TONES if counts[tone])
+        parts.append(f"Inner words: {counted}.")
     for (hop,), part in nodes.partition_by("hop", as_dict=True, maintain_order=True).items():
         words = part.filter("shown").head(_LISTED)
         more = part.height - words.height

@@ -44,15 +44,15 @@ _WORTH = (
 
 def chance_section(networks: Networks) -> Section | None:
     """Show effects beside those of rewired networks; None where no network was rewired."""
-    found = [
+    drawable = [
         (identity, in_plutchiks_order(part))
         for approach in APPROACHES
         for identity, part in networks.of("network_chance", approach)
     ]
-    if not found:
+    if not drawable:
         return None
-    every = pl.concat([part for _, part in found])
-    names = numbered("network-chance", len(found))
+    every = pl.concat([part for _, part in drawable])
+    names = numbered("network-chance", len(drawable))
     return Section(
         key="network-chance",
         title="Beyond chance",
@@ -63,12 +63,12 @@ def chance_section(networks: Networks) -> Section | None:
         ),
         figures=tuple(
             figure
-            for (identity, part), name in zip(found, names, strict=True)
+            for (identity, part), name in zip(drawable, names, strict=True)
             for figure in _figures(part, networks, identity, name)
         ),
         tables=tuple(
             (f"Table of chance: {networks.label(identity)}", _table(part, networks, identity))
-            for identity, part in found
+            for identity, part in drawable
         ),
     )
 
@@ -94,8 +94,8 @@ def beyond_chance(networks: Networks, identity: str, approach: str, network: str
     if len(within) == len(rows):
         least = p_value(min(row["p"] for row in rows))
         return f"None of this is shown to be beyond {given} (p at least {least})."
-    told = ", ".join(row["targets"] for row in within)
-    return f"Not shown to be beyond {given}: {told}."
+    names = ", ".join(row["targets"] for row in within)
+    return f"Not shown to be beyond {given}: {names}."
 
 
 def _many(every: pl.DataFrame) -> str:
@@ -128,15 +128,15 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
     if shown.is_empty():
         return []
     known = [network for network in networks.names if network in set(shown["network"])]
-    held = {(row["targets"], row["network"]): row for row in shown.iter_rows(named=True)}
+    by_target = {(row["targets"], row["network"]): row for row in shown.iter_rows(named=True)}
     rows = []
     for targets in dict.fromkeys(shown["targets"]):
         for network in known:
-            row = held.get((targets, network)) or {}
+            row = by_target.get((targets, network)) or {}
             value, low, high = turned(row, ENDS) if row else (None, None, None)
-            told = {"network": network, "about": f"{label}: {targets}", "p": row.get("p"),
+            details = {"network": network, "about": f"{label}: {targets}", "p": row.get("p"),
                     "n": row.get("n_resamples"), "color": "chance"}  # fmt: skip
-            rows.append(mark((targets, marks[network], ""), value, (low, high), told))
+            rows.append(mark((targets, marks[network], ""), value, (low, high), details))
     title, slopes = _AXES[approach], approach == "valence"
     axis = around(title, rows, LEAST) if slopes else Axis(title, -1, 1, 0)
     columns = ", a column per network" if known[1:] else ""
@@ -145,20 +145,20 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
         f"{interval_title(part)} of the effects of the same network, rewired at random."
     )
     drawing = intervals(rows, axis, [marks[network] for network in known])
-    return [Figure(name, caption, _said(shown), drawing)]
+    return [Figure(name, caption, _summary(shown), drawing)]
 
 
-def _said(shown: pl.DataFrame) -> str:
+def _summary(shown: pl.DataFrame) -> str:
     """Say in words which effects lie outside of what chance gives."""
-    told = []
+    sentences = []
     for (network,), mine in shown.group_by("network", maintain_order=True):
         sides: dict[str, list[str]] = {"beyond chance": [], "not shown to be beyond it": []}
         for row in mine.drop_nulls("p").iter_rows(named=True):
             side = "not shown to be beyond it" if row["p"] > ALPHA else "beyond chance"
             sides[side].append(f"{row['targets']} {number(turned(row, ENDS)[0])}")
         parts = [f"{side}: {', '.join(those)}" for side, those in sides.items() if those]
-        told.append(f"{network}: {'; '.join(parts) or 'not known'}.")
-    return " ".join(told)
+        sentences.append(f"{network}: {'; '.join(parts) or 'not known'}.")
+    return " ".join(sentences)
 
 
 def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:

@@ -41,17 +41,17 @@ def difference_section(networks: Networks) -> Section | None:
 
     None where no two networks were compared.
     """
-    found = [
+    parts = [
         (identity, approach, _turned(in_plutchiks_order(part)))
         for approach in ("stereotypes", "emotions")
         for identity, part in networks.of("network_differences", approach)
     ]
-    if not found:
+    if not parts:
         return None
-    names = numbered("network-differences", len(found))
+    names = numbered("network-differences", len(parts))
     tables = [
         (f"Table of differences: {networks.label(identity)}", _table(part, networks, identity))
-        for identity, _, part in found
+        for identity, _, part in parts
     ]
     if networks.replicates:
         tables.append(("Table of published correlations", _published()))
@@ -62,7 +62,7 @@ def difference_section(networks: Networks) -> Section | None:
         text=(_METHOD,),
         figures=tuple(
             figure
-            for (identity, approach, part), name in zip(found, names, strict=True)
+            for (identity, approach, part), name in zip(parts, names, strict=True)
             for figure in _figures(part, networks, (identity, approach), name)
         ),
         tables=tuple(tables),
@@ -105,13 +105,13 @@ def _figures(
     marks = networks.marks
     shown = {pair: f"{marks[pair[0]]} − {marks[pair[1]]}" for pair in drawn}
     in_columns = approach == "emotions" and _fit(list(shown.values()))
-    held = {(r["candidate"], r["baseline"], r["targets"]): r for r in part.iter_rows(named=True)}
+    by_pair = {(r["candidate"], r["baseline"], r["targets"]): r for r in part.iter_rows(named=True)}
     targets = list(dict.fromkeys(part["targets"]))
     rows = []
     for each, (one, other) in product(targets, drawn):
-        row, pair = held.get((one, other, each)) or {}, shown[one, other]
+        row, pair = by_pair.get((one, other, each)) or {}, shown[one, other]
         block = f"{each} targets" if approach == "stereotypes" else each
-        told = {
+        details = {
             "network": f"{one} − {other}",
             "about": f"{networks.label(identity)}, {each}",
             "p": row.get("p_holm"),
@@ -120,7 +120,7 @@ def _figures(
         }
         ends = (row.get("ci_low"), row.get("ci_high"))
         place = (each, pair, "") if in_columns else (pair, "all", block)
-        rows.append(mark(place, row.get("estimate"), ends, told))
+        rows.append(mark(place, row.get("estimate"), ends, details))
     left = f" Drawn: pairs with {pairs[0][0]}." if len(drawn) < len(pairs) else ""
     caption = (
         "Difference of effects between networks, first − second named: "
@@ -131,7 +131,7 @@ def _figures(
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     axis = around("Difference of effects", rows, 0.5)
     drawing = intervals(rows, axis, panels, *([] if in_columns else [_LABELS]))
-    return [Figure(name, caption, _said(part), drawing)]
+    return [Figure(name, caption, _summary(part), drawing)]
 
 
 def _fit(pairs: Sequence[str]) -> bool:
@@ -139,7 +139,7 @@ def _fit(pairs: Sequence[str]) -> bool:
     return len(pairs) in _WIDTHS and max(map(len, pairs)) * _LETTER <= _WIDTHS[len(pairs)]
 
 
-def _said(part: pl.DataFrame) -> str:
+def _summary(part: pl.DataFrame) -> str:
     """Count the differences that are shown, and name the largest."""
     known = part.drop_nulls("estimate")
     rows = list(known.iter_rows(named=True))

@@ -32,26 +32,26 @@ _METHOD = (
     "Wilcoxon’s z / √n over the words of the emotion. There is no stereotype-consistent direction."
 )
 _NORM = (
-    "The norm decides much here. Activations were divided by the {norms} norm. With the L2 norm "
+    "Results depend on the norm. Activations were divided by the {norms} norm. With the L2 norm "
     "the paper found all emotions of a network leaning the same way, joy as well as sadness "
     "(figure 13), and chose the L1 norm because its results were closer to what a theory of "
     "emotions expects. A norm that is chosen by its results is no independent finding: the "
     "section on sensitivity has both. Neighbouring words share activation, so that p and interval "
-    "are too sure of themselves; with one pair of primes nothing can be swapped. Many words stand "
-    "for several emotions."
+    "are too narrow; with one pair of primes there is no permutation test. Many words belong to "
+    "several emotions."
 )
 
 
 def emotion_section(networks: Networks) -> Section | None:
     """Show which emotions are felt more for which prime; None where no emotions were measured."""
-    found = [
+    parts = [
         (identity, in_plutchiks_order(part))
         for identity, part in networks.of("network_effects", APPROACH)
     ]
-    if not found:
+    if not parts:
         return None
-    names = numbered("network-emotions", len(found))
-    norms = {norm.upper() for _, part in found for norm in part["norm"] if norm}
+    names = numbered("network-emotions", len(parts))
+    norms = {norm.upper() for _, part in parts for norm in part["norm"] if norm}
     return Section(
         key="network-emotions",
         title="Emotions",
@@ -59,26 +59,26 @@ def emotion_section(networks: Networks) -> Section | None:
         text=(_METHOD, _NORM.format(norms=" and ".join(sorted(norms)) or "given")),
         figures=tuple(
             figure
-            for (identity, part), name in zip(found, names, strict=True)
+            for (identity, part), name in zip(parts, names, strict=True)
             for figure in _figures(part, networks, identity, name)
         ),
         tables=tuple(
             (
-                "Table of emotions" + (f": {networks.label(identity)}" if found[1:] else ""),
+                "Table of emotions" + (f": {networks.label(identity)}" if parts[1:] else ""),
                 _table(part, networks, identity),
             )
-            for identity, part in found
+            for identity, part in parts
         ),
-        notes=remarks(_noted(found), lambda r: f"{networks.label(r['identity'])}, {r['network']}"),
+        notes=remarks(_noted(parts), lambda r: f"{networks.label(r['identity'])}, {r['network']}"),
     )
 
 
-def _noted(found: Sequence[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
+def _noted(parts: Sequence[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
     """Leave out what the text says of all emotions, and say once what is the same for each."""
-    every = pl.concat([part for _, part in found])
+    every = pl.concat([part for _, part in parts])
     note = pl.col("note")
-    told = every.with_columns(note=pl.when(~note.str.starts_with("one pair of primes")).then(note))
-    return told.unique(["identity", "network", "missing", "note"], maintain_order=True)
+    noted = every.with_columns(note=pl.when(~note.str.starts_with("one pair of primes")).then(note))
+    return noted.unique(["identity", "network", "missing", "note"], maintain_order=True)
 
 
 def in_plutchiks_order(part: pl.DataFrame) -> pl.DataFrame:
@@ -104,15 +104,15 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
     measured = set(part.drop_nulls("estimate")["network"])
     shown = [network for network in networks.names if network in measured]
     marks = networks.marks
-    held = {(row["targets"], row["network"]): row for row in part.iter_rows(named=True)}
+    by_emotion = {(row["targets"], row["network"]): row for row in part.iter_rows(named=True)}
     rows = []
     for emotion in dict.fromkeys(part["targets"]):
         for network in shown:
-            row = held.get((emotion, network)) or {}
-            told = {"network": network, "about": f"{label}: {emotion}", "p": row.get("p_holm"),
+            row = by_emotion.get((emotion, network)) or {}
+            details = {"network": network, "about": f"{label}: {emotion}", "p": row.get("p_holm"),
                     "n": row.get("n"), "color": "gender"}  # fmt: skip
             ends = (row.get("ci_low"), row.get("ci_high"))
-            rows.append(mark((emotion, marks[network], ""), row.get("estimate"), ends, told))
+            rows.append(mark((emotion, marks[network], ""), row.get("estimate"), ends, details))
     caption = (
         f"Emotions for {first} and {second}, a column per network: {label}. {SCALE} Right of the "
         f"dotted line: felt more for {first}, left of it: more for {second}. Dot: effect; line: "
@@ -120,23 +120,23 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
     )
     axis = Axis(f"More for {second} (−) or {first} (+)", -1, 1, 0)
     drawing = intervals(rows, axis, [marks[name] for name in shown])
-    return [Figure(name, caption, _said(part, first, second), drawing)]
+    return [Figure(name, caption, _summary(part, first, second), drawing)]
 
 
-def _said(part: pl.DataFrame, first: str, second: str) -> str:
+def _summary(part: pl.DataFrame, first: str, second: str) -> str:
     """Say in words what is felt more for which, in each network."""
-    told = []
+    sentences = []
     for (network,), mine in part.group_by("network", maintain_order=True):
         rows = list(mine.drop_nulls("estimate").iter_rows(named=True))
         parts = []
         for side, positive in ((first, True), (second, False)):
             felt = [row for row in rows if away(row) and (row["estimate"] > 0) == positive]
-            said = ", ".join(f"{row['targets']} {number(row['estimate'])}" for row in felt)
-            parts += [f"more for {side}: {said}"] if felt else []
+            values = ", ".join(f"{row['targets']} {number(row['estimate'])}" for row in felt)
+            parts += [f"more for {side}: {values}"] if felt else []
         unsure = [row["targets"] for row in rows if not away(row)]
         parts += [f"not shown to differ: {', '.join(unsure)}"] if unsure else []
-        told.append(f"{network}: {'; '.join(parts) or 'no effects'}.")
-    return " ".join(told)
+        sentences.append(f"{network}: {'; '.join(parts) or 'no effects'}.")
+    return " ".join(sentences)
 
 
 def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:

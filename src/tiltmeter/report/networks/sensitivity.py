@@ -36,19 +36,19 @@ _METHOD = (
 def sensitivity_section(networks: Networks) -> Section | None:
     """Show effects under other settings; None where no setting was varied."""
     tables: list[tuple[str, Table]] = []
-    told: list[str] = []
+    sentences: list[str] = []
     for approach in APPROACHES:
         for identity, part in networks.of("network_sensitivity", approach):
-            held = _settings(in_plutchiks_order(part))
-            told.append(_said(held, networks, identity))
-            tables += _tables(held, networks, identity)
+            settings = _settings(in_plutchiks_order(part))
+            sentences.append(_sentence(settings, networks, identity))
+            tables += _tables(settings, networks, identity)
     if not tables:
         return None
     return Section(
         key="network-sensitivity",
         title="Sensitivity to the setting",
         short="Sensitivity",
-        text=(_METHOD, *told),
+        text=(_METHOD, *sentences),
         tables=tuple(tables),
     )
 
@@ -61,7 +61,7 @@ def _settings(part: pl.DataFrame) -> pl.DataFrame:
         .select(*keys, steps="time_steps", usual="norm", usual_p="p", usually="estimate")
         .unique(keys, keep="first", maintain_order=True)
     )
-    held = part.join(default, on=keys, how="left", maintain_order="left")
+    settings = part.join(default, on=keys, how="left", maintain_order="left")
     ratio = (4 * pl.col("time_steps") / pl.col("steps")).round() / 4
     steps = pl.format("Time steps × {}", ratio.map_elements(lambda x: f"{x:g}", pl.String))
     retained = pl.col("retention").map_elements(lambda x: f"{x:g}", pl.String)
@@ -78,7 +78,7 @@ def _settings(part: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
     same = (pl.col("varied") == "norm") & (pl.col("norm") == pl.col("usual"))
     lost = (pl.col("p") > ALPHA) & (pl.col("usual_p") <= ALPHA)
-    named = held.filter(~same.fill_null(False)).with_columns(
+    named = settings.filter(~same.fill_null(False)).with_columns(
         setting=setting.fill_null(pl.col("varied")),
         turned=(pl.col("estimate") * pl.col("usually") < 0).fill_null(False),
         lost=lost.fill_null(False),
@@ -87,9 +87,9 @@ def _settings(part: pl.DataFrame) -> pl.DataFrame:
     return named.unique([*keys, "setting"], keep="first", maintain_order=True)
 
 
-def _said(held: pl.DataFrame, networks: Networks, identity: str) -> str:
+def _sentence(settings: pl.DataFrame, networks: Networks, identity: str) -> str:
     """Say how many effects turn their sign or lose their significance, and name those."""
-    changed = held.filter(pl.col("varied") != "nothing").drop_nulls("estimate")
+    changed = settings.filter(pl.col("varied") != "nothing").drop_nulls("estimate")
     if changed.is_empty():
         return f"{networks.label(identity)}: no other setting gave an effect."
     sure = pl.col("usual_p") <= ALPHA
@@ -102,25 +102,25 @@ def _said(held: pl.DataFrame, networks: Networks, identity: str) -> str:
         (lost, "keeps it but is no longer significant", "keep it but are no longer significant"),
     ):
         if these.height:
-            told = _listed(these, networks) if "other" not in one else ""
-            parts.append(f"{these.height} {one if these.height == 1 else many}{told}")
-    said = "; ".join(parts) or "none turns its sign or is no longer significant"
+            listed = _listed(these, networks) if "other" not in one else ""
+            parts.append(f"{these.height} {one if these.height == 1 else many}{listed}")
+    changes = "; ".join(parts) or "none turns its sign or is no longer significant"
     label = networks.label(identity)
-    return f"{label}: of {changed.height} effects under a changed setting, {said}."
+    return f"{label}: of {changed.height} effects under a changed setting, {changes}."
 
 
-def _listed(found: pl.DataFrame, networks: Networks) -> str:
+def _listed(rows: pl.DataFrame, networks: Networks) -> str:
     """Name a few changes; of many, count them per network and name the setting of most."""
-    if found.height <= MOST_LISTED:
-        told = (
+    if rows.height <= MOST_LISTED:
+        names = (
             f"{row['network'] + ', ' if networks.names[1:] else ''}{row['targets']}: "
             f"{_lower(row['setting'])}"
-            for row in found.iter_rows(named=True)
+            for row in rows.iter_rows(named=True)
         )
-        return f" ({'; '.join(told)})"
-    counts = networks.in_order(found).group_by("network", maintain_order=True).len()
+        return f" ({'; '.join(names)})"
+    counts = networks.in_order(rows).group_by("network", maintain_order=True).len()
     shares = ", ".join(f"{n} in {network}" for network, n in counts.iter_rows())
-    most = found.group_by("setting", maintain_order=True).len().sort("len", descending=True)
+    most = rows.group_by("setting", maintain_order=True).len().sort("len", descending=True)
     return f" ({shares}; most often with {_lower(most['setting'][0])})"
 
 
@@ -128,31 +128,32 @@ def _lower(setting: str) -> str:
     return setting[:1].lower() + setting[1:]
 
 
-def _tables(held: pl.DataFrame, networks: Networks, identity: str) -> list[tuple[str, Table]]:
+def _tables(settings: pl.DataFrame, networks: Networks, identity: str) -> list[tuple[str, Table]]:
     """Set out the settings, a column per network and set of targets."""
     label = networks.label(identity)
-    columns = held.select("network", "targets").unique(maintain_order=True).rows()
+    columns = settings.select("network", "targets").unique(maintain_order=True).rows()
     if len(columns) <= MOST_COLUMNS:
-        return [(f"Table of settings: {label}", _table(held, columns, label))]
+        return [(f"Table of settings: {label}", _table(settings, columns, label))]
     tables = []
     for name in networks.names:
         own = [column for column in columns if column[0] == name]
         if own:
-            table = _table(held.filter(network=name), own, f"{label}, {name}")
+            table = _table(settings.filter(network=name), own, f"{label}, {name}")
             tables.append((f"Table of settings: {label}, {name}", table))
     return tables
 
 
-def _table(held: pl.DataFrame, columns: Sequence[tuple[str, str]], label: str) -> Table:
+def _table(settings: pl.DataFrame, columns: Sequence[tuple[str, str]], label: str) -> Table:
     cells = {
-        (row["setting"], row["network"], row["targets"]): row for row in held.iter_rows(named=True)
+        (row["setting"], row["network"], row["targets"]): row
+        for row in settings.iter_rows(named=True)
     }
     several = len({network for network, _ in columns}) > 1
 
     def cell(network: str, targets: str) -> Render:
         return lambda r: _cell(cells.get((r["setting"], network, targets)))
 
-    default = held.filter(varied="nothing").unique("network", maintain_order=True)
+    default = settings.filter(varied="nothing").unique("network", maintain_order=True)
     steps = ", ".join(
         f"{row['network']} {row['time_steps']}" for row in default.iter_rows(named=True)
     )
@@ -163,10 +164,10 @@ def _table(held: pl.DataFrame, columns: Sequence[tuple[str, str]], label: str) -
         if shown is not None and shown["retention"] is not None
         else ""
     )
-    stereotype = held["direction"].count() > 0
+    stereotype = settings["direction"].count() > 0
     what = "stereotype-consistent positive" if stereotype else "as in the section above"
     return render_table(
-        held.select("setting").unique(maintain_order=True),
+        settings.select("setting").unique(maintain_order=True),
         f"{label}: effects under other settings, {what}. {_TURNED} sign turned; {_LOST} naive p "
         f"above .05 where by default it is not.{usual}",
         [

@@ -14,13 +14,13 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.cells import heat_maps
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.intervals import intervals, mark, range_said
+from tiltmeter.report.drawing.intervals import intervals, mark, range_text
 from tiltmeter.report.networks.results import PUBLISHED, Networks, remarks
 from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 
-__all__ = ["APPROACH", "SCALE", "in_first_order", "least_p", "pairs_said",
+__all__ = ["APPROACH", "SCALE", "in_first_order", "least_p", "pair_counts",
            "stereotype_section", "turned"]  # fmt: skip
 
 APPROACH = "stereotypes"
@@ -39,8 +39,8 @@ _CAUTION = (
     "The published p takes every pair for an independent observation, which they are not: {pairs}. "
     "It is labelled naive. The interval draws the targets anew and keeps the primes; p (primes "
     "swapped) keeps the targets and asks how often an effect as large arises when the two "
-    "categories are swapped within pairs of primes.{least} A lean to be relied on has an interval "
-    "away from 0 and survives the swapping."
+    "categories are swapped within pairs of primes.{least} A lean is supported where the "
+    "interval excludes 0 and p (primes swapped) is at most .05."
 )
 
 
@@ -49,14 +49,14 @@ def stereotype_section(networks: Networks) -> Section | None:
 
     None where no stereotype was measured.
     """
-    found = networks.of("network_effects", APPROACH)
-    if not found:
+    parts = networks.of("network_effects", APPROACH)
+    if not parts:
         return None
-    every = pl.concat([part for _, part in found])
-    names = numbered("network-stereotypes", len(found))
+    every = pl.concat([part for _, part in parts])
+    names = numbered("network-stereotypes", len(parts))
     drawn: list[Figure] = []
     tables: list[tuple[str, Table]] = []
-    for (identity, part), name in zip(found, names, strict=True):
+    for (identity, part), name in zip(parts, names, strict=True):
         drawn += _figures(part, networks, identity, name)
         tables.append(("", _table(part, networks, identity)))
     if networks.replicates:
@@ -68,7 +68,7 @@ def stereotype_section(networks: Networks) -> Section | None:
         short="Stereotypes",
         text=(
             _METHOD,
-            _CAUTION.format(pairs=pairs_said(every), least=least_p(every)),
+            _CAUTION.format(pairs=pair_counts(every), least=least_p(every)),
             *([note] if note else []),
         ),
         figures=(*drawn, *maps),
@@ -98,7 +98,7 @@ def turned(
     return -value, -high, -low
 
 
-def pairs_said(frame: pl.DataFrame) -> str:
+def pair_counts(frame: pl.DataFrame) -> str:
     """Say how many pairs rest on how many targets, where every row has the same of each."""
     known = frame.filter(pl.col("n") > 0, pl.col("n_clusters") > 0)
     sizes = known.select("n", "n_clusters").unique()
@@ -112,11 +112,11 @@ def pairs_said(frame: pl.DataFrame) -> str:
 
 def least_p(frame: pl.DataFrame) -> str:
     """State the least p that swapping can give, where every row has the same."""
-    held = frame.drop_nulls(["p_permutation", "n_resamples_permutation"]).filter(
+    permuted = frame.drop_nulls(["p_permutation", "n_resamples_permutation"]).filter(
         pl.col("n_resamples_permutation") > 0
     )
-    sizes = held["n_resamples_permutation"].unique()
-    if len(sizes) != 1 or set(held["alternative"]) - {"greater", "less"}:
+    sizes = permuted["n_resamples_permutation"].unique()
+    if len(sizes) != 1 or set(permuted["alternative"]) - {"greater", "less"}:
         return ""
     least = f"1/{sizes[0]} = {p_value(1 / sizes[0])}"
     return f" With {sizes[0]} arrangements the least p possible is {least}."
@@ -143,12 +143,12 @@ def _figures(part: pl.DataFrame, networks: Networks, identity: str, name: str) -
     )
     axis = Axis("Effect, stereotype-consistent positive", -1, 1, 0)
     drawing = intervals(rows, axis, panels)
-    return [Figure(name, caption, range_said(rows), drawing)]
+    return [Figure(name, caption, range_text(rows), drawing)]
 
 
 def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
     first, second = part.row(0, named=True)["first"], part.row(0, named=True)["second"]
-    told = interval_title(part)
+    title = interval_title(part)
 
     def ends(row: Mapping[str, Any]) -> str:
         return interval(*turned(row)[1:])
@@ -157,14 +157,14 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
         part.sort(in_first_order(part, "targets"), maintain_order=True),
         f"{networks.label(identity)}: effects. {first} − {second}: the effect as published, "
         f"positive where {first} primes activate more. Turned: the same with positive as "
-        f"stereotype-consistent; so is its {told}. p (naive): one-sided, as published. p (Holm): "
+        f"stereotype-consistent; so is its {title}. p (naive): one-sided, as published. p (Holm): "
         "the same for all sets of a network. Arrangements: of the primes, for p (primes swapped).",
         [
             Column("Targets", lambda r: r["targets"], "head"),
             Column("Network", lambda r: r["network"], "head"),
             Column(f"{first} − {second}", lambda r: number(r["estimate"])),
             Column("Turned", lambda r: number(turned(r)[0])),
-            Column(told, ends),
+            Column(title, ends),
             Column("p (primes swapped)", lambda r: p_value(r["p_permutation"])),
             Column("Arrangements", lambda r: count(r["n_resamples_permutation"])),
             Column("p (naive)", lambda r: p_value(r["p"])),

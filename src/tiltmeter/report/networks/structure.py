@@ -68,9 +68,9 @@ def _thousands(value: int | None) -> str:
 
 def _size_table(frame: pl.DataFrame) -> Table:
     def paths(row: Mapping[str, Any]) -> str:
-        told = number(row["mean_path_length"])
+        length = number(row["mean_path_length"])
         sources = row["path_sources"]
-        return told if sources is None else f"{told} (from {sources:,} nodes)"
+        return length if sources is None else f"{length} (from {sources:,} nodes)"
 
     def hops(row: Mapping[str, Any]) -> str:
         least = "at least " if row["path_sources"] is not None else ""

@@ -12,7 +12,7 @@ import polars as pl
 
 from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.intervals import around, bars, intervals, mark, range_said
+from tiltmeter.report.drawing.intervals import around, bars, intervals, mark, range_text
 from tiltmeter.report.networks.results import Networks, remarks
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
@@ -44,10 +44,10 @@ def valence_section(networks: Networks) -> Section | None:
 
     None where no valence was measured.
     """
-    found = networks.of("network_coefficients", APPROACH)
-    if not found:
+    parts = networks.of("network_coefficients", APPROACH)
+    if not parts:
         return None
-    every = pl.concat([part for _, part in found])
+    every = pl.concat([part for _, part in parts])
     slopes, joint = every.drop_nulls("prime"), every.filter(pl.col("prime").is_null())
     tables = (
         ("", _joint_table(joint, networks)),
@@ -97,18 +97,18 @@ def _slopes(slopes: pl.DataFrame, networks: Networks) -> list[Figure]:
     if slopes["estimate"].drop_nulls().is_empty():
         return []
     shown = [name for name in networks.names if name in set(slopes["network"])]
-    held = {(r["identity"], r["prime"], r["network"]): r for r in slopes.iter_rows(named=True)}
+    by_prime = {(r["identity"], r["prime"], r["network"]): r for r in slopes.iter_rows(named=True)}
     marks = networks.marks
-    lines = list(dict.fromkeys((identity, prime) for identity, prime, _ in held))
+    lines = list(dict.fromkeys((identity, prime) for identity, prime, _ in by_prime))
     rows = []
     for identity, prime in lines:
         for network in shown:
-            row = held.get((identity, prime, network)) or {}
+            row = by_prime.get((identity, prime, network)) or {}
             label = networks.label(identity)
-            told = {"network": network, "about": f"{label}: {prime}", "p": row.get("p_robust"),
+            details = {"network": network, "about": f"{label}: {prime}", "p": row.get("p_robust"),
                     "n": row.get("n")}  # fmt: skip
             ends = (row.get("ci_low"), row.get("ci_high"))
-            rows.append(mark((prime, marks[network], label), row.get("estimate"), ends, told))
+            rows.append(mark((prime, marks[network], label), row.get("estimate"), ends, details))
     axis = around("Slope of valence", rows, 0.5)
     caption = (
         f"Valence of what each prime activates, a column per network. {SCALE} Dot: slope; line: "
@@ -119,18 +119,18 @@ def _slopes(slopes: pl.DataFrame, networks: Networks) -> list[Figure]:
         Figure(
             "network-valence",
             caption,
-            _said(rows),
+            _summary(rows),
             intervals(rows, axis, [marks[name] for name in shown]),
         )
     ]
 
 
-def _said(rows: Sequence[Row]) -> str:
+def _summary(rows: Sequence[Row]) -> str:
     """Say in words, for each identity and network, the lowest and the highest slope."""
     parts = []
     for block in dict.fromkeys(row["block"] for row in rows):
-        said = range_said([row for row in rows if row["block"] == block])
-        parts.append(f"{block}. {said}")
+        values = range_text([row for row in rows if row["block"] == block])
+        parts.append(f"{block}. {values}")
     return " ".join(parts)
 
 
@@ -142,9 +142,11 @@ def _joint(joint: pl.DataFrame, networks: Networks) -> list[Figure]:
     rows = []
     for row in known.iter_rows(named=True):
         label = networks.label(row["identity"])
-        told = {"network": row["network"], "about": label, "p": row["p_robust"], "n": row["n"]}
+        details = {"network": row["network"], "about": label, "p": row["p_robust"], "n": row["n"]}
         place = (networks.marks[row["network"]], label, "")
-        rows.append(mark(place, row["estimate"], (None, None), {**told, "color": row["identity"]}))
+        rows.append(
+            mark(place, row["estimate"], (None, None), {**details, "color": row["identity"]})
+        )
     top = max(row["mean"] for row in rows)
     reach = next((end for end in (0.1, 0.2, 0.3, 0.5, 1.0) if top <= end), top)
     axis = Axis("√(χ² / n)", 0, reach, None)
@@ -155,7 +157,7 @@ def _joint(joint: pl.DataFrame, networks: Networks) -> list[Figure]:
     )
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     drawing = bars(rows, axis, panels)
-    return [Figure("network-valence-effects", caption, range_said(rows), drawing)]
+    return [Figure("network-valence-effects", caption, range_text(rows), drawing)]
 
 
 def _joint_table(joint: pl.DataFrame, networks: Networks) -> Table:

@@ -15,7 +15,7 @@ from tiltmeter.report.drawing.cells import Grid, cells, classed
 from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around
-from tiltmeter.report.drawing.layer_curves import layer_curves, point, spread_said
+from tiltmeter.report.drawing.layer_curves import layer_curves, point, spread_text
 from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.states.results import (
@@ -23,10 +23,10 @@ from tiltmeter.report.states.results import (
     MEAN,
     Representation,
     first_reading,
-    layer_said,
+    in_words,
+    layer_name,
     layers,
     reading_columns,
-    said,
     split,
 )
 from tiltmeter.report.tables import Column, Table, count, render_table
@@ -65,8 +65,8 @@ _SAID = {
 }
 _CAUTION = (
     "p (Holm) is adjusted for the tests of a study within one layer. Picking the layer with the "
-    "largest effect is not a test: among many layers one is always the largest, and its p does "
-    "not know of the choice. Effects of few words have wide intervals."
+    "largest effect is not a test: among many layers one is always the largest, and its p is "
+    "not adjusted for that choice. Effects of few words have wide intervals."
 )
 _SIDES = ("first group alone", "second group alone")
 _SURE = "p (Holm) below .05 in its layer"
@@ -74,22 +74,22 @@ _SURE = "p (Holm) below .05 in its layer"
 
 def association_section(inside: Representation) -> Section | None:
     """Show the effects of association tests by layer; None where there are no such tests."""
-    held = [
+    parts = [
         (f"{model}, {study}", mine)
         for model, frame in inside.of_models("associations")
         for (study,), mine in frame.filter(pl.col("layer") != MEAN).group_by(
             "study", maintain_order=True
         )
     ]
-    if not held:
+    if not parts:
         return None
     made: list[Figure] = []
     tables: list[tuple[str, Table]] = []
-    held = [(about, _named(part)) for about, part in held]
-    for about, part in held:
+    parts = [(about, _named(part)) for about, part in parts]
+    for about, part in parts:
         made += _figures(part, about)
         tables += _tables(part, about)
-    methods = dict.fromkeys(m for _, part in held for m in part["measure"].unique().sort())
+    methods = dict.fromkeys(m for _, part in parts for m in part["measure"].unique().sort())
     figures = [
         Figure(name, one.caption, one.summary, one.spec)
         for one, name in zip(made, numbered("representation-tests", len(made)), strict=True)
@@ -101,7 +101,7 @@ def association_section(inside: Representation) -> Section | None:
         text=(_METHOD, " ".join(_SAID[m] for m in _SAID if m in methods), _CAUTION),
         figures=tuple(figures),
         tables=tuple(tables),
-        notes=("Notes", _notes(held)),
+        notes=("Notes", _notes(parts)),
     )
 
 
@@ -153,7 +153,7 @@ def _curves(part: pl.DataFrame, about: str) -> Figure:
     scale = (
         "Range −2 to 2, neutral 0; above: the expected way."
         if method in COMPARABLE
-        else f"{said('measure', method)}: in units of cosine, neutral 0; above: the expected way."
+        else f"{in_words('measure', method)}: in units of cosine, neutral 0; above: as expected."
     )
     caption = (
         f"Effects of association tests by layer: {about}. {scale} Band: "
@@ -161,13 +161,13 @@ def _curves(part: pl.DataFrame, about: str) -> Figure:
     )
     first = part.unique("stereotype", keep="first", maintain_order=True)
     titles = {
-        titled(row["stereotype"]): (titled(row["stereotype"]), _words_said(row))
+        titled(row["stereotype"]): (titled(row["stereotype"]), _words_text(row))
         for row in first.iter_rows(named=True)
     }
     axis = around("Effect", rows, 0.5)
     if method in COMPARABLE and axis.high > 2:
         axis = Axis("Effect", -2, 2, 0)
-    return Figure("", caption, spread_said(rows), layer_curves(rows, axis, order, titles))
+    return Figure("", caption, spread_text(rows), layer_curves(rows, axis, order, titles))
 
 
 def _lines(frame: pl.DataFrame, series: str) -> list[tuple[str, dict[str, Any]]]:
@@ -182,9 +182,9 @@ def _lines(frame: pl.DataFrame, series: str) -> list[tuple[str, dict[str, Any]]]
 
 
 def _maps(part: pl.DataFrame, about: str) -> list[Figure]:
-    held = split(part, "measure", "contexts", "removed")
+    readings = split(part, "measure", "contexts", "removed")
     figures = []
-    for reading, own in held[:MOST_MAPS]:
+    for reading, own in readings[:MOST_MAPS]:
         order = layers(own)
         tests = [titled(test) for test in own["stereotype"].unique(maintain_order=True)]
         full = len(order) <= MOST_NUMBERED
@@ -201,8 +201,8 @@ def _maps(part: pl.DataFrame, about: str) -> list[Figure]:
                   ("Expected", "words")),
         )  # fmt: skip
         left = (
-            f" Drawn are the first {MOST_MAPS} of {len(held)} ways of reading."
-            if len(held) > MOST_MAPS
+            f" Drawn are the first {MOST_MAPS} of {len(readings)} ways of reading."
+            if len(readings) > MOST_MAPS
             else ""
         )
         caption = (
@@ -210,7 +210,7 @@ def _maps(part: pl.DataFrame, about: str) -> list[Figure]:
             f"{', '.join(filter(None, (about, reading)))}. −2 to 2, neutral 0 in the middle class; "
             f"orange: the expected way, blue: the other. *: {_SURE}.{left}"
         )
-        figures.append(Figure("", caption, _map_said(own), cells(rows, grid)))
+        figures.append(Figure("", caption, _map_summary(own), cells(rows, grid)))
     return figures
 
 
@@ -227,31 +227,31 @@ def _cell(row: Mapping[str, Any], full: bool) -> Row:
         "interval": interval(row["ci_low"], row["ci_high"]) if row["ci_low"] is not None else None,
         "p": p_value(row["p"]),
         "p_holm": p_value(row["p_holm"]),
-        "words": _words_said(row),
+        "words": _words_text(row),
     }
 
 
-def _map_said(part: pl.DataFrame) -> str:
+def _map_summary(part: pl.DataFrame) -> str:
     """Say how many tests lean which way at the first and last layer, and the extremes."""
-    told = []
+    sentences = []
     for layer in dict.fromkeys((layers(part)[0], layers(part)[-1])):
         own = part.filter(layer=layer).drop_nulls("estimate")
         with_it = own.filter(pl.col("estimate") > 0).height
         sure = own.filter(pl.col("p_holm") < ALPHA).height
-        told.append(
-            f"{layer_said(layer)}: {with_it} of {own.height} effects above 0, {sure} with p (Holm) "
+        sentences.append(
+            f"{layer_name(layer)}: {with_it} of {own.height} effects above 0, {sure} with p (Holm) "
             "below .05"
         )
     known = part.drop_nulls("estimate").sort("estimate")
     ends = [
         f"{word} {number(row['estimate'])} "
-        f"({titled(row['stereotype'])}, {layer_said(row['layer'])})"
+        f"({titled(row['stereotype'])}, {layer_name(row['layer'])})"
         for word, row in (
             ("lowest", known.row(0, named=True)),
             ("highest", known.row(-1, named=True)),
         )
     ]
-    return f"{'; '.join([*told, *ends])}."
+    return f"{'; '.join([*sentences, *ends])}."
 
 
 def _tables(part: pl.DataFrame, about: str) -> list[tuple[str, Table]]:
@@ -277,12 +277,12 @@ def _tables(part: pl.DataFrame, about: str) -> list[tuple[str, Table]]:
     return tables
 
 
-def _notes(held: list[tuple[str, pl.DataFrame]]) -> tuple[str, ...]:
+def _notes(parts: list[tuple[str, pl.DataFrame]]) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(
-            f"{about}, {titled(row['stereotype'])}, {said('measure', row['measure'])}: "
+            f"{about}, {titled(row['stereotype'])}, {in_words('measure', row['measure'])}: "
             f"{row['note']}"
-            for about, part in held
+            for about, part in parts
             for row in part.filter(pl.col("note").fill_null("") != "").iter_rows(named=True)
         )
     )
@@ -290,7 +290,7 @@ def _notes(held: list[tuple[str, pl.DataFrame]]) -> tuple[str, ...]:
 
 def _association_table(frame: pl.DataFrame, caption: str) -> Table:
     """Set out tests."""
-    told = interval_title(frame)
+    title = interval_title(frame)
     several = frame["layer"].n_unique() > 1 or "place" in frame.columns
 
     def size(row: Mapping[str, Any]) -> str:
@@ -303,13 +303,14 @@ def _association_table(frame: pl.DataFrame, caption: str) -> Table:
         "exact p is over all partitions of the targets. Words: targets, attributes.",
         [
             Column("Test", lambda r: titled(r["stereotype"]), "head"),
-            Column("Expected", _words_said, "text"),
-            Column("Method", lambda r: said("measure", r["measure"]), "text"),
+            Column("Expected", _words_text, "text"),
+            Column("Method", lambda r: in_words("measure", r["measure"]), "text"),
             *reading_columns(frame),
             Column("Layer", lambda r: r["layer"] if several else ""),
             Column("Effect", lambda r: number(r["estimate"])),
             Column(
-                told, lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"])
+                title,
+                lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"]),
             ),
             Column("p", lambda r: p_value(r["p"]) + (" exact" if r["exact"] else "")),
             Column("p (two-sided)", lambda r: p_value(r["p_two_sided"])),
@@ -324,7 +325,7 @@ def titled(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _words_said(row: Mapping[str, Any]) -> str:
+def _words_text(row: Mapping[str, Any]) -> str:
     """Say which targets are expected with which attributes."""
     if not row["second"]:
         return f"{row['first']} with {row['toward']}, not {row['against']}"

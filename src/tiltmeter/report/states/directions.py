@@ -13,14 +13,14 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around
-from tiltmeter.report.drawing.layer_curves import MOST_PANELS, layer_curves, point, spread_said
+from tiltmeter.report.drawing.layer_curves import MOST_PANELS, layer_curves, point, spread_text
 from tiltmeter.report.prose import interval, interval_title, number, numbered
 from tiltmeter.report.sections import Section
 from tiltmeter.report.states.results import (
     MEAN,
     Representation,
     at_one_layer,
-    layer_said,
+    layer_name,
     layers,
     pairs,
     reading_columns,
@@ -28,7 +28,7 @@ from tiltmeter.report.states.results import (
 )
 from tiltmeter.report.tables import Column, Table, count, render_table
 
-__all__ = ["SPACE", "cut_said", "direction_section", "layer_section"]
+__all__ = ["SPACE", "cut_name", "direction_section", "layer_section"]
 
 CUTS = {"zero": "cut at zero", "centred": "cut at the terms’ mean"}
 
@@ -53,7 +53,7 @@ def direction_section(inside: Representation) -> Section | None:
         figures.append(_figure(part, model, name))
     return Section(
         key="representation-directions",
-        title="Do the directions hold?",
+        title="Accuracy of the directions",
         short="Accuracy of the directions",
         text=(_METHOD,),
         figures=tuple(figures),
@@ -68,7 +68,7 @@ def direction_section(inside: Representation) -> Section | None:
 def _published(dimensions: Collection[str]) -> tuple[tuple[str, Table], ...]:
     """Set out what the models of the paper reach on the same dimensions, if there are any."""
     printed = load_published("schuster2024", "directions")
-    found = (
+    published = (
         printed.filter(pl.col("dimension").is_in([*dimensions]))
         .group_by("dimension", maintain_order=True)
         .agg(
@@ -78,10 +78,10 @@ def _published(dimensions: Collection[str]) -> tuple[tuple[str, Table], ...]:
             most=pl.col("accuracy").max(),
         )
     )
-    if found.is_empty():
+    if published.is_empty():
         return ()
     table = render_table(
-        found,
+        published,
         "Schuster et al. 2024, Table 2: accuracy at a cut of zero, mean over layers, of words in "
         "generated contexts that were not released. Context, not a yardstick.",
         [
@@ -95,7 +95,7 @@ def _published(dimensions: Collection[str]) -> tuple[tuple[str, Table], ...]:
     return (("Table of published accuracies", table),)
 
 
-def cut_said(cut: str) -> str:
+def cut_name(cut: str) -> str:
     """Say where the cut between high and low is."""
     return CUTS.get(cut, cut)
 
@@ -118,7 +118,7 @@ def _figure(part: pl.DataFrame, model: str, name: str) -> Figure:
         for _, mine in split(own, "space", "dimension")
     ]
     rows = [
-        point(", ".join(filter(None, panel)), cut_said(row["cut"]), row, "estimate", 3)
+        point(", ".join(filter(None, panel)), cut_name(row["cut"]), row, "estimate", 3)
         for panel, mine in panels[:MOST_PANELS]
         for row in mine.iter_rows(named=True)
     ]
@@ -134,7 +134,7 @@ def _figure(part: pl.DataFrame, model: str, name: str) -> Figure:
     )
     titles = {", ".join(filter(None, panel)): panel for panel, _ in panels}
     axis = Axis("Accuracy", 0, 1, None)
-    return Figure(name, caption, spread_said(rows), layer_curves(rows, axis, order, titles))
+    return Figure(name, caption, spread_text(rows), layer_curves(rows, axis, order, titles))
 
 
 def _dimension(name: str) -> str:
@@ -143,19 +143,19 @@ def _dimension(name: str) -> str:
 
 def _table(part: pl.DataFrame, model: str) -> Table:
     frame = at_one_layer(part)
-    told = interval_title(frame)
+    title = interval_title(frame)
     return render_table(
         frame,
-        f"{model}, {layer_said(frame['layer'][0])}: accuracy with its {told} (Wilson), balanced "
+        f"{model}, {layer_name(frame['layer'][0])}: accuracy with its {title} (Wilson), balanced "
         "accuracy, and the accuracy of always naming the more frequent side. All dimensions: each "
         "term on its own.",
         [
             Column("Dimension", lambda r: _dimension(r["dimension"]), "head"),
             Column("Space", lambda r: r["space"], "text"),
-            Column("Cut", lambda r: cut_said(r["cut"]), "text"),
+            Column("Cut", lambda r: cut_name(r["cut"]), "text"),
             *reading_columns(frame),
             Column("Accuracy", lambda r: number(r["estimate"], 3)),
-            Column(told, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+            Column(title, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
             Column("Balanced", lambda r: number(r["estimate_balanced"], 3)),
             Column("Majority", lambda r: number(r["neutral"], 3)),
             Column("Terms", lambda r: count(r["n"])),
@@ -229,4 +229,4 @@ def _difference_figure(part: pl.DataFrame, about: str, name: str) -> Figure:
         "words at that layer; dotted line: neutral 0. Above: the group named first is nearer to "
         f"the high pole. Band: {interval_title(part)}; filled points: p (Holm) below .05.{left}"
     )
-    return Figure(name, caption, spread_said(rows), layer_curves(rows, axis, order, titles))
+    return Figure(name, caption, spread_text(rows), layer_curves(rows, axis, order, titles))

@@ -9,7 +9,7 @@ import polars as pl
 
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.states.associations import COMPARABLE, at_the_end, titled
-from tiltmeter.report.states.directions import cut_said
+from tiltmeter.report.states.directions import cut_name
 from tiltmeter.report.states.relations import strongest
 from tiltmeter.report.states.results import (
     ALPHA,
@@ -17,10 +17,10 @@ from tiltmeter.report.states.results import (
     Representation,
     at_one_layer,
     first_reading,
-    layer_said,
+    in_words,
+    layer_name,
     layers,
     pairs,
-    said,
     split,
 )
 
@@ -37,20 +37,20 @@ def findings(inside: Representation) -> list[Finding]:
 
     Result: what it is about, model, text; the models of a kind one after the other.
     """
-    found: list[Finding] = []
+    rows: list[Finding] = []
     for model, part in inside.of_models("differences"):
         for (words,), mine in part.filter(space="broad").group_by("words", maintain_order=True):
-            found.append((f"Profile of {words}", model, _profile(mine)))
+            rows.append((f"Profile of {words}", model, _profile(mine)))
     for model, part in inside.of_models("associations"):
         for (study,), mine in part.filter(pl.col("layer") != MEAN).group_by(
             "study", maintain_order=True
         ):
-            found.append((f"Association tests of {study}", model, _associations(mine)))
+            rows.append((f"Association tests of {study}", model, _associations(mine)))
     for model, part in inside.of_models("relations"):
-        found.append(("Answers and representation", model, _relation(part)))
+        rows.append(("Answers and representation", model, _relation(part)))
     for model, part in inside.of_models("directions"):
-        found.append(("Accuracy of the directions", model, _directions(part)))
-    return [one for one in found if one[2]]
+        rows.append(("Accuracy of the directions", model, _directions(part)))
+    return [one for one in rows if one[2]]
 
 
 def _profile(part: pl.DataFrame) -> str:
@@ -62,14 +62,14 @@ def _profile(part: pl.DataFrame) -> str:
         return "No difference could be measured; see the notes."
     sure = [row for row in known if row["p_holm"] is not None and row["p_holm"] < ALPHA]
     unsure = [row for row in known if row not in sure]
-    told = interval_title(own)
-    parts = [_higher(row, told) for row in sure]
+    title = interval_title(own)
+    parts = [_higher(row, title) for row in sure]
     if len(unsure) > MOST_NAMED:
         rest = f"the other {len(unsure)}" if sure else f"all {len(unsure)}"
         parts.append(f"No difference is shown in {rest} comparisons.")
     elif unsure:
-        said = "; ".join(f"{_compared(row)} {_bracketed(row)}" for row in unsure)
-        parts.append(f"No difference is shown for {said}.")
+        differences = "; ".join(f"{_compared(row)} {_bracketed(row)}" for row in unsure)
+        parts.append(f"No difference is shown for {differences}.")
     chance = [row for row in sure if (row["p_permutation"] or 0) > ALPHA]
     if chance:
         where = "; ".join(_compared(row) for row in chance)
@@ -77,13 +77,13 @@ def _profile(part: pl.DataFrame) -> str:
     return " ".join([*parts, *_hidden(first_reading(part)), *_turned(every, own)])
 
 
-def _higher(row: Mapping[str, Any], told: str) -> str:
+def _higher(row: Mapping[str, Any], title: str) -> str:
     first, second = row["first"], row["second"]
     value, low, high = abs(row["estimate"]), row["ci_low"], row["ci_high"]
     if row["estimate"] < 0:
         first, second = second, first
         low, high = (None, None) if None in (low, high) else (-high, -low)
-    ends = "" if None in (low, high) else f"{told} {interval(low, high)}; "
+    ends = "" if None in (low, high) else f"{title} {interval(low, high)}; "
     return (
         f"{row['dimension']}: {first} {number(value)} standard deviations above {second} ({ends}p "
         f"(Holm) {p_value(row['p_holm'])})."
@@ -110,11 +110,13 @@ def _hidden(part: pl.DataFrame) -> list[str]:
         )
         if low["estimate"] < 0 < high["estimate"]:
             both.append(
-                f"{_compared(low)}: {number(low['estimate'])} at {layer_said(low['layer'])}, "
-                f"{number(high['estimate'])} at {layer_said(high['layer'])}"
+                f"{_compared(low)}: {number(low['estimate'])} at {layer_name(low['layer'])}, "
+                f"{number(high['estimate'])} at {layer_name(high['layer'])}"
             )
-    told = "; ".join(both[:MOST_NAMED])
-    return [f"Layers lean in opposite directions, which the mean hides ({told})."] if both else []
+    examples = "; ".join(both[:MOST_NAMED])
+    return (
+        [f"Layers lean in opposite directions, which the mean hides ({examples})."] if both else []
+    )
 
 
 def _turned(every: pl.DataFrame, own: pl.DataFrame) -> list[str]:
@@ -122,15 +124,15 @@ def _turned(every: pl.DataFrame, own: pl.DataFrame) -> list[str]:
     keys = ["dimension", "first", "second"]
     usual = own.select(*keys, usual=pl.col("estimate").sign())
     others = every.join(own, on=[*keys, "contexts", "removed"], how="anti", nulls_equal=True)
-    held = others.drop_nulls("estimate").join(usual, on=keys)
-    if held.is_empty():
+    compared = others.drop_nulls("estimate").join(usual, on=keys)
+    if compared.is_empty():
         return []
-    turned = held.filter(pl.col("estimate").sign() != pl.col("usual"))
+    turned = compared.filter(pl.col("estimate").sign() != pl.col("usual"))
     if turned.is_empty():
         return ["Other contexts or removed components turn no sign."]
     ways = dict.fromkeys(
-        f"{row['dimension']}: {said('contexts', row['contexts'])}, "
-        f"{said('removed', row['removed'])}"
+        f"{row['dimension']}: {in_words('contexts', row['contexts'])}, "
+        f"{in_words('removed', row['removed'])}"
         for row in turned.iter_rows(named=True)
     )
     return [f"Signs turn with how the model is read ({'; '.join(list(ways)[:MOST_NAMED])})."]
@@ -185,19 +187,19 @@ def _relation(part: pl.DataFrame) -> str:
         return ""
     ends = "" if top["ci_low"] is None else f", {interval(top['ci_low'], top['ci_high'])}"
     text = (
-        f"What the model says and what stands inside go together most at {layer_said(top['layer'])}"
+        f"What the model says and what stands inside go together most at {layer_name(top['layer'])}"
         f" (r {number(top['estimate'])}{ends}; p (Holm) {p_value(top['p_holm'])}; "
-        f"{said('missing_as', top['missing_as'])})"
+        f"{in_words('missing_as', top['missing_as'])})"
         f"{_last(last) if top['layer'] != last['layer'] else ''}."
     )
     same = own.filter(layer=top["layer"])
     if same.height > 1:
         values = ", ".join(
-            f"{said('missing_as', row['missing_as'])} {number(row['estimate'])}"
+            f"{in_words('missing_as', row['missing_as'])} {number(row['estimate'])}"
             for row in same.iter_rows(named=True)
         )
         text += (
-            f" At {layer_said(top['layer'])} r moves with what missing answers count as: {values}."
+            f" At {layer_name(top['layer'])} r moves with what missing answers count as: {values}."
         )
     return text
 
@@ -213,16 +215,16 @@ def _directions(part: pl.DataFrame) -> str:
         return ""
     own = first_reading(own)
     own = own.filter(space=own["space"][0]).drop_nulls("estimate")
-    told = [
-        f"{number(row['estimate'], 3)} {cut_said(row['cut'])}{_against(row)}"
+    shares = [
+        f"{number(row['estimate'], 3)} {cut_name(row['cut'])}{_against(row)}"
         for row in own.iter_rows(named=True)
     ]
-    if not told:
+    if not shares:
         return ""
     row = own.row(0, named=True)
     return (
         f"Share of {row['n'] or 0:,} terms on the side where the dictionary has them, "
-        f"{layer_said(row['layer'])}: {'; '.join(told)}. Always naming the more frequent side "
+        f"{layer_name(row['layer'])}: {'; '.join(shares)}. Always naming the more frequent side "
         f"gives {number(row['neutral'], 3)}."
     )
 

@@ -141,18 +141,18 @@ def state_part(directory: Path) -> Part | None:
 
 def _sources(inside: Representation) -> tuple[str, ...]:
     """Give the works that what was measured comes from, and the sources of its words."""
-    found = []
+    works = []
     for name, only, source in SOURCES:
         frame = inside.tables[name]
         rows = frame.filter(**only) if only else frame
-        found += [source] if not rows.is_empty() else []
+        works += [source] if not rows.is_empty() else []
     removed = any((frame["removed"].fill_null(0) > 0).any() for frame in inside.tables.values())
-    found += [_REMOVAL] if removed else []
+    works += [_REMOVAL] if removed else []
     facts = inside.facts
     given = [facts.part("dictionary").text("citation")]
     given += [one.text("citation") for one in facts.parts("tests")]
     given += [one.text("source") for one in facts.parts("words")]
-    return tuple(dict.fromkeys([*found, *filter(None, given)]))
+    return tuple(dict.fromkeys([*works, *filter(None, given)]))
 
 
 def _setting(facts: Plan) -> tuple[Term, ...]:

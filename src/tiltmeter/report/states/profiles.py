@@ -19,7 +19,7 @@ from tiltmeter.report.states.results import (
     ALPHA,
     Representation,
     at_one_layer,
-    layer_said,
+    layer_name,
     pairs,
     reading_columns,
     split,
@@ -134,7 +134,7 @@ def _figure(
     about = part.row(0, named=True)
     several = any(row["kind"] == "individual" for row in rows)
     caption = (
-        f"Profile of {about['words']}: {about['model']}, {layer_said(about['layer'])}. {SCALE} "
+        f"Profile of {about['words']}: {about['model']}, {layer_name(about['layer'])}. {SCALE} "
         f"Dot: mean of a group; line: its {interval_title(part)}."
         + (" Diamond: a word on its own, its interval over its contexts." if several else "")
         + (f" {STAR}: groups differ, p (Holm) below .05." if _starred(rows) else "")
@@ -230,15 +230,15 @@ def _summary(rows: list[Row]) -> str:
         if panel == panels[0]:
             parts += [_stand(mine, dimension) for dimension in dict.fromkeys(
                 row["dimension"] for row in mine)]  # fmt: skip
-        told = f"groups differ ({STAR}) on {', '.join(starred)}" if starred else "no star"
-        parts.append(f"{panel}: {told}" if panel else told)
+        stars = f"groups differ ({STAR}) on {', '.join(starred)}" if starred else "no star"
+        parts.append(f"{panel}: {stars}" if panel else stars)
     return f"{'; '.join(parts)}."
 
 
 def _stand(rows: list[Row], dimension: str) -> str:
     placed = [row for row in rows if row["dimension"] == dimension and row["kind"] != "star"]
-    told = (f"{row.get('group') or row.get('individual')} {row['shown']}" for row in placed)
-    return f"{dimension}: {', '.join(told)}"
+    values = (f"{row.get('group') or row.get('individual')} {row['shown']}" for row in placed)
+    return f"{dimension}: {', '.join(values)}"
 
 
 def _tables(differences: pl.DataFrame, terms: pl.DataFrame, about: str) -> list[tuple[str, Table]]:
@@ -256,21 +256,21 @@ def _tables(differences: pl.DataFrame, terms: pl.DataFrame, about: str) -> list[
 def _notes(inside: Representation, space: str) -> tuple[str, tuple[str, ...]]:
     frame = inside.tables["differences"].filter(space=space)
     noted = at_one_layer(frame).drop_nulls("note").filter(pl.col("note") != "")
-    told = dict.fromkeys(
+    notes = dict.fromkeys(
         f"{row['model']}, {row['dimension']}, {pairs(row)}: {row['note']}"
         for row in noted.iter_rows(named=True)
     )
-    return "Notes", tuple(told)
+    return "Notes", tuple(notes)
 
 
 def _difference_table(frame: pl.DataFrame, about: str) -> Table:
     """Set out differences of groups, at one layer."""
-    told = interval_title(frame)
-    layer = layer_said(frame["layer"][0])
+    title = interval_title(frame)
+    layer = layer_name(frame["layer"][0])
     return render_table(
         frame.head(MOST_ROWS),
         f"{about}, {layer}: differences of means in standard deviations of the compared words, "
-        f"neutral 0, with their {told} (Welch). t: Student’s, equal variances, as published. p "
+        f"neutral 0, with their {title} (Welch). t: Student’s, equal variances, as published. p "
         "(Holm), p (BH): adjusted for all dimensions and pairs. p (shuffled): groups of words "
         "shuffled. d: Cohen’s."
         + (f" The first {MOST_ROWS} of {frame.height} rows." if frame.height > MOST_ROWS else ""),
@@ -279,7 +279,7 @@ def _difference_table(frame: pl.DataFrame, about: str) -> Table:
             Column("Compared", pairs, "head"),
             *reading_columns(frame),
             Column("Difference", lambda r: number(r["estimate"])),
-            Column(told, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column(title, lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("t", lambda r: number(r["statistic"])),
             Column("df", lambda r: "" if r["df"] is None else f"{r['df']:g}"),
             Column("p", lambda r: p_value(r["p"])),
@@ -294,11 +294,11 @@ def _difference_table(frame: pl.DataFrame, about: str) -> Table:
 
 def _word_table(frame: pl.DataFrame, about: str) -> Table:
     """Set out words that stand for themselves, at one layer."""
-    told = interval_title(frame)
+    title = interval_title(frame)
     return render_table(
         frame.head(MOST_ROWS),
-        f"{about}, {layer_said(frame['layer'][0])}: words that stand for themselves, in standard "
-        f"deviations of the compared words; neutral 0. Their {told} is over contexts; there is "
+        f"{about}, {layer_name(frame['layer'][0])}: words that stand for themselves, in standard "
+        f"deviations of the compared words; neutral 0. Their {title} is over contexts; there is "
         "none with fewer than two."
         + (f" The first {MOST_ROWS} of {frame.height} rows." if frame.height > MOST_ROWS else ""),
         [
@@ -306,7 +306,7 @@ def _word_table(frame: pl.DataFrame, about: str) -> Table:
             Column("Dimension", lambda r: r["dimension"], "head"),
             *reading_columns(frame),
             Column("Value", lambda r: number(r["coordinate"])),
-            Column(told, lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column(title, lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("Contexts of the word", lambda r: count(r["n_contexts"])),
         ],
     )

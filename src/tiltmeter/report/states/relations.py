@@ -13,7 +13,7 @@ import polars as pl
 from tiltmeter.report.drawing.cells import Grid, cells, classed
 from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.layer_curves import MOST_PANELS, layer_curves, point, spread_said
+from tiltmeter.report.drawing.layer_curves import MOST_PANELS, layer_curves, point, spread_text
 from tiltmeter.report.plan import spaced
 from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
 from tiltmeter.report.sections import Section
@@ -21,9 +21,9 @@ from tiltmeter.report.states.results import (
     ALPHA,
     MEAN,
     Representation,
-    layer_said,
+    in_words,
+    layer_name,
     layers,
-    said,
     split,
 )
 from tiltmeter.report.tables import Column, Table, count, render_table
@@ -44,28 +44,28 @@ _METHOD = (
 )
 _CAUTION = (
     "A correlation over a few stereotypes is uncertain, as its interval shows, and p (Holm) is "
-    "adjusted for the layers. That two scores go together does not show that one brings the other "
-    "about."
+    "adjusted for the layers. A correlation between two scores does not show that one causes the "
+    "other."
 )
 _FITS = (
     "Which of the two scores predicts decisions better? Logistic regressions on the same rows, "
-    "compared by AIC: lower is better, and a difference below 2 tells little."
+    "compared by AIC: lower is better; a difference below 2 does not separate them."
 )
 
 
 def relation_section(inside: Representation) -> Section | None:
     """Show how answers and states go together by layer; None where they were not joined."""
     real = pl.col("layer").is_not_null() & (pl.col("layer") != MEAN)
-    held = [
+    parts = [
         (model, part)
         for model, frame in inside.of_models("relations")
         if not (part := frame.filter(real)).is_empty()
     ]
     fits = inside.of_models("fits")
-    if not held and not fits:
+    if not parts and not fits:
         return None
-    maps = [made for model, part in held if (made := _map(part, model))]
-    curves = [_curves(part, model) for model, part in held if len(layers(part)) > 1]
+    maps = [made for model, part in parts if (made := _map(part, model))]
+    curves = [_curves(part, model) for model, part in parts if len(layers(part)) > 1]
     named = [
         *zip(maps, numbered("representation-relations", len(maps)), strict=True),
         *zip(curves, numbered("representation-relation-curves", len(curves)), strict=True),
@@ -74,10 +74,10 @@ def relation_section(inside: Representation) -> Section | None:
         key="representation-relations",
         title="Answers and representation",
         short="Answers and representation",
-        text=(*((_METHOD, _CAUTION) if held else ()), *((_FITS,) if fits else ())),
+        text=(*((_METHOD, _CAUTION) if parts else ()), *((_FITS,) if fits else ())),
         figures=tuple(Figure(name, f.caption, f.summary, f.spec) for f, name in named),
         tables=(
-            *(("", _table(part, model)) for model, part in held),
+            *(("", _table(part, model)) for model, part in parts),
             *((f"Table of decisions: {model}", _fit_table(part, model)) for model, part in fits),
         ),
     )
@@ -97,7 +97,7 @@ def _map(part: pl.DataFrame, model: str) -> Figure | None:
     if own.is_empty():
         return None
     columns = split(own, "removed", "missing_as")
-    names = [name or said("missing_as", mine["missing_as"][0]) for name, mine in columns]
+    names = [name or in_words("missing_as", mine["missing_as"][0]) for name, mine in columns]
     rows = []
     for name, (_, mine) in zip(names, columns, strict=True):
         top = strongest(mine)
@@ -118,7 +118,7 @@ def _map(part: pl.DataFrame, model: str) -> Figure | None:
         "answers without a score count as, and what was removed from the states. Bold: the "
         "strongest of its column; *: p (Holm) below .05."
     )
-    return Figure("", caption, _map_said(columns, names), cells(rows, grid))
+    return Figure("", caption, _map_summary(columns, names), cells(rows, grid))
 
 
 def _cell(row: Mapping[str, Any], name: str, top: Mapping[str, Any] | None) -> Row:
@@ -138,16 +138,16 @@ def _cell(row: Mapping[str, Any], name: str, top: Mapping[str, Any] | None) -> R
     }
 
 
-def _map_said(columns: list[tuple[str, pl.DataFrame]], names: list[str]) -> str:
-    told = []
+def _map_summary(columns: list[tuple[str, pl.DataFrame]], names: list[str]) -> str:
+    sentences = []
     for name, (_, mine) in zip(names, columns, strict=True):
         top, last = strongest(mine), mine.filter(layer=layers(mine)[-1]).row(0, named=True)
         if top:
-            told.append(
-                f"{name}: strongest {number(top['estimate'])} ({layer_said(top['layer'])}), last "
+            sentences.append(
+                f"{name}: strongest {number(top['estimate'])} ({layer_name(top['layer'])}), last "
                 f"{number(last['estimate'])}"
             )
-    return f"{'; '.join(told)}."
+    return f"{'; '.join(sentences)}."
 
 
 def _curves(part: pl.DataFrame, model: str) -> Figure:
@@ -160,7 +160,7 @@ def _curves(part: pl.DataFrame, model: str) -> Figure:
         for _, mine in split(own, "level")
     ]
     rows = [
-        point(panel, said("missing_as", row["missing_as"]), row, "estimate")
+        point(panel, in_words("missing_as", row["missing_as"]), row, "estimate")
         for panel, mine in panels[:MOST_PANELS]
         for row in mine.iter_rows(named=True)
     ]
@@ -170,7 +170,7 @@ def _curves(part: pl.DataFrame, model: str) -> Figure:
         f"{interval_title(part)} (Fisher’s z); filled points: p (Holm) below .05."
     )
     axis = Axis("r", -1, 1, 0)
-    return Figure("", caption, spread_said(rows), layer_curves(rows, axis, order, {}))
+    return Figure("", caption, spread_text(rows), layer_curves(rows, axis, order, {}))
 
 
 def _table(part: pl.DataFrame, model: str) -> Table:
@@ -180,21 +180,22 @@ def _table(part: pl.DataFrame, model: str) -> Table:
         top, last = strongest(mine), mine.filter(layer=layers(mine)[-1]).row(0, named=True)
         picked += [{**top, "which": "strongest"}] if top else []
         picked += [{**last, "which": "last"}]
-    told = interval_title(part)
+    title = interval_title(part)
     return render_table(
         pl.DataFrame(picked, schema={**part.schema, "which": pl.String()}),
-        f"{model}: correlation at the layer where it is strongest and at the last, with its {told} "
-        "(Fisher’s z). Picking the strongest layer is not a test; p (Holm) is adjusted for all "
-        "layers.",
+        f"{model}: correlation at the layer where it is strongest and at the last, with its "
+        f"{title} (Fisher’s z). Picking the strongest layer is not a test; p (Holm) is adjusted "
+        "for all layers.",
         [
             Column("Level", lambda r: r["level"], "head"),
-            Column("Missing", lambda r: said("missing_as", r["missing_as"]), "head"),
-            Column("Removed", lambda r: said("removed", r["removed"]), "head"),
+            Column("Missing", lambda r: in_words("missing_as", r["missing_as"]), "head"),
+            Column("Removed", lambda r: in_words("removed", r["removed"]), "head"),
             Column("Which", lambda r: r["which"], "head"),
             Column("Layer", lambda r: r["layer"]),
             Column("r", lambda r: number(r["estimate"])),
             Column(
-                told, lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"])
+                title,
+                lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"]),
             ),
             Column("p", lambda r: p_value(r["p"])),
             Column("p (Holm)", lambda r: p_value(r["p_holm"])),
@@ -217,21 +218,22 @@ def _fit_table(part: pl.DataFrame, model: str) -> Table:
             for which, rows in (("answers", spoken), ("best layer", best), ("last layer", end))
             for row in rows.iter_rows(named=True)
         ]
-    told = interval_title(part)
+    title = interval_title(part)
     return render_table(
         pl.DataFrame(picked, schema={**part.schema, "which": pl.String()}),
         f"{model}: decisions predicted from answers and from hidden states. Coefficient: log odds "
-        f"per unit, with its {told}; Δ AIC: from the best on the same rows. p (clustered): by "
+        f"per unit, with its {title}; Δ AIC: from the best on the same rows. p (clustered): by "
         "stereotype. Picking the best layer is not a test.",
         [
             Column("Predictor", lambda r: spaced(r["predictor"]), "head"),
             Column("Which", lambda r: r["which"], "head"),
             Column("Layer", lambda r: r["layer"] or ""),
-            Column("Missing", lambda r: said("missing_as", r["missing_as"]), "text"),
-            Column("Removed", lambda r: said("removed", r["removed"]), "text"),
+            Column("Missing", lambda r: in_words("missing_as", r["missing_as"]), "text"),
+            Column("Removed", lambda r: in_words("removed", r["removed"]), "text"),
             Column("Coefficient", lambda r: number(r["estimate"])),
             Column(
-                told, lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"])
+                title,
+                lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"]),
             ),
             Column("p", lambda r: p_value(r["p"])),
             Column("p (clustered)", lambda r: p_value(r["p_clustered"])),

@@ -20,7 +20,7 @@ from tiltmeter.results import beside
 from tiltmeter.results.directory import TABLES, read_detail, read_estimates
 
 __all__ = ["ALPHA", "FACTS", "MEAN", "Representation", "at_one_layer", "first_reading",
-           "layer_said", "layers", "pairs", "reading_columns", "read_representation", "said",
+           "layer_name", "layers", "pairs", "reading_columns", "read_representation", "in_words",
            "split"]  # fmt: skip
 
 #: The file that says what was read, beside the tables.
@@ -95,13 +95,13 @@ def read_representation(directory: str | Path) -> Representation | None:
     frames = _frames(own, details)
     models = [one.text("name") for one in facts.parts("models")]
     models += [m for frame in frames.values() for m in _texts(frame, "model")]
-    told = shown_names(_plain_first([*models, *_words(frames.values())]), _UNNAMED, _LONGEST)
-    tables = {name: _shown(frame, told) for name, frame in frames.items()}
+    shown = shown_names(_plain_first([*models, *_words(frames.values())]), _UNNAMED, _LONGEST)
+    tables = {name: _shown(frame, shown) for name, frame in frames.items()}
     known = set().union(*(frame["model"] for frame in tables.values()))
     return Representation(
         directory=path,
         facts=facts,
-        names=tuple(name for name in dict.fromkeys(told[m] for m in models) if name in known),
+        names=tuple(name for name in dict.fromkeys(shown[m] for m in models) if name in known),
         tables=tables,
     )
 
@@ -196,12 +196,12 @@ def split(frame: pl.DataFrame, *columns: str) -> list[tuple[str, pl.DataFrame]]:
     """
     varied = [column for column in columns if frame[column].n_unique() > 1]
     return [
-        (", ".join(said(c, v) for c, v in zip(columns, key, strict=True) if c in varied), part)
+        (", ".join(in_words(c, v) for c, v in zip(columns, key, strict=True) if c in varied), part)
         for key, part in frame.group_by(columns, maintain_order=True)
     ]
 
 
-def said(column: str, value: Any) -> str:
+def in_words(column: str, value: Any) -> str:
     """Say the value of a column in words."""
     if column == "removed":
         number = value or 0
@@ -224,8 +224,8 @@ def first_reading(frame: pl.DataFrame) -> pl.DataFrame:
 
 def layers(frame: pl.DataFrame) -> list[str]:
     """Give the layers, those that are numbers first and by size; the mean is none."""
-    found = set(frame["layer"].drop_nulls()) - {MEAN}
-    return sorted(found, key=lambda one: (not _is_number(one), len(one), one))
+    names = set(frame["layer"].drop_nulls()) - {MEAN}
+    return sorted(names, key=lambda one: (not _is_number(one), len(one), one))
 
 
 def at_one_layer(frame: pl.DataFrame) -> pl.DataFrame:
@@ -236,7 +236,7 @@ def at_one_layer(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(layer=layers(frame)[-1]) if layers(frame) else frame.clear()
 
 
-def layer_said(layer: str) -> str:
+def layer_name(layer: str) -> str:
     """Say which layer rows are of."""
     return "mean over layers" if layer == MEAN else f"layer {layer}"
 
@@ -267,7 +267,7 @@ def _plain_first(texts: Iterable[str]) -> list[str]:
     return sorted(texts, key=lambda text: " ".join(visible(text).split()) != text)
 
 
-def _shown(frame: pl.DataFrame, told: Mapping[str, str]) -> pl.DataFrame:
+def _shown(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
     """Make texts fit to be shown; one that rows are grouped by is never null."""
     changed = []
     for column in (name for name, kind in frame.schema.items() if kind == pl.String):
@@ -276,7 +276,7 @@ def _shown(frame: pl.DataFrame, told: Mapping[str, str]) -> pl.DataFrame:
             each = {text: cut(visible(text), 400) for text in texts.unique().drop_nulls()}
         else:
             texts = texts if column in _MAY_BE_NULL else texts.fill_null("")
-            each = {text: told[text] for text in texts.unique().drop_nulls()}
+            each = {text: names[text] for text in texts.unique().drop_nulls()}
         changed.append(texts.replace_strict(each, default=None, return_dtype=pl.String))
     return frame.with_columns(changed)
 
