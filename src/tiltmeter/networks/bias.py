@@ -58,7 +58,7 @@ class Lexicons:
 
 
 class Bias(NamedTuple):
-    """Estimates, and the tables of `results.networks` behind them."""
+    """Estimates, and the tables of `results.schemas` behind them."""
 
     estimates: pl.DataFrame
     activations: pl.DataFrame

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.network import build_spreading, spreading_options
+from tiltmeter.cli.network.options import build_spreading, spreading_options
 
 __all__ = ["command"]
 
@@ -46,7 +46,7 @@ def command(
 ) -> None:
     """Spread activation from each prime through NET, a table of edges."""
     from tiltmeter.asking.cues import read_cues
-    from tiltmeter.cli.network import open_networks
+    from tiltmeter.cli.network.options import open_networks
     from tiltmeter.networks.spreading import activate
     from tiltmeter.results.tables import write_table
 

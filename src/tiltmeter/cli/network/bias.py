@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.network import bias_options, build_setting, read_lexicons
+from tiltmeter.cli.network.options import bias_options, build_setting, read_lexicons
 from tiltmeter.cli.options import TABLE
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def command(  # noqa: PLR0913 - one argument an option
     """
     import polars as pl
 
-    from tiltmeter.cli.network import open_networks
+    from tiltmeter.cli.network.options import open_networks
     from tiltmeter.cli.options import counting_bar
     from tiltmeter.networks.bias import measure_bias, vary_setting
     from tiltmeter.networks.chance import hold_against_chance

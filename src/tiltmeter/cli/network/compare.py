@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.network import bias_options, build_setting, named_paths, read_lexicons
+from tiltmeter.cli.network.options import bias_options, build_setting, named_paths, read_lexicons
 
 __all__ = ["command"]
 
@@ -42,7 +42,7 @@ def command(networks: tuple[str, ...], out: Path, streams: tuple[str, ...], **op
     their lexicon is given.
     """
     from tiltmeter.audits.networks import Comparison, write_networks
-    from tiltmeter.cli.network import open_networks
+    from tiltmeter.cli.network.options import open_networks
     from tiltmeter.cli.options import counting_bar
     from tiltmeter.report import write_report
     from tiltmeter.stimuli import load_network_study

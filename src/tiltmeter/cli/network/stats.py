@@ -39,7 +39,7 @@ def command(  # noqa: PLR0913 - one argument an option
 
     import polars as pl
 
-    from tiltmeter.cli.network import open_networks
+    from tiltmeter.cli.network.options import open_networks
     from tiltmeter.errors import InputError
     from tiltmeter.networks.priming import check_priming
     from tiltmeter.networks.structure import describe, overlap
