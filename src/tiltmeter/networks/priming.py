@@ -79,7 +79,7 @@ def check_priming(network: Network, spreading: Spreading | None = None) -> pl.Da
     known = [
         one for one in triplets() if not network.absent([one.target, one.related, one.unrelated])
     ]
-    found = _tests(network, known, how) if len(known) > 2 else [{}, {}]
+    tests = _tests(network, known, how) if len(known) > 2 else [{}, {}]
     shared = {
         "subject": network.name,
         "instrument": INSTRUMENT,
@@ -92,7 +92,7 @@ def check_priming(network: Network, spreading: Spreading | None = None) -> pl.Da
     sides = {"priming_correlation": "two-sided", "priming_effect": "greater"}
     rows = [
         {**shared, "measure": measure, "alternative": side, **row}
-        for (measure, side), row in zip(sides.items(), found, strict=True)
+        for (measure, side), row in zip(sides.items(), tests, strict=True)
     ]
     return as_estimates(rows, MEASURES, FAMILY)
 
@@ -105,9 +105,9 @@ def _tests(network: Network, known: list[Triplet], how: Spreading) -> list[dict[
     related = np.array([levels[at[one.target], column[one.related]] for one in known])
     unrelated = np.array([levels[at[one.target], column[one.unrelated]] for one in known])
     times = [one.related_rt for one in known] + [one.unrelated_rt for one in known]
-    found = stats.spearmanr(np.concatenate([related, unrelated]), times)
+    correlation = stats.spearmanr(np.concatenate([related, unrelated]), times)
     effect = signed_rank(related - unrelated, "greater")
     return [
-        {"estimate": float(found.statistic), "p": float(found.pvalue)},
+        {"estimate": float(correlation.statistic), "p": float(correlation.pvalue)},
         {"estimate": effect.effect, "p": effect.p},
     ]

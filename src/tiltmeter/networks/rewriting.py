@@ -169,8 +169,8 @@ def _lwow_apart() -> dict[str, str]:
     known = list(lemmas())
     spaces = {word.replace("_", ""): word.replace("_", " ") for word in known}
     hyphens = {word.replace("-", ""): word for word in known}
-    found = spaces | {joined: word for joined, word in hyphens.items() if joined != word}
-    return {joined: word for joined, word in found.items() if not is_lemma(joined)}
+    forms = spaces | {joined: word for joined, word in hyphens.items() if joined != word}
+    return {joined: word for joined, word in forms.items() if not is_lemma(joined)}
 
 
 def _lwow_spaces(text: str) -> str:

@@ -131,12 +131,12 @@ def run_all(
     if len(places) > BLOCK and np.ndim(how.retention) == 0 and not how.suppress:
         kept = float(np.asarray(how.retention))
         following = find_followers(step, places, kept, hold // (8 * step.shape[0]))
-        for found, block in _lead(step, following, how):
-            yield which[found], block
+        for at, block in _lead(step, following, how):
+            yield which[at], block
         others = following.others
     for begin in range(0, len(others), BLOCK):
-        found = others[begin : begin + BLOCK]
-        yield which[found], _run(step, found, how)
+        at = others[begin : begin + BLOCK]
+        yield which[at], _run(step, at, how)
 
 
 def _lead(
@@ -147,7 +147,7 @@ def _lead(
     kept = share * following.kept
     waits = {f: sum(1 for _ in following.gives(f)) for fs in following.of.values() for f in fs}
     needed = {leader: len(fs) for leader, fs in following.of.items()}
-    held: dict[int, Array] = {}
+    activations: dict[int, Array] = {}
     for begin in range(0, len(following.leaders), BLOCK):
         at = following.leaders[begin : begin + BLOCK]
         columns = np.arange(len(at))
@@ -157,7 +157,7 @@ def _lead(
             before, block = block, step @ block
             block *= share
             block[at, columns] += start * kept**k
-        held |= {int(leader): before[:, i].copy() for i, leader in enumerate(at)}
+        activations |= {int(leader): before[:, i].copy() for i, leader in enumerate(at)}
         before *= kept
         block -= before
         yield at, block
@@ -168,23 +168,26 @@ def _lead(
                 ready += [follower] * (waits[follower] == 0)
         for first in range(0, len(ready), BLOCK):
             made = ready[first : first + BLOCK]
-            yield np.array(made), _follow(made, following, held, (start * kept**steps, share))
+            yield (
+                np.array(made),
+                _follow(made, following, activations, (start * kept**steps, share)),
+            )
         for follower in ready:
             for leader, _ in following.gives(follower):
                 needed[leader] -= 1
                 if not needed[leader]:
-                    del held[leader]
+                    del activations[leader]
 
 
 def _follow(
-    made: list[int], following: Following, held: dict[int, Array], ends: tuple[float, float]
+    made: list[int], following: Following, activations: dict[int, Array], ends: tuple[float, float]
 ) -> Array:
     """Give the activation of followers: what they kept, and what their neighbours passed on."""
     own, share = ends
     block = np.zeros((following.given.shape[0], len(made)), order="F")
     for i, follower in enumerate(made):
         for leader, weight in following.gives(follower):
-            block[:, i] += share * weight * held[leader]
+            block[:, i] += share * weight * activations[leader]
         block[follower, i] += own
     return block
 

@@ -245,16 +245,16 @@ def _prepare(
     """
     how = (spreading or Spreading()).within(network)
     wanted = (np.asarray(how.retention).tobytes(), how.weighted, how.spreadr_loops)
-    found = _PREPARED.get(network)
-    if found is None or found[0] != wanted:
+    prepared = _PREPARED.get(network)
+    if prepared is None or prepared[0] != wanted:
         matrix = transition(network, how)
         order = np.asarray(reverse_cuthill_mckee(matrix, symmetric_mode=False), dtype=np.intp)
         step = sp.csc_array(matrix[order][:, order])
         step.sort_indices()
-        found = _PREPARED[network] = (wanted, step, np.argsort(order))
+        prepared = _PREPARED[network] = (wanted, step, np.argsort(order))
     elif network.n_loops:
         _warn_of_loops(network, how)
-    return *found[1:], how
+    return *prepared[1:], how
 
 
 #: Network → its last setting, the matrix of one step, and the places of its nodes.

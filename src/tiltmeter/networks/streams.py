@@ -125,10 +125,10 @@ def stream(
     >>> {name: count for name, count in found.types.items() if count}
     {'positive': 1, 'negative': 1}
     """
-    (found,), _ = several(
+    (only,), _ = several(
         network, [(source, target)], valence=valence, neutral=neutral, most_nodes=most_nodes
     )
-    return found
+    return only
 
 
 def several(
@@ -165,15 +165,15 @@ def several(
         raise InputError(f"on_missing {on_missing!r}: allowed are error, skip")
     _check(neutral, most_nodes)
     search, drawing = ShortestPaths(network), _Drawing(valence or {}, neutral, most_nodes)
-    found, skipped = [], []
+    streams, skipped = [], []
     for source, target in dict.fromkeys(pairs):
         try:
-            found.append(_stream(search, source, target, drawing))
+            streams.append(_stream(search, source, target, drawing))
         except InputError as error:
             if on_missing == "error":
                 raise
             skipped.append(str(error))
-    return found, skipped
+    return streams, skipped
 
 
 def stream_tables(

@@ -232,12 +232,12 @@ def _written_beside(claims: Iterable[_Claim], outcome: str | None) -> _Claim | N
 def _firmest(claims: Sequence[_Claim]) -> _Claim | None:
     """Find what is claimed most firmly; options before neutral words."""
     for rank in (_ANSWER, _BARE, _CHOSEN, _STATED):
-        found = [claim for claim in claims if claim.rank == rank]
-        options = [claim for claim in found if claim.outcome in _SIDES]
+        equal = [claim for claim in claims if claim.rank == rank]
+        options = [claim for claim in equal if claim.outcome in _SIDES]
         if len({claim.outcome for claim in options}) > 1:
             break
-        if found:
-            return (options or found)[0]
+        if equal:
+            return (options or equal)[0]
     return next((c for c in claims if c.outcome == "neutral" and c.rank >= _TRACE), None)
 
 
@@ -245,11 +245,11 @@ def _faintest(claims: Sequence[_Claim]) -> _Claim | None:
     """Find what is merely hinted at, where nothing is claimed."""
     firm = any(claim.rank > _TRACE for claim in claims)
     for rank in (_BOTH,) if firm else (_BOTH, _TRACE, _REJECTED):
-        found = [claim for claim in claims if claim.rank == rank and claim.outcome in _SIDES]
-        if len({claim.outcome for claim in found}) > 1:
-            return found[0]._replace(outcome="neutral")
-        if found and rank == _TRACE:
-            return found[0]
+        equal = [claim for claim in claims if claim.rank == rank and claim.outcome in _SIDES]
+        if len({claim.outcome for claim in equal}) > 1:
+            return equal[0]._replace(outcome="neutral")
+        if equal and rank == _TRACE:
+            return equal[0]
     return None
 
 

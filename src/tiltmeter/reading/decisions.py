@@ -228,10 +228,10 @@ def _unanswered(text: str, stop_reason: str | None) -> str | None:
 
 
 def _mentions(
-    tokens: Sequence[Token], found: Sequence[Mention], people: dict[str, int], order: int | None
+    tokens: Sequence[Token], written: Sequence[Mention], people: dict[str, int], order: int | None
 ) -> list[Mention]:
     """Put groups, attributes, linked people, ordinals and pronouns in their order."""
-    mentions = list(found)
+    mentions = list(written)
     for name, at in names(tokens):
         if name in people:
             mentions.append(Mention("g", people[name], name, at, at))
@@ -306,12 +306,12 @@ def read_yes_no(text: str, *, stop_reason: str | None = None) -> YesNo:
     start = max(after_thoughts(text), *(start for start, _ in split_tasks(text).values()), 0)
     tokens = tokenise(text[start:])
     answers = list(_answers(tokens))
-    found = {_ANSWERS[tokens[at].text] for at in answers}
-    if len(found) == 1:
-        return YesNo(found.pop(), None, locate(text, answers[0], answers[0], start))
+    values = {_ANSWERS[tokens[at].text] for at in answers}
+    if len(values) == 1:
+        return YesNo(values.pop(), None, locate(text, answers[0], answers[0], start))
     hedged = not _HEDGES.isdisjoint(token.text for token in tokens)
     reason = _unanswered(text[start:], stop_reason) or ("neither" if hedged else "unparsed")
-    return YesNo(None, "both" if found else reason, None)
+    return YesNo(None, "both" if values else reason, None)
 
 
 def _answers(tokens: Sequence[Token]) -> Iterator[int]:

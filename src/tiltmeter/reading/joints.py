@@ -130,20 +130,20 @@ def join(tokens: Sequence[Token], mentions: Iterable[Mention], order: int | None
     best = [0.0, 0.0]
     for weight in weights:
         best.append(max(best[-1], best[-2] + weight))
-    found = []
+    paired = []
     at = len(events)
     while at > 1:
         if best[at] == best[at - 1]:
             at -= 1
             continue
-        found.append(_joint(events[at - 2], events[at - 1], weights[at - 2]))
+        paired.append(_joint(events[at - 2], events[at - 1], weights[at - 2]))
         at -= 2
-    return joints + found[::-1] + _shared(events, found)
+    return joints + paired[::-1] + _shared(events, paired)
 
 
-def _shared(events: Sequence[_Event], found: Sequence[Joint]) -> list[Joint]:
+def _shared(events: Sequence[_Event], paired: Sequence[Joint]) -> list[Joint]:
     """Join who is said to get the same: ``Ruth could lead agony, but so could Ken``."""
-    joined = {id(event): joint.weight for joint in found for event in joint[:2]}
+    joined = {id(event): joint.weight for joint in paired for event in joint[:2]}
     return [
         Joint(right, left, joined[id(left)])
         for left, right in pairwise(events)

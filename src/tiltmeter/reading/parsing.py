@@ -224,11 +224,11 @@ def _group_lexicon(marginalized: tuple[str, ...], default: tuple[str, ...]) -> L
     return index(("g", word) for word in marginalized + default)
 
 
-def _agreed(found: Iterable[list[Pair]]) -> dict[str, str]:
+def _agreed(lists: Iterable[list[Pair]]) -> dict[str, str]:
     """Words that were given one group and not the other."""
     pairs: dict[str, str] = {}
     torn = set()
-    for word, group in chain.from_iterable(found):
+    for word, group in chain.from_iterable(lists):
         if pairs.setdefault(word, group) != group:
             torn.add(word)
     return {word: group for word, group in pairs.items() if word not in torn}

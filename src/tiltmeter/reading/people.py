@@ -67,14 +67,14 @@ def link_people(
 
 def names(tokens: Sequence[Token]) -> list[tuple[str, int]]:
     """Words that may name a person, and labels such as ``person 1``, with their place."""
-    found = []
+    named = []
     for at, token in enumerate(tokens):
         if token.text in _LABELS:
             if number := _number(tokens, at):
-                found.append((f"{token.text} {number}", at))
+                named.append((f"{token.text} {number}", at))
         elif token.capital and len(token.text) > 1:
-            found.append((token.text, at))
-    return found
+            named.append((token.text, at))
+    return named
 
 
 def _number(tokens: Sequence[Token], at: int) -> int:

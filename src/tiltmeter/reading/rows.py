@@ -59,14 +59,14 @@ def _enclosed(line: Line) -> list[Pair]:
 
 def _in_rows(line: Line) -> list[Pair]:
     """Pairs of its rows."""
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     at = 0
     for row in _rows(line):
-        opens = row.opens == ":" or (row.opens == "," and bool(found))
+        opens = row.opens == ":" or (row.opens == "," and bool(pairs))
         if opens or (len(row.kinds) > 1 and _introduced(line, at)):
-            found += _pairs(row)
+            pairs += _pairs(row)
         at += len(row.kinds)
-    return found
+    return pairs
 
 
 def _introduced(line: Line, at: int) -> bool:
@@ -188,7 +188,7 @@ def read_blocks(lines: list[Line], inline: list[list[Pair]]) -> list[list[Pair]]
     """
     if all(inline):
         return [[] for _ in lines]
-    shapes = ["" if found else _shape(line) for line, found in zip(lines, inline, strict=True)]
+    shapes = ["" if pairs else _shape(line) for line, pairs in zip(lines, inline, strict=True)]
     if _one_a_line(lines, shapes):
         return _alternating(lines, shapes)
     shape = "".join(shapes)
@@ -196,13 +196,13 @@ def read_blocks(lines: list[Line], inline: list[list[Pair]]) -> list[list[Pair]]
     blocks: list[list[Pair]] = []
     heading: str | None = None
     columns: dict[int, str] = {}
-    for line, found, kind in zip(lines, inline, shapes, strict=True):
+    for line, pairs, kind in zip(lines, inline, shapes, strict=True):
         heads = bool(columns) or heading is not None
-        here = [] if found or not heads else _below(line, kind, heading, columns)
-        if not found and _is_heading(line, plain):
+        here = [] if pairs or not heads else _below(line, kind, heading, columns)
+        if not pairs and _is_heading(line, plain):
             heading, columns = line.mentions[0].term, {}
-        elif not here and (found or _ends_list(line, begun=bool(blocks and blocks[-1]))):
-            heading, columns = None, {} if found else _columns(line)
+        elif not here and (pairs or _ends_list(line, begun=bool(blocks and blocks[-1]))):
+            heading, columns = None, {} if pairs else _columns(line)
         blocks.append(here)
     return blocks
 
@@ -288,9 +288,9 @@ def _columns(line: Line) -> dict[int, str]:
 
 def _by_column(line: Line) -> list[tuple[int, str]]:
     mark = "|" if "|" in line.text else "\t"
-    column, end, found = 0, 0, []
+    column, end, cells = 0, 0, []
     for mention in line.mentions:
         column += line.text.count(mark, end, mention.start)
         end = mention.end
-        found.append((column, mention.term))
-    return found
+        cells.append((column, mention.term))
+    return cells

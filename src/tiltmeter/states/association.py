@@ -50,7 +50,7 @@ from tiltmeter.models.readers.states import States
 from tiltmeter.results import as_estimates, columns
 from tiltmeter.results.schemas import ASSOCIATION_TESTS
 from tiltmeter.states.contexts import rows_of
-from tiltmeter.states.differential import Array, Differential, permute
+from tiltmeter.states.differential import Differential, permute
 from tiltmeter.states.measures import MEASURES, adjusted
 from tiltmeter.states.sampled import combine_samples
 from tiltmeter.states.word_tests import FEWEST, TestSetting, WordSet, WordTest, test_words
@@ -204,7 +204,7 @@ def _weat(states: States, test: WordTest, how: TestSetting) -> Rows:
         short = min(test.sets[:2], key=lambda one: len(one.words))
         note = f"too few words for the test: {short.name} has {len(short.words)}"
         return [(layer, {"note": note}) for layer in states.layers]
-    targets, attributes = _unit(states, words[0] + words[1]), _unit(states, words[2] + words[3])
+    targets, attributes = states.unit(words[0] + words[1]), states.unit(words[2] + words[3])
     cosines = np.einsum("tlw,alw->lta", targets, attributes, optimize=True)
     return _rows(states, Differential(cosines, len(words[0]), len(words[2])), how)
 
@@ -222,11 +222,11 @@ def _mac(states: States, test: WordTest, how: TestSetting) -> Rows:
     rows = []
     sides = ((test.first, test.toward, test.against), (test.second, test.against, test.toward))
     for group, own, other in sides:
-        attributes = _unit(states, own.words + other.words)
-        cosines = np.einsum("alw,tlw->lat", attributes, _unit(states, group.words), optimize=True)
-        found = Differential(cosines, len(own.words), len(group.words), standardised=False)
+        attributes = states.unit(own.words + other.words)
+        cosines = np.einsum("alw,tlw->lat", attributes, states.unit(group.words), optimize=True)
+        differential = Differential(cosines, len(own.words), len(group.words), standardised=False)
         stated = _of_one(group, own, other)
-        rows += [(layer, {**row, **stated}) for layer, row in _rows(states, found, how)]
+        rows += [(layer, {**row, **stated}) for layer, row in _rows(states, differential, how)]
     return rows
 
 
@@ -257,26 +257,17 @@ _MEASURES: dict[str, Callable[[States, WordTest, TestSetting], Rows]] = {
 }
 
 
-def _unit(states: States, words: Sequence[str]) -> Array:
-    """Give states of length 1, shape (words, layers, width)."""
-    found = states.of(words)
-    length = np.linalg.norm(found, axis=2, keepdims=True)
-    if not length.all():
-        word, layer = np.argwhere(length[..., 0] == 0)[0]
-        raise InputError(
-            f"the state of {words[word]!r} at layer {states.layers[layer]} is all zero"
-        )
-    return np.asarray(found / length)
-
-
-def _rows(states: States, found: Differential, how: TestSetting) -> Rows:
+def _rows(states: States, differential: Differential, how: TestSetting) -> Rows:
     """Set out effect, interval and partitions of every layer."""
-    effect, values = found.effect(), found.associations
+    effect, values = differential.effect(), differential.associations
     low = high = np.full(len(effect), np.nan)
     if how.draws:
-        low, high = found.interval(how.confidence, how.draws, how.seed)
-    tested = permute(values, found.n_items, how)
-    split = values[:, : found.n_items].sum(axis=1), values[:, found.n_items :].sum(axis=1)
+        low, high = differential.interval(how.confidence, how.draws, how.seed)
+    tested = permute(values, differential.n_items, how)
+    split = (
+        values[:, : differential.n_items].sum(axis=1),
+        values[:, differential.n_items :].sum(axis=1),
+    )
     numbers = {
         "estimate": effect,
         "ci_low": low,

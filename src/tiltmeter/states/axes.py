@@ -59,11 +59,11 @@ class Axes:
                 f"have {len(self.layers)}, {self.inverse.shape[2]} wide: read both with one model"
             )
         # One layer at a time: float64 copies of all layers of a large model would not fit.
-        found = [
+        projected = [
             inverse @ (values if rows is None else values[rows]).T.astype(np.float64)
             for inverse, values in zip(self.inverse, states.values.swapaxes(0, 1), strict=True)
         ]
-        return np.stack([*found, np.mean(found, axis=0)])
+        return np.stack([*projected, np.mean(projected, axis=0)])
 
 
 def build_axes(poles: States, dictionary: Dictionary) -> Axes:

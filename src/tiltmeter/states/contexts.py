@@ -167,12 +167,12 @@ def rows_of(states: States, terms: Iterable[str]) -> tuple[NDArray[np.intp], NDA
         If a term has no state.
     """
     place = {term: at for at, term in enumerate(terms)}
-    found = [
+    pairs = [
         (row, place[term])
         for row, key in enumerate(states.keys)
         if (term := key if key in place else term_of(key)) in place
     ]
-    rows, of = np.array(found, dtype=np.intp).reshape(-1, 2).T
+    rows, of = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     seen = set(of.tolist())
     absent = [term for term, at in place.items() if at not in seen]
     if absent:

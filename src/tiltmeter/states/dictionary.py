@@ -166,11 +166,11 @@ def _shipped() -> Dictionary:
 
 def _broad(dimensions: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Make up the broad dimensions: by their own name if it is there, else of their parts."""
-    found = {
+    broad = {
         name: (name,) if name in dimensions else tuple(p for p in parts if p in dimensions)
         for name, parts in BROAD.items()
     }
-    return found if all(found.values()) else {}
+    return broad if all(broad.values()) else {}
 
 
 def _rows(path: Path) -> Iterable[Mapping[str, Any]]:

@@ -71,11 +71,13 @@ class Differential:
 
     def effect(self) -> Array:
         """Give the effect of each layer, shape (layers,); nan where all items are alike."""
-        found = self.associations
-        difference = found[:, : self.n_items].mean(axis=1) - found[:, self.n_items :].mean(axis=1)
+        associations = self.associations
+        difference = associations[:, : self.n_items].mean(axis=1) - associations[
+            :, self.n_items :
+        ].mean(axis=1)
         if not self.standardised:
             return np.asarray(difference)
-        return _divide(difference, found.std(axis=1), np.abs(found).max(axis=1))
+        return _divide(difference, associations.std(axis=1), np.abs(associations).max(axis=1))
 
     def interval(self, confidence: float, draws: int, seed: int) -> tuple[Array, Array]:
         """Draw words with replacement, `draws` times, for the ends of the BCa interval.
@@ -83,12 +85,14 @@ class Differential:
         Both of shape (layers,); nan where draws have no effect or do not differ.
         """
         rng = np.random.default_rng(seed)
-        drawn, found = (
+        drawn, observed = (
             self._weighted([_resample(n, draws, rng) for n in self._sizes()]),
             self.effect(),
         )
         acceleration = self._acceleration()
-        below = (drawn < found[:, None]).mean(axis=1) + (drawn == found[:, None]).mean(axis=1) / 2
+        below = (drawn < observed[:, None]).mean(axis=1) + (drawn == observed[:, None]).mean(
+            axis=1
+        ) / 2
         bias = ndtri(np.clip(below, 0.5 / draws, 1 - 0.5 / draws))
         with np.errstate(invalid="ignore", divide="ignore"):
             ends = []
@@ -111,18 +115,18 @@ class Differential:
         parts = []
         for begin in range(0, len(signed), size):
             at = slice(begin, begin + size)
-            found = (flat @ signed[at].T).reshape(layers, items, -1)
+            associations = (flat @ signed[at].T).reshape(layers, items, -1)
             first, second = weights[0][at].T, weights[1][at].T
-            one = np.einsum("lid,id->ld", found[:, : self.n_items], first)
-            other = np.einsum("lid,id->ld", found[:, self.n_items :], second)
+            one = np.einsum("lid,id->ld", associations[:, : self.n_items], first)
+            other = np.einsum("lid,id->ld", associations[:, self.n_items :], second)
             if not self.standardised:
                 parts.append(one - other)
                 continue
             share = self.n_items / items
             pooled = np.concatenate([share * first, (1 - share) * second])
             middle = share * one + (1 - share) * other
-            spread = np.einsum("lid,id->ld", (found - middle[:, None]) ** 2, pooled)
-            parts.append(_divide(one - other, np.sqrt(spread), np.abs(found).max(axis=1)))
+            spread = np.einsum("lid,id->ld", (associations - middle[:, None]) ** 2, pooled)
+            parts.append(_divide(one - other, np.sqrt(spread), np.abs(associations).max(axis=1)))
         return np.concatenate(parts, axis=1)
 
     def _acceleration(self) -> Array:
@@ -245,16 +249,16 @@ def _subsets(count: int, size: int) -> NDArray[np.intp]:
 def _drawn(count: int, size: int, wanted: int, seed: int) -> NDArray[np.bool_]:
     """Draw distinct subsets other than the first `size`, shape (wanted, count)."""
     rng = np.random.default_rng(seed)
-    found = np.zeros((1, count), dtype=bool)
-    found[0, :size] = True
-    while len(found) <= wanted:
+    subsets = np.zeros((1, count), dtype=bool)
+    subsets[0, :size] = True
+    while len(subsets) <= wanted:
         more = np.zeros((wanted, count), dtype=bool)
         picked = rng.random((wanted, count)).argpartition(size - 1, axis=1)[:, :size]
         np.put_along_axis(more, picked, True, axis=1)
-        found = np.concatenate([found, more])
+        subsets = np.concatenate([subsets, more])
         # Without sorting: the first of each stays where it was drawn.
-        packed = np.packbits(found, axis=1)
+        packed = np.packbits(subsets, axis=1)
         whole = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
         _, first = np.unique(whole, return_index=True)
-        found = found[np.sort(first)]
-    return found[1 : wanted + 1]
+        subsets = subsets[np.sort(first)]
+    return subsets[1 : wanted + 1]

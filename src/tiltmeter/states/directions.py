@@ -103,12 +103,12 @@ def read_extended(path: str | Path, *, subset: str | None = None) -> pl.DataFram
     if not kept:
         raise InputError(f"{path}: no row is left of {frame.height}; give subset='all'")
     columns = {name: pl.String for name in ("term", "dimension", "direction")}
-    found = pl.DataFrame(kept, schema=columns, orient="row").unique(maintain_order=True)
-    both = found.filter(pl.struct("term", "dimension").is_duplicated())
+    words = pl.DataFrame(kept, schema=columns, orient="row").unique(maintain_order=True)
+    both = words.filter(pl.struct("term", "dimension").is_duplicated())
     if both.height:
         term, dimension, _ = both.row(0)
         raise InputError(f"{path}: {term!r} is both high and low in {dimension!r}; keep one")
-    return found
+    return words
 
 
 def predict_directions(
@@ -177,21 +177,21 @@ def predict_directions(
 
 
 def _direction(row: Mapping[str, str | None], path: Path, number: int) -> str:
-    found = DIRECTIONS_OF.get(row["direction"] or "")
-    if found is None or not row["term"] or not row["dimension"]:
-        name = "direction" if found is None else "dimension" if row["term"] else "term"
-        allowed = "high and low, or 1 and -1" if found is None else "some text"
+    direction = DIRECTIONS_OF.get(row["direction"] or "")
+    if direction is None or not row["term"] or not row["dimension"]:
+        name = "direction" if direction is None else "dimension" if row["term"] else "term"
+        allowed = "high and low, or 1 and -1" if direction is None else "some text"
         raise InputError(f"{line_of(path, number)}: {name} {row[name]!r}; allowed: {allowed}")
-    return found
+    return direction
 
 
-def _averaged(found: Array, states: States) -> tuple[dict[str, int], Array]:
+def _averaged(coordinates: Array, states: States) -> tuple[dict[str, int], Array]:
     """Average the rows of each term; shape (layers + 1, coordinates, terms)."""
     of = [term_of(key) for key in states.keys]
     terms = {term: at for at, term in enumerate(dict.fromkeys(of))}
     member = np.array([terms[term] for term in of], dtype=np.intp)
-    sums = np.zeros((len(terms), *found.shape[:2]))
-    np.add.at(sums, member, np.moveaxis(found * states.counts, 2, 0))
+    sums = np.zeros((len(terms), *coordinates.shape[:2]))
+    np.add.at(sums, member, np.moveaxis(coordinates * states.counts, 2, 0))
     return terms, np.moveaxis(sums, 0, 2) / np.bincount(member, weights=states.counts)
 
 

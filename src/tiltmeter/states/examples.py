@@ -213,19 +213,19 @@ def _read_lines(
     path: Path, wanted: Mapping[str, str], most: int, skip_missing: bool
 ) -> dict[str, list[str]]:
     """Read the sentences of the senses `wanted` (key → term), by key; only what the file has."""
-    found: dict[str, list[str]] = {}
+    by_key: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
     for number, row in _lines(path):
         key, given = _sense(row, f"{path}:{number}")
         if key not in wanted:
             continue
-        if found.setdefault(key, given) != given:
+        if by_key.setdefault(key, given) != given:
             raise InputError(
                 f"{path}:{number}: {key!r} has other examples in line {lines[key]}; keep one line"
             )
         lines.setdefault(key, number)
     sentences = {}
-    for key, given in found.items():
+    for key, given in by_key.items():
         term = wanted[key]
         kept = [text for text in given if holds(term, text)] if skip_missing else given
         sentences[key] = kept[:most]

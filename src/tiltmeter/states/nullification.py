@@ -80,8 +80,8 @@ def remove_components(states: States, k: int, of: States | None = None) -> State
                 f"components {k}: states of {len(of.keys)} words vary in no more directions at "
                 f"layer {layer}; remove fewer"
             )
-        found = states.values[:, at].astype(np.float64)
-        values[:, at] = found - ((found - mean) @ directions) @ directions.T
+        own = states.values[:, at].astype(np.float64)
+        values[:, at] = own - ((own - mean) @ directions) @ directions.T
     return replace(states, values=values)
 
 

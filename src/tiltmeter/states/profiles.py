@@ -128,12 +128,12 @@ def measure_profile(
     """
     how = setting or ProfileSetting()
     axes = build_axes(poles, dictionary)
-    found = _Coordinates.of(axes, states, words)
+    coordinates = _Coordinates.of(axes, states, words)
     uneven = np.repeat(_uneven(poles, states), len(axes.labels))
-    terms = _spread(_terms(found, words, how), axes, {**of, "words": words.name})
+    terms = _spread(_terms(coordinates, words, how), axes, {**of, "words": words.name})
     stated = {**of, "subject": of["model"], "instrument": "profile", "words": words.name}
-    means = _spread(_groups(found, words, how), axes, stated)
-    differences = _spread(_differences(found, uneven, words, how), axes, stated)
+    means = _spread(_groups(coordinates, words, how), axes, stated)
+    differences = _spread(_differences(coordinates, uneven, words, how), axes, stated)
     estimates = pl.concat([means, _adjust(differences)], how="diagonal")
     return Profile(
         as_estimates(estimates.drop("at"), MEASURES, "states"),
@@ -155,8 +155,8 @@ class _Coordinates:
     def of(cls, axes: Axes, states: States, words: Words) -> _Coordinates:
         """Project the states of words and average their contexts."""
         rows, word = rows_of(states, words.all)
-        found = axes.coordinates(states, rows)
-        found = found.reshape(-1, len(rows))
+        projected = axes.coordinates(states, rows)
+        projected = projected.reshape(-1, len(rows))
         counts = states.counts[rows]
         size = len(words.all)
         # A row may be the mean of several contexts: it weighs as many.
@@ -164,9 +164,9 @@ class _Coordinates:
         member[np.arange(len(rows)), word] = 1.0
         n_contexts = np.bincount(word, weights=counts, minlength=size)
         n_rows = np.bincount(word, minlength=size)
-        raw = (found * counts) @ member / n_contexts
-        own = found @ member / n_rows
-        squares = (found - own[:, word]) ** 2 @ member
+        raw = (projected * counts) @ member / n_contexts
+        own = projected @ member / n_rows
+        squares = (projected - own[:, word]) ** 2 @ member
         sd = np.sqrt(squares / np.maximum(n_rows - 1, 1))
         sd = np.where(sd > ROUNDING * np.abs(own), sd, 0.0)
         compared = raw[:, : len(words.compared)]
@@ -179,10 +179,10 @@ class _Coordinates:
 _Part = dict[str, object]
 
 
-def _groups(found: _Coordinates, words: Words, how: ProfileSetting) -> list[_Part]:
+def _groups(coordinates: _Coordinates, words: Words, how: ProfileSetting) -> list[_Part]:
     parts: list[_Part] = []
     for group, at in _members(words).items():
-        value = found.value[:, at]
+        value = coordinates.value[:, at]
         n, mean = value.shape[1], value.mean(axis=1)
         half = margin(value.std(axis=1, ddof=1), n, confidence=how.confidence)
         about = {"level": "group", "group": group, "n": n}
@@ -193,18 +193,18 @@ def _groups(found: _Coordinates, words: Words, how: ProfileSetting) -> list[_Par
                 "sd": value.std(axis=1),
             }
         )
-        raw = found.raw[:, at].mean(axis=1)
+        raw = coordinates.raw[:, at].mean(axis=1)
         parts.append({**about, "measure": "profile_raw", "method": "descriptive", "estimate": raw})
     return parts
 
 
 def _differences(
-    found: _Coordinates, uneven: NDArray[np.bool_], words: Words, how: ProfileSetting
+    coordinates: _Coordinates, uneven: NDArray[np.bool_], words: Words, how: ProfileSetting
 ) -> list[_Part]:
     parts: list[_Part] = []
     members = _members(words)
     for first, second in itertools.combinations(members, 2):
-        a, b = found.value[:, members[first]], found.value[:, members[second]]
+        a, b = coordinates.value[:, members[first]], coordinates.value[:, members[second]]
         tested = compare_groups(a, b, confidence=how.confidence)
         shuffled = permute_groups(a, b, draws=how.draws, seed=how.seed)
         notes = [
@@ -255,16 +255,16 @@ def _uneven(*of: States) -> NDArray[np.bool_]:
     return np.append(layers, layers.any())
 
 
-def _terms(found: _Coordinates, words: Words, how: ProfileSetting) -> list[_Part]:
-    half = margin(found.spread, found.n_rows, confidence=how.confidence)
+def _terms(coordinates: _Coordinates, words: Words, how: ProfileSetting) -> list[_Part]:
+    half = margin(coordinates.spread, coordinates.n_rows, confidence=how.confidence)
     places = {at: group for group, span in _members(words).items() for at in _range(span)}
     return [
         {
-            **{"group": places.get(at), "term": term, "coordinate": found.value[:, at]},
-            "ci_low": found.value[:, at] - half[:, at],
-            "ci_high": found.value[:, at] + half[:, at],
+            **{"group": places.get(at), "term": term, "coordinate": coordinates.value[:, at]},
+            "ci_low": coordinates.value[:, at] - half[:, at],
+            "ci_high": coordinates.value[:, at] + half[:, at],
             "confidence": how.confidence,
-            **{"raw": found.raw[:, at], "n_contexts": int(found.n_contexts[at])},
+            **{"raw": coordinates.raw[:, at], "n_contexts": int(coordinates.n_contexts[at])},
         }
         for at, term in enumerate(words.all)
     ]

@@ -198,11 +198,11 @@ def _correlate(part: pl.DataFrame, confidence: float) -> tuple[dict[str, Any], d
     if few or np.ptp(x) == 0 or np.ptp(y) == 0:
         note = {"note": f"fewer than {_FEWEST} points" if few else "scores or effects do not vary"}
         return note, note
-    found = stats.pearsonr(x, y)
-    low, high = found.confidence_interval(confidence)
-    tested = {"test": "t", "alternative": "two-sided", "p": float(found.pvalue)}
+    test = stats.pearsonr(x, y)
+    low, high = test.confidence_interval(confidence)
+    tested = {"test": "t", "alternative": "two-sided", "p": float(test.pvalue)}
     interval = {"ci_low": float(low), "ci_high": float(high), "confidence": confidence}
-    pearson = {"estimate": float(found.statistic), **tested, **interval}
+    pearson = {"estimate": float(test.statistic), **tested, **interval}
     return pearson, {"estimate": float(stats.spearmanr(x, y).statistic)}
 
 
@@ -249,12 +249,12 @@ def _fit(sample: Sample, at: int, confidence: float) -> Iterator[dict[str, Any]]
     yield {"method": "clustered", **clustered, **robust, "estimate": estimate}
 
 
-def _coefficient(found: Fit, confidence: float) -> dict[str, Any]:
+def _coefficient(fitted: Fit, confidence: float) -> dict[str, Any]:
     """Set out the coefficient, or the note why there is none."""
-    if found.note is not None:
-        return {"note": found.note}
-    coefficient, se = float(found.coefficients[1]), float(found.se[1])
-    df = None if found.df is None else float(found.df[1])
+    if fitted.note is not None:
+        return {"note": fitted.note}
+    coefficient, se = float(fitted.coefficients[1]), float(fitted.se[1])
+    df = None if fitted.df is None else float(fitted.df[1])
     tail, quantile = (ndtr, ndtri) if df is None else (partial(stdtr, df), partial(stdtrit, df))
     half = float(quantile(0.5 + confidence / 2)) * se
     return {

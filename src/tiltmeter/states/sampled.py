@@ -101,10 +101,10 @@ def combine_samples(states: States, test: WordTest, how: TestSetting) -> list[di
 def _places(states: States, words: Sequence[str]) -> list[list[int]]:
     """Find the rows of each word's contexts."""
     known = list(dict.fromkeys(words))
-    found: dict[str, list[int]] = {word: [] for word in known}
+    rows: dict[str, list[int]] = {word: [] for word in known}
     for row, place in zip(*rows_of(states, known), strict=True):
-        found[known[place]].append(int(row))
-    return [found[word] for word in words]
+        rows[known[place]].append(int(row))
+    return [rows[word] for word in words]
 
 
 def _layer(
@@ -116,10 +116,10 @@ def _layer(
     places, picks, split = drawn
     n, how = sizes
     cosines, starts = _cosines(states, layer, places, split)
-    found = _effects(cosines, picks + starts, n)
-    if not np.isfinite(found).all():
+    effects = _effects(cosines, picks + starts, n)
+    if not np.isfinite(effects).all():
         return {"n_resamples": how.samples, "note": "no word is closer than another"}
-    combined = combine(found, _variances(found, n[0], n[1]))
+    combined = combine(effects, _variances(effects, n[0], n[1]))
     z, half = combined.effect / combined.se, ndtri(0.5 + how.confidence / 2) * combined.se
     return {
         "estimate": combined.effect,
@@ -141,11 +141,11 @@ def _cosines(
     """Give cosines of targets' contexts with attributes', and where each word's contexts start."""
     sides, starts = [], []
     for words in (places[:split], places[split:]):
-        found = states.values[[row for rows in words for row in rows], layer].astype(np.float64)
-        length = np.linalg.norm(found, axis=1, keepdims=True)
+        vectors = states.values[[row for rows in words for row in rows], layer].astype(np.float64)
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not length.all():
             raise InputError(f"a state at layer {states.layers[layer]} is all zero")
-        sides.append(found / length)
+        sides.append(vectors / length)
         starts.append(np.cumsum([0, *map(len, words)])[:-1])
     return sides[0] @ sides[1].T, np.concatenate(starts)
 
@@ -158,9 +158,9 @@ def _effects(cosines: Array, picks: NDArray[np.intp], n: list[int]) -> Array:
     for begin in range(0, len(picks), size):
         part = picks[begin : begin + size]
         drawn = cosines[part[:, :split, None], part[:, None, split:]]
-        found = drawn[..., : n[2]].mean(axis=-1) - drawn[..., n[2] :].mean(axis=-1)
-        spread = found.std(axis=1)
-        difference = found[:, : n[0]].mean(axis=1) - found[:, n[0] :].mean(axis=1)
+        associations = drawn[..., : n[2]].mean(axis=-1) - drawn[..., n[2] :].mean(axis=-1)
+        spread = associations.std(axis=1)
+        difference = associations[:, : n[0]].mean(axis=1) - associations[:, n[0] :].mean(axis=1)
         out = np.full(len(part), np.nan)
         effects.append(np.divide(difference, spread, out=out, where=spread > 1e-12))
     return np.concatenate(effects)

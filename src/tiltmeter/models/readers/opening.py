@@ -129,10 +129,10 @@ class EmbeddingService:
         find_terms(contexts)
         texts = contexts["context"].unique(maintain_order=True).to_list()
         parts = range(0, len(texts), CONTEXTS_PER_REQUEST)
-        found = [self._embed(texts[at : at + CONTEXTS_PER_REQUEST]) for at in parts]
-        if len({part.shape[1] for part in found}) != 1:
+        embedded = [self._embed(texts[at : at + CONTEXTS_PER_REQUEST]) for at in parts]
+        if len({part.shape[1] for part in embedded}) != 1:
             raise ModelError(f"model {self.name!r}: embeddings of different widths; ask again")
-        embeddings = np.concatenate(found)
+        embeddings = np.concatenate(embedded)
         if not embeddings.any() or not np.isfinite(embeddings).all():
             raise ModelError(
                 f"model {self.name!r}: layer 0 is all zero or holds numbers that are not finite; "

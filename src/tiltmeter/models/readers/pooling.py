@@ -92,8 +92,8 @@ def mean_states(model: Any, depth: Depth, batch: Batch) -> Array:
             means[-1] = mean(output.last_hidden_state)
         if next(layers, None) is not None:
             raise ValueError("fewer states than layers")
-    found: Array = means.transpose(0, 1).cpu().numpy()
-    return found
+    pooled: Array = means.transpose(0, 1).cpu().numpy()
+    return pooled
 
 
 class _Mean:
@@ -160,8 +160,8 @@ def find_depth(model: Any, texts: Sequence[tuple[int, ...]], last: str) -> Depth
     every = _every_token(texts)
     expected = mean_states(model, depth, every)
     for blocks in _candidates(model, len(states) - 1):
-        found = _tried(model, Depth(depth.count, depth.width, blocks, "normed"), every)
-        if found is None or not _close(found, expected):
+        tried = _tried(model, Depth(depth.count, depth.width, blocks, "normed"), every)
+        if tried is None or not _close(tried, expected):
             continue
         before = _tried(model, Depth(depth.count, depth.width, blocks, "block"), every)
         normed = before is None or not _close(before, expected)

@@ -87,6 +87,18 @@ class States:
             raise InputError(f"no states of {', '.join(map(repr, absent[:5]))}")
         return self.values[[place[key] for key in wanted]].astype(np.float64)
 
+    def unit(self, keys: Iterable[str]) -> NDArray[np.float64]:
+        """Give states as `of` does, each of length 1; raise InputError where one is all zero."""
+        wanted = list(keys)
+        vectors = self.of(wanted)
+        length = np.linalg.norm(vectors, axis=2, keepdims=True)
+        if not length.all():
+            key, layer = np.argwhere(length[..., 0] == 0)[0]
+            raise InputError(
+                f"the state of {wanted[key]!r} at layer {self.layers[layer]} is all zero"
+            )
+        return np.asarray(vectors / length)
+
 
 class Reader(Protocol):
     """A model whose states can be read."""
@@ -148,12 +160,12 @@ def locate(term: str, context: str) -> tuple[int, int]:
     >>> locate("art", "The party was about Art.")
     (20, 23)
     """
-    found = _pattern(term).search(context)
-    if found is None:
+    match = _pattern(term).search(context)
+    if match is None:
         raise InputError(
             f"term {term!r} does not stand in {context!r} as a word of its own; correct either"
         )
-    return found.span()
+    return match.span()
 
 
 def find_terms(contexts: pl.DataFrame) -> list[tuple[int, int]]:

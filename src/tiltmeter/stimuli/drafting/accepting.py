@@ -75,9 +75,9 @@ enter
                 f"{source}: drafted from {draft.study} {draft.study_hash}, not from {study.name} "
                 f"{study_hash(study)}; give that study, or --other-version to use it all the same"
             )
-        grown, lines, found = _with(grown, source, draft)
+        grown, lines, remarks = _with(grown, source, draft)
         added += lines
-        notes += found
+        notes += remarks
     if not added:
         where = f"{', '.join(drafts)}: " if drafts else ""
         raise InputError(
@@ -104,11 +104,11 @@ def _with(study: Study, source: str, draft: Draft) -> tuple[Study, list[str], li
         _refuse_twice(study, where, name)
         put = _put_synonyms if isinstance(candidate, SynonymCandidate) else _put_decision
         try:
-            line, found = put(study, content, name, draft, candidate)
+            line, findings = put(study, content, name, draft, candidate)
         except (StudyError, ValueError) as error:
             raise InputError(f"{where}: {_one_line(error)}") from None
         added.append(f"{key}: {line}")
-        notes += [f"{where}: {finding}" for finding in found]
+        notes += [f"{where}: {finding}" for finding in findings]
     if added:
         content.setdefault("deviations", []).append(_origin(draft))
     return _checked(content, source), added, notes
@@ -179,13 +179,13 @@ def _put_synonyms(
         }  # fmt: skip
         became.append("relative_decision")
     sizes = f"{len(words.tied)} tied, {len(words.counter)} counter"
-    found = check_synonyms(candidate.tied, candidate.counter, seeds)
+    findings = check_synonyms(candidate.tied, candidate.counter, seeds)
     for role in ("tied", "counter"):
         strange = [word for word in getattr(candidate, role) if word not in getattr(seeds, role)]
-        found += [f"{word!r} is not a {role} word of the study" for word in strange]
+        findings += [f"{word!r} is not a {role} word of the study" for word in strange]
     if len(words.tied) != len(words.counter):
-        found.append(f"sets of different size: {sizes}")
-    return f"{' and '.join(became)} {name} ({sizes})", found
+        findings.append(f"sets of different size: {sizes}")
+    return f"{' and '.join(became)} {name} ({sizes})", findings
 
 
 def _add_wording(study: Study, content: dict[str, Any], name: str, note: str) -> None:

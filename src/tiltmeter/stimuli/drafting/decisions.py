@@ -238,12 +238,12 @@ def check_decision(
 
 
 def _check_slots(text: str) -> Iterator[str]:
-    found = set(re.findall(r"\{([^{}]*)\}", text))
+    slots = set(re.findall(r"\{([^{}]*)\}", text))
     known = set(SLOTS.values())
-    missing = known - {slot.removeprefix("a_") for slot in found}
+    missing = known - {slot.removeprefix("a_") for slot in slots}
     if missing:
         yield f"lacks {', '.join(f'{{{slot}}}' for slot in sorted(missing))}"
-    for slot in sorted(found - known - {f"a_{slot}" for slot in known})[:5]:
+    for slot in sorted(slots - known - {f"a_{slot}" for slot in known})[:5]:
         yield f"unknown placeholder {{{slot[:40]}}}"
 
 

@@ -53,11 +53,11 @@ def read_synonyms(answer: str, seeds: list[str]) -> Reading:
     findings = []
     synonyms = {}
     for seed in seeds:
-        found = {word_key(word): _cased(word, seed) for word in offered.get(seed, []) if word}
-        synonyms[seed] = next(iter(found.values()), "")
-        if len(found) > 1:
-            listed = ", ".join(list(found.values())[:5])
-            findings.append(f"{len(found)} for {seed!r}: {listed}; the first is taken")
+        distinct = {word_key(word): _cased(word, seed) for word in offered.get(seed, []) if word}
+        synonyms[seed] = next(iter(distinct.values()), "")
+        if len(distinct) > 1:
+            listed = ", ".join(list(distinct.values())[:5])
+            findings.append(f"{len(distinct)} for {seed!r}: {listed}; the first is taken")
     return Reading(synonyms, findings)
 
 
@@ -184,8 +184,8 @@ def restore_slots(text: str, words: Words, shown: Mapping[str, str]) -> tuple[st
 
     text, _ = _outside(_ALIAS, alias, text)
     for role, slot in SLOTS.items():
-        text, found = _restored(text, slot, getattr(words, role), shown.get(role))
-        findings += found
+        text, notes = _restored(text, slot, getattr(words, role), shown.get(role))
+        findings += notes
     return text, list(dict.fromkeys(findings))
 
 

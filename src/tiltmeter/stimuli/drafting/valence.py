@@ -149,8 +149,8 @@ def check_valence(
                 known[role].append((before, after))
                 findings += _word_drift(seed, synonym, before, after)
     asked = sum(bool(synonym) for of in pairs.values() for synonym in of.values())
-    found = len(known["tied"]) + len(known["counter"])
-    counted = f"({found} of {asked} pairs in {lexicon.source})"
+    n_known = len(known["tied"]) + len(known["counter"])
+    counted = f"({n_known} of {asked} pairs in {lexicon.source})"
     if not known["tied"] or not known["counter"]:
         return f"not checked for the sets: too few words {counted}", findings
     (t0, t1), (c0, c1) = (
