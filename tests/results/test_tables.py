@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from tiltmeter.errors import InputError
-from tiltmeter.results.tables import pieces, read_table, write_table
+from tiltmeter.results.columns import columns
+from tiltmeter.results.tables import pieces, read_table, scan_table, write_table
 
 WORDS = pl.DataFrame({"word": ["null", "nan", "None", "true", "007", ""], "iteration": range(6)})
 
@@ -62,3 +63,9 @@ def test_a_failed_write_leaves_the_old_table(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing was replaced"):
         write_table(WORDS, tmp_path / "folder.csv")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.csv", "t.csv"]
+
+
+def test_a_parquet_table_may_lack_columns_that_came_later(tmp_path: Path) -> None:
+    schema = columns("model", "control")
+    pl.DataFrame({"model": ["m"]}).write_parquet(tmp_path / "t.parquet")
+    assert scan_table(tmp_path / "t.parquet", schema).collect().rows() == [("m", None)]

@@ -236,10 +236,14 @@ def _scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
     check(kinds.to_frame().clear(), schema, str(path))
+    absent = [name for name in schema if name not in kinds]
     for name, kind in schema.items():
+        if name in absent:
+            continue
         loose = kinds[name].is_numeric() or kinds[name] in (pl.Null, pl.Categorical, pl.Enum)
         if kinds[name] != kind and not loose:
             raise InputError(f"{path}: {name} holds {kinds[name]}; expected {kind}")
+    scan = scan.with_columns(pl.lit(None).alias(name) for name in absent)
     return scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
 
 
