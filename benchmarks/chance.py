@@ -55,12 +55,12 @@ def measure(what: str) -> dict[str, Any]:
 
 
 def _held() -> dict[str, Any]:
-    from tiltmeter.networks.chance import hold_against_chance
+    from tiltmeter.networks.chance import compare_with_rewired
     from tiltmeter.networks.loading import read_network
 
     network = read_network(HAIKU)
     start = time.process_time()
-    hold_against_chance(network, approaches=["stereotypes"])
+    compare_with_rewired(network, approaches=["stereotypes"])
     return {"cpu_s": time.process_time() - start, "peak_mb": peak_mb()}
 
 
@@ -70,7 +70,7 @@ def _calibrated() -> dict[str, list[float]]:
     import polars as pl
 
     from tiltmeter.networks.bias import measure_bias
-    from tiltmeter.networks.chance import hold_against_chance, rewire
+    from tiltmeter.networks.chance import compare_with_rewired, rewire
     from tiltmeter.networks.loading import read_network
     from tiltmeter.networks.setting import Setting
     from tiltmeter.networks.spreading import Spreading
@@ -82,7 +82,7 @@ def _calibrated() -> dict[str, list[float]]:
         how = Setting(Spreading(time_steps=STEPS), rewirings=FEW, seed=1_000 + seed)
         empty = rewire(network, rng)
         of: dict[str, Any] = {"approaches": ["stereotypes"], "setting": how}
-        placed.append(hold_against_chance(empty, **of))
+        placed.append(compare_with_rewired(empty, **of))
         published.append(measure_bias([empty], **of).estimates.filter(method="published"))
     for name, frames in (("p (chance)", placed), ("published p", published)):
         table = pl.concat(frames).filter(measure="activation_effect")

@@ -16,6 +16,11 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: tm.ask(5, "tiltmeter/smollm2"), "trials: int; expected a polars or pandas frame"),  # type: ignore[arg-type]
     (lambda: tm.draw("bai2025", 7), "design: expected tiltmeter.Design"),  # type: ignore[arg-type]
     (lambda: tm.draw("bai2025", stereotypes=3), "stereotype: expected a name"),  # type: ignore[arg-type]
+    (lambda: tm.networks.measure_bias("x.csv"), "network 'x.csv': expected a Network"),  # type: ignore[arg-type]
+    (lambda: tm.networks.activate("x.csv", ["old"]), "network 'x.csv'"),  # type: ignore[arg-type]
+    (lambda: tm.networks.describe("x.csv"), "network 'x.csv'"),  # type: ignore[arg-type]
+    (lambda: tm.networks.stream("x.csv", "old", "age"), "network 'x.csv'"),  # type: ignore[arg-type]
+    (lambda: tm.networks.overlap("x.csv", "y.csv"), "network 'x.csv'"),  # type: ignore[arg-type]
 ]
 
 

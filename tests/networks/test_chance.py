@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tiltmeter.errors import InputError
 from tiltmeter.networks import Network
 from tiltmeter.networks.bias import Lexicons, measure_bias
-from tiltmeter.networks.chance import hold_against_chance, rewire
+from tiltmeter.networks.chance import compare_with_rewired, rewire
 from tiltmeter.networks.setting import Setting
 from tiltmeter.results import ESTIMATES
 from tiltmeter.stimuli import NetworkStudy
@@ -84,7 +84,7 @@ def test_where_no_swap_is_possible_the_network_stays() -> None:
 def test_effects_stand_beside_those_of_the_rewired(
     little: Network, study: NetworkStudy, lexicons: Lexicons
 ) -> None:
-    found = hold_against_chance(little, study, lexicons=lexicons, setting=FEW)
+    found = compare_with_rewired(little, study, lexicons=lexicons, setting=FEW)
     assert found.schema == ESTIMATES and set(found["method"]) == {"rewired"}
     rng, how = np.random.default_rng(0), FEW.within(little)
     own, *rewired = (
@@ -121,12 +121,12 @@ def test_effects_stand_beside_those_of_the_rewired(
 
 def test_without_an_effect_there_is_no_p(little: Network, study: NetworkStudy) -> None:
     far = replace(little, words=tuple(word + "_" for word in little.words))
-    found = hold_against_chance(far, study, approaches=["stereotypes"], setting=FEW)
+    found = compare_with_rewired(far, study, approaches=["stereotypes"], setting=FEW)
     assert found.height == found["estimate"].null_count() == found["p"].null_count() == 2
 
 
 def test_haikus_stereotypes_are_beyond_chance(haiku: Network) -> None:
-    found = hold_against_chance(haiku, approaches=["stereotypes"], setting=FEW)
+    found = compare_with_rewired(haiku, approaches=["stereotypes"], setting=FEW)
     placed = found.filter(measure="activation_effect")
     assert placed["p"].to_list() == [0.05, 0.05]
     assert (placed["placebo_mean"].abs() < 0.3).all() and (placed["n_resamples"] == 19).all()
@@ -136,4 +136,4 @@ def test_too_few_are_refused(little: Network, study: NetworkStudy) -> None:
     with pytest.raises(InputError, match="rewirings 5: at least 19"):
         Setting(rewirings=5)
     with pytest.raises(InputError, match="rewirings 0: at least 19 rewired networks"):
-        hold_against_chance(little, study, setting=replace(FEW, rewirings=0))
+        compare_with_rewired(little, study, setting=replace(FEW, rewirings=0))

@@ -15,7 +15,7 @@ import polars as pl
 
 import tiltmeter
 from tiltmeter.networks.bias import Lexicons, measure_bias, vary_setting
-from tiltmeter.networks.chance import hold_against_chance
+from tiltmeter.networks.chance import compare_with_rewired
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.priming import absent_words, check_priming
 from tiltmeter.networks.setting import FAMILY, Setting
@@ -88,7 +88,7 @@ def _measure(
     for network in networks:
         how: dict[str, Any] = {"lexicons": lexicons, "setting": setting.within(network)}
         if setting.rewirings:
-            estimates.append(hold_against_chance(network, study, **how, on_progress=on_progress))
+            estimates.append(compare_with_rewired(network, study, **how, on_progress=on_progress))
         estimates.append(vary_setting(network, study, **how))
         estimates.append(check_priming(network, how["setting"].spreading))
     unprimed = [{"network": one.name, "absent": absent_words(one)} for one in networks]

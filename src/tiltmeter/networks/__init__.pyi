@@ -2,7 +2,7 @@ from .bias import Lexicons as Lexicons
 from .bias import measure_bias as measure_bias
 from .bias import vary_setting as vary_setting
 from .building import build as build
-from .chance import hold_against_chance as hold_against_chance
+from .chance import compare_with_rewired as compare_with_rewired
 from .cleaning import clean as clean
 from .lexicons import read_emotions as read_emotions
 from .lexicons import read_valence as read_valence

@@ -17,7 +17,7 @@ from tiltmeter.networks.contrasts import (
     emotions,
     stereotypes,
 )
-from tiltmeter.networks.network import Network
+from tiltmeter.networks.network import Network, check_networks
 from tiltmeter.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
 from tiltmeter.networks.valence import slopes
 from tiltmeter.results import as_estimates
@@ -66,7 +66,7 @@ class Bias(NamedTuple):
 
 
 def measure_bias(
-    networks: Sequence[Network],
+    networks: Network | Sequence[Network],
     study: str | NetworkStudy = "abramski2025",
     *,
     approaches: Sequence[str] | None = None,
@@ -78,7 +78,7 @@ def measure_bias(
     Parameters
     ----------
     networks
-        With distinct names; humans are a network like others.
+        One, or several with distinct names; humans are a network like others.
     study
         A shipped name, a file or a study.
     approaches
@@ -108,13 +108,13 @@ def measure_bias(
     >>> found.filter(method="published").select("targets", "estimate", "n").rows()
     [('female', 1.0, 1), ('male', -1.0, 1)]
     """
-    _check_names(networks)
+    given = _listed(networks)
     loaded = load_network_study(study)
     rows: list[Row] = []
     contrasts: list[Contrast] = []
     activated: list[Row] = []
     absent: list[Row] = []
-    for network in networks:
+    for network in given:
         for key, identity, made in _measured(network, loaded, approaches, lexicons, setting):
             about = {"network": network.name, "study": loaded.name, "identity": key}
             absent += ({**about, **row} for row in _absent(network, identity))
@@ -234,11 +234,15 @@ def _settings(default: Setting) -> Iterator[tuple[str, Setting]]:
         yield "norm", replace(default, norm=norm)
 
 
-def _check_names(networks: Sequence[Network]) -> None:
+def _listed(given: Network | Sequence[Network]) -> Sequence[Network]:
+    """List networks, each with a name of its own."""
+    check_networks(*(given if isinstance(given, list | tuple) else [given]))
+    networks = [given] if isinstance(given, Network) else given
     names = [network.name for network in networks]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"networks: name {twice[0]!r} stands twice; name them apart (NAME=PATH)")
+    return networks
 
 
 def _approaches(

@@ -29,7 +29,7 @@ from tiltmeter.results import as_estimates, columns
 from tiltmeter.results.estimates import KEYS
 from tiltmeter.stimuli.network_study import NetworkStudy
 
-__all__ = ["LEVEL", "hold_against_chance", "rewire"]
+__all__ = ["LEVEL", "compare_with_rewired", "rewire"]
 
 #: A published p of at most this is a false alarm in a rewired network.
 LEVEL = 0.05
@@ -43,7 +43,7 @@ _KEYS = ("measure", "identity", "targets", "prime")
 Ends = NDArray[np.int64]
 
 
-def hold_against_chance(
+def compare_with_rewired(
     network: Network,
     study: str | NetworkStudy = "abramski2025",
     *,
@@ -77,7 +77,7 @@ def hold_against_chance(
     --------
     >>> edges = {"src": ["woman", "man", "woman", "kind"], "tgt": ["kind", "leader", "man", "art"]}
     >>> network = Network.from_edges(pl.DataFrame(edges).with_columns(wt=2), name="four edges")
-    >>> found = hold_against_chance(network, setting=Setting(missing="skip", rewirings=19))
+    >>> found = compare_with_rewired(network, setting=Setting(missing="skip", rewirings=19))
     >>> found.filter(measure="activation_effect").select("targets", "estimate", "p").rows()
     [('female', 1.0, 0.4), ('male', -1.0, 0.45)]
     """

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tiltmeter.errors import InputError
 from tiltmeter.results.tables import need_columns
 
-__all__ = ["Network"]
+__all__ = ["Network", "check_networks"]
 
 #: How many of several wrong words or edges an error names.
 NAMED = 5
@@ -240,3 +240,13 @@ def _matrix(
     matrix = sp.coo_array((weight, (source, target)), shape=(size, size)).tocsr()
     matrix.sort_indices()
     return matrix
+
+
+def check_networks(*given: object) -> None:
+    """Raise InputError for what is no `Network`, such as its path."""
+    for one in given:
+        if not isinstance(one, Network):
+            raise InputError(
+                f"network {one!r}: expected a Network, as tiltmeter.networks.read_network(PATH) "
+                "reads"
+            )

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from tiltmeter.errors import InputError, TiltmeterWarning
-from tiltmeter.networks.network import Network
+from tiltmeter.networks.network import Network, check_networks
 from tiltmeter.networks.running import HOLD, run_all
 from tiltmeter.networks.structure import diameter
 
@@ -91,8 +91,9 @@ class Spreading:
         Raises
         ------
         InputError
-            If there is a retention per node and not one for each node.
+            If it is no network, or there is a retention per node and not one for each node.
         """
+        check_networks(network)
         given = np.size(self.retention)
         if np.ndim(self.retention) and given != len(network):
             raise InputError(f"retention: {given} numbers for {len(network)} nodes")
@@ -175,6 +176,7 @@ def activate(
     >>> activate(network, ["old"], Spreading(time_steps=1)).frame().rows()
     [('old', 1.5), ('age', 1.125), ('young', 0.375)]
     """
+    check_networks(network)
     if isinstance(primes, str):
         raise InputError(f"primes {primes!r}: a list of words is expected, as in [{primes!r}]")
     twice = sorted({prime for prime in primes if list(primes).count(prime) > 1})

@@ -23,7 +23,7 @@ import polars as pl
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks.hops import ShortestPaths, strongest
-from tiltmeter.networks.network import Network
+from tiltmeter.networks.network import Network, check_networks
 from tiltmeter.results.schemas import STREAM_EDGES, STREAM_NODES
 from tiltmeter.statistics.paths import digits, path_types, paths_through
 
@@ -163,6 +163,7 @@ def several(
     """
     if on_missing not in ("error", "skip"):
         raise InputError(f"on_missing {on_missing!r}: allowed are error, skip")
+    check_networks(network)
     _check(neutral, most_nodes)
     search, drawing = ShortestPaths(network), _Drawing(valence or {}, neutral, most_nodes)
     streams, skipped = [], []

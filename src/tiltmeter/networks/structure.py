@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import connected_components
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks.hops import SOURCES, arrivals, count_by_hops, distances
-from tiltmeter.networks.network import Network
+from tiltmeter.networks.network import Network, check_networks
 from tiltmeter.results.schemas import NETWORKS, OVERLAPS
 
 __all__ = [
@@ -187,6 +187,7 @@ def describe(network: Network, *, paths: bool = True, seed: int = 0) -> pl.DataF
         degree is 2m / n, edges in and out together in a directed network. Self-loops are left
         out of both.
     """
+    check_networks(network)
     nodes, edges = len(network), network.n_edges - network.n_loops
     ends = edges if network.directed else 2 * edges
     components = connected_components(network.weights, directed=True, connection="weak")[0]
@@ -229,6 +230,7 @@ def overlap(a: Network, b: Network) -> pl.DataFrame:
     InputError
         If only one of them is directed.
     """
+    check_networks(a, b)
     if a.directed != b.directed:
         one, other = (a, b) if a.directed else (b, a)
         raise InputError(

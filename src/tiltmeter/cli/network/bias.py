@@ -65,7 +65,7 @@ def command(  # noqa: PLR0913 - one argument an option
     from tiltmeter.cli.network.options import open_networks
     from tiltmeter.cli.options import counting_bar
     from tiltmeter.networks.bias import measure_bias, vary_setting
-    from tiltmeter.networks.chance import hold_against_chance
+    from tiltmeter.networks.chance import compare_with_rewired
     from tiltmeter.results.tables import write_table
 
     read = open_networks(networks, directed=options["directed"])
@@ -80,7 +80,7 @@ def command(  # noqa: PLR0913 - one argument an option
     if setting.rewirings:
         with counting_bar("rewiring", setting.rewirings * len(read)) as advance:
             estimates += [
-                hold_against_chance(one, study, **how, on_progress=advance) for one in read
+                compare_with_rewired(one, study, **how, on_progress=advance) for one in read
             ]
     table = pl.concat(estimates)
     write_table(table, out)
