@@ -34,7 +34,8 @@ from tiltmeter.asking.budget import Budget, Ledger
 from tiltmeter.asking.claim import claim
 from tiltmeter.asking.cues import Cues, Rounds, Tally, read_cues
 from tiltmeter.errors import InputError, ModelError, PlanError
-from tiltmeter.models.opening import PROVIDERS, Connection, Generation, find_provider
+from tiltmeter.models.opening import Connection, Generation
+from tiltmeter.models.providers import PROVIDERS, find_provider
 from tiltmeter.networks.loading import read_associations
 from tiltmeter.results import records
 from tiltmeter.results.records import Journal

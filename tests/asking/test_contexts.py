@@ -19,7 +19,8 @@ from tiltmeter.asking import contexts
 from tiltmeter.asking.budget import Budget
 from tiltmeter.asking.contexts import Asking, Written, cost_of_contexts, make_contexts
 from tiltmeter.errors import InputError, ModelError, PlanError
-from tiltmeter.models.opening import PROVIDERS, Connection, Provider
+from tiltmeter.models.opening import Connection
+from tiltmeter.models.providers import PROVIDERS, Provider
 from tiltmeter.states.examples import senses_of
 
 Serve = Callable[..., Any]

@@ -4,7 +4,7 @@ import inspect_ai.model._providers.providers  # noqa: F401 - registers inspect's
 import pytest
 from inspect_ai._util.registry import registry_find
 
-from tiltmeter.models.opening import PROVIDERS, Provider, find_provider
+from tiltmeter.models.providers import PROVIDERS, Provider, find_provider
 
 
 def test_every_listed_provider_is_one_that_inspect_knows() -> None:

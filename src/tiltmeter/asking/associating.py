@@ -19,7 +19,8 @@ from tiltmeter.asking.claim import claim, only_process
 from tiltmeter.asking.cues import Call, Rounds, Tally
 from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_all, draw_seed
 from tiltmeter.errors import InputError
-from tiltmeter.models.opening import Connection, find_provider, open_model
+from tiltmeter.models.opening import Connection, open_model
+from tiltmeter.models.providers import find_provider
 from tiltmeter.reading.associates import read_associates
 from tiltmeter.results.records import Journal
 

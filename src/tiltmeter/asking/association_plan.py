@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 from tiltmeter.asking.budget import CHARACTERS_PER_TOKEN, TOKENS_PER_PROMPT, Cost
 from tiltmeter.asking.claim import Claimant, short_hash
 from tiltmeter.errors import InputError
-from tiltmeter.models.opening import Generation, find_provider
+from tiltmeter.models.opening import Generation
+from tiltmeter.models.providers import find_provider
 from tiltmeter.results.records import slug
 
 if TYPE_CHECKING:

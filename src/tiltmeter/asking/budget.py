@@ -22,7 +22,7 @@ import yaml
 
 from tiltmeter.errors import InputError, ModelError, TiltmeterError
 from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.models.opening import find_provider
+from tiltmeter.models.providers import find_provider
 from tiltmeter.modes import MODES, TEXT
 from tiltmeter.results.records import Journal
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from tiltmeter.asking.budget import Ledger
 from tiltmeter.errors import ModelError
-from tiltmeter.models.opening import find_provider
+from tiltmeter.models.providers import find_provider
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, Model, ModelOutput

@@ -14,7 +14,8 @@ from tiltmeter.asking.plan import Plan, Selection
 from tiltmeter.errors import InputError
 from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument, offers, select
 from tiltmeter.instruments.instrument import Size
-from tiltmeter.models.opening import Generation, find_provider
+from tiltmeter.models.opening import Generation
+from tiltmeter.models.providers import find_provider
 from tiltmeter.modes import MODES
 from tiltmeter.stimuli import Study, find_intervention, load_study
 

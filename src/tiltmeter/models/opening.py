@@ -1,9 +1,4 @@
-"""Open models by the names inspect gives them; every way this fails is one line.
-
-`PROVIDERS` says what the models of each provider can do: names, choices, log-probabilities and
-batches are those of inspect-ai (`GenerateConfig`, its providers); seeds, opened answers and exact
-choices are how Tiltmeter uses them. Nothing else asks for a provider by its name.
-"""
+"""Open models by the names inspect gives them; every way this fails is one line."""
 
 from __future__ import annotations
 
@@ -14,13 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tiltmeter.errors import InputError, ModelError, TiltmeterError
+from tiltmeter.models.providers import PROVIDERS, find_provider
 
 __all__ = [
     "Connection",
     "Generation",
-    "PROVIDERS",
-    "Provider",
-    "find_provider",
     "open_model",
     "open_models",
 ]
@@ -122,96 +115,3 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
         near = difflib.get_close_matches(provider, PROVIDERS, n=2, cutoff=0.6)
         hint = f"; did you mean {', '.join(near)}?" if near and provider not in PROVIDERS else ""
         raise ModelError(f"model {name!r}: {text}{hint}") from None
-
-
-@dataclass(frozen=True)
-class Provider:
-    """What the models of a provider can do; of one that is not known, the defaults are assumed."""
-
-    local: bool = False
-    """Runs on one's own machine, without charge."""
-    embedded: bool = False
-    """Comes with Tiltmeter: a small model that rambles and has no use for instructions."""
-    seeded: bool = False
-    """A seed fixes the answers; other providers ignore or refuse one."""
-    exact: bool = False
-    """Gives the log-probability of whole options."""
-    opened: bool = False
-    """Continues an assistant message that was begun for it."""
-    choices: bool = False
-    """Gives several answers to a call."""
-    top_logprobs: int = 20
-    """Alternatives whose log-probability may be asked for; 0: it gives no log-probabilities."""
-    batch: bool = False
-    """Takes calls in batches, at a discount."""
-    states: bool = False
-    """The hidden states of its models can be read at every layer."""
-    embeddings: bool = False
-    """A service of embeddings, of one layer."""
-    refuses_top_p: bool = False
-    """Refuses `top_p` beside a temperature."""
-    short_answers: Mapping[str, Any] = field(default_factory=dict)
-    """Model arguments with which many short answers are fastest."""
-    plain_text: Mapping[str, Any] = field(default_factory=dict)
-    """Model arguments with which a text is read as it is, without a chat template."""
-
-
-_CHAT = Provider(top_logprobs=0)
-_RAW = {"chat_template": "{% for m in messages %}{{ m['content'] }}{% endfor %}"}
-
-PROVIDERS: Mapping[str, Provider] = {
-    "anthropic": Provider(top_logprobs=0, batch=True, refuses_top_p=True),
-    "azureai": Provider(),
-    "bedrock": _CHAT,
-    "cloudflare": _CHAT,
-    "deepseek": Provider(),
-    "fireworks": Provider(),
-    "google": Provider(choices=True, batch=True),
-    "grok": Provider(choices=True, batch=True),
-    "groq": _CHAT,
-    "hf": Provider(local=True, seeded=True, states=True, plain_text=_RAW),
-    "llama-cpp-python": Provider(local=True),
-    "mistral": _CHAT,
-    "mockllm": Provider(local=True),
-    "ollama": Provider(local=True, seeded=True),
-    "openai": Provider(choices=True, batch=True, embeddings=True),
-    "openai-api": Provider(choices=True, embeddings=True),
-    "openrouter": Provider(),
-    "perplexity": _CHAT,
-    "sglang": Provider(local=True, seeded=True, choices=True),
-    "tiltmeter": Provider(
-        local=True,
-        embedded=True,
-        seeded=True,
-        exact=True,
-        opened=True,
-        choices=True,
-        states=True,
-        short_answers={"batch_size": 64},
-    ),
-    "together": Provider(choices=True, batch=True),
-    "transformer_lens": Provider(local=True),
-    "vllm": Provider(local=True, seeded=True, choices=True),
-}
-
-
-def find_provider(model: str) -> Provider:
-    """Look up what a model's provider can do.
-
-    Parameters
-    ----------
-    model
-        As inspect names it: ``vllm/NAME``, ``vllm-completions/NAME``.
-
-    Returns
-    -------
-    Provider
-        The defaults where the provider is not listed.
-
-    Examples
-    --------
-    >>> find_provider("vllm-completions/m").seeded, find_provider("acme/m").seeded
-    (True, False)
-    """
-    name = model.partition("/")[0].removesuffix("-completions")
-    return PROVIDERS.get(name, Provider())

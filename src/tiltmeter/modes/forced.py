@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tiltmeter.errors import ModelError
-from tiltmeter.models.opening import find_provider
+from tiltmeter.models.providers import find_provider
 from tiltmeter.modes.mode import (
     LOGITS,
     Answer,

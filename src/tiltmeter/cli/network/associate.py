@@ -116,7 +116,8 @@ def _plan(
     models: tuple[str, ...], cues: tuple[str, ...], options: dict[str, Any]
 ) -> AssociationPlan:
     from tiltmeter.asking.association_plan import AssociationPlan
-    from tiltmeter.models.opening import Generation, find_provider
+    from tiltmeter.models.opening import Generation
+    from tiltmeter.models.providers import find_provider
 
     names = tuple(dict.fromkeys(models))
     continued = options["continuation"] or all(find_provider(name).embedded for name in names)

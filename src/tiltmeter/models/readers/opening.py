@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from tiltmeter.errors import ModelError, unknown
 from tiltmeter.models.embedded.weights import expand_weights, find_weights
-from tiltmeter.models.opening import find_provider
+from tiltmeter.models.providers import find_provider
 from tiltmeter.models.readers.pretrained import Loading, load_pretrained, require_libraries
 from tiltmeter.models.readers.states import States, find_terms
 from tiltmeter.models.readers.transformer import TransformerReader
