@@ -10,6 +10,6 @@ Names are imported when they are first used; ``__init__.pyi`` says where each st
 
 import lazy_loader
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -50,8 +50,8 @@ def test_two_models_with_like_names_stay_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ('{"tiltmeter": "0.0.9"}', "layout without a number, this .* reads .*, tiltmeter 0.0.9$"),
-        (f'{{"format": {FORMAT + 1}}}', "measure again .* the version that wrote it$"),
+        ('{"tiltmeter": "0.0.9"}', "another version, tiltmeter 0.0.9, wrote .* measure again"),
+        (f'{{"format": {FORMAT + 1}}}', "another version wrote .* or use that version$"),
         ("[]", "not a plan"),
         ("{", "not readable as a plan"),
     ],

@@ -56,9 +56,9 @@ def read_plan(path: Path) -> dict[str, Any]:
     if plan.get("format") != FORMAT:
         writer = plan.get("tiltmeter")
         raise PlanError(
-            f"{path}: written in layout {plan.get('format', 'without a number')}, this version "
-            f"reads {FORMAT}; measure again in another directory, or read it with the version "
-            f"that wrote it{f', tiltmeter {writer}' if writer else ''}"
+            f"{path}: another version{f', tiltmeter {writer},' if writer else ''} wrote this "
+            "directory, in a layout that this one does not read; measure again in another "
+            "directory, or use that version"
         )
     return plan
 
