@@ -1,6 +1,8 @@
 """Concurrency: answers do not depend on neighbours, loops, cancellations or errors."""
 
 import asyncio
+import subprocess
+import sys
 
 import pytest
 from inspect_ai import Task, eval
@@ -116,3 +118,31 @@ def test_two_evaluations_in_a_row(tiny_folder, tmp_path):
     for _ in range(2):
         (log,) = eval(task, model=model, display="none", log_dir=str(tmp_path))
         assert log.status == "success" and len(log.samples) == 4
+
+
+UNDER_WAY = """
+import time
+from types import SimpleNamespace
+from tiltmeter.models.embedded.worker import Worker
+
+def run(segments):
+    print("begun", flush=True)
+    time.sleep(0.3)
+    print("whole", flush=True)
+
+def endless(engine):
+    while True:
+        yield [SimpleNamespace(start=0, tokens=(1,))]
+
+worker = Worker(lambda: SimpleNamespace(run=run), batch_size=1)
+worker.submit(endless)
+time.sleep(0.1)
+"""
+
+
+def test_the_process_ends_after_the_forward_pass_that_is_under_way():
+    done = subprocess.run(
+        [sys.executable, "-c", UNDER_WAY], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("begun") == done.stdout.count("whole") > 0

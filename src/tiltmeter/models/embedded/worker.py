@@ -3,11 +3,13 @@
 Requests come from any event loop, or none: they are handed over through a thread-safe queue and
 come back as `concurrent.futures.Future`, so nothing here outlives or waits for a loop. A future
 that is cancelled is dropped before the next forward pass. An error inside one request is that
-request's own; an error of a forward pass goes to all that were in it.
+request's own; an error of a forward pass goes to all that were in it. The thread ends before the
+interpreter does: torch aborts the process where one of its threads is cut off.
 """
 
 from __future__ import annotations
 
+import atexit
 import queue
 import threading
 import time
@@ -74,9 +76,10 @@ class Worker:
     def __init__(self, load: Callable[[], Engine], batch_size: int) -> None:
         self._load = load
         self._batch_size = batch_size
-        self._queue: queue.SimpleQueue[_Request] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._start = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._closed = False
         self.engine: Engine | None = None
 
     def submit(self, start: Callable[[Engine], Decoders], answers: int = 1) -> Future[list[Answer]]:
@@ -92,12 +95,22 @@ class Worker:
                     target=self._work, name="tiltmeter-model", daemon=True
                 )
                 self._thread.start()
+                atexit.register(self.close)
         return request.future
+
+    def close(self) -> None:
+        """End the thread after the forward pass that is under way; other requests are dropped."""
+        self._closed = True
+        self._queue.put(None)
+        if self._thread is not None:
+            self._thread.join()
 
     def _work(self) -> None:
         active: list[_Request] = []
         while True:
             arrived = self._arrivals(active)
+            if self._closed:
+                return
             try:
                 self.engine = self.engine or self._load()
             except Exception as error:
@@ -112,13 +125,18 @@ class Worker:
         """Take what is queued, up to the batch size; wait only if there is nothing to do."""
         arrived: list[_Request] = []
         if not active:
-            arrived.append(self._queue.get())
+            if (first := self._queue.get()) is None:
+                return arrived
+            arrived.append(first)
             time.sleep(GATHER_S)
         while sum(request.answers for request in (*active, *arrived)) < self._batch_size:
             try:
-                arrived.append(self._queue.get_nowait())
+                following = self._queue.get_nowait()
             except queue.Empty:
                 break
+            if following is None:
+                break
+            arrived.append(following)
         return [request for request in arrived if not request.future.cancelled()]
 
     def _step(self, engine: Engine, active: list[_Request]) -> list[_Request]:
