@@ -50,8 +50,8 @@ def test_two_models_with_like_names_stay_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ('{"tiltmeter": "0.0.9"}', "another version, tiltmeter 0.0.9, wrote .* measure again"),
-        (f'{{"format": {FORMAT + 1}}}', "another version wrote .* or use that version$"),
+        ('{"tiltmeter": "0.0.9"}', "written by tiltmeter 0.0.9 in a layout .* measure again"),
+        (f'{{"format": {FORMAT + 1}}}', "written in a layout .* the version that wrote it$"),
         ("[]", "not a plan"),
         ("{", "not readable as a plan"),
     ],

@@ -56,9 +56,9 @@ def read_plan(path: Path) -> dict[str, Any]:
     if plan.get("format") != FORMAT:
         writer = plan.get("tiltmeter")
         raise PlanError(
-            f"{path}: another version{f', tiltmeter {writer},' if writer else ''} wrote this "
-            "directory, in a layout that this one does not read; measure again in another "
-            "directory, or use that version"
+            f"{path}: written{f' by tiltmeter {writer}' if writer else ''} in a layout that this "
+            "version does not read; measure again in another directory, or use the version that "
+            "wrote it"
         )
     return plan
 
