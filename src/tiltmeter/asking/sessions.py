@@ -11,18 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from tiltmeter.asking.budget import Budget, Ledger, price
 from tiltmeter.asking.claim import only_process
-from tiltmeter.asking.generating import OnProgress
 from tiltmeter.errors import InputError, ModelError
 from tiltmeter.instruments.scoring import open_decisions
 from tiltmeter.results import TRIALS
 from tiltmeter.results.records import Journal, journals
 from tiltmeter.stimuli import Study
+
+if TYPE_CHECKING:
+    from tiltmeter.asking.generating import OnProgress
 
 __all__ = ["JUDGE", "Outcome", "ask_judge", "ask_models", "by_study", "verdicts"]
 

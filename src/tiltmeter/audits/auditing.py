@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from tiltmeter.asking.budget import Budget
 from tiltmeter.asking.claim import Claimant, claim, short_hash
-from tiltmeter.asking.generating import OnProgress
 from tiltmeter.asking.plan import Plan
 from tiltmeter.asking.sessions import Outcome, ask_models
 from tiltmeter.audits.sizes import PlanOptions, sized_plan
@@ -29,6 +28,9 @@ from tiltmeter.results import TRIALS, check
 from tiltmeter.results.directory import Results, read_results
 from tiltmeter.results.tables import as_frame
 from tiltmeter.stimuli import Study, load_study
+
+if TYPE_CHECKING:
+    from tiltmeter.asking.generating import OnProgress
 
 __all__ = ["Asking", "ask", "ask_plan", "audit", "default_directory", "draw"]
 
