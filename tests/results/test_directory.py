@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, PlanError
 from tiltmeter.results import ESTIMATES, Measure, as_estimates
 from tiltmeter.results.directory import (
     TABLES,
@@ -111,7 +111,7 @@ def test_bad_directories_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="estimates.parquet: not a parquet table"):
         read_results(tmp_path)
     (tmp_path / "plan.json").write_text("{")
-    with pytest.raises(InputError, match="plan.json: not JSON"):
+    with pytest.raises(PlanError, match="plan.json: not readable as a plan"):
         read_results(tmp_path)
 
 

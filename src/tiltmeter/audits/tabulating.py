@@ -198,14 +198,13 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
     of_scores, orders, compliant = _of_scores(frame, inference)
     if of_scores.is_empty():
         raise InputError(f"{scores if isinstance(scores, Path) else 'scores'}: no rows")
-    of_scores = judge(of_scores, compliance_floor=inference.compliance_floor)
     answers = details.chained(frame)
     regressions = details.regressions(answers)
     interventions = details.contrasts(frame.select(list(SCORES)))
     groups = details.attribution_contrasts(frame)
-    others = [interventions.estimates, groups.estimates, regressions.estimates]
-    others += [correlate_dimensions(of_scores), rank_models(of_scores)]
-    judged = judge(pl.concat(others), compliance_floor=inference.compliance_floor)
+    found = [of_scores, interventions.estimates, groups.estimates, regressions.estimates]
+    found += [correlate_dimensions(of_scores), rank_models(of_scores)]
+    judged = judge(pl.concat(found), compliance_floor=inference.compliance_floor)
     tables = {
         "orders": orders,
         "compliance": compliant,
@@ -216,7 +215,7 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
         "attributions": details.attributions(frame),
     }
     kept = {name: table for name, table in tables.items() if not table.is_empty()}
-    return Tables(pl.concat([of_scores, judged]), kept)
+    return Tables(judged, kept)
 
 
 def _of_scores(

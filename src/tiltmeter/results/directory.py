@@ -6,7 +6,6 @@ it. ``responses.parquet`` and ``scores.parquet`` hold the answers themselves.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from tiltmeter.errors import InputError, unknown
 from tiltmeter.results import schemas
 from tiltmeter.results.columns import LATER, Schema, check
 from tiltmeter.results.estimates import ESTIMATES
+from tiltmeter.results.records import read_plan
 from tiltmeter.results.tables import keep_table, write_table
 
 __all__ = [
@@ -120,7 +120,9 @@ def read_results(directory: str | Path) -> Results:
     Raises
     ------
     InputError
-        If there is no table of estimates, or a file is malformed.
+        If there is no table of estimates, or it is malformed.
+    PlanError
+        If the plan is malformed, or was written in another layout.
 
     Examples
     --------
@@ -128,11 +130,7 @@ def read_results(directory: str | Path) -> Results:
     """
     path = Path(directory)
     plan = path / "plan.json"
-    try:
-        content = json.loads(plan.read_text(encoding="utf-8")) if plan.is_file() else {}
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{plan}: not JSON: {error}") from None
-    return Results(path, content, read_estimates(path))
+    return Results(path, read_plan(plan) if plan.is_file() else {}, read_estimates(path))
 
 
 def write_results(

@@ -104,7 +104,7 @@ def verdict_kind(verdict: pl.Expr) -> pl.Expr:
     return verdict.str.splitn(":", 2).struct[0].str.splitn(",", 2).struct[0]
 
 
-def _lean() -> pl.Expr:
+def _significant() -> pl.Expr:
     return pl.col("p_holm") < 1 - pl.col("confidence")
 
 
@@ -119,13 +119,13 @@ def _score_verdict(compliance_floor: float) -> pl.Expr:
         .then(pl.lit(COMPLIANCE))
         .when(pl.col("p").is_null())
         .then(pl.lit(ONE_CLUSTER))
-        .when(_lean() & consistent & within)
+        .when(_significant() & consistent & within)
         .then(pl.lit(CONSISTENT_WITHIN))
-        .when(_lean() & consistent)
+        .when(_significant() & consistent)
         .then(pl.lit(CONSISTENT))
-        .when(_lean() & within)
+        .when(_significant() & within)
         .then(pl.lit(REVERSED_WITHIN))
-        .when(_lean())
+        .when(_significant())
         .then(pl.lit(REVERSED))
         .when(within)
         .then(pl.lit(EQUIVALENT))
@@ -139,9 +139,9 @@ def _change_verdict() -> pl.Expr:
         .then(pl.lit(NOTHING))
         .when(pl.col("p").is_null())
         .then(pl.lit(ONE_CLUSTER))
-        .when(_lean() & (pl.col("estimate") < 0))
+        .when(_significant() & (pl.col("estimate") < 0))
         .then(pl.lit(LOWER))
-        .when(_lean())
+        .when(_significant())
         .then(pl.lit(HIGHER))
         .otherwise(pl.lit(INCONCLUSIVE))
     )
@@ -150,6 +150,7 @@ def _change_verdict() -> pl.Expr:
 def _heed_controls(given: pl.DataFrame) -> pl.Expr:
     """Withdraw "equivalent" where a known association does not show."""
     control = (pl.col("control") == "positive") & (pl.col("level") == "stereotype")
+    control &= pl.col("factor").is_null()
     shown = verdict_kind(pl.col("verdict")) == CONSISTENT
     failed = given.filter(control & pl.col("verdict").is_not_null() & ~shown)
     if failed.is_empty():
