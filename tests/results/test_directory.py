@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from tiltmeter.results.directory import (
     read_results,
     write_results,
 )
+from tiltmeter.results.records import write_plan
 from tiltmeter.results.schemas import NETWORKS, WORDS
 
 MEASURE = Measure("effect", "", -1, 1, 0, "", "")
@@ -126,9 +126,9 @@ def test_what_is_no_finite_number_is_null(tmp_path: Path) -> None:
 
 def test_results_give_their_tables_by_name(tmp_path: Path) -> None:
     write_results(tmp_path, "answers", estimates("answers", *"abcd"), {"words": WORD})
-    (tmp_path / "plan.json").write_text(json.dumps({"models": ["a"]}))
+    write_plan(tmp_path / "plan.json", {"models": ["a"]})
     results = read_results(str(tmp_path))
-    assert results.plan == {"models": ["a"]}
+    assert results.plan["models"] == ["a"]
     assert results.table("estimates").equals(results.estimates)
     assert results.table("words").equals(WORD) and results.table("fits").is_empty()
     assert repr(results) == f"Results({str(tmp_path)!r}: 4 estimates of a, b, c, …)"
