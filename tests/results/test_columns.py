@@ -22,7 +22,7 @@ from tiltmeter.instruments.design import Design
 from tiltmeter.results import COLUMNS, LATER, LEVELS, Schema, check, columns
 from tiltmeter.results.codebook import codebook
 from tiltmeter.results.directory import TABLES, read_estimates
-from tiltmeter.results.estimates import DETAILS, KEYS
+from tiltmeter.results.estimates import KEYS, OTHER_MEASURES
 from tiltmeter.results.records import Journal
 from tiltmeter.results.verdicts import VERDICTS
 from tiltmeter.stimuli import load_study
@@ -110,7 +110,7 @@ def test_estimates_are_told_apart_by_their_keys_method_and_alternative(run: Path
     keys = estimates.select(*KEYS, "method", "alternative")
     assert keys.filter(keys.is_duplicated()).is_empty()
     assert set(estimates["family"]) == {"answers"} and set(estimates["level"]) <= {*LEVELS, None}
-    assert set(estimates["measure"]) <= {*MEASURES, *DETAILS}
+    assert set(estimates["measure"]) <= {*MEASURES, *OTHER_MEASURES}
     assert set(estimates["verdict"].drop_nulls()) <= {*VERDICTS}
     judged = estimates.filter(pl.col("verdict").is_not_null())
     assert judged["because"].null_count() == 0 and set(judged["method"]) == {"clustered"}

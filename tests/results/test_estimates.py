@@ -11,10 +11,10 @@ from polars.testing import assert_frame_equal
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, Measure, as_estimates, beside
-from tiltmeter.results.estimates import DETAILS
+from tiltmeter.results.estimates import OTHER_MEASURES
 
 EFFECT = Measure("effect", "", -1, 1, 0, "", "")
-MEASURES = {"effect": EFFECT, **DETAILS}
+MEASURES = {"effect": EFFECT, **OTHER_MEASURES}
 
 
 def made(*rows: dict[str, Any]) -> pl.DataFrame:

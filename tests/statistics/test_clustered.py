@@ -1,4 +1,5 @@
 import numpy as np
+import polars as pl
 import pytest
 import scipy.linalg
 import scipy.stats
@@ -7,9 +8,15 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import DescrStatsW
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import LEVELS
-from tiltmeter.statistics import clustered_mean, estimate_measure
-from tiltmeter.statistics.clustered import cohen_d, holm, mean_of_clusters, naive_t, tost
+from tiltmeter.statistics import clustered_mean
+from tiltmeter.statistics.clustered import (
+    adjusted,
+    benjamini_hochberg,
+    holm,
+    mean_of_clusters,
+    naive_t,
+    tost,
+)
 
 
 def clustered_sample(sizes: list[int], seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -140,124 +147,24 @@ def test_unanimous_interval_misses_less_often_than_it_may(clusters):
         assert missed <= 0.05
 
 
-def clustering(scores, measure, level, **options):
-    rows = estimate_measure(scores, measure, **options).filter(level=level, method="clustered")
-    return rows.select("clustered_by", "n_clusters", "conditional_on").rows()
-
-
-@pytest.fixture
-def full(scores_of, pair_of):
-    """Two stereotypes, two wordings, two group pairs, two mirrored pairs of each."""
-    rows, k = [], 0
-    for stereotype in ("age", "weight"):
-        for variation in ("replication", "synonym"):
-            for word in ("old", "aged"):
-                for _ in range(2):
-                    k += 1
-                    where = {"stereotype": stereotype, "variation": variation}
-                    rows += pair_of(f"p{k}", k / 40, k / 50, marginalized=word, **where)
-    return scores_of(*rows)
-
-
-def test_each_level_has_its_clusters(full, measure):
-    expected = {
-        "cell": ("group pair", 2, "one wording"),
-        "stereotype": ("variation × group pair", 4, None),
-        "category": ("stereotype × variation", 4, None),
-        "model": ("stereotype × variation", 4, None),
-    }
-    for level in LEVELS[:-1]:
-        assert set(clustering(full, measure, level)) == {expected[level]}
-
-
-def test_levels_above_can_cluster_by_stereotype(full, measure):
-    by = {level: clustering(full, measure, level, cluster="stereotype") for level in LEVELS}
-    assert by["category"] == by["model"] == [("stereotype", 2, None)]
-    assert by["stereotype"][0][0] == "variation × group pair"
-
-
-def test_one_stereotype_cannot_cluster_by_itself(full, measure):
-    one = full.filter(stereotype="age")
-    rows = clustering(one, measure, "model", cluster="stereotype")
-    assert rows == [("stereotype × variation", 2, "one stereotype")]
-
-
-def test_one_wording_falls_back_to_group_pairs(full, measure):
-    one = full.filter(stereotype="age", variation="synonym")
-    assert clustering(one, measure, "stereotype") == [("variation × group pair", 2, "one wording")]
-    fixed = "one stereotype and one wording"
-    assert clustering(one, measure, "model") == [("variation × group pair", 2, fixed)]
-
-
-def test_one_group_pair_falls_back_to_mirrored_pairs(full, measure):
-    one = full.filter(stereotype="age", variation="synonym", marginalized="old")
-    fixed = "one wording and one group pair"
-    assert clustering(one, measure, "cell") == [("mirrored pair", 2, fixed)]
-    assert clustering(one, measure, "stereotype") == [("mirrored pair", 2, fixed)]
-    assert clustering(one, measure, "category") == [
-        ("mirrored pair", 2, f"one stereotype and {fixed}")
-    ]
-
-
-def test_responses_without_a_pair_stand_alone(scores_of, measure):
-    scores = scores_of(*({"score": s / 10, "order": None} for s in range(5)))
-    fixed = "one wording and one group pair"
-    assert clustering(scores, measure, "cell") == [("response", 5, fixed)]
-
-
-def test_group_words_that_were_not_recorded_are_no_single_pair(scores_of, measure):
-    recorded = {"order": None, "marginalized": None, "default": None}
-    wordings = ("replication", "synonym")
-    rows = [{"score": s / 10, "variation": v, **recorded} for v in wordings for s in range(3)]
-    scores, fixed = scores_of(*rows), "unrecorded group words"
-    assert clustering(scores, measure, "stereotype") == [("variation", 2, fixed)]
-    assert set(clustering(scores, measure, "cell")) == {("response", 3, f"one wording and {fixed}")}
-
-
-def test_a_cluster_without_scores_is_none(full, measure, scores_of):
-    missing = {"stereotype": "age", "variation": "replication", "marginalized": "elderly"}
-    lost = scores_of({"score": None, "pair_id": "lost", **missing})
-    rows = estimate_measure(full.vstack(lost), measure)
-    row = rows.filter(level="cell", stereotype="age", variation="replication").row(0, named=True)
-    assert (row["n"], row["n_scored"], row["n_clusters"]) == (9, 8, 2)
-
-
-def test_all_models_share_their_prompts(full, measure):
-    other = full.with_columns(model=full["model"].replace("m", "other"), score=-full["score"])
-    assert clustering(full.vstack(other), measure, "overall") == [
-        ("stereotype × variation", 4, "these models")
-    ]
-
-
 SAMPLE = np.random.default_rng(3).normal(0.05, 0.4, 60)
 
 
 def test_naive_t_is_scipys():
     result = naive_t(SAMPLE.mean(), SAMPLE.std(ddof=1), 60, neutral=0.1)
     reference = scipy.stats.ttest_1samp(SAMPLE, 0.1)
-    assert result["naive_t"] == pytest.approx(reference.statistic)
-    assert result["naive_p"] == pytest.approx(reference.pvalue)
-    assert result["naive_df"] == reference.df
-    assert result["naive_se"] == pytest.approx(scipy.stats.sem(SAMPLE))
+    assert result["statistic"] == pytest.approx(reference.statistic)
+    assert result["p"] == pytest.approx(reference.pvalue)
+    assert result["df"] == reference.df
+    assert result["se"] == pytest.approx(scipy.stats.sem(SAMPLE))
 
 
 def test_naive_t_without_spread_has_no_t():
-    assert naive_t(0.5, 0.0, 9) == {
-        "naive_se": 0.0,
-        "naive_t": None,
-        "naive_df": 8.0,
-        "naive_p": None,
-    }
+    assert naive_t(0.5, 0.0, 9) == {"se": 0.0, "df": 8.0}
 
 
 def test_naive_t_of_one_score_is_none():
-    assert set(naive_t(0.5, None, 1).values()) == {None}
-
-
-def test_cohen_d_is_in_standard_deviations_from_neutral():
-    assert cohen_d(0.75, 0.5, neutral=0.5) == 0.5
-    assert cohen_d(0.75, 0.0) is None
-    assert cohen_d(None, None) is None
+    assert naive_t(0.5, None, 1) == {}
 
 
 @pytest.mark.parametrize("neutral", [0.0, 0.2])
@@ -277,11 +184,6 @@ def test_tost_of_one_cluster_is_none():
     assert tost(clustered_mean([0.0, 0.1], [1, 1]), margin=0.1) is None
 
 
-def test_tost_needs_a_margin():
-    with pytest.raises(InputError, match="margin 0"):
-        tost(clustered_mean(SAMPLE, np.arange(60)), margin=0)
-
-
 def test_holm_by_hand():
     """Holm (1979): max over earlier of (m − i + 1)·p."""
     assert holm(np.array([0.04, 0.01, 0.03, 0.02])) == pytest.approx([0.06, 0.04, 0.06, 0.06])
@@ -292,3 +194,15 @@ def test_holm_is_statsmodels(tests):
     p = np.random.default_rng(0).uniform(0, 0.2, tests).round(2)
     expected = multipletests(p, method="holm")[1] if tests else p
     assert holm(p) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("tests", [1, 4, 30])
+def test_benjamini_hochberg_is_scipys(tests):
+    p = np.random.default_rng(0).uniform(0, 0.2, tests).round(2)
+    assert (benjamini_hochberg(p) == scipy.stats.false_discovery_control(p)).all()
+
+
+def test_p_is_adjusted_within_a_family_over_what_was_tested():
+    frame = pl.DataFrame({"of": [1, 2, 1, 1, 2], "p": [0.01, 0.02, None, 0.04, None]})
+    found = frame.select(p=adjusted(holm, "of"))["p"].to_list()
+    assert found == pytest.approx([0.02, 0.02, None, 0.04, None])

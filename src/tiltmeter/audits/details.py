@@ -13,7 +13,7 @@ import polars as pl
 from tiltmeter.instruments.absolute_decision import CONSISTENT
 from tiltmeter.instruments.catalogue import MEASURES, with_table
 from tiltmeter.results import ESTIMATES, FACTORS, OUTCOMES, SCORES, VERSIONS, check
-from tiltmeter.results.estimates import DETAILS
+from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.schemas import ATTRIBUTIONS, FITS, MATCHES, YES_SHARES
 from tiltmeter.statistics.contrasts import Contrasted, contrast
 from tiltmeter.statistics.logistic import Regression, regress
@@ -117,7 +117,7 @@ def attribution_contrasts(
         part = answers.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
         note, paired = _paired(part)
         for share in (name for name in OUTCOMES if (paired[name] > 0).any()):
-            of_differences = DETAILS[f"{share}_share"]
+            of_differences = OTHER_MEASURES[f"{share}_share"]
             found = contrast(
                 paired.with_columns(score=pl.col(share)).select(list(SCORES)),
                 replace(of_differences, low=0.0),

@@ -11,7 +11,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.spreading import NORMS, Spreading
 from tiltmeter.results import Measure
-from tiltmeter.results.estimates import DETAILS
+from tiltmeter.results.estimates import OTHER_MEASURES
 
 __all__ = ["FAMILY", "INSTRUMENT", "MEASURES", "Setting"]
 
@@ -43,7 +43,7 @@ MEASURES = {
                 0.0, "negative: as in people", _PRIMING, consistent=None),
         Measure("priming_effect", "Effect of related primes on activation", -1.0, 1.0, 0.0,
                 "positive: as in people", _PRIMING, consistent=None),
-        DETAILS["rank_correlation"],
+        OTHER_MEASURES["rank_correlation"],
     )
 }  # fmt: skip
 

@@ -20,7 +20,7 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.results.columns import Schema, columns
 
-__all__ = ["DETAILS", "ESTIMATES", "KEYS", "Measure", "SCALE", "as_estimates", "beside"]
+__all__ = ["OTHER_MEASURES", "ESTIMATES", "KEYS", "Measure", "SCALE", "as_estimates", "beside"]
 
 #: What tells estimates apart; with `method` and `alternative`, what tells rows apart.
 KEYS: Schema = columns(
@@ -203,7 +203,7 @@ class Measure:
 _DIFFERENCE = "positive: more under the candidate"
 
 #: Measures that stand beside those of the instruments.
-DETAILS = {
+OTHER_MEASURES = {
     one.name: one
     for one in (
         Measure("logit", "Mean difference of log odds", -math.inf, math.inf, 0.0,

@@ -51,10 +51,10 @@ from tiltmeter.results import as_estimates, columns
 from tiltmeter.results.schemas import ASSOCIATION_TESTS
 from tiltmeter.states.contexts import rows_of
 from tiltmeter.states.differential import Differential, permute
-from tiltmeter.states.measures import MEASURES, adjusted
+from tiltmeter.states.measures import MEASURES
 from tiltmeter.states.sampled import combine_samples
 from tiltmeter.states.word_tests import FEWEST, TestSetting, WordSet, WordTest, test_words
-from tiltmeter.statistics.clustered import holm
+from tiltmeter.statistics.clustered import adjusted, holm
 
 #: A function called test is no test of pytest's.
 __test__: dict[str, str] = {}

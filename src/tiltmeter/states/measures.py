@@ -1,17 +1,12 @@
-"""What the numbers about hidden states mean, and how their p are adjusted."""
+"""What the numbers about hidden states mean."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
+from tiltmeter.results.estimates import OTHER_MEASURES, Measure
 
-from tiltmeter.results.estimates import DETAILS, Measure
-
-__all__ = ["MEASURES", "adjusted"]
+__all__ = ["MEASURES"]
 
 _SCHUSTER = "Schuster et al. (2024), arXiv:2411.16527"
 _HIGHER = "positive: nearer to the high pole"
@@ -45,19 +40,6 @@ MEASURES = {
         Measure("mac", "Difference of mean average cosine distances, of one group", -2.0, 2.0, 0.0,
                 "positive: the group is closer to `toward`, which is stereotype-consistent",
                 "Manzini et al. (2019)"),
-        *(DETAILS[name] for name in ("correlation", "rank_correlation", "log_odds")),
+        *(OTHER_MEASURES[name] for name in ("correlation", "rank_correlation", "log_odds")),
     )
 }  # fmt: skip
-
-
-def adjusted(adjust: Callable[[NDArray[np.float64]], NDArray[np.float64]], *family: str) -> pl.Expr:
-    """Adjust the known `p` of rows with the same values in the columns `family`."""
-
-    def known(p: pl.Series) -> pl.Series:
-        out = np.full(len(p), np.nan)
-        tested = p.is_not_null().to_numpy()
-        if tested.any():
-            out[tested] = adjust(p.drop_nulls().to_numpy())
-        return pl.Series(out, nan_to_null=True)
-
-    return pl.col("p").map_batches(known, pl.Float64()).over(family)

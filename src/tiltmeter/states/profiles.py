@@ -35,7 +35,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.stats import false_discovery_control
 
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
@@ -44,9 +43,9 @@ from tiltmeter.results.schemas import PROFILE_TERMS
 from tiltmeter.states.axes import Axes, build_axes
 from tiltmeter.states.contexts import rows_of
 from tiltmeter.states.dictionary import Dictionary
-from tiltmeter.states.measures import MEASURES, adjusted
+from tiltmeter.states.measures import MEASURES
 from tiltmeter.states.words import Words
-from tiltmeter.statistics.clustered import holm
+from tiltmeter.statistics.clustered import adjusted, benjamini_hochberg, holm
 from tiltmeter.statistics.groups import ROUNDING, compare_groups, margin, permute_groups
 
 __all__ = ["Profile", "ProfileSetting", "measure_profile"]
@@ -241,7 +240,7 @@ def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
     family = ("layer", "space", "method")
     columns = {
         "p_holm": adjusted(holm, *family),
-        "p_bh": adjusted(false_discovery_control, *family),
+        "p_bh": adjusted(benjamini_hochberg, *family),
         "adjusted_over": pl.lit("dimensions of the space and pairs of groups in the layer"),
     }
     published = pl.when(method="published")

@@ -38,8 +38,8 @@ from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, as_estimates, columns
 from tiltmeter.results.schemas import FITS
 from tiltmeter.results.tables import need_columns
-from tiltmeter.states.measures import MEASURES, adjusted
-from tiltmeter.statistics.clustered import holm
+from tiltmeter.states.measures import MEASURES
+from tiltmeter.statistics.clustered import adjusted, holm
 from tiltmeter.statistics.samples import Fit, Sample, fit, samples
 
 __all__ = ["MISSING", "Related", "relate"]

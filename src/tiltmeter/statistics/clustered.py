@@ -6,7 +6,7 @@ Reference
     Satterthwaite degrees of freedom, both under a working model of independence. The one-sample
     t test as Bai et al. (2025), PNAS 122(8), report it, and Cohen's d. TOST, the two one-sided
     tests: Schuirmann (1987), J. Pharmacokinetics and Biopharmaceutics 15, 657–680. Holm (1979),
-    Scandinavian J. Statistics 6, 65–70.
+    Scandinavian J. Statistics 6, 65–70; Benjamini & Hochberg (1995), JRSS B 57(1), 289–300.
 
 Measures
     A mean, and how far it would move with other clusters (wordings, group words, stereotypes).
@@ -23,26 +23,14 @@ Deviations from the source
     Where every cluster has the same mean there is no variance to estimate, and t would be
     infinite (a deterministic model; a habit of order, which makes every mirrored pair ½). An
     exact bound takes its place: see `ClusteredMean`. The papers' t test takes all responses for
-    independent, which they are not; it is kept as `naive`. TOST takes the clustered error. Holm is
-    written out, since `statsmodels.stats.multitest.multipletests` collects garbage at every call.
-
-Clusters
-    Scores that share a wording and group words rise and fall together. Each level has a ladder of
-    clusters, widest first; the first that leaves at least two clusters is used:
-
-    =============  =====================================================================
-    cell           group pair, mirrored pair
-    stereotype     variation × group pair, mirrored pair
-    above          stereotype × variation, variation × group pair, mirrored pair
-    =============  =====================================================================
-
-    A *group pair* is one marginalized with one default group word. A mirrored pair shares all of
-    these, so its two trials never part. A response without a pair is a cluster of its own.
+    independent, which they are not; it is kept as `naive`. TOST takes the clustered error. Holm
+    and Benjamini–Hochberg are written out, since `statsmodels.stats.multitest.multipletests`
+    collects garbage at every call and `scipy.stats` takes longer to import than scores to estimate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,9 +42,10 @@ from tiltmeter.errors import InputError
 
 __all__ = [
     "ClusteredMean",
-    "assign_clusters",
+    "adjusted",
+    "benjamini_hochberg",
+    "check_confidence",
     "clustered_mean",
-    "cohen_d",
     "holm",
     "mean_of_clusters",
     "naive_t",
@@ -66,19 +55,8 @@ __all__ = [
 #: Cluster means that differ by less than this share of their size differ by rounding alone.
 ROUNDING = 1e-12
 
-_COLUMNS = {
-    "stereotype": ("stereotype",),
-    "stereotype × variation": ("stereotype", "variation"),
-    "variation × group pair": ("variation", "group_pair"),
-    "group pair": ("group_pair",),
-    "mirrored pair": ("unit",),
-}
-
-_ABOVE = ("stereotype × variation", "variation × group pair", "mirrored pair")
-_LADDERS = {
-    "cell": ("group pair", "mirrored pair"),
-    "stereotype": ("variation × group pair", "mirrored pair"),
-}
+Array = NDArray[np.float64]
+Row = dict[str, float | int | str | None]
 
 
 @dataclass(frozen=True)
@@ -143,6 +121,21 @@ class ClusteredMean:
         if self.unanimous and self.mean is not None and self.bounds is not None:
             return self._unanimous_p(self.bounds[1] - null, self.bounds[1] - self.mean)
         return self._tail(null, 1.0)
+
+    def row(self, confidence: float, null: float = 0.0) -> Row:
+        """Return the test against `null` and the interval, in columns of `results.ESTIMATES`."""
+        p, (low, high) = self.p(null), self.interval(confidence)
+        return {
+            "test": None if p is None else "unanimous" if self.unanimous else "t",
+            "se": self.se,
+            "df": self.df,
+            "statistic": self.t(null),
+            "p": p,
+            "confidence": confidence,
+            "ci_low": low,
+            "ci_high": high,
+            "n_clusters": self.n_clusters,
+        }
 
     def _tail(self, null: float, sign: float) -> float | None:
         t = self.t(null)
@@ -214,7 +207,7 @@ def mean_of_clusters(
     Parameters
     ----------
     sizes
-        Number of values in each cluster, shape (clusters,), each at least 1.
+        Number of values in each cluster, shape (clusters,); clusters of none are left out.
     totals
         Their sums, shape (clusters,).
     bounds
@@ -226,6 +219,7 @@ def mean_of_clusters(
         In the unit of the values.
     """
     n, total = np.asarray(sizes, dtype=np.float64), np.asarray(totals, dtype=np.float64)
+    n, total = n[n > 0], total[n > 0]
     count = n.sum()
     if count == 0:
         return ClusteredMean(0, 0, None, None, None)
@@ -241,113 +235,63 @@ def mean_of_clusters(
     return ClusteredMean(int(count), len(n), mean, se, df)
 
 
-def _agree(means: NDArray[np.float64]) -> bool:
+def _agree(means: Array) -> bool:
     return bool(np.ptp(means) <= ROUNDING * max(1.0, float(np.abs(means).max())))
 
 
-def assign_clusters(
-    units: pl.DataFrame, level: str, keys: Sequence[str], *, by_stereotype: bool = False
-) -> pl.DataFrame:
-    """Add `cluster`, `clustered_by` and `conditional_on` to units (`summarise`) with a score.
-
-    `keys` tell the groups of a level apart; `by_stereotype` starts the ladder with whole
-    stereotypes above that level.
-    """
-    ladder = _LADDERS.get(level, ("stereotype", *_ABOVE) if by_stereotype else _ABOVE)
-    units = units.with_columns(group_pair=_joined("marginalized", "default"))
-    rungs = [_joined(*_COLUMNS[rung]) for rung in ladder]
-    last = len(ladder) - 1
-    rung = pl.coalesce(
-        *(pl.when(_distinct(ids, keys) > 1).then(i) for i, ids in enumerate(rungs)), pl.lit(last)
-    )
-    units = units.with_columns(rung=rung)
-    return units.with_columns(
-        cluster=pl.coalesce(*(pl.when(rung=i).then(ids) for i, ids in enumerate(rungs))),
-        clustered_by=_names(ladder, keys),
-        conditional_on=_conditional_on(level, keys),
-    ).drop("rung", "group_pair")
-
-
-def _joined(*columns: str) -> pl.Expr:
-    return pl.concat_str([pl.col(c).fill_null("") for c in columns], separator="\0")
-
-
-def _distinct(values: pl.Expr, keys: Sequence[str]) -> pl.Expr:
-    return values.n_unique().over(keys)
-
-
-def _unrecorded(column: str, keys: Sequence[str]) -> pl.Expr:
-    return pl.col(column).is_null().all().over(keys)
-
-
-def _names(ladder: Sequence[str], keys: Sequence[str]) -> pl.Expr:
-    """Return the name of the rung, less what was not recorded."""
-    name = pl.col("rung").replace_strict(dict(enumerate(ladder)), return_dtype=pl.String)
-    unpaired = (name == "mirrored pair") & _unrecorded("pair_id", keys)
-    wordless = (name == "variation × group pair") & _unrecorded("marginalized", keys)
-    return (
-        pl.when(unpaired)
-        .then(pl.lit("response"))
-        .when(wordless)
-        .then(pl.lit("variation"))
-        .otherwise(name)
-    )
-
-
-def _conditional_on(level: str, keys: Sequence[str]) -> pl.Expr:
-    """Name what does not vary in the group; the interval says nothing beyond it."""
-    above = level not in _LADDERS
-    wordless = _unrecorded("marginalized", keys)
-    fixed = {
-        "these models": pl.lit(level == "overall"),
-        "one stereotype": _distinct(pl.col("stereotype"), keys).eq(1) & above,
-        "one wording": _distinct(pl.col("variation"), keys).eq(1),
-        "one group pair": _distinct(pl.col("group_pair"), keys).eq(1) & ~wordless,
-        "unrecorded group words": wordless,
-    }
-    named = pl.concat_list(
-        pl.when(is_fixed).then(pl.lit(name)) for name, is_fixed in fixed.items()
-    ).list.drop_nulls()
-    return pl.when(named.list.len() > 0).then(named.list.join(" and "))
-
-
-def cohen_d(mean: float | None, sd: float | None, *, neutral: float = 0.0) -> float | None:
-    """Return Cohen's d of one sample, (mean − neutral) / sd; null where there is no spread."""
-    return (mean - neutral) / sd if mean is not None and sd else None
-
-
-def naive_t(
-    mean: float | None, sd: float | None, n: int, *, neutral: float = 0.0
-) -> dict[str, float | None]:
+def naive_t(mean: float | None, sd: float | None, n: int, *, neutral: float = 0.0) -> Row:
     """Return the one-sample t test that takes all scores for independent; p is two-sided.
 
-    Null with fewer than two scores; t and p are null where there is no spread.
+    Empty with fewer than two scores; without spread there is no t and no p.
     """
     if mean is None or sd is None:
-        return {"naive_se": None, "naive_t": None, "naive_df": None, "naive_p": None}
+        return {}
     se, df = sd / n**0.5, float(n - 1)
     if se == 0:
-        return {"naive_se": 0.0, "naive_t": None, "naive_df": df, "naive_p": None}
+        return {"se": 0.0, "df": df}
     t = (mean - neutral) / se
-    p = 2.0 * float(stdtr(df, -abs(t)))
-    return {"naive_se": se, "naive_t": t, "naive_df": df, "naive_p": p}
+    return {"test": "t", "se": se, "df": df, "statistic": t, "p": 2.0 * float(stdtr(df, -abs(t)))}
 
 
 def tost(estimate: ClusteredMean, *, margin: float, neutral: float = 0.0) -> float | None:
     """Test whether the mean is equivalent to neutral: the larger p of the two one-sided tests.
 
-    Small where the mean lies within `margin`, in the unit of the scores; null where the estimate
-    has no test.
+    Small where the mean lies within `margin`, above 0 and in the unit of the scores; null where
+    the estimate has no test.
     """
-    if not margin > 0:
-        raise InputError(f"margin {margin}: must be above 0, in the unit of the scores")
     above, below = estimate.p_above(neutral - margin), estimate.p_below(neutral + margin)
     return None if above is None or below is None else max(above, below)
 
 
-def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def holm(p: Array) -> Array:
     """Adjust the p-values of one family, in their order (Holm 1979), shape (tests,)."""
     order, tests = np.argsort(p, kind="stable"), len(p)
     adjusted = np.empty(tests)
     adjusted[order] = np.maximum.accumulate(p[order] * (tests - np.arange(tests)))
     return np.minimum(adjusted, 1.0)
+
+
+def benjamini_hochberg(p: Array) -> Array:
+    """Adjust the p-values of one family, in their order, shape (tests,)."""
+    order, tests = np.argsort(p, kind="stable"), len(p)
+    adjusted = np.empty(tests)
+    scaled = p[order] * (tests / np.arange(1, tests + 1))
+    adjusted[order] = np.minimum.accumulate(scaled[::-1])[::-1]
+    return np.minimum(adjusted, 1.0)
+
+
+def adjusted(method: Callable[[Array], Array], *family: str, column: str = "p") -> pl.Expr:
+    """Adjust the known p-values of rows that share their values in the columns `family`."""
+
+    def known(p: pl.Series) -> pl.Series:
+        values, tested = np.full(len(p), np.nan), p.is_not_null().to_numpy()
+        values[tested] = method(p.drop_nulls().to_numpy())
+        return pl.Series(values, nan_to_null=True)
+
+    return pl.col(column).map_batches(known, pl.Float64()).over(family)
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise InputError if `confidence` is no level of an interval."""
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence {confidence}: must lie between 0 and 1, as 0.95")

@@ -15,11 +15,17 @@ Measures
 
 Inference
     Differences that share wording and group words rise and fall together, so intervals and tests
-    take the clusters of `estimates`; the paired t test is a row of its own, method ``published``.
+    take the clusters of `levels`; the paired t test is a row of its own, method ``published``.
     Holm and Benjamini–Hochberg adjust over the candidates and groups of a model, study,
     instrument, mode, word list, scoring and level. A candidate can also change *which* trials can
     be scored: the change of compliance is a measure of its own, and the bounds hold whatever the
     missing scores were.
+
+Matching
+    Identifiers of trials and mirrored pairs differ between the values of a factor, so a trial is
+    known by the number of its draw (`iteration`) and by the other factors. A draw fixes group
+    words and attributes; trials of one number whose words differ are of different plans, and
+    refused.
 
 Deviations from the source
     A trial asked under one of the two only is counted, and enters nothing else, bounds included:
@@ -28,44 +34,71 @@ Deviations from the source
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
-from scipy.stats import false_discovery_control
 
-from tiltmeter.errors import InputError
-from tiltmeter.results import LEVELS, SCORES, Measure, Schema, as_estimates, check, columns
-from tiltmeter.results.estimates import DETAILS, KEYS
+from tiltmeter.errors import InputError, unknown
+from tiltmeter.results import (
+    FACTORS,
+    LEVELS,
+    SCORES,
+    Measure,
+    Schema,
+    as_estimates,
+    check,
+    columns,
+)
+from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.schemas import MATCHES
 from tiltmeter.statistics.clustered import (
-    ClusteredMean,
-    assign_clusters,
-    cohen_d,
+    Row,
+    adjusted,
+    benjamini_hochberg,
+    check_confidence,
     holm,
     mean_of_clusters,
-    naive_t,
 )
-from tiltmeter.statistics.matching import match
+from tiltmeter.statistics.levels import KEYS, by_method, cluster_sums, cohen_d, published_tests
 from tiltmeter.statistics.summaries import NEVER_POOLED
 
 __all__ = ["Contrasted", "contrast"]
 
-#: What stays apart at every level.
-_APART = ("candidate", *NEVER_POOLED)
+#: What a trial is known by.
+_TRIAL = (*FACTORS, "control", "word_list", "scoring", "iteration", "order", "version")
 
-#: What a level tells apart besides; it pools over the rest.
-_KEYS = {
-    "cell": ("model", "category", "stereotype", "variation"),
-    "stereotype": ("model", "category", "stereotype"),
-    "category": ("model", "category"),
-    "model": ("model",),
-    "overall": (),
-}
+#: What its draw fixes.
+_DRAWN = ("marginalized", "default", "tied", "counter", "attribute_order")
 
 #: A spread below this share of the scores' size is due to rounding.
 _ROUNDING = 1e-12
+
+_STATED = (
+    "row",
+    "subject",
+    "level",
+    "factor",
+    "baseline",
+    "candidate",
+    *NEVER_POOLED,
+    *KEYS["cell"],
+    "n",
+)
+_ESTIMATED = (
+    *("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate"),
+    *("sd", "effect_size"),
+)
+_CLUSTERS = ("n_clusters", "clustered_by", "conditional_on")
+
+#: What the method ``clustered`` says of a group, and the change of compliance beside it.
+_COMPLIANCE: Schema = dict.fromkeys(
+    (f"compliance_{part}" for part in ("change", "low", "high", "p")), pl.Float64()
+)
+_TESTED = columns(
+    *("test", "se", "df", "statistic", "p", "confidence", "ci_low", "ci_high", "n_clusters")
+)
 
 
 class Contrasted(NamedTuple):
@@ -128,63 +161,59 @@ def contrast(
     >>> model["n_scored"], round(model["estimate"], 3), model["candidate"]
     (4, -0.475, 'fair')
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence {confidence}: must lie between 0 and 1, as 0.95")
-    bounds = (measure.low, measure.high)
+    check_confidence(confidence)
     frame = check(scores, {**SCORES, factor: pl.String()}, "scores")
-    _check_scores(frame, *bounds)
-    pairs = match(frame, factor, baseline)
-    rows = pl.concat(
-        [_level(pairs, level, bounds, confidence) for level in LEVELS], how="diagonal_relaxed"
+    _check_scores(frame, measure)
+    pairs = _match(frame, factor, baseline)
+    groups = pl.concat([_groups(pairs, level, measure) for level in LEVELS], how="diagonal_relaxed")
+    tests = [_tests(row, measure, confidence) for row in groups.iter_rows(named=True)]
+    family = ("level", "model", *NEVER_POOLED)
+    rows = groups.hstack(pl.DataFrame(tests, schema={**_TESTED, **_COMPLIANCE})).with_columns(
+        p_holm=adjusted(holm, *family),
+        p_bh=adjusted(benjamini_hochberg, *family),
+        factor=pl.lit(factor),
+        baseline=pl.lit(baseline),
     )
-    rows = _adjust(rows).with_columns(factor=pl.lit(factor), baseline=pl.lit(baseline))
-    absent = [name for name in MATCHES if name not in rows.columns]
-    rows = rows.with_columns(pl.lit(None, MATCHES[name]).alias(name) for name in absent)
     return Contrasted(_as_estimates(rows, measure), check(rows, MATCHES, "matches"))
 
 
 def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     """Set out each difference by method, and the change of compliance under it."""
-    difference = Measure(
-        measure.name, measure.title, measure.low - measure.high, measure.high - measure.low, 0.0,
-        measure.direction, measure.reference, consistent=measure.consistent,
-    )  # fmt: skip
-    keys = [name for name in KEYS if name in rows.columns]
+    span = measure.high - measure.low
+    difference = replace(measure, low=-span, high=span, neutral=0.0)
     named = rows.with_row_index("row").with_columns(
         subject="model",
         measure=pl.lit(measure.name),
-        estimate="difference",
+        effect_size=cohen_d(),
         adjusted_over=pl.format(
             "{} differences of a model, study, instrument, mode, dimension, word list and scoring, "
             "over candidates",
             "level",
         ),
     )
-    stated = ["row", "subject", *keys, "n", "n_clusters", "clustered_by", "conditional_on"]
-    of_scores = ["measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate", "sd"]
     clustered = named.select(
-        *stated, *of_scores,
-        *("test", "se", "df", "p", "p_holm", "p_bh", "adjusted_over", "confidence", "ci_low"),
-        *("ci_high", "bound_low", "bound_high"),
-        method=pl.lit("clustered"), statistic="t", effect_size="cohen_dz",
-    )  # fmt: skip
-    published = named.select(
-        *stated[:-3], *of_scores, method=pl.lit("published"),
-        test=pl.when(pl.col("naive_p").is_not_null()).then(pl.lit("t")),
-        se="naive_se", df="naive_df", statistic="naive_t", p="naive_p", effect_size="cohen_dz",
-    )  # fmt: skip
+        *(*_STATED, *_ESTIMATED, *_TESTED, "clustered_by", "conditional_on"),
+        *("p_holm", "p_bh", "adjusted_over", "bound_low", "bound_high"),
+        method=pl.lit("clustered"),
+    )
+    published = published_tests(named, [*_STATED, *_ESTIMATED])
     compliance = named.select(
-        *stated, "confidence", measure=pl.lit("compliance"), method=pl.lit("clustered"),
-        estimate="compliance_change", baseline_estimate="compliance_baseline",
-        candidate_estimate="compliance_candidate", ci_low="compliance_low",
-        ci_high="compliance_high", p="compliance_p",
-    )  # fmt: skip
-    whole = pl.concat([clustered, published, compliance], how="diagonal")
-    whole = whole.sort("row", maintain_order=True).drop("row")
-    return as_estimates(whole, {**DETAILS, measure.name: difference})
+        *(*_STATED, *_CLUSTERS, "confidence"),
+        measure=pl.lit("compliance"),
+        method=pl.lit("clustered"),
+        estimate="compliance_change",
+        baseline_estimate="compliance_baseline",
+        candidate_estimate="compliance_candidate",
+        ci_low="compliance_low",
+        ci_high="compliance_high",
+        p="compliance_p",
+    )
+    whole = by_method(clustered, published, compliance)
+    return as_estimates(whole, {**OTHER_MEASURES, measure.name: difference})
 
 
-def _check_scores(frame: pl.DataFrame, low: float, high: float) -> None:
+def _check_scores(frame: pl.DataFrame, measure: Measure) -> None:
+    low, high = measure.low, measure.high
     scored = frame["score"].drop_nulls()
     if not scored.is_finite().all():
         raise InputError("scores: score is nan or infinite; a missing score is null with a reason")
@@ -193,35 +222,100 @@ def _check_scores(frame: pl.DataFrame, low: float, high: float) -> None:
         raise InputError(f"scores: score {outside[0]} lies outside low {low} to high {high}")
 
 
-def _level(
-    pairs: pl.DataFrame, level: str, bounds: tuple[float, float], confidence: float
-) -> pl.DataFrame:
-    """Return the rows of one level, before adjustment for their number."""
-    keys = [*_APART, *_KEYS[level]]
+def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
+    """Match every trial with itself under the candidates.
+
+    A row per trial and `candidate`: what the trial is known by, its words and `pair_id`; the score
+    under the baseline `b` and under the candidate `t`, null where there is none; whether it was
+    asked, `asked_b`, `asked_t` and `both`. The factor itself is null.
+
+    Raises
+    ------
+    InputError
+        If the baseline is missing, nothing else was asked, a trial occurs twice, or what carries
+        the same number is not the same draw.
+    """
+    known = set(scores[factor].drop_nulls().unique())
+    if baseline not in known:
+        raise InputError(f"baseline: {unknown(factor, baseline, sorted(known))}")
+    if known == {baseline}:
+        raise InputError(f"scores: {factor} is {baseline!r} throughout; nothing to compare with")
+    keys = [c for c in _TRIAL if c != factor]
+    _check_unique(scores, factor, keys)
+    answer = [*keys, *_DRAWN, "score", "pair_id"]
+    ours = scores.filter(pl.col(factor) == baseline).select(*answer, asked_b=True)
+    theirs = scores.filter(pl.col(factor) != baseline)
+    candidates = theirs.select(pl.col(factor).alias("candidate")).unique()
+    pairs = ours.join(candidates, how="cross").join(
+        theirs.select(*answer, pl.col(factor).alias("candidate"), asked_t=True),
+        on=[*keys, "candidate"],
+        how="full",
+        coalesce=True,
+        nulls_equal=True,
+        suffix="_t",
+    )
+    asked = pairs.select(pl.col("asked_b", "asked_t").fill_null(False)).select(
+        "asked_b", "asked_t", both=pl.col("asked_b") & pl.col("asked_t")
+    )
+    pairs = pairs.drop("asked_b", "asked_t").hstack(asked).rename({"score": "b", "score_t": "t"})
+    _check_draws(pairs, factor, baseline)
+    return pairs.with_columns(
+        *(pl.coalesce(c, f"{c}_t").alias(c) for c in (*_DRAWN, "pair_id")),
+        **({factor: pl.lit(None, pl.String)} if factor in _TRIAL else {}),
+    )
+
+
+def _check_unique(scores: pl.DataFrame, factor: str, keys: Sequence[str]) -> None:
+    again = scores.filter(pl.struct(factor, *keys).is_duplicated())
+    if not again.is_empty():
+        raise InputError(
+            f"scores: {len(again)} rows of {factor} {again[factor][0]!r} share their trial (first: "
+            f"{again['stereotype'][0]}, {again['variation'][0]}, iteration "
+            f"{again['iteration'][0]}); a draw is asked once under each {factor}"
+        )
+
+
+def _check_draws(pairs: pl.DataFrame, factor: str, baseline: str) -> None:
+    """Refuse trials that carry the same number but are not the same draw."""
+    differ = pl.any_horizontal(pl.col(c).ne_missing(pl.col(f"{c}_t")) for c in _DRAWN)
+    wrong = pairs.filter(pl.col("both") & differ)
+    if not wrong.is_empty():
+        row = wrong.row(0, named=True)
+        raise InputError(
+            f"scores: iteration {row['iteration']} of {row['stereotype']} drew "
+            f"{row['marginalized']}, {row['default']} under {factor} {baseline!r} and "
+            f"{row['marginalized_t']}, {row['default_t']} under {row['candidate']!r}; "
+            "only runs of one plan, with one seed, can be matched"
+        )
+
+
+def _groups(pairs: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
+    """Describe the groups of one level, a row each, and sum over the clusters of each."""
+    keys = ["candidate", *NEVER_POOLED, *KEYS[level]]
     if level == "overall":
-        pairs = pairs.filter(pl.col("model").n_unique().over(_APART) > 1)
-    described = _describe(pairs, keys, bounds)
-    both = pairs.filter("both").with_row_index("row")
-    units = both.with_columns(
-        unit=pl.coalesce("pair_id", pl.format("row {}", "row")),
-        difference=pl.col("t") - pl.col("b"),
+        several = pl.col("model").n_unique().over("candidate", *NEVER_POOLED) > 1
+        pairs = pairs.filter(several)
+    units = pairs.filter("both").with_row_index("row")
+    units = units.with_columns(unit=pl.coalesce("pair_id", pl.format("row {}", "row")))
+    difference = pl.col("t") - pl.col("b")
+    scored = cluster_sums(
+        units.filter(difference.is_not_null()), level, keys, sizes=pl.len(), totals=difference.sum()
     )
-    asked = units.with_columns(
-        (pl.col("t").is_not_null().cast(pl.Int8) - pl.col("b").is_not_null().cast(pl.Int8))
-        .cast(pl.Float64)
-        .alias("difference")
+    asked = cluster_sums(
+        units,
+        level,
+        keys,
+        asked=pl.len(),
+        changes=pl.col("t").count().cast(pl.Int64) - pl.col("b").count().cast(pl.Int64),
     )
-    groups = described.join(_sums(units, level, keys), on=keys, how="left", nulls_equal=True)
-    complied = _sums(asked, level, keys).select(*keys, pl.col("sums").alias("complied"))
-    groups = groups.join(complied, on=keys, how="left", nulls_equal=True).sort(keys)
-    tests = [_tests(row, bounds, confidence) for row in groups.iter_rows(named=True)]
-    tested = pl.DataFrame(tests, schema=_TESTED)
-    return groups.select(pl.lit(level).alias("level"), pl.exclude("sums", "complied")).hstack(
-        tested
-    )
+    asked = asked.drop("clustered_by", "conditional_on")
+    groups = _describe(pairs, keys, measure).with_columns(level=pl.lit(level))
+    for sums in (scored, asked):
+        groups = groups.join(sums, on=keys, how="left", nulls_equal=True)
+    return groups.sort(keys)
 
 
-def _describe(pairs: pl.DataFrame, keys: list[str], bounds: tuple[float, float]) -> pl.DataFrame:
+def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
     """Return what needs no model: counts, means, spread, compliance, bounds."""
     b, t, both = pl.col("b"), pl.col("t"), pl.col("both")
     has_b, has_t = both & b.is_not_null(), both & t.is_not_null()
@@ -240,80 +334,27 @@ def _describe(pairs: pl.DataFrame, keys: list[str], bounds: tuple[float, float])
         "n_lost_both": (both & ~has_b & ~has_t).sum(),
         "baseline_estimate": b.filter(matched).mean(),
         "candidate_estimate": t.filter(matched).mean(),
-        "difference": difference.mean(),
+        "estimate": difference.mean(),
         "sd": pl.when(sd > rounding).then(sd).otherwise(sd * 0.0),
         "compliance_baseline": pl.when(n > 0).then(has_b.sum() / n),
         "compliance_candidate": pl.when(n > 0).then(has_t.sum() / n),
     }
-    for name, (least, most) in {"bound_low": bounds, "bound_high": bounds[::-1]}.items():
+    low, high = measure.low, measure.high
+    for name, least, most in (("bound_low", low, high), ("bound_high", high, low)):
         described[name] = (t.fill_null(least) - b.fill_null(most)).filter(both).mean()
     return pairs.group_by(keys).agg(**described)
 
 
-def _sums(units: pl.DataFrame, level: str, keys: list[str]) -> pl.DataFrame:
-    """Return a row per group with `sums`: a list of sizes and totals, one of each cluster."""
-    units = units.filter(pl.col("difference").is_not_null())
-    stated = [*keys, "clustered_by", "conditional_on"]
-    clusters = (
-        assign_clusters(units, level, keys)
-        .group_by(*stated, "cluster")
-        .agg(pl.len().alias("size"), pl.col("difference").sum().alias("total"))
-        .sort("cluster")
-    )
-    sums = pl.struct("size", "total").alias("sums")
-    return clusters.group_by(stated, maintain_order=True).agg(sums)
-
-
-_TESTED: Schema = {
-    **columns("se", "df"),
-    "t": pl.Float64(),
-    **columns("p", "test", "confidence", "ci_low", "ci_high", "n_clusters"),
-    **dict.fromkeys(("naive_se", "naive_t", "naive_df", "naive_p", "cohen_dz"), pl.Float64()),
-    **dict.fromkeys((f"compliance_{x}" for x in ("change", "low", "high", "p")), pl.Float64()),
-}
-
-
-def _tests(
-    row: Mapping[str, Any], bounds: tuple[float, float], confidence: float
-) -> dict[str, float | int | str | None]:
-    """Return the clustered and the naive inference on one group."""
-    span = (bounds[0] - bounds[1], bounds[1] - bounds[0])
-    change, compliance = _clustered(row["sums"], span), _clustered(row["complied"], (-1.0, 1.0))
-    low, high = change.interval(confidence)
-    compliance_low, compliance_high = compliance.interval(confidence)
-    p = change.p()
+def _tests(row: Mapping[str, Any], measure: Measure, confidence: float) -> Row:
+    """Return the clustered inference on one group."""
+    span = measure.high - measure.low
+    change = mean_of_clusters(row["sizes"] or [], row["totals"] or [], bounds=(-span, span))
+    compliance = mean_of_clusters(row["asked"] or [], row["changes"] or [], bounds=(-1.0, 1.0))
+    low, high = compliance.interval(confidence)
     return {
-        "se": change.se,
-        "df": change.df,
-        "t": change.t(),
-        "p": p,
-        "test": None if p is None else "unanimous" if change.unanimous else "t",
-        "confidence": confidence,
-        "ci_low": low,
-        "ci_high": high,
-        "n_clusters": change.n_clusters,
-        **naive_t(row["difference"], row["sd"], row["n_scored"]),
-        "cohen_dz": cohen_d(row["difference"], row["sd"]),
+        **change.row(confidence),
         "compliance_change": compliance.mean,
-        "compliance_low": compliance_low,
-        "compliance_high": compliance_high,
+        "compliance_low": low,
+        "compliance_high": high,
         "compliance_p": compliance.p(),
     }
-
-
-def _clustered(sums: list[dict[str, float]] | None, bounds: tuple[float, float]) -> ClusteredMean:
-    kept = sums or []
-    return mean_of_clusters([s["size"] for s in kept], [s["total"] for s in kept], bounds=bounds)
-
-
-def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the p-values adjusted within each family: a model and level, over all candidates."""
-    members = ["level", "model", *(c for c in _APART if c != "candidate")]
-    family = rows.select(pl.struct(members).rank("dense")).to_series().to_numpy()
-    p = rows["p"].to_numpy()
-    adjusted = {"p_holm": np.full(len(p), np.nan), "p_bh": np.full(len(p), np.nan)}
-    for one in np.unique(family):
-        tested = (family == one) & ~np.isnan(p)
-        adjusted["p_holm"][tested] = holm(p[tested])
-        adjusted["p_bh"][tested] = false_discovery_control(p[tested])
-    return rows.with_columns(pl.Series(c, v).fill_nan(None) for c, v in adjusted.items())

@@ -23,10 +23,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from tiltmeter.results import ESTIMATES, as_estimates, check
-from tiltmeter.results.estimates import DETAILS
+from tiltmeter.results.estimates import OTHER_MEASURES
 
 __all__ = ["correlate_dimensions", "rank_models"]
 
@@ -71,7 +70,7 @@ def correlate_dimensions(estimates: pl.DataFrame) -> pl.DataFrame:
                 stated = {**fixed, "subject": fixed["model"], "level": level, "n": len(points[0])}
                 stated |= {"first": a, "second": b}
                 rows += [stated | found for found in _correlations(*points)]
-    return as_estimates(rows, DETAILS)
+    return as_estimates(rows, OTHER_MEASURES)
 
 
 def _correlations(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
@@ -82,6 +81,8 @@ def _correlations(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> list[dict
         return [one | {"note": f"fewer than {FEWEST} points"} for one in (pearson, spearman)]
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return [one | {"note": "a dimension does not vary"} for one in (pearson, spearman)]
+    from scipy import stats  # slow to import
+
     found = stats.pearsonr(x, y)
     low, high = found.confidence_interval(0.95)
     pearson |= {
@@ -134,7 +135,7 @@ def rank_models(estimates: pl.DataFrame) -> pl.DataFrame:
         )  # fmt: skip
     if not ranked:
         return pl.DataFrame(schema=ESTIMATES)
-    return as_estimates(pl.concat(ranked).sort(*keys, "estimate"), DETAILS)
+    return as_estimates(pl.concat(ranked).sort(*keys, "estimate"), OTHER_MEASURES)
 
 
 def _scores(estimates: pl.DataFrame) -> pl.DataFrame:

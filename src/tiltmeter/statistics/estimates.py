@@ -6,7 +6,7 @@ Measures
     `Measure` and stand in every row.
 
 Inference
-    Intervals and tests are clustered (`clusters`, `clustered`): method ``clustered``. The papers'
+    Intervals and tests are clustered (`levels`, `clustered`): method ``clustered``. The papers'
     t test is a row of its own, method ``published``. Holm and Benjamini–Hochberg adjust within a
     model, study, instrument, mode, word list, scoring and level. `results.verdicts` says what
     follows.
@@ -22,47 +22,49 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
-from scipy.stats import false_discovery_control
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import LEVELS, ORDERS, Measure, Schema, as_estimates, check, columns
-from tiltmeter.results.estimates import DETAILS
+from tiltmeter.results import (
+    ESTIMATES,
+    LEVELS,
+    ORDERS,
+    Measure,
+    Schema,
+    as_estimates,
+    check,
+    columns,
+)
+from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.clustered import (
-    ClusteredMean,
-    assign_clusters,
-    cohen_d,
+    Row,
+    adjusted,
+    benjamini_hochberg,
+    check_confidence,
     holm,
     mean_of_clusters,
-    naive_t,
     tost,
 )
+from tiltmeter.statistics.levels import KEYS, by_method, cluster_sums, cohen_d, published_tests
 from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
 
 __all__ = ["Estimated", "Inference", "estimate_measure", "estimate_summaries"]
 
-_MODEL = ("model", *NEVER_POOLED)
-
-#: The columns that tell the groups of a level apart; it pools over the rest.
-_KEYS = {
-    "cell": (*_MODEL, "category", "stereotype", "variation"),
-    "stereotype": (*_MODEL, "category", "stereotype"),
-    "category": (*_MODEL, "category"),
-    "model": _MODEL,
-    "overall": NEVER_POOLED,
-}
-
 #: A spread below this share of the range is due to rounding.
 _ROUNDING = 1e-12
 
-
-_ADJUSTED = (
-    ("p", holm, "p_holm"),
-    ("p", false_discovery_control, "p_bh"),
-    ("tost_p", holm, "tost_p_holm"),
+_STATED = (
+    *("row", "subject", "measure", "level", *NEVER_POOLED, *KEYS["cell"]),
+    *("n", "n_scored", "compliance", "estimate"),
 )
+
+#: What the method ``clustered`` says of a group, and the effect of order beside it.
+_TESTED: Schema = {
+    **columns("test", "se", "df", "statistic", "p", "confidence", "ci_low", "ci_high"),
+    **columns("n_clusters", "tost_margin", "tost_p", "order_effect", "n_pairs"),
+    **dict.fromkeys(("order_effect_low", "order_effect_high"), pl.Float64()),
+}
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,7 @@ class Inference:
         """Refuse values that mean nothing."""
         if not self.margin > 0:
             raise InputError(f"margin {self.margin}: must be above 0, in the unit of the scores")
-        if not 0 < self.confidence < 1:
-            raise InputError(f"confidence {self.confidence}: must lie between 0 and 1, as 0.95")
+        check_confidence(self.confidence)
         if not 0 <= self.compliance_floor <= 1:
             raise InputError(f"compliance_floor {self.compliance_floor}: a share, 0 to 1")
         if self.cluster not in ("default", "stereotype"):
@@ -173,61 +174,46 @@ def estimate_summaries(
     """
     _fits(units, measure)
     inference = inference or Inference()
-    several = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
-    levels = [
-        _level(several if level == "overall" else units, level, measure, inference)
-        for level in LEVELS
-    ]
-    rows = _adjust(pl.concat(levels, how="diagonal"))
-    orders = rows.select(
-        *(pl.col(c) for c in ORDERS if c not in ("ci_low", "ci_high")),
-        ci_low="order_effect_low",
-        ci_high="order_effect_high",
+    groups = pl.concat(
+        [_groups(units, level, measure, inference) for level in LEVELS], how="diagonal"
     )
+    tests = [_tests(row, measure, inference) for row in groups.iter_rows(named=True)]
+    family = ("level", "model", *NEVER_POOLED)
+    rows = groups.hstack(pl.DataFrame(tests, schema=_TESTED)).with_columns(
+        p_holm=adjusted(holm, *family),
+        p_bh=adjusted(benjamini_hochberg, *family),
+        tost_p_holm=adjusted(holm, *family, column="tost_p"),
+    )
+    of_order = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
+    orders = rows.drop(of_order.values()).rename(of_order)
     return Estimated(_as_estimates(rows, measure), check(orders, ORDERS, "orders"))
 
 
 def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     """Set out each estimate by method, one row under the other."""
-    keys = ["level", *_KEYS["cell"]]
     named = rows.with_row_index("row").with_columns(
-        pl.col("model").alias("subject"),
+        subject="model",
         measure=pl.lit(measure.name),
-        estimate="mean",
+        effect_size=cohen_d(measure.neutral),
         adjusted_over=pl.format(
             "{} estimates of a model, study, instrument, mode, intervention, dimension, word list "
             "and scoring",
             "level",
         ),
     )
-    stated = ["row", "subject", "measure", *keys, "n", "n_scored", "compliance", "sd", "estimate"]
+    described = [*_STATED, "sd", "effect_size"]
+    tested = [name for name in _TESTED if name in ESTIMATES]
     clustered = named.select(
-        *stated,
-        *("test", "se", "df", "p", "p_holm", "p_bh", "adjusted_over", "confidence", "ci_low"),
-        *("ci_high", "n_clusters", "clustered_by", "conditional_on", "bound_low", "bound_high"),
-        *("tost_margin", "tost_p", "tost_p_holm"),
+        *(*described, *tested, "p_holm", "p_bh", "tost_p_holm", "adjusted_over"),
+        *("clustered_by", "conditional_on", "bound_low", "bound_high"),
         method=pl.lit("clustered"),
-        statistic="t",
-        effect_size="cohen_d",
     )
-    published = named.select(
-        *stated,
-        method=pl.lit("published"),
-        test=pl.when(pl.col("naive_p").is_not_null()).then(pl.lit("t")),
-        se="naive_se",
-        df="naive_df",
-        statistic="naive_t",
-        p="naive_p",
-        effect_size="cohen_d",
+    published = published_tests(named, described, measure.neutral)
+    logits = named.drop_nulls("logit").with_columns(
+        measure=pl.lit("logit"), estimate="logit", method=pl.lit("descriptive")
     )
-    logits = named.drop_nulls("logit").select(
-        "row", "subject", *keys, "n", "n_scored", "compliance",
-        measure=pl.lit("logit"), method=pl.lit("descriptive"), estimate="logit",
-    )  # fmt: skip
-    whole = pl.concat([clustered, published, logits], how="diagonal").sort(
-        "row", maintain_order=True
-    )
-    return as_estimates(whole.drop("row"), {measure.name: measure, **DETAILS})
+    whole = by_method(clustered, published, logits.select(*_STATED, "method"))
+    return as_estimates(whole, {measure.name: measure, **OTHER_MEASURES})
 
 
 def _fits(units: pl.DataFrame, measure: Measure) -> None:
@@ -251,31 +237,29 @@ def _fits(units: pl.DataFrame, measure: Measure) -> None:
             )
 
 
-def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the p-values adjusted within each family."""
-    family = rows.select(pl.struct("level", *_MODEL).rank("dense")).to_series().to_numpy()
-    for column, method, name in _ADJUSTED:
-        p = rows[column].to_numpy()
-        adjusted = np.full(len(p), np.nan)
-        for one in np.unique(family):
-            tested = (family == one) & ~np.isnan(p)
-            adjusted[tested] = method(p[tested])
-        rows = rows.with_columns(pl.Series(name, adjusted).fill_nan(None))
-    return rows
+def _groups(
+    units: pl.DataFrame, level: str, measure: Measure, inference: Inference
+) -> pl.DataFrame:
+    """Describe the groups of one level, a row each, and sum over the clusters of each."""
+    model, within = KEYS[level][:1], KEYS[level][1:]
+    keys = [*model, *NEVER_POOLED, *within]
+    if level == "overall":
+        units = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
+    clusters = cluster_sums(
+        units.filter(pl.col("n_scored") > 0),
+        level,
+        keys,
+        by_stereotype=inference.cluster == "stereotype",
+        sizes=pl.col("n_scored").sum(),
+        totals=(pl.col("n_scored") * pl.col("mean")).sum(),
+        pairs=pl.col("order_n").sum(),
+        differences=pl.col("order_sum").sum(),
+    )
+    described = _describe(units, keys, measure).with_columns(level=pl.lit(level))
+    return described.join(clusters, on=keys, how="left", nulls_equal=True).sort(keys)
 
 
-def _level(units: pl.DataFrame, level: str, measure: Measure, inference: Inference) -> pl.DataFrame:
-    """Return the rows of one level, before adjustment for their number."""
-    keys = _KEYS[level]
-    described = _describe(units, keys, measure)
-    clusters = _cluster_sums(units, level, keys, inference)
-    groups = described.join(clusters, on=keys, how="left", nulls_equal=True).sort(keys)
-    tests = [_tests(row, measure, inference) for row in groups.iter_rows(named=True)]
-    inferred = pl.DataFrame(tests, schema=_TESTED)
-    return groups.select(pl.lit(level).alias("level"), pl.exclude("sums")).hstack(inferred)
-
-
-def _describe(units: pl.DataFrame, keys: tuple[str, ...], measure: Measure) -> pl.DataFrame:
+def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
     """Return what needs no model: counts, compliance, mean, spread, bounds."""
     n, scored, means = pl.col("n").sum(), pl.col("n_scored"), pl.col("mean")
     total = (scored * means).sum()
@@ -289,7 +273,7 @@ def _describe(units: pl.DataFrame, keys: tuple[str, ...], measure: Measure) -> p
         (scored.sum() / n).alias("compliance"),
         _share("first_share").alias("first_share"),
         _share("logit").alias("logit"),
-        mean.alias("mean"),
+        mean.alias("estimate"),
         pl.when(sd > rounding).then(sd).otherwise(sd * 0.0).alias("sd"),
         ((total + missing * measure.low) / n).alias("bound_low"),
         ((total + missing * measure.high) / n).alias("bound_high"),
@@ -301,69 +285,18 @@ def _share(column: str) -> pl.Expr:
     return pl.when(count > 0).then(pl.col(f"{column}_sum").sum() / count)
 
 
-def _cluster_sums(
-    units: pl.DataFrame, level: str, keys: tuple[str, ...], inference: Inference
-) -> pl.DataFrame:
-    """Return a row per group with `sums`: a list of sizes and totals, one of each cluster."""
-    scored = units.filter(pl.col("n_scored") > 0)
-    by_stereotype = inference.cluster == "stereotype"
-    assigned = assign_clusters(scored, level, keys, by_stereotype=by_stereotype)
-    stated = [*keys, "clustered_by", "conditional_on"]
-    clusters = assigned.group_by(*stated, "cluster").agg(
-        pl.col("n_scored").sum().alias("size"),
-        (pl.col("n_scored") * pl.col("mean")).sum().alias("total"),
-        pl.col("order_n").sum().alias("pairs"),
-        pl.col("order_sum").sum().alias("difference"),
-    )
-    sums = pl.struct("size", "total", "pairs", "difference").alias("sums")
-    return clusters.sort("cluster").group_by(stated, maintain_order=True).agg(sums)
-
-
-_TESTED: Schema = {
-    **columns("se", "df"),
-    "t": pl.Float64(),
-    **columns("p", "test", "confidence", "ci_low", "ci_high", "n_clusters"),
-    **dict.fromkeys(("naive_se", "naive_t", "naive_df", "naive_p", "cohen_d"), pl.Float64()),
-    **columns("tost_margin", "tost_p", "order_effect"),
-    **dict.fromkeys(("order_effect_low", "order_effect_high"), pl.Float64()),
-    **columns("n_pairs"),
-}
-
-
-def _tests(
-    row: Mapping[str, Any], measure: Measure, inference: Inference
-) -> dict[str, float | int | str | None]:
-    """Return the clustered and the naive inference on one group."""
-    neutral, confidence = measure.neutral, inference.confidence
-    sums, span = row["sums"] or [], measure.high - measure.low
-    centre = _clustered(sums, "size", "total", (measure.low, measure.high))
-    order = _clustered(sums, "pairs", "difference", (-span, span))
-    p = centre.p(neutral)
-    low, high = centre.interval(confidence)
-    order_low, order_high = order.interval(confidence)
+def _tests(row: Mapping[str, Any], measure: Measure, inference: Inference) -> Row:
+    """Return the clustered inference on one group."""
+    low, high, span = measure.low, measure.high, measure.high - measure.low
+    centre = mean_of_clusters(row["sizes"] or [], row["totals"] or [], bounds=(low, high))
+    order = mean_of_clusters(row["pairs"] or [], row["differences"] or [], bounds=(-span, span))
+    order_low, order_high = order.interval(inference.confidence)
     return {
-        "se": centre.se,
-        "df": centre.df,
-        "t": centre.t(neutral),
-        "p": p,
-        "test": None if p is None else "unanimous" if centre.unanimous else "t",
-        "confidence": confidence,
-        "ci_low": low,
-        "ci_high": high,
-        "n_clusters": centre.n_clusters,
-        **naive_t(row["mean"], row["sd"], row["n_scored"], neutral=neutral),
-        "cohen_d": cohen_d(row["mean"], row["sd"], neutral=neutral),
+        **centre.row(inference.confidence, measure.neutral),
         "tost_margin": inference.margin,
-        "tost_p": tost(centre, margin=inference.margin, neutral=neutral),
+        "tost_p": tost(centre, margin=inference.margin, neutral=measure.neutral),
         "order_effect": order.mean,
         "order_effect_low": order_low,
         "order_effect_high": order_high,
         "n_pairs": order.n,
     }
-
-
-def _clustered(
-    sums: list[dict[str, float]], size: str, total: str, bounds: tuple[float, float]
-) -> ClusteredMean:
-    kept = [s for s in sums if s[size] > 0]
-    return mean_of_clusters([s[size] for s in kept], [s[total] for s in kept], bounds=bounds)

@@ -25,7 +25,7 @@ from scipy.special import ndtri
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import Schema, as_estimates, columns
-from tiltmeter.results.estimates import DETAILS
+from tiltmeter.results.estimates import OTHER_MEASURES
 
 __all__ = ["CONFUSION", "Agreement", "agreement"]
 
@@ -122,7 +122,9 @@ def agreement(
         how="diagonal",
     )
     rows = rows.sort("at", maintain_order=True).with_columns(confidence=pl.lit(confidence))
-    return Agreement(as_estimates(rows.drop("at"), DETAILS), confusion.select(list(CONFUSION)))
+    return Agreement(
+        as_estimates(rows.drop("at"), OTHER_MEASURES), confusion.select(list(CONFUSION))
+    )
 
 
 def _binary(values: pl.Series) -> pl.Series:

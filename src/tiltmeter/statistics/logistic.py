@@ -41,7 +41,7 @@ from scipy.special import chdtrc, expit, ndtr, ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, Schema, as_estimates, columns
-from tiltmeter.results.estimates import DETAILS
+from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.schemas import FITS
 from tiltmeter.statistics.logit import Array
 from tiltmeter.statistics.samples import Fit, Sample, fit, samples
@@ -78,7 +78,7 @@ class Regression(NamedTuple):
             for schema in (ESTIMATES, FITS)
         ]
         named = [{"measure": "log_odds", **row} for row in parts[0]]
-        return Regression(as_estimates(named, DETAILS), pl.DataFrame(parts[1], schema=FITS))
+        return Regression(as_estimates(named, OTHER_MEASURES), pl.DataFrame(parts[1], schema=FITS))
 
 
 def regress(
