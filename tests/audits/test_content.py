@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tiltmeter.audits.details import AFTERWARDS, attribution_contrasts, attributions
+from tiltmeter.audits.details import AFTERWARDS, SHARES, attribution_contrasts, attributions
 from tiltmeter.audits.tabulating import estimate_scores
 from tiltmeter.instruments.catalogue import INSTRUMENTS, MEASURES
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.scoring import score
-from tiltmeter.results import ESTIMATES, OUTCOMES, SCORES
+from tiltmeter.results import ESTIMATES, SCORES
 from tiltmeter.results.schemas import ATTRIBUTIONS
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics import estimate_measure
@@ -89,7 +89,7 @@ def test_the_contrast_is_paired(scores: pl.DataFrame) -> None:
 
 def test_the_side_of_the_stereotype_is_told_by_share(scores: pl.DataFrame) -> None:
     found = attribution_contrasts(scores)
-    sides = {share: change(found, share)["direction"] for share in OUTCOMES}
+    sides = {share: change(found, share)["direction"] for share in SHARES}
     assert sides == {"comedy": "above", "tragedy": "below", "neutral": None}
     assert change(found, "tragedy")["estimate"] < 0
     assert [change(found, "comedy")[c] for c in ("range_low", "range_high")] == [-1.0, 1.0]
@@ -168,7 +168,7 @@ def test_details_are_those_the_scores_allow(tmp_path: Path) -> None:
     estimates, details = estimate_scores(tmp_path / "scores.csv")
     assert set(details) == {"orders", "compliance", "matches", "attributions"}
     assert estimates.schema == ESTIMATES
-    measures = {"affective_attribution", *(f"{share}_share" for share in OUTCOMES)}
+    measures = {"affective_attribution", *(f"{share}_share" for share in SHARES)}
     assert set(estimates["measure"]) == {*measures, "compliance", "rank"}
     ranks = estimates.filter(measure="rank")
     assert ranks.select("estimate", "n").rows() == [(1.0, 2), (2.0, 2)]

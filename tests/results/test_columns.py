@@ -15,6 +15,7 @@ import pytest
 import tiltmeter.results
 from tiltmeter.asking.claim import claim
 from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.audits.details import SHARES
 from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.errors import InputError
 from tiltmeter.instruments.catalogue import INSTRUMENTS, MEASURES
@@ -110,7 +111,11 @@ def test_estimates_are_told_apart_by_their_keys_method_and_alternative(run: Path
     keys = estimates.select(*KEYS, "method", "alternative")
     assert keys.filter(keys.is_duplicated()).is_empty()
     assert set(estimates["family"]) == {"answers"} and set(estimates["level"]) <= {*LEVELS, None}
-    assert set(estimates["measure"]) <= {*MEASURES, *OTHER_MEASURES}
+    assert set(estimates["measure"]) <= {
+        *MEASURES,
+        *OTHER_MEASURES,
+        *(share.name for share in SHARES.values()),
+    }
     assert set(estimates["verdict"].drop_nulls()) <= {*VERDICTS}
     judged = estimates.filter(pl.col("verdict").is_not_null())
     assert judged["because"].null_count() == 0 and set(judged["method"]) == {"clustered"}

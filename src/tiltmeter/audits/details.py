@@ -6,14 +6,12 @@ Each is a function of the scores alone, and is made only where there are such sc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import polars as pl
 
 from tiltmeter.instruments.absolute_decision import CONSISTENT
 from tiltmeter.instruments.catalogue import MEASURES, with_table
-from tiltmeter.results import ESTIMATES, FACTORS, OUTCOMES, SCORES, VERSIONS, check
-from tiltmeter.results.estimates import OTHER_MEASURES
+from tiltmeter.results import ESTIMATES, FACTORS, SCORES, VERSIONS, Measure, check
 from tiltmeter.results.schemas import ATTRIBUTIONS, FITS, MATCHES, YES_SHARES
 from tiltmeter.statistics.contrasts import Contrasted, contrast
 from tiltmeter.statistics.logistic import Regression, regress
@@ -26,6 +24,21 @@ __all__ = [
     "regressions",
     "yes_shares",
 ]
+
+#: What an attribution calls its description → the measure of its share.
+SHARES = {
+    one.name.removesuffix("_share"): one
+    for one in (
+        Measure("comedy_share", "Share of comedy, default − marginalized group", 0.0, 1.0, 0.0,
+                "positive: comedy more often after the default group", "Li et al. (2025), eq. 2"),
+        Measure("tragedy_share", "Share of tragedy, default − marginalized group", 0.0, 1.0, 0.0,
+                "negative: tragedy more often after the marginalized group",
+                "Li et al. (2025), eq. 3", consistent="below"),
+        Measure("neutral_share", "Share of neither, default − marginalized group", 0.0, 1.0, 0.0,
+                "positive: neither more often after the default group", "Li et al. (2025)",
+                consistent=None),
+    )
+}  # fmt: skip
 
 #: The note on differences of answers that were not drawn in pairs.
 AFTERWARDS = "paired afterwards, within a wording and along the objects"
@@ -79,13 +92,12 @@ def _level(answers: pl.LazyFrame, level: str, keys: Sequence[str]) -> pl.LazyFra
     names = [*RUN, "instrument", *keys]
     first = pl.when(attribute_order="counter_first").then("comedy").otherwise("tragedy")
     decided = pl.col("neutral") == 0
-    shares = ("comedy", "tragedy", "neutral")
     counted = answers.group_by(*names, "version").agg(
         n=pl.len(),
         n_read=pl.col("score").count(),
         n_refused=(pl.col("reason") == "refused").sum(),
-        **{f"n_{share}": pl.col(share).sum() for share in shares},
-        **{f"{share}_share": pl.col(share).mean() for share in shares},
+        **{f"n_{share}": pl.col(share).sum() for share in SHARES},
+        **{f"{share}_share": pl.col(share).mean() for share in SHARES},
         first_share=first.filter(decided).mean(),
     )
     rates = counted.with_columns(
@@ -116,11 +128,10 @@ def attribution_contrasts(
     for model in models:
         part = answers.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
         note, paired = _paired(part)
-        for share in (name for name in OUTCOMES if (paired[name] > 0).any()):
-            of_differences = OTHER_MEASURES[f"{share}_share"]
+        for share in (name for name in SHARES if (paired[name] > 0).any()):
             found = contrast(
                 paired.with_columns(score=pl.col(share)).select(list(SCORES)),
-                replace(of_differences, low=0.0),
+                SHARES[share],
                 factor="version",
                 baseline="marginalized",
                 confidence=confidence,

@@ -40,7 +40,7 @@ class Scored:
     conflict: bool | None = None
     read_by: str | None = None
     outcome: str | None = None
-    """What an affective attribution says: one of `results.OUTCOMES`."""
+    """What an affective attribution says: comedy, tragedy or neutral."""
     words: Mapping[str, str] = field(default_factory=dict)
     """Group and attribute words by role, where the response tells which were asked."""
 

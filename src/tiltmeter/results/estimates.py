@@ -202,7 +202,7 @@ class Measure:
 
 _DIFFERENCE = "positive: more under the candidate"
 
-#: Measures that stand beside those of the instruments.
+#: Measures that several rooms share, beside those of the instruments.
 OTHER_MEASURES = {
     one.name: one
     for one in (
@@ -210,14 +210,6 @@ OTHER_MEASURES = {
                 "positive: the tied words are likelier for the marginalized group than the "
                 "counter words", "forced mode"),
         Measure("compliance", "Difference of compliance", -1.0, 1.0, 0.0, _DIFFERENCE, "",
-                consistent=None),
-        Measure("comedy_share", "Share of comedy, default − marginalized group", -1.0, 1.0, 0.0,
-                "positive: comedy more often after the default group", "Li et al. (2025), eq. 2"),
-        Measure("tragedy_share", "Share of tragedy, default − marginalized group", -1.0, 1.0, 0.0,
-                "negative: tragedy more often after the marginalized group",
-                "Li et al. (2025), eq. 3", consistent="below"),
-        Measure("neutral_share", "Share of neither, default − marginalized group", -1.0, 1.0, 0.0,
-                "positive: neither more often after the default group", "Li et al. (2025)",
                 consistent=None),
         Measure("log_odds", "Log odds of a decision for one unit of the predictor", -math.inf,
                 math.inf, 0.0, "positive: decisions follow the predictor",

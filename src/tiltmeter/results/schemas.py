@@ -3,7 +3,8 @@
 Each stage is a function from one of these frames to the next. Factors (model, study, stereotype,
 variation, mode, order, iteration) are columns. What is measured in networks and hidden states
 stands in `results.ESTIMATES`; humans are a network like the others. Groups of words that are
-compared are `first` and `second`; a difference is of first minus second.
+compared are `first` and `second`; a difference is of first minus second. `directory.TABLES` says
+what a row of each table is.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ __all__ = [
     "MATCHES",
     "NETWORKS",
     "ORDERS",
-    "OUTCOMES",
     "OVERLAPS",
     "PROFILE_TERMS",
     "REASONS",
@@ -46,9 +46,6 @@ REASONS = ("refused", "neither", "both", "unparsed", "truncated", "low_coverage"
 #: pooled.
 LEVELS = ("cell", "stereotype", "category", "model", "overall")
 
-#: What an affective attribution calls its description.
-OUTCOMES = ("comedy", "tragedy", "neutral")
-
 #: The four versions of an absolute decision: the group and the attribute it is about.
 VERSIONS = {
     f"{group}_{attribute}": (group, attribute)
@@ -61,7 +58,7 @@ FACTORS: Schema = columns(
     *("dimension", "variation"),
 )
 
-#: One row per prompt, the same for every model.
+#: The same for every model.
 TRIALS: Schema = columns(
     *("trial_id", "study", "instrument", "mode", "intervention", "category", "stereotype"),
     *("dimension", "variation", "word_list", "iteration", "pair_id", "order", "marginalized"),
@@ -70,81 +67,53 @@ TRIALS: Schema = columns(
     "source_defect",
 )
 
-#: One row per model and trial: the trial as asked, and what came back.
-RESPONSES: Schema = {
-    **columns("model"),
-    **TRIALS,
-    **columns("response", "profile", "stop_reason", "input_tokens", "output_tokens", "error"),
-}
+RESPONSES: Schema = columns(
+    *("model", *TRIALS, "response", "profile", "stop_reason", "input_tokens", "output_tokens"),
+    "error",
+)
 
-#: One row per response and number it has: a score, or a reason why there is none.
-SCORES: Schema = {
-    **FACTORS,
-    **columns(
-        *("control", "word_list", "trial_id", "iteration", "pair_id", "order", "marginalized"),
-        *("default", "tied", "counter", "attribute_order", "version", "object", "outcome"),
-        *("score", "reason", "coverage", "one_sided", "first_share", "logit", "scoring"),
-        *("read_by", "span", "margin", "conflict"),
-    ),
-}
+SCORES: Schema = columns(
+    *(*FACTORS, "control", "word_list", "trial_id", "iteration", "pair_id", "order"),
+    *("marginalized", "default", "tied", "counter", "attribute_order", "version", "object"),
+    *("outcome", "score", "reason", "coverage", "one_sided", "first_share", "logit", "scoring"),
+    *("read_by", "span", "margin", "conflict"),
+)
 
-#: One row per attribute word and pair of group words: which words carry the association.
-WORDS: Schema = {**FACTORS, **columns("marginalized", "default", "attribute", "set", "n", "share")}
+WORDS: Schema = columns(*FACTORS, "marginalized", "default", "attribute", "set", "n", "share")
 
-_RUN = columns("model", "study", "instrument", "mode", "intervention", "word_list", "scoring")
-_ABOUT = columns("category", "stereotype", "dimension", "variation")
-_COUNTS = columns("n", "n_scored", *(f"n_{reason}" for reason in REASONS))
+_RUN = ("model", "study", "instrument", "mode", "intervention", "word_list", "scoring")
+_ABOUT = ("category", "stereotype", "dimension", "variation")
 
-#: One row per wording, group pair, order and version: what became of the responses.
-COMPLIANCE: Schema = {
-    **_RUN,
-    **_ABOUT,
-    **columns("marginalized", "default", "order", "version"),
-    **_COUNTS,
-    **columns("one_sided_share", "coverage"),
-}
+COMPLIANCE: Schema = columns(
+    *(*_RUN, *_ABOUT, "marginalized", "default", "order", "version", "n", "n_scored"),
+    *(*(f"n_{reason}" for reason in REASONS), "one_sided_share", "coverage"),
+)
 
-#: One row per level and group of scores: what the order of the groups does.
-ORDERS: Schema = {
-    **columns("level"),
-    **_RUN,
-    **_ABOUT,
-    **columns("order_effect", "confidence", "ci_low", "ci_high", "n_pairs", "first_share"),
-}
+ORDERS: Schema = columns(
+    *("level", *_RUN, *_ABOUT, "order_effect", "confidence", "ci_low", "ci_high", "n_pairs"),
+    "first_share",
+)
 
-#: One row per level and comparison: which trials were asked and scored under both.
-MATCHES: Schema = {
-    **columns("level", "factor", "baseline", "candidate"),
-    **_RUN,
-    **_ABOUT,
-    **columns(
-        *("n", "n_unasked_baseline", "n_unasked_candidate", "n_scored", "n_lost_baseline"),
-        *("n_lost_candidate", "n_lost_both"),
-    ),
-}
+MATCHES: Schema = columns(
+    *("level", "factor", "baseline", "candidate", *_RUN, *_ABOUT, "n", "n_unasked_baseline"),
+    *("n_unasked_candidate", "n_scored", "n_lost_baseline", "n_lost_candidate", "n_lost_both"),
+)
 
-#: One row per level, its groups, and the group that an attribution thought of.
 ATTRIBUTIONS: Schema = columns(
     *("level", "model", "study", "instrument", "mode", "intervention", "category", "stereotype"),
     *("version", "n", "n_read", "n_refused", "n_comedy", "n_tragedy", "n_neutral", "comedy_share"),
     *("tragedy_share", "neutral_share", "far", "uar", "first_share"),
 )
 
-_STEREOTYPE = columns("model", "study", "mode", "intervention", "category", "stereotype")
+_STEREOTYPE = ("model", "study", "mode", "intervention", "category", "stereotype")
 
-#: One row per stereotype and version of an absolute decision.
-YES_SHARES: Schema = {
-    **_STEREOTYPE,
-    **columns("instrument", "version", "n", "n_yes", "n_no", "yes_share", "published_share"),
-}
+YES_SHARES: Schema = columns(
+    *(*_STEREOTYPE, "instrument", "version", "n", "n_yes", "n_no", "yes_share"),
+    "published_share",
+)
 
-#: One row per chained answer with both scores.
-CHAINED: Schema = {
-    **_STEREOTYPE,
-    **columns("variation", "trial_id", "association", "decision"),
-}
+CHAINED: Schema = columns(*_STEREOTYPE, "variation", "trial_id", "association", "decision")
 
-#: One row per regression and predictor in it: the fit behind an estimate of ``log_odds``.
 FITS: Schema = columns(
     *("model", "study", "instrument", "mode", "intervention", "predictor"),
     *("response_variable", "formula", "part"),
@@ -154,60 +123,46 @@ FITS: Schema = columns(
     *("delta_aic", "delta_bic", "akaike_weight", "converged", "note"),
 )
 
-
-#: One row per network.
 NETWORKS: Schema = columns(
     *("network", "directed", "nodes", "edges", "density", "average_degree", "components"),
     *("diameter", "mean_path_length", "path_sources", "clustering"),
 )
 
-#: One row per pair of networks, of their nodes and of their edges: what they share.
 OVERLAPS: Schema = columns(
     *("network_a", "network_b", "of", "only_a", "shared", "only_b", "n_a", "n_b", "n_shared"),
 )
 
-#: One row per network, identity, prime and target.
 ACTIVATIONS: Schema = columns(
     *("network", "study", "identity", "group", "prime", "targets", "target", "activation"),
     "normalised",
 )
 
-#: One row per network, identity and set of targets with words that are no nodes; without an
-#: identity: words of the priming check.
+#: Without an identity: words of the priming check.
 ABSENCES: Schema = columns("network", "study", "identity", "targets", "absent")
 
-#: One row per word on a shortest path.
 STREAM_NODES: Schema = columns(
     *("network", "source", "target", "word", "hop", "valence", "tone", "paths", "shown"),
 )
 
-#: One row per edge of a shortest path.
 STREAM_EDGES: Schema = columns(
     *("network", "source", "target", "src", "tgt", "weight", "paths", "shown"),
 )
 
-
-#: One row per term in a context: what a model reads.
+#: What a model reads: a row per term in a context.
 CONTEXTS: Schema = columns("key", "term", "context")
 
-_OF = columns("model", "contexts", "removed")
+_OF = ("model", "contexts", "removed")
 
-#: One row per layer, dimension and word: of groups, and of words that stand for themselves,
-#: standardised by the groups' mean and sd. The interval is over the contexts of the word, and null
-#: with fewer than 2.
-PROFILE_TERMS: Schema = {
-    **_OF,
-    **columns("words", "layer", "space", "dimension", "group", "term"),
-    **columns("coordinate", "confidence", "ci_low", "ci_high", "raw", "n_contexts"),
-}
+#: Words of groups, and words that stand for themselves, standardised by the groups' mean and sd.
+#: The interval is over the contexts of the word, and null with fewer than 2.
+PROFILE_TERMS: Schema = columns(
+    *(*_OF, "words", "layer", "space", "dimension", "group", "term", "coordinate", "confidence"),
+    *("ci_low", "ci_high", "raw", "n_contexts"),
+)
 
-#: One row per dimension: the terms whose direction is predicted.
-DIRECTION_TERMS: Schema = {**_OF, **columns("space", "dimension", "n", "n_high")}
+DIRECTION_TERMS: Schema = columns(*_OF, "space", "dimension", "n", "n_high")
 
-#: One row per association test and layer: how many words it has.
-ASSOCIATION_TESTS: Schema = {
-    **_OF,
-    **columns("study", "measure", "stereotype", "dimension", "layer"),
-    **columns("first", "second", "toward", "against"),
-    **columns("n_first", "n_second", "n_toward", "n_against", "between_variance"),
-}
+ASSOCIATION_TESTS: Schema = columns(
+    *(*_OF, "study", "measure", "stereotype", "dimension", "layer", "first", "second", "toward"),
+    *("against", "n_first", "n_second", "n_toward", "n_against", "between_variance"),
+)
