@@ -18,7 +18,7 @@ from tiltmeter.results import schemas
 from tiltmeter.results.columns import LATER, Schema, check
 from tiltmeter.results.estimates import ESTIMATES
 from tiltmeter.results.records import read_plan
-from tiltmeter.results.tables import keep_table, write_table
+from tiltmeter.results.tables import read_table, write_table
 
 __all__ = [
     "TABLES",
@@ -27,7 +27,6 @@ __all__ = [
     "read_detail",
     "read_estimates",
     "read_results",
-    "read_small",
     "write_results",
 ]
 
@@ -168,7 +167,11 @@ def write_results(
     for name in tables:
         schema = TABLES[name].schema
         frame = check(details.get(name, pl.DataFrame(schema=schema)), schema, name)
-        keep_table(frame, directory / f"{name}.parquet")
+        path = directory / f"{name}.parquet"
+        if frame.is_empty():
+            path.unlink(missing_ok=True)
+        else:
+            write_table(frame, path)
 
 
 def read_estimates(directory: Path) -> pl.DataFrame:
@@ -190,11 +193,7 @@ def read_detail(directory: Path, name: str) -> pl.DataFrame:
     InputError
         If it is malformed.
     """
-    return read_small(directory / f"{name}.parquet", TABLES[name].schema)
-
-
-def read_small(path: Path, schema: Schema) -> pl.DataFrame:
-    """Read a small table; an absent one is empty."""
+    path, schema = directory / f"{name}.parquet", TABLES[name].schema
     return _read(path, schema) if path.is_file() else pl.DataFrame(schema=schema)
 
 
@@ -202,10 +201,7 @@ def _read(path: Path, schema: Schema) -> pl.DataFrame:
     """Read a small table; what is no finite number is null."""
     if not path.is_file():
         raise InputError(f"{path}: not found; give a directory that a run has written")
-    try:
-        frame = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
+    frame = read_table(path)
     if lacking := [name for name in schema if name not in frame.columns and name not in LATER]:
         raise InputError(
             f"{path}: no column {', '.join(lacking[:3])}{', …' if lacking[3:] else ''}; another "

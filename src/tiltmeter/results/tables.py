@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -21,7 +22,6 @@ __all__ = [
     "as_frame",
     "check_ending",
     "join_tables",
-    "keep_table",
     "need_columns",
     "pieces",
     "read_numbers",
@@ -46,6 +46,9 @@ def read_table(path: Path) -> pl.DataFrame:
     InputError
         If the file is missing, has another ending, or is malformed (file and line are named).
     """
+    if path.suffix == ".parquet" and path.is_file():
+        with _parquet(path):
+            return pl.read_parquet(path)
     return pl.concat(list(pieces(path)), how="vertical_relaxed")
 
 
@@ -108,7 +111,7 @@ def read_numbers(
     return frame
 
 
-def need_columns(frame: pl.DataFrame, columns: Sequence[str], name: str) -> None:
+def need_columns(frame: pl.DataFrame, columns: Iterable[str], name: str) -> None:
     """Say which of some columns a table lacks.
 
     Raises
@@ -155,17 +158,24 @@ def pieces(path: Path, rows: int = PIECE) -> Iterator[pl.DataFrame]:
     InputError
         If the file is missing, has another ending, or is malformed (file and line are named).
     """
-    _format(path)
+    check_ending(path)
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     if path.suffix == ".csv":
         yield from _csv_pieces(path, rows)
         return
-    try:
+    with _parquet(path):
         scan = pl.scan_parquet(path)
         height = scan.select(pl.len()).collect().item()
         for offset in range(0, max(height, 1), rows):
             yield scan.slice(offset, rows).collect()
+
+
+@contextmanager
+def _parquet(path: Path) -> Iterator[None]:
+    """Turn what polars says of a file that it cannot read into an InputError."""
+    try:
+        yield
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
 
@@ -230,20 +240,15 @@ def scan_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
 
 def _scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     """Scan a parquet table, and cast what another program may write differently."""
-    try:
+    with _parquet(path):
         scan = pl.scan_parquet(path)
         kinds = scan.collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
     check(kinds.to_frame().clear(), schema, str(path))
-    absent = [name for name in schema if name not in kinds]
-    for name, kind in schema.items():
-        if name in absent:
-            continue
+    for name in (name for name in schema if name in kinds):
         loose = kinds[name].is_numeric() or kinds[name] in (pl.Null, pl.Categorical, pl.Enum)
-        if kinds[name] != kind and not loose:
-            raise InputError(f"{path}: {name} holds {kinds[name]}; expected {kind}")
-    scan = scan.with_columns(pl.lit(None).alias(name) for name in absent)
+        if kinds[name] != schema[name] and not loose:
+            raise InputError(f"{path}: {name} holds {kinds[name]}; expected {schema[name]}")
+    scan = scan.with_columns(pl.lit(None).alias(name) for name in schema if name not in kinds)
     return scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
 
 
@@ -258,15 +263,6 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     write_pieces([frame], path)
 
 
-def keep_table(frame: pl.DataFrame, path: Path) -> bool:
-    """Write a table, or remove an earlier one where it has no rows; tell whether it was written."""
-    if frame.is_empty():
-        path.unlink(missing_ok=True)
-    else:
-        write_table(frame, path)
-    return not frame.is_empty()
-
-
 def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
     """Write pieces of a table one after another, holding one at a time.
 
@@ -275,7 +271,7 @@ def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
     InputError
         If the ending is not known or the file cannot be written.
     """
-    sink = _format(path)
+    check_ending(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".tiltmeter-", dir=path.parent) as folder:
@@ -284,7 +280,10 @@ def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
                 parts.append(Path(folder) / f"{number:06d}.parquet")
                 frame.write_parquet(parts[-1])
             whole = Path(folder) / path.name
-            sink(pl.scan_parquet(parts), whole)
+            if path.suffix == ".parquet":
+                pl.scan_parquet(parts).sink_parquet(whole)
+            else:
+                _as_csv(pl.scan_parquet(parts)).sink_csv(whole)
             whole.replace(path)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}; nothing was replaced") from None
@@ -296,25 +295,13 @@ def check_ending(path: Path) -> None:
         raise InputError(f"{path}: ending {path.suffix!r}; allowed are {', '.join(FORMATS)}")
 
 
-def _format(path: Path) -> Callable[[pl.LazyFrame, Path], object]:
-    check_ending(path)
-    if path.suffix == ".parquet":
-        return lambda frame, whole: frame.sink_parquet(whole)
-    return _sink_csv
-
-
-def _sink_csv(frame: pl.LazyFrame, whole: Path) -> None:
+def _as_csv(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Join lists, and write whole scores without a fraction: a decision is 1 or 0."""
     schema = frame.collect_schema()
-    lists = [pl.col(name).list.join(" | ") for name, kind in schema.items() if kind == _LIST]
-    score = [_as_written("score")] if schema.get("score") == pl.Float64 else []
-    frame.with_columns(*lists, *score).sink_csv(whole)
-
-
-_LIST = pl.List(pl.String)
-
-
-def _as_written(column: str) -> pl.Expr:
-    """Write whole numbers without a fraction: a decision is 1 or 0."""
-    value = pl.col(column)
-    whole = value.cast(pl.Int64, strict=False)
-    return pl.when(whole == value).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))
+    lists = [name for name, kind in schema.items() if kind == pl.List(pl.String)]
+    frame = frame.with_columns(pl.col(lists).list.join(" | "))
+    if schema.get("score") != pl.Float64:
+        return frame
+    score, whole = pl.col("score"), pl.col("score").cast(pl.Int64, strict=False)
+    shortest = pl.when(whole == score).then(whole.cast(pl.String)).otherwise(score.cast(pl.String))
+    return frame.with_columns(score=shortest)

@@ -112,39 +112,31 @@ def _score_verdict(compliance_floor: float) -> pl.Expr:
     within = pl.col("tost_p_holm") < 1 - pl.col("confidence")
     above = pl.col("estimate") > pl.col("neutral")
     consistent = above == (pl.col("direction") != "below").fill_null(True)
-    return (
-        pl.when(pl.col("n_scored") == 0)
-        .then(pl.lit(NOTHING))
-        .when(pl.col("compliance") < compliance_floor)
-        .then(pl.lit(COMPLIANCE))
-        .when(pl.col("p").is_null())
-        .then(pl.lit(ONE_CLUSTER))
-        .when(_significant() & consistent & within)
-        .then(pl.lit(CONSISTENT_WITHIN))
-        .when(_significant() & consistent)
-        .then(pl.lit(CONSISTENT))
-        .when(_significant() & within)
-        .then(pl.lit(REVERSED_WITHIN))
-        .when(_significant())
-        .then(pl.lit(REVERSED))
-        .when(within)
-        .then(pl.lit(EQUIVALENT))
-        .otherwise(pl.lit(INCONCLUSIVE))
+    return _first(
+        (pl.col("n_scored") == 0, NOTHING),
+        (pl.col("compliance") < compliance_floor, COMPLIANCE),
+        (pl.col("p").is_null(), ONE_CLUSTER),
+        (_significant() & consistent & within, CONSISTENT_WITHIN),
+        (_significant() & consistent, CONSISTENT),
+        (_significant() & within, REVERSED_WITHIN),
+        (_significant(), REVERSED),
+        (within, EQUIVALENT),
     )
 
 
 def _change_verdict() -> pl.Expr:
-    return (
-        pl.when(pl.col("n_scored") == 0)
-        .then(pl.lit(NOTHING))
-        .when(pl.col("p").is_null())
-        .then(pl.lit(ONE_CLUSTER))
-        .when(_significant() & (pl.col("estimate") < 0))
-        .then(pl.lit(LOWER))
-        .when(_significant())
-        .then(pl.lit(HIGHER))
-        .otherwise(pl.lit(INCONCLUSIVE))
+    return _first(
+        (pl.col("n_scored") == 0, NOTHING),
+        (pl.col("p").is_null(), ONE_CLUSTER),
+        (_significant() & (pl.col("estimate") < 0), LOWER),
+        (_significant(), HIGHER),
     )
+
+
+def _first(*rules: tuple[pl.Expr, str]) -> pl.Expr:
+    """Give the verdict of the first rule that holds."""
+    verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
+    return pl.coalesce(*verdicts, pl.lit(INCONCLUSIVE))
 
 
 def _heed_controls(given: pl.DataFrame) -> pl.Expr:
@@ -160,8 +152,5 @@ def _heed_controls(given: pl.DataFrame) -> pl.Expr:
         for keys in (["model", *_SPEAKS_FOR], [*_SPEAKS_FOR])
     )
     withdrawn = of_model | (pl.col("model").is_null() & of_any)
-    return (
-        pl.when(withdrawn & (pl.col("verdict") == EQUIVALENT))
-        .then(pl.lit(POSITIVE_CONTROL))
-        .otherwise("verdict")
-    )
+    withdrawn &= pl.col("verdict") == EQUIVALENT
+    return pl.when(withdrawn).then(pl.lit(POSITIVE_CONTROL)).otherwise("verdict")

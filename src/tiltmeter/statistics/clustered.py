@@ -39,13 +39,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
 from tiltmeter.errors import InputError
+from tiltmeter.results import ESTIMATES, Schema, columns
 
 __all__ = [
+    "TESTED",
     "ClusteredMean",
     "adjusted",
     "benjamini_hochberg",
+    "by_method",
     "check_confidence",
     "clustered_mean",
+    "cohen_d",
     "holm",
     "mean_of_clusters",
     "naive_t",
@@ -54,6 +58,11 @@ __all__ = [
 
 #: Cluster means that differ by less than this share of their size differ by rounding alone.
 ROUNDING = 1e-12
+
+#: The columns of `ClusteredMean.row`.
+TESTED: Schema = columns(
+    *("test", "se", "df", "statistic", "p", "confidence", "ci_low", "ci_high", "n_clusters")
+)
 
 Array = NDArray[np.float64]
 Row = dict[str, float | int | str | None]
@@ -251,6 +260,31 @@ def naive_t(mean: float | None, sd: float | None, n: int, *, neutral: float = 0.
         return {"se": 0.0, "df": df}
     t = (mean - neutral) / se
     return {"test": "t", "se": se, "df": df, "statistic": t, "p": 2.0 * float(stdtr(df, -abs(t)))}
+
+
+def cohen_d(neutral: float = 0.0) -> pl.Expr:
+    """Give Cohen's d, (estimate − neutral) / sd; null where there is no spread."""
+    return pl.when(pl.col("sd") > 0).then((pl.col("estimate") - neutral) / pl.col("sd"))
+
+
+def by_method(
+    groups: pl.DataFrame, stated: Sequence[str], *others: pl.DataFrame, neutral: float = 0.0
+) -> pl.DataFrame:
+    """Set out each estimate by method, ``clustered``, ``published`` and others, row under row.
+
+    `groups` have a `row` that numbers them, as `others` have, and the columns of the method
+    ``clustered``; the other methods share the columns `stated`.
+    """
+    shared = [name for name in groups.columns if name in ESTIMATES]
+    clustered = groups.select("row", *shared, method=pl.lit("clustered"))
+    numbers = groups.select("estimate", "sd", "n_scored").rows()
+    tests = [naive_t(mean, sd, n, neutral=neutral) for mean, sd, n in numbers]
+    published = groups.select(*stated, "sd", "effect_size", method=pl.lit("published"))
+    published = published.hstack(
+        pl.DataFrame(tests, schema=columns("test", "se", "df", "statistic", "p"))
+    )
+    whole = pl.concat([clustered, published, *others], how="diagonal")
+    return whole.sort("row", maintain_order=True).drop("row")
 
 
 def tost(estimate: ClusteredMean, *, margin: float, neutral: float = 0.0) -> float | None:

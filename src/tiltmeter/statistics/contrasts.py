@@ -15,7 +15,7 @@ Measures
 
 Inference
     Differences that share wording and group words rise and fall together, so intervals and tests
-    take the clusters of `levels`; the paired t test is a row of its own, method ``published``.
+    take the clusters of `summaries`; the paired t test is a row of its own, method ``published``.
     Holm and Benjamini–Hochberg adjust over the candidates and groups of a model, study,
     instrument, mode, word list, scoring and level. A candidate can also change *which* trials can
     be scored: the change of compliance is a measure of its own, and the bounds hold whatever the
@@ -49,20 +49,21 @@ from tiltmeter.results import (
     Schema,
     as_estimates,
     check,
-    columns,
 )
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.schemas import MATCHES
 from tiltmeter.statistics.clustered import (
+    TESTED,
     Row,
     adjusted,
     benjamini_hochberg,
+    by_method,
     check_confidence,
+    cohen_d,
     holm,
     mean_of_clusters,
 )
-from tiltmeter.statistics.levels import KEYS, by_method, cluster_sums, cohen_d, published_tests
-from tiltmeter.statistics.summaries import NEVER_POOLED
+from tiltmeter.statistics.summaries import KEYS, NEVER_POOLED, cluster_sums
 
 __all__ = ["Contrasted", "contrast"]
 
@@ -86,19 +87,15 @@ _STATED = (
     *KEYS["cell"],
     "n",
 )
-_ESTIMATED = (
-    *("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate"),
-    *("sd", "effect_size"),
-)
-_CLUSTERS = ("n_clusters", "clustered_by", "conditional_on")
+_ESTIMATED = ("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate")
 
 #: What the method ``clustered`` says of a group, and the change of compliance beside it.
-_COMPLIANCE: Schema = dict.fromkeys(
-    (f"compliance_{part}" for part in ("change", "low", "high", "p")), pl.Float64()
-)
-_TESTED = columns(
-    *("test", "se", "df", "statistic", "p", "confidence", "ci_low", "ci_high", "n_clusters")
-)
+_TESTED: Schema = {
+    **TESTED,
+    **dict.fromkeys(
+        (f"compliance_{part}" for part in ("change", "low", "high", "p")), pl.Float64()
+    ),
+}
 
 
 class Contrasted(NamedTuple):
@@ -168,7 +165,7 @@ def contrast(
     groups = pl.concat([_groups(pairs, level, measure) for level in LEVELS], how="diagonal_relaxed")
     tests = [_tests(row, measure, confidence) for row in groups.iter_rows(named=True)]
     family = ("level", "model", *NEVER_POOLED)
-    rows = groups.hstack(pl.DataFrame(tests, schema={**_TESTED, **_COMPLIANCE})).with_columns(
+    rows = groups.hstack(pl.DataFrame(tests, schema=_TESTED)).with_columns(
         p_holm=adjusted(holm, *family),
         p_bh=adjusted(benjamini_hochberg, *family),
         factor=pl.lit(factor),
@@ -191,14 +188,8 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             "level",
         ),
     )
-    clustered = named.select(
-        *(*_STATED, *_ESTIMATED, *_TESTED, "clustered_by", "conditional_on"),
-        *("p_holm", "p_bh", "adjusted_over", "bound_low", "bound_high"),
-        method=pl.lit("clustered"),
-    )
-    published = published_tests(named, [*_STATED, *_ESTIMATED])
     compliance = named.select(
-        *(*_STATED, *_CLUSTERS, "confidence"),
+        *(*_STATED, "n_clusters", "clustered_by", "conditional_on", "confidence"),
         measure=pl.lit("compliance"),
         method=pl.lit("clustered"),
         estimate="compliance_change",
@@ -208,7 +199,7 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
         ci_high="compliance_high",
         p="compliance_p",
     )
-    whole = by_method(clustered, published, compliance)
+    whole = by_method(named, [*_STATED, *_ESTIMATED], compliance)
     return as_estimates(whole, {**OTHER_MEASURES, measure.name: difference})
 
 

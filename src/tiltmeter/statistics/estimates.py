@@ -6,7 +6,7 @@ Measures
     `Measure` and stand in every row.
 
 Inference
-    Intervals and tests are clustered (`levels`, `clustered`): method ``clustered``. The papers'
+    Intervals and tests are clustered (`summaries`, `clustered`): method ``clustered``. The papers'
     t test is a row of its own, method ``published``. Holm and Benjamini–Hochberg adjust within a
     model, study, instrument, mode, word list, scoring and level. `results.verdicts` says what
     follows.
@@ -26,7 +26,6 @@ import polars as pl
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import (
-    ESTIMATES,
     LEVELS,
     ORDERS,
     Measure,
@@ -38,16 +37,18 @@ from tiltmeter.results import (
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.clustered import (
+    TESTED,
     Row,
     adjusted,
     benjamini_hochberg,
+    by_method,
     check_confidence,
+    cohen_d,
     holm,
     mean_of_clusters,
     tost,
 )
-from tiltmeter.statistics.levels import KEYS, by_method, cluster_sums, cohen_d, published_tests
-from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
+from tiltmeter.statistics.summaries import KEYS, NEVER_POOLED, cluster_sums, summarise
 
 __all__ = ["Estimated", "Inference", "estimate_measure", "estimate_summaries"]
 
@@ -61,8 +62,8 @@ _STATED = (
 
 #: What the method ``clustered`` says of a group, and the effect of order beside it.
 _TESTED: Schema = {
-    **columns("test", "se", "df", "statistic", "p", "confidence", "ci_low", "ci_high"),
-    **columns("n_clusters", "tost_margin", "tost_p", "order_effect", "n_pairs"),
+    **TESTED,
+    **columns("tost_margin", "tost_p", "order_effect", "n_pairs"),
     **dict.fromkeys(("order_effect_low", "order_effect_high"), pl.Float64()),
 }
 
@@ -201,18 +202,11 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             "level",
         ),
     )
-    described = [*_STATED, "sd", "effect_size"]
-    tested = [name for name in _TESTED if name in ESTIMATES]
-    clustered = named.select(
-        *(*described, *tested, "p_holm", "p_bh", "tost_p_holm", "adjusted_over"),
-        *("clustered_by", "conditional_on", "bound_low", "bound_high"),
-        method=pl.lit("clustered"),
-    )
-    published = published_tests(named, described, measure.neutral)
     logits = named.drop_nulls("logit").with_columns(
         measure=pl.lit("logit"), estimate="logit", method=pl.lit("descriptive")
     )
-    whole = by_method(clustered, published, logits.select(*_STATED, "method"))
+    logits = logits.select(*_STATED, "method")
+    whole = by_method(named, _STATED, logits, neutral=measure.neutral)
     return as_estimates(whole, {measure.name: measure, **OTHER_MEASURES})
 
 
