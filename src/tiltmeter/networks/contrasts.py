@@ -8,7 +8,7 @@ are divided by the L2 norm of their column over all nodes, then by that of their
 primes. *Emotions*: between two primes, over all words of the network that a lexicon of the user's
 (NRC EmoLex) ties to one of the eight emotions of Plutchik 1980; divided by L1 norms, since by L2
 all emotions may lean the same way (figure 13).
-Range of the effect (z / √n, see `statistics.paired`): ±.87 for many pairs, up to ±1 for few;
+Range of the effect (z / √n, see `statistics.two_samples`): ±.87 for many pairs, up to ±1 for few;
 neutral 0; positive: the first category activates these targets more. Targets of the first category
 are stereotype-consistent above 0, those of the second below; emotions have no such direction.
 Deviations: none in effect and p (of emotions two-sided; the paper does not say). Beside them
@@ -35,7 +35,7 @@ from tiltmeter.networks.network import Network
 from tiltmeter.networks.setting import Setting, spread_columns
 from tiltmeter.networks.spreading import activate
 from tiltmeter.statistics.clustered import holm
-from tiltmeter.statistics.paired import (
+from tiltmeter.statistics.two_samples import (
     Alternative,
     bootstrap_effects,
     permute_columns,

@@ -26,7 +26,7 @@ from tiltmeter.networks.network import Network
 from tiltmeter.networks.setting import FAMILY, INSTRUMENT, MEASURES, spread_columns
 from tiltmeter.networks.spreading import Spreading, activate
 from tiltmeter.results import as_estimates
-from tiltmeter.statistics.paired import signed_rank
+from tiltmeter.statistics.two_samples import signed_rank
 
 __all__ = ["Triplet", "absent_words", "check_priming", "triplets"]
 

@@ -46,7 +46,7 @@ from tiltmeter.states.dictionary import Dictionary
 from tiltmeter.states.measures import MEASURES
 from tiltmeter.states.words import Words
 from tiltmeter.statistics.clustered import adjusted, benjamini_hochberg, holm
-from tiltmeter.statistics.groups import ROUNDING, compare_groups, margin, permute_groups
+from tiltmeter.statistics.two_samples import ROUNDING, compare_groups, margin, permute_groups
 
 __all__ = ["Profile", "ProfileSetting", "measure_profile"]
 
