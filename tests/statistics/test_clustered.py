@@ -15,7 +15,6 @@ from tiltmeter.statistics.clustered import (
     holm,
     mean_of_clusters,
     naive_t,
-    tost,
 )
 
 
@@ -170,18 +169,18 @@ def test_naive_t_of_one_score_is_none():
 @pytest.mark.parametrize("neutral", [0.0, 0.2])
 def test_tost_of_single_values_is_statsmodels(neutral):
     reference = DescrStatsW(SAMPLE).ttost_mean(neutral - 0.15, neutral + 0.15)[0]
-    result = tost(clustered_mean(SAMPLE, np.arange(60)), margin=0.15, neutral=neutral)
+    result = clustered_mean(SAMPLE, np.arange(60)).tost(0.15, neutral)
     assert result == pytest.approx(reference)
 
 
 def test_tost_rejects_exactly_when_the_two_alpha_interval_lies_within_the_margin():
     estimate = clustered_mean(SAMPLE, np.arange(60) // 4)
     edge = max(map(abs, estimate.interval(0.9)))
-    assert tost(estimate, margin=edge) == pytest.approx(0.05)
+    assert estimate.tost(edge) == pytest.approx(0.05)
 
 
 def test_tost_of_one_cluster_is_none():
-    assert tost(clustered_mean([0.0, 0.1], [1, 1]), margin=0.1) is None
+    assert clustered_mean([0.0, 0.1], [1, 1]).tost(0.1) is None
 
 
 def test_holm_by_hand():

@@ -142,8 +142,8 @@ def test_kappa_does_not_ask_which_is_the_reader_or_which_is_1(cells):
     [
         ({"read": "other"}, "missing column other"),
         ({"read": "share"}, "share: 0.5 is not allowed"),
-        ({"label": "word"}, "word: needs 1, 0 and null"),
-        ({"by": "holed"}, "holed: each row needs a group"),
+        ({"label": "word"}, "word: needs numbers"),
+        ({"by": "holed"}, "holed: null in 6 rows; needs a label"),
         ({"confidence": 1.0}, "confidence 1.0"),
     ],
 )

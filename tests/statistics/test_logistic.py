@@ -365,7 +365,7 @@ def test_no_rows_are_no_numbers():
         ({"predictor": "other"}, "missing column other"),
         ({"predictor": "decision"}, "also a predictor"),
         ({"response_variable": "score"}, "also a predictor"),
-        ({"response_variable": "cluster"}, "allowed are 1, 0 and null"),
+        ({"response_variable": "cluster"}, "1, 0 and null are"),
         ({"predictor": "word"}, "word: needs numbers"),
         ({"predictor": "broken"}, "broken: nan"),
         ({"clusters": "holed"}, "holed: null in 10 rows"),

@@ -53,7 +53,6 @@ __all__ = [
     "holm",
     "mean_of_clusters",
     "naive_t",
-    "tost",
 ]
 
 #: Cluster means that differ by less than this share of their size differ by rounding alone.
@@ -130,6 +129,11 @@ class ClusteredMean:
         if self.unanimous and self.mean is not None and self.bounds is not None:
             return self._unanimous_p(self.bounds[1] - null, self.bounds[1] - self.mean)
         return self._tail(null, 1.0)
+
+    def tost(self, margin: float, neutral: float = 0.0) -> float | None:
+        """Larger p of the two one-sided tests; small where the mean is within `margin`, above 0."""
+        above, below = self.p_above(neutral - margin), self.p_below(neutral + margin)
+        return None if above is None or below is None else max(above, below)
 
     def row(self, confidence: float, null: float = 0.0) -> Row:
         """Return the test against `null` and the interval, in columns of `results.ESTIMATES`."""
@@ -211,21 +215,10 @@ def clustered_mean(
 def mean_of_clusters(
     sizes: ArrayLike, totals: ArrayLike, *, bounds: tuple[float, float] | None = None
 ) -> ClusteredMean:
-    """Return the clustered mean from the sufficient statistics of the clusters.
+    """Return the clustered mean from the numbers of values in the clusters, and their sums.
 
-    Parameters
-    ----------
-    sizes
-        Number of values in each cluster, shape (clusters,); clusters of none are left out.
-    totals
-        Their sums, shape (clusters,).
-    bounds
-        The ends of the scale. Only needed where all clusters have the same mean.
-
-    Returns
-    -------
-    ClusteredMean
-        In the unit of the values.
+    Both have shape (clusters,); clusters of no values are left out. `bounds` are the ends of the
+    scale, needed only where all clusters have the same mean.
     """
     n, total = np.asarray(sizes, dtype=np.float64), np.asarray(totals, dtype=np.float64)
     n, total = n[n > 0], total[n > 0]
@@ -285,16 +278,6 @@ def by_method(
     )
     whole = pl.concat([clustered, published, *others], how="diagonal")
     return whole.sort("row", maintain_order=True).drop("row")
-
-
-def tost(estimate: ClusteredMean, *, margin: float, neutral: float = 0.0) -> float | None:
-    """Test whether the mean is equivalent to neutral: the larger p of the two one-sided tests.
-
-    Small where the mean lies within `margin`, above 0 and in the unit of the scores; null where
-    the estimate has no test.
-    """
-    above, below = estimate.p_above(neutral - margin), estimate.p_below(neutral + margin)
-    return None if above is None or below is None else max(above, below)
 
 
 def holm(p: Array) -> Array:

@@ -46,7 +46,6 @@ from tiltmeter.statistics.clustered import (
     cohen_d,
     holm,
     mean_of_clusters,
-    tost,
 )
 from tiltmeter.statistics.summaries import KEYS, NEVER_POOLED, cluster_sums, summarise
 
@@ -288,7 +287,7 @@ def _tests(row: Mapping[str, Any], measure: Measure, inference: Inference) -> Ro
     return {
         **centre.row(inference.confidence, measure.neutral),
         "tost_margin": inference.margin,
-        "tost_p": tost(centre, margin=inference.margin, neutral=measure.neutral),
+        "tost_p": centre.tost(inference.margin, measure.neutral),
         "order_effect": order.mean,
         "order_effect_low": order_low,
         "order_effect_high": order_high,

@@ -23,9 +23,11 @@ from typing import NamedTuple
 import polars as pl
 from scipy.special import ndtri
 
-from tiltmeter.errors import InputError
 from tiltmeter.results import Schema, as_estimates, columns
 from tiltmeter.results.estimates import OTHER_MEASURES
+from tiltmeter.results.tables import need_columns
+from tiltmeter.statistics.clustered import check_confidence
+from tiltmeter.statistics.samples import binary, part_labels
 
 __all__ = ["CONFUSION", "Agreement", "agreement"]
 
@@ -91,18 +93,13 @@ def agreement(
     >>> found.select("measure", "n_scored", pl.col("estimate").round(2)).rows()
     [('read_share', 5, 0.8), ('agreement', 4, 0.75), ('kappa', 4, 0.5)]
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence {confidence}: must lie between 0 and 1, as 0.95")
-    named = [read, label, *([] if by is None else [by])]
-    missing = [column for column in named if column not in frame.columns]
-    if missing:
-        raise InputError(f"missing column {', '.join(missing)}; has {', '.join(frame.columns)}")
-    answers = frame.select(
-        read=_binary(frame[read]), label=_binary(frame[label]), part=_parts(frame, by)
-    )
+    check_confidence(confidence)
+    need_columns(frame, [read, label, *([] if by is None else [by])], "answers")
+    answers = pl.DataFrame({"read": binary(frame[read]), "label": binary(frame[label])})
     counts = answers.select(pl.lit("all").alias("part"), *_counts())
     if by is not None:
-        parts = answers.group_by("part").agg(*_counts()).sort("part")
+        part = part_labels(frame[by]).cast(pl.String)
+        parts = answers.group_by(part.alias("part")).agg(*_counts()).sort("part")
         counts = pl.concat([counts, parts])
     n_read = pl.sum_horizontal("n_11", "n_10", "n_01", "n_00")
     n = n_read + pl.col("n_missing_1") + pl.col("n_missing_0")
@@ -115,35 +112,16 @@ def agreement(
         "kappa": _kappa(confusion, z),
     }
     rows = pl.concat(
-        [
+        (
             table.with_row_index("at").with_columns(measure=pl.lit(name))
             for name, table in measured.items()
-        ],
+        ),
         how="diagonal",
     )
     rows = rows.sort("at", maintain_order=True).with_columns(confidence=pl.lit(confidence))
     return Agreement(
         as_estimates(rows.drop("at"), OTHER_MEASURES), confusion.select(list(CONFUSION))
     )
-
-
-def _binary(values: pl.Series) -> pl.Series:
-    if not (values.dtype.is_numeric() or values.dtype in (pl.Boolean, pl.Null)):
-        raise InputError(f"{values.name}: needs 1, 0 and null, has {values.dtype}")
-    numbers = values.cast(pl.Float64)
-    wrong = numbers.drop_nulls().filter(~numbers.drop_nulls().is_in([0.0, 1.0]))
-    if len(wrong):
-        raise InputError(f"{values.name}: {wrong[0]} is not allowed; 1, 0 and null are")
-    return numbers
-
-
-def _parts(frame: pl.DataFrame, by: str | None) -> pl.Series:
-    if by is None:
-        return pl.repeat("all", frame.height, eager=True)
-    groups = frame[by].cast(pl.String)
-    if groups.null_count() or (groups == "all").any():
-        raise InputError(f"{by}: each row needs a group, and none may be called 'all'")
-    return groups
 
 
 def _counts() -> list[pl.Expr]:

@@ -31,20 +31,21 @@ Deviations from the source
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
-from scipy.special import chdtrc, expit, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import chdtrc, expit
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, Schema, as_estimates, columns
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.schemas import FITS
+from tiltmeter.statistics.clustered import check_confidence
 from tiltmeter.statistics.logit import Array
-from tiltmeter.statistics.samples import Fit, Sample, fit, samples
+from tiltmeter.statistics.samples import NOT_CONVERGED, Fit, Sample, fit, quantile, samples
 
 __all__ = ["CURVES", "METHODS", "Regression", "compare_predictors", "curve", "regress"]
 
@@ -70,15 +71,14 @@ class Regression(NamedTuple):
     fits: pl.DataFrame
 
     @staticmethod
-    def of(rows: Iterable[Mapping[str, Any]]) -> Regression:
+    def of(rows: Sequence[Mapping[str, Any]]) -> Regression:
         """Part rows of both."""
-        listed = list(rows)
-        parts = [
-            [{c: row[c] for c in row if c in schema} for row in listed]
+        estimates, fits = (
+            [{name: row[name] for name in row if name in schema} for row in rows]
             for schema in (ESTIMATES, FITS)
-        ]
-        named = [{"measure": "log_odds", **row} for row in parts[0]]
-        return Regression(as_estimates(named, OTHER_MEASURES), pl.DataFrame(parts[1], schema=FITS))
+        )
+        named = [{"measure": "log_odds", **row} for row in estimates]
+        return Regression(as_estimates(named, OTHER_MEASURES), pl.DataFrame(fits, schema=FITS))
 
 
 def regress(
@@ -132,51 +132,25 @@ def regress(
     >>> found.select("n", pl.col("estimate", "se", "p").round(3)).row(0)
     (10, 1.994, 1.366, 0.144)
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence {confidence}: must lie between 0 and 1, as 0.95")
-    rows = []
+    check_confidence(confidence)
+    rows: list[dict[str, Any]] = []
     for sample in samples(frame, [predictor], response_variable, clusters, by):
         for method in METHODS if clusters else METHODS[:1]:
-            stated: dict[str, Any] = {
-                "predictor": predictor,
-                "response_variable": response_variable,
-                "formula": f"1 + {predictor}",
-                "method": method,
-            }
+            row: dict[str, Any] = {"predictor": predictor, "formula": f"1 + {predictor}"}
+            row |= {"response_variable": response_variable, "method": method}
+            row["confidence"] = confidence
             if clusters:
-                stated |= {"clustered_by": clusters, "n_clusters": sample.n_clusters}
-            stated |= {"confidence": confidence, **sample.counts()}
-            rows.append(stated | _regression(sample, method, confidence))
+                row |= {"clustered_by": clusters, "n_clusters": sample.n_clusters}
+            rows.append(row | sample.counts() | _regression(sample, method, confidence))
     return Regression.of(rows)
 
 
 def curve(estimates: pl.DataFrame, fits: pl.DataFrame, xs: ArrayLike) -> pl.DataFrame:
-    """Return the fitted probability over values of the predictor, with a pointwise band.
+    """Return the fitted probability over the values `xs` of the predictor, with a pointwise band.
 
-    Parameters
-    ----------
-    estimates, fits
-        From `regress`, row by row; those without a fit are left out.
-    xs
-        Values of the predictor, shape (points,), in its unit.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `CURVES`. The band is that of the log odds, by the delta method, and takes the
-        degrees of freedom of the coefficient.
-
-    Raises
-    ------
-    InputError
-        If a value of `xs` is not finite.
-
-    Examples
-    --------
-    >>> frame = pl.DataFrame({"score": [0.0, 1] * 8, "decision": [0, 1, 1, 1] * 4})
-    >>> found = regress(frame, "score")
-    >>> curve(*found, [0, 1]).select(pl.col("x", "probability", "ci_low").round(3)).rows()
-    []
+    `estimates` and `fits` are of `regress`, row by row; those without a fit are left out. The band
+    is that of the log odds, by the delta method, with the degrees of freedom of the coefficient.
+    Raises InputError if `xs` is not one list of finite numbers.
     """
     x = np.asarray(xs, dtype=np.float64)
     if x.ndim != 1 or not np.isfinite(x).all():
@@ -191,30 +165,20 @@ def _regression(sample: Sample, method: str, confidence: float) -> dict[str, Any
     """Return the numbers of one fit, or the note why there are none."""
     found = fit(sample, sample.x, method)
     if found.note is not None:
-        return {"converged": _tried(found.note), "note": found.note}
-    coefficient, se = float(found.coefficients[1]), float(found.se[1])
-    df = None if found.df is None else float(found.df[1])
-    statistic, half = coefficient / se, _quantile(confidence, df) * se
+        converged = False if found.note == NOT_CONVERGED else None
+        return {"converged": converged, "note": found.note}
+    slope = found.coefficient(1, confidence)
+    odds = math.exp(slope["estimate"]) if abs(slope["estimate"]) < _LARGEST else None
     return {
+        **slope,
         "intercept": found.coefficients[0],
         "intercept_se": found.se[0],
-        "estimate": coefficient,
-        "se": se,
         "covariance": found.covariance[0, 1],
-        "statistic": statistic,
-        "df": df,
-        "p": _two_sided(statistic, df),
-        "ci_low": coefficient - half,
-        "ci_high": coefficient + half,
-        "odds_ratio": math.exp(coefficient) if abs(coefficient) < _LARGEST else None,
+        "odds_ratio": odds,
         "cluster_sd": found.sd,
         "converged": True,
         **_likelihoods(sample, found, method),
     }
-
-
-def _tried(note: str) -> bool | None:
-    return False if note == "did not converge" else None
 
 
 def _likelihoods(sample: Sample, found: Fit, method: str) -> dict[str, float | None]:
@@ -233,20 +197,10 @@ def _likelihoods(sample: Sample, found: Fit, method: str) -> dict[str, float | N
     return {**described, "llr_p": float(chdtrc(1.0, ratio)), **found.criteria(len(sample.y))}
 
 
-def _quantile(confidence: float, df: float | None) -> float:
-    upper = 0.5 + confidence / 2.0
-    return float(ndtri(upper) if df is None else stdtrit(df, upper))
-
-
-def _two_sided(statistic: float, df: float | None) -> float:
-    tail = -abs(statistic)
-    return 2.0 * float(ndtr(tail) if df is None else stdtr(df, tail))
-
-
 def _curve(row: Mapping[str, Any], x: Array) -> pl.DataFrame:
     eta = row["intercept"] + row["estimate"] * x
     variance = row["intercept_se"] ** 2 + 2.0 * x * row["covariance"] + (x * row["se"]) ** 2
-    half = _quantile(row["confidence"], row["df"]) * np.sqrt(np.maximum(variance, 0.0))
+    half = quantile(row["confidence"], row["df"]) * np.sqrt(np.maximum(variance, 0.0))
     stated = {c: row[c] for c in ("part", "predictor", "method", "confidence")}
     points = {"x": x, "probability": expit(eta)}
     band = {"ci_low": expit(eta - half), "ci_high": expit(eta + half)}
@@ -338,18 +292,13 @@ def _model(
     stated |= found.criteria(len(sample.y))
     if not chosen:
         return [stated]
-    z = found.coefficients / found.se
-    return [
-        stated
-        | {
-            "predictor": name,
-            "estimate": found.coefficients[i],
-            "se": found.se[i],
-            "p": 2.0 * float(ndtr(-abs(z[i]))),
-            "coefficient_per_sd": found.coefficients[i] * x[:, i - 1].std(ddof=1),
-        }
-        for i, name in enumerate(named, start=1)
-    ]
+    rows = []
+    for i, name in enumerate(named, start=1):
+        slope = found.coefficient(i, 0.95)
+        tested = {key: slope[key] for key in ("estimate", "se", "p")}
+        per_sd = slope["estimate"] * x[:, i - 1].std(ddof=1)
+        rows.append({**stated, **tested, "predictor": name, "coefficient_per_sd": per_sd})
+    return rows
 
 
 def _weigh(rows: pl.DataFrame) -> pl.DataFrame:

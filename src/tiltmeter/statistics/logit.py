@@ -67,6 +67,7 @@ class Logit:
     covariance: Array  # (k, k), the inverse of the information
     log_likelihood: float
     converged: bool
+    sd: float | None = None  # of the clusters' intercepts, log odds, where these are random
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,25 +229,11 @@ def sum_by(values: Array, member: NDArray[np.intp]) -> Array:
 
 
 def fit_shares(shares: ArrayLike, x: ArrayLike) -> Slopes | None:
-    """Fit shares on the columns of `x` and an intercept.
+    """Fit shares, each 0 to 1, on the columns of `x`, shape (rows, columns), and an intercept.
 
-    Parameters
-    ----------
-    shares
-        Shape (rows,), each 0 to 1.
-    x
-        Shape (rows, columns).
-
-    Returns
-    -------
-    Slopes or None
-        None where the slopes are not identified: too few rows, a column that follows from the
-        others and the intercept, or no maximum.
-
-    Raises
-    ------
-    InputError
-        If the shapes do not fit, or a share is outside 0 to 1.
+    None where the slopes are not identified: too few rows, a column that follows from the others
+    and the intercept, or no maximum. Raises InputError if the shapes do not fit, or a share is
+    outside 0 to 1.
 
     Examples
     --------
@@ -276,18 +263,7 @@ def fit_shares(shares: ArrayLike, x: ArrayLike) -> Slopes | None:
 
 
 def equal_slopes(slopes: Array, covariance: Array) -> Wald | None:
-    """Test that all slopes are the same.
-
-    Parameters
-    ----------
-    slopes, covariance
-        Shapes (columns,) and (columns, columns).
-
-    Returns
-    -------
-    Wald or None
-        None with a single slope, or where their differences have no variance.
-    """
+    """Test that all slopes are the same; None of a single one, or without variance."""
     width = len(slopes)
     if width < 2:
         return None

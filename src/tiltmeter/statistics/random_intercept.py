@@ -18,15 +18,13 @@ Deviations from the source
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp
 
-from tiltmeter.statistics.logit import Array, fit_logit, log_likelihood
+from tiltmeter.statistics.logit import Array, Logit, fit_logit, log_likelihood
 
-__all__ = ["Mixed", "fit_mixed"]
+__all__ = ["fit_mixed"]
 
 #: Nodes for σ up to `_WIDE`, and beyond, where the integrand is far from normal.
 _FEW, _MANY = 21, 101
@@ -42,17 +40,6 @@ _TOO_WIDE = 20.0
 _SLACK = 1e-3
 
 _STEPS = 100
-
-
-@dataclass(frozen=True)
-class Mixed:
-    """A fitted regression; `converged` is false where there is no maximum."""
-
-    coefficients: Array  # (k,), log odds in a cluster
-    covariance: Array  # (k, k)
-    sd: float  # σ, log odds
-    log_likelihood: float
-    converged: bool
 
 
 class _Likelihood:
@@ -120,7 +107,7 @@ class _Likelihood:
         return information
 
 
-def fit_mixed(y: Array, design: Array, member: NDArray[np.intp]) -> Mixed:
+def fit_mixed(y: Array, design: Array, member: NDArray[np.intp]) -> Logit:
     """Fit a logistic regression with a random intercept.
 
     `design`, shape (n, k), is as of `logit.fit_logit`; `member` numbers the cluster of each row
@@ -142,7 +129,7 @@ def fit_mixed(y: Array, design: Array, member: NDArray[np.intp]) -> Mixed:
             break
     sd = abs(float(theta[-1]))
     converged = converged and sd <= _TOO_WIDE
-    return Mixed(theta[:-1], _covariance(information, sd), sd, value, converged)
+    return Logit(theta[:-1], _covariance(information, sd), value, converged, sd)
 
 
 def _climb(likelihood: _Likelihood, theta: Array) -> tuple[Array, float, Array, bool]:
@@ -179,8 +166,6 @@ def _ascend(
 
 def _covariance(information: Array, sd: float) -> Array:
     """Return the covariance of β; without spread between clusters σ is no parameter."""
-    if sd < _NO_SPREAD:
-        information = information[:-1, :-1]
-        return np.asarray(np.linalg.pinv(information, hermitian=True), dtype=np.float64)
-    inverse = np.linalg.pinv(information, hermitian=True)
-    return np.asarray(inverse[:-1, :-1], dtype=np.float64)
+    k = len(information) - 1
+    kept = information[:k, :k] if sd < _NO_SPREAD else information
+    return np.asarray(np.linalg.pinv(kept, hermitian=True)[:k, :k], dtype=np.float64)

@@ -20,8 +20,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
+from tiltmeter.results.tables import need_columns
 from tiltmeter.statistics.logit import (
     Array,
     fit_logit,
@@ -31,10 +33,12 @@ from tiltmeter.statistics.logit import (
 )
 from tiltmeter.statistics.random_intercept import fit_mixed
 
-__all__ = ["Fit", "Sample", "fit", "samples"]
+__all__ = ["Fit", "Sample", "binary", "fit", "part_labels", "quantile", "samples"]
 
 #: Fewer complete rows are not fitted: the bias of maximum likelihood exceeds what it finds.
 FEWEST_ROWS = 10
+
+NOT_CONVERGED = "did not converge"
 
 #: An error smaller than this share of the naive one is due to rounding.
 _ROUNDING = 1e-7
@@ -66,6 +70,12 @@ class Sample:
         }
 
 
+def quantile(confidence: float, df: float | None) -> float:
+    """Return how many errors an interval extends to either side; without `df` of the normal."""
+    upper = 0.5 + confidence / 2.0
+    return float(ndtri(upper) if df is None else stdtrit(df, upper))
+
+
 @dataclass(frozen=True)
 class Fit:
     """A regression in the units of its predictors; all else is null where there is a note."""
@@ -87,13 +97,25 @@ class Fit:
         """Standard errors of the coefficients."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
+    def coefficient(self, at: int, confidence: float) -> dict[str, Any]:
+        """Return a coefficient, its test against 0 and its interval."""
+        estimate, se = float(self.coefficients[at]), float(self.se[at])
+        df = None if self.df is None else float(self.df[at])
+        tail, half = -abs(estimate / se), quantile(confidence, df) * se
+        return {
+            "estimate": estimate,
+            "se": se,
+            "statistic": estimate / se,
+            "df": df,
+            "p": 2.0 * float(ndtr(tail) if df is None else stdtr(df, tail)),
+            "ci_low": estimate - half,
+            "ci_high": estimate + half,
+        }
+
     def criteria(self, n: int) -> dict[str, float]:
         """Return AIC and BIC for a sample of `n`."""
-        twice = 2.0 * self.log_likelihood
-        return {
-            "aic": 2.0 * self.n_parameters - twice,
-            "bic": math.log(n) * self.n_parameters - twice,
-        }
+        twice, k = 2.0 * self.log_likelihood, self.n_parameters
+        return {"aic": 2.0 * k - twice, "bic": math.log(n) * k - twice}
 
 
 def samples(
@@ -127,20 +149,18 @@ def fit(sample: Sample, x: Array, method: str) -> Fit:
         return _without(note)
     design, back = standardise(x)
     if method == "mixed":
-        mixed = fit_mixed(sample.y, design, sample.member)
-        covariance = back @ mixed.covariance @ back.T
-        found = Fit(back @ mixed.coefficients, covariance, mixed.log_likelihood, sd=mixed.sd)
-        return found if mixed.converged else _without("did not converge")
-    plain = fit_logit(sample.y, design)
-    if not plain.converged:
-        return _without("did not converge")
-    covariance, df = back @ plain.covariance @ back.T, None
+        fitted = fit_mixed(sample.y, design, sample.member)
+    else:
+        fitted = fit_logit(sample.y, design)
+    if not fitted.converged:
+        return _without(NOT_CONVERGED)
+    covariance, df = back @ fitted.covariance @ back.T, None
     if method == "clustered":
         naive = np.diag(covariance)
-        covariance, df = robust_covariance(sample.y, design, plain, sample.member, back)
+        covariance, df = robust_covariance(sample.y, design, fitted, sample.member, back)
         if np.isnan(df).any() or (np.diag(covariance) <= _ROUNDING**2 * naive).any():
             return _without("no variance between clusters")
-    return Fit(back @ plain.coefficients, covariance, plain.log_likelihood, df)
+    return Fit(back @ fitted.coefficients, covariance, fitted.log_likelihood, df, fitted.sd)
 
 
 def _without(note: str) -> Fit:
@@ -180,33 +200,49 @@ def _valid(
     by: str | None,
 ) -> pl.DataFrame:
     """Return the columns `x0`, `x1`, …, `y`, `cluster` and `by`, or say what is wrong."""
-    labels = {name: column for name, column in (("cluster", clusters), ("by", by)) if column}
-    numbers = {**{f"x{i}": column for i, column in enumerate(predictors)}, "y": response_variable}
-    missing = [c for c in (*numbers.values(), *labels.values()) if c not in frame.columns]
-    if missing:
-        raise InputError(f"missing column {', '.join(missing)}; has {', '.join(frame.columns)}")
+    labels = {"cluster": clusters, "by": by}
+    needed = [*predictors, response_variable, *filter(None, labels.values())]
+    need_columns(frame, needed, "answers")
     if response_variable in predictors:
         raise InputError(f"outcome {response_variable!r} is also a predictor; name another column")
-    for column in numbers.values():
-        _check_numbers(frame[column])
-    if not frame[response_variable].cast(pl.Float64).drop_nulls().is_in([0.0, 1.0]).all():
-        raise InputError(f"outcome {response_variable!r}: allowed are 1, 0 and null")
-    for column in labels.values():
-        if frame[column].null_count():
-            raise InputError(f"{column}: null in {frame[column].null_count()} rows; needs a label")
-    if by is not None and (frame[by].cast(pl.String) == "all").any():
-        raise InputError(f"{by}: a group is called 'all', the name of all rows; rename it")
-    return frame.select(
-        *(pl.col(column).cast(pl.Float64).alias(name) for name, column in numbers.items()),
-        *(pl.col(column).alias(name) for name, column in labels.items()),
-    )
+    data = {f"x{i}": _numbers(frame[column]) for i, column in enumerate(predictors)}
+    data["y"] = binary(frame[response_variable])
+    if clusters is not None:
+        data["cluster"] = _labels(frame[clusters])
+    if by is not None:
+        data["by"] = part_labels(frame[by])
+    return pl.DataFrame(data)
 
 
-def _check_numbers(values: pl.Series) -> None:
+def _numbers(values: pl.Series) -> pl.Series:
     if not (values.dtype.is_numeric() or values.dtype in (pl.Boolean, pl.Null)):
         raise InputError(f"{values.name}: needs numbers, has {values.dtype}")
-    if not values.cast(pl.Float64).drop_nulls().is_finite().all():
+    numbers = values.cast(pl.Float64)
+    if not numbers.drop_nulls().is_finite().all():
         raise InputError(f"{values.name}: nan or infinite; a missing number is null")
+    return numbers
+
+
+def binary(values: pl.Series) -> pl.Series:
+    """Return a column of 1, 0 and null as numbers; raises InputError if it holds anything else."""
+    numbers = _numbers(values)
+    wrong = numbers.filter(~numbers.is_in([0.0, 1.0]))
+    if len(wrong):
+        raise InputError(f"{values.name}: {wrong[0]} is not allowed; 1, 0 and null are")
+    return numbers
+
+
+def _labels(values: pl.Series) -> pl.Series:
+    if values.null_count():
+        raise InputError(f"{values.name}: null in {values.null_count()} rows; needs a label")
+    return values
+
+
+def part_labels(values: pl.Series) -> pl.Series:
+    """Return the column that parts rows; raises InputError if one is null or called "all"."""
+    if (values.cast(pl.String) == "all").any():
+        raise InputError(f"{values.name}: a group is called 'all', the name of all rows; rename it")
+    return _labels(values)
 
 
 def _sample(data: pl.DataFrame, group: str) -> Sample:

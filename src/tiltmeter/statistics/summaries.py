@@ -68,22 +68,14 @@ _TOLD_APART = (*FACTORS, "control", "word_list", "scoring")
 
 
 def summarise(scores: pl.DataFrame) -> pl.DataFrame:
-    """Reduce scores to one row per model and mirrored pair.
+    """Reduce the scores of a model, columns of `results.SCORES`, to one row per mirrored pair.
 
-    Parameters
-    ----------
-    scores
-        Columns of `results.SCORES`; all the scores of a model at once.
-
-    Returns
-    -------
-    polars.DataFrame
-        The factors, `word_list`, `scoring` and group words; `pair_id`; `unit`, which also tells
-        apart responses without a pair; `n`, `n_scored`, ``n_<reason>``; the `lowest`, `highest`
-        and `mean` score and `m2`, the sum of squared deviations from the mean; sums and counts
-        of `first_share` and `logit`; and of the order difference, the
-        mean score with the marginalized group first minus that with the default group first,
-        of pairs scored in both orders: their number `order_n` and its sum `order_sum`.
+    Returns the factors, `word_list`, `scoring` and group words; `pair_id`; `unit`, which also tells
+    apart responses without a pair; `n`, `n_scored`, ``n_<reason>``; the `lowest`, `highest` and
+    `mean` score and `m2`, the sum of squared deviations from the mean; sums and counts of
+    `first_share` and `logit`; and, of pairs scored in both orders, their number `order_n` and
+    `order_sum`, the mean score with the marginalized group first minus that with the default group
+    first.
 
     Raises
     ------
@@ -95,6 +87,8 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     alone = pl.format("{} response {}", pl.col("model").fill_null(""), "row")
     frame = frame.with_columns(unit=pl.coalesce("pair_id", alone)).sort("unit", "order", "score")
     keys = [*_TOLD_APART, "marginalized", "default", "pair_id", "unit"]
+    orders = ("marginalized_first", "default_first")
+    first, second = (pl.col("score").filter(pl.col("order") == order).mean() for order in orders)
     units = frame.group_by(keys, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),
         *_counts(),
@@ -104,10 +98,16 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
         ((pl.col("score") - pl.col("score").mean()) ** 2).sum().alias("m2"),
         *(pl.col(c).filter(_SCORED).cast(pl.Float64).sum().alias(f"{c}_sum") for c in _BESIDE),
         *(pl.col(c).filter(_SCORED).count().cast(pl.Int64).alias(f"{c}_n") for c in _BESIDE),
-        _order_difference().is_not_null().cast(pl.Int64).alias("order_n"),
-        _order_difference().fill_null(0.0).alias("order_sum"),
+        (first - second).is_not_null().cast(pl.Int64).alias("order_n"),
+        (first - second).fill_null(0.0).alias("order_sum"),
     )
-    return _whole_pairs(units)
+    split = units.filter(pl.struct("model", *NEVER_POOLED, "unit").is_duplicated())
+    if not split.is_empty():
+        raise InputError(
+            f"scores: pair_id {split['pair_id'][0]!r} is used for trials that differ in "
+            "stereotype, variation or group words; a mirrored pair differs in order alone"
+        )
+    return units
 
 
 def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
@@ -172,17 +172,9 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
 
 def _counts() -> list[pl.Expr]:
     """Return the number of scores, and of missing ones by reason."""
-    missing = ((~_SCORED & (pl.col("reason") == r)).alias(f"n_{r}") for r in REASONS)
-    counted = (_SCORED.alias("n_scored"), *missing)
-    return [flag.sum().cast(pl.Int64) for flag in counted]
-
-
-def _order_difference() -> pl.Expr:
-    return _first("marginalized_first") - _first("default_first")
-
-
-def _first(order: str) -> pl.Expr:
-    return pl.col("score").filter(pl.col("order") == order).mean()
+    missing = {f"n_{reason}": ~_SCORED & (pl.col("reason") == reason) for reason in REASONS}
+    counted = {"n_scored": _SCORED, **missing}
+    return [flag.sum().cast(pl.Int64).alias(name) for name, flag in counted.items()]
 
 
 def _valid(scores: pl.DataFrame) -> pl.DataFrame:
@@ -198,18 +190,6 @@ def _valid(scores: pl.DataFrame) -> pl.DataFrame:
     return scores
 
 
-def _whole_pairs(units: pl.DataFrame) -> pl.DataFrame:
-    """Refuse a pair that would fall into two clusters."""
-    same_pair = ["model", *NEVER_POOLED, "unit"]
-    split = units.filter(pl.struct(same_pair).is_duplicated())
-    if split.is_empty():
-        return units
-    raise InputError(
-        f"scores: pair_id {split['pair_id'][0]!r} is used for trials that differ in stereotype, "
-        "variation or group words; a mirrored pair differs in order alone"
-    )
-
-
 def cluster_sums(
     units: pl.DataFrame,
     level: str,
@@ -218,27 +198,12 @@ def cluster_sums(
     by_stereotype: bool = False,
     **sums: pl.Expr,
 ) -> pl.DataFrame:
-    """Give the clusters of each group, and sums over each cluster.
+    """Give the clusters of each group, told apart by `keys`, and sums over each cluster.
 
-    Parameters
-    ----------
-    units
-        With a score each: `stereotype`, `variation`, `marginalized`, `default`, `pair_id` and
-        `unit` (see `summarise`).
-    level
-        One of `results.LEVELS`.
-    keys
-        Columns that tell the groups of the level apart.
-    by_stereotype
-        Begin the ladder above the stereotype with whole stereotypes.
-    **sums
-        Name → what to aggregate over the units of a cluster.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per group: `keys`, `clustered_by`, `conditional_on`, and a list for each sum, with a
-        number per cluster.
+    `units` have a score each, words, a wording, `pair_id` and `unit` (see `summarise`); `sums` are
+    aggregated over the units of a cluster. `by_stereotype` begins the ladder above the stereotype
+    with whole stereotypes. A row per group: `keys`, `clustered_by`, `conditional_on`, and a list
+    for each sum, with a number per cluster.
     """
     ladder = _LADDERS.get(level, ("stereotype", *_ABOVE) if by_stereotype else _ABOVE)
     rungs = [_joined(*_COLUMNS[name]) for name in ladder]
