@@ -236,19 +236,19 @@ def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
     answer = [*keys, *_DRAWN, "score", "pair_id"]
     ours = scores.filter(pl.col(factor) == baseline).select(*answer, asked_b=True)
     theirs = scores.filter(pl.col(factor) != baseline)
-    candidates = theirs.select(pl.col(factor).alias("candidate")).unique()
-    pairs = ours.join(candidates, how="cross").join(
-        theirs.select(*answer, pl.col(factor).alias("candidate"), asked_t=True),
+    theirs = theirs.select(*answer, candidate=pl.col(factor), asked_t=True)
+    pairs = ours.join(theirs.select("candidate").unique(), how="cross").join(
+        theirs,
         on=[*keys, "candidate"],
         how="full",
         coalesce=True,
         nulls_equal=True,
         suffix="_t",
     )
-    asked = pairs.select(pl.col("asked_b", "asked_t").fill_null(False)).select(
-        "asked_b", "asked_t", both=pl.col("asked_b") & pl.col("asked_t")
+    pairs = pairs.rename({"score": "b", "score_t": "t"}).with_columns(
+        pl.col("asked_b", "asked_t").fill_null(False)
     )
-    pairs = pairs.drop("asked_b", "asked_t").hstack(asked).rename({"score": "b", "score_t": "t"})
+    pairs = pairs.with_columns(both=pl.col("asked_b") & pl.col("asked_t"))
     _check_draws(pairs, factor, baseline)
     return pairs.with_columns(
         *(pl.coalesce(c, f"{c}_t").alias(c) for c in (*_DRAWN, "pair_id")),

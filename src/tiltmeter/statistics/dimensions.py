@@ -26,6 +26,7 @@ import polars as pl
 
 from tiltmeter.results import ESTIMATES, as_estimates, check
 from tiltmeter.results.estimates import OTHER_MEASURES
+from tiltmeter.statistics.clustered import Array
 
 __all__ = ["correlate_dimensions", "rank_models"]
 
@@ -53,46 +54,35 @@ def correlate_dimensions(estimates: pl.DataFrame) -> pl.DataFrame:
     """
     frame = _scores(estimates).drop_nulls(["dimension", "estimate"])
     rows: list[dict[str, Any]] = []
-    for level, within in (("stereotype", "model"), ("model", None)):
-        part = frame.filter(level=level)
-        keys = [*_RUN, within] if within else [*_RUN]
-        for key, group in part.group_by(keys, maintain_order=True):
-            fixed: dict[str, Any] = {"model": None, **dict(zip(keys, key, strict=True))}
-            means = group.select(level, "dimension", "estimate")
-            if within is None and means[level].n_unique() < 2:
+    for level, keys in (("stereotype", (*_RUN, "model")), ("model", _RUN)):
+        for key, group in frame.filter(level=level).group_by(keys, maintain_order=True):
+            if group["model"].n_unique() < 2 and level == "model":
                 continue
-            names = means["dimension"].unique(maintain_order=True)
-            for a, b in combinations(names, 2):
-                both = means.filter(dimension=a).join(
-                    means.filter(dimension=b), on=level, maintain_order="left"
-                )
+            parts = group.group_by("dimension", maintain_order=True)
+            means = {str(name): part.select(level, "estimate") for (name,), part in parts}
+            for a, b in combinations(means, 2):
+                both = means[a].join(means[b], on=level, maintain_order="left")
                 points = both["estimate"].to_numpy(), both["estimate_right"].to_numpy()
-                stated = {**fixed, "subject": fixed["model"], "level": level, "n": len(points[0])}
-                stated |= {"first": a, "second": b}
+                stated = {**dict(zip(keys, key, strict=True)), "level": level, "n": both.height}
+                stated |= {"subject": stated.get("model"), "first": a, "second": b}
                 rows += [stated | found for found in _correlations(*points)]
     return as_estimates(rows, OTHER_MEASURES)
 
 
-def _correlations(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
+def _correlations(x: Array, y: Array) -> list[dict[str, Any]]:
     """Correlate two lists, or say why not."""
     pearson: dict[str, Any] = {"measure": "correlation", "method": "fisher"}
     spearman: dict[str, Any] = {"measure": "rank_correlation", "method": "descriptive"}
-    if len(x) < FEWEST:
-        return [one | {"note": f"fewer than {FEWEST} points"} for one in (pearson, spearman)]
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return [one | {"note": "a dimension does not vary"} for one in (pearson, spearman)]
+    few = len(x) < FEWEST
+    if few or np.ptp(x) == 0 or np.ptp(y) == 0:
+        note = f"fewer than {FEWEST} points" if few else "a dimension does not vary"
+        return [pearson | {"note": note}, spearman | {"note": note}]
     from scipy import stats  # slow to import
 
     found = stats.pearsonr(x, y)
     low, high = found.confidence_interval(0.95)
-    pearson |= {
-        "estimate": float(found.statistic),
-        "ci_low": float(low),
-        "ci_high": float(high),
-        "confidence": 0.95,
-        "p": float(found.pvalue),
-        "test": "t",
-    }
+    pearson |= {"ci_low": float(low), "ci_high": float(high), "confidence": 0.95}
+    pearson |= {"estimate": float(found.statistic), "p": float(found.pvalue), "test": "t"}
     return [pearson, spearman | {"estimate": float(stats.spearmanr(x, y).statistic)}]
 
 
@@ -116,23 +106,21 @@ def rank_models(estimates: pl.DataFrame) -> pl.DataFrame:
     keys = [*_RUN, "dimension"]
     ranked = []
     for _, part in frame.filter(pl.len().over(keys) > 1).group_by(keys, maintain_order=True):
-        low, high = part["ci_low"], part["ci_high"]
-        known = part.drop_nulls("estimate").height
-        above = [int((low > end).sum()) if end is not None else 0 for end in high]
-        below = [int((high < end).sum()) if end is not None else 0 for end in low]
-        unknown = pl.col("ci_low").is_null() | pl.col("ci_high").is_null()
+        low, high = part["ci_low"].to_numpy(), part["ci_high"].to_numpy()
+        above, below = (low > high[:, None]).sum(axis=1), (high < low[:, None]).sum(axis=1)
+        ends = {"ci_low": 1 + above, "ci_high": part["estimate"].count() - below}
+        bounded = pl.col("ci_low").is_not_null() & pl.col("ci_high").is_not_null()
         ranked.append(
             part.select(
-                "subject", "model", "level", *keys, "confidence",
+                *("subject", "model", "level", *keys, "confidence"),
                 measure=pl.lit("rank"),
                 method=pl.lit("interval_overlap"),
                 estimate=pl.col("estimate").rank("min", descending=True).cast(pl.Float64),
-                ci_low=pl.when(~unknown).then(1 + pl.Series(above)),
-                ci_high=pl.when(~unknown).then(known - pl.Series(below)),
                 n=pl.lit(part.height),
                 range_high=pl.lit(part.height),
+                **{name: pl.when(bounded).then(pl.Series(end)) for name, end in ends.items()},
             )
-        )  # fmt: skip
+        )
     if not ranked:
         return pl.DataFrame(schema=ESTIMATES)
     return as_estimates(pl.concat(ranked).sort(*keys, "estimate"), OTHER_MEASURES)

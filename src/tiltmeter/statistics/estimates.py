@@ -143,8 +143,8 @@ def estimate_measure(
 class Estimated(NamedTuple):
     """Estimates before the verdict, and the effects of order beside them."""
 
-    estimates: pl.DataFrame
-    orders: pl.DataFrame
+    estimates: pl.DataFrame  # columns of `results.ESTIMATES`
+    orders: pl.DataFrame  # columns of `results.ORDERS`
 
 
 def estimate_summaries(
@@ -152,20 +152,8 @@ def estimate_summaries(
 ) -> Estimated:
     """Estimate from summaries, so that scores of many models need not be in memory at once.
 
-    Parameters
-    ----------
-    units
-        From `summarise`; those of several models joined with `polars.concat`.
-    measure
-        What the instrument's number means.
-    inference
-        Margin, confidence, compliance floor and clusters; by default those of `Inference`.
-
-    Returns
-    -------
-    Estimated
-        Columns of `results.ESTIMATES`, to be judged by `results.verdicts.judge` together with
-        those of the controls; and columns of `results.ORDERS`.
+    `units` are of `summarise`; those of several models joined with `polars.concat`. The estimates
+    are to be judged by `results.verdicts.judge` together with those of the controls.
 
     Raises
     ------

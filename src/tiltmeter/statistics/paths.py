@@ -46,19 +46,9 @@ Node = TypeVar("Node", bound=Hashable)
 
 
 def paths_from(edges: Iterable[tuple[Node, Node]], source: Node) -> dict[Node, int]:
-    """Count the paths that lead from a node to each other one.
+    """Count the paths that lead from a node to each other one; a node that none leads to is absent.
 
-    Parameters
-    ----------
-    edges
-        From, to; those that lead into a node before those that lead out of it.
-    source
-        Where paths start.
-
-    Returns
-    -------
-    dict
-        Nodes no path leads to are left out.
+    Of `edges`, from and to, those that lead into a node stand before those that lead out of it.
 
     Examples
     --------
@@ -88,21 +78,9 @@ def paths_through(
 def path_types(
     edges: Iterable[tuple[Node, Node]], tones: Mapping[Node, str], source: Node, target: Node
 ) -> dict[str, int]:
-    """Count the paths from `source` to `target` of each type.
+    """Count the paths from `source` to `target` of each of `PATH_TYPES`.
 
-    Parameters
-    ----------
-    edges
-        As for `paths_from`.
-    tones
-        Node → one of `TONES`.
-    source, target
-        The ends of the paths.
-
-    Returns
-    -------
-    dict
-        Each of `PATH_TYPES` → number of paths; together all of them.
+    `edges` are as for `paths_from`; `tones` say which of `TONES` each node is.
 
     Examples
     --------
