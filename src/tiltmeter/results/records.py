@@ -212,5 +212,5 @@ def find_fault(line: Line | None) -> str | None:
     if line.get("error") is not None:
         return "failed"
     responses = line.get("responses")
-    given = isinstance(responses, list) and all(isinstance(word, str) for word in responses)
-    return None if given else "malformed"
+    are_words = isinstance(responses, list) and all(isinstance(word, str) for word in responses)
+    return None if are_words else "malformed"

@@ -31,7 +31,7 @@ __all__ = [
     "write_table",
 ]
 
-#: Rows held at a time.
+#: Rows in memory at a time.
 PIECE = 20_000
 #: Endings of tables.
 FORMATS = (".csv", ".parquet")

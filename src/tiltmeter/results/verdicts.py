@@ -87,14 +87,14 @@ def judge(estimates: pl.DataFrame, *, compliance_floor: float = 0.8) -> pl.DataF
     judged = pl.col("method") == JUDGED
     score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
     change = judged & pl.col("factor").is_not_null() & pl.col("adjusted_over").is_not_null()
-    given = estimates.with_columns(
+    judged_rows = estimates.with_columns(
         verdict=pl.when(score)
         .then(_score_verdict(compliance_floor))
         .when(change)
         .then(_change_verdict())
     )
-    given = given.with_columns(verdict=_heed_controls(given))
-    return given.with_columns(
+    judged_rows = judged_rows.with_columns(verdict=_heed_controls(judged_rows))
+    return judged_rows.with_columns(
         because=pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
     )
 
@@ -139,12 +139,12 @@ def _first(*rules: tuple[pl.Expr, str]) -> pl.Expr:
     return pl.coalesce(*verdicts, pl.lit(INCONCLUSIVE))
 
 
-def _heed_controls(given: pl.DataFrame) -> pl.Expr:
+def _heed_controls(rows: pl.DataFrame) -> pl.Expr:
     """Withdraw "equivalent" where a known association does not show."""
     control = (pl.col("control") == "positive") & (pl.col("level") == "stereotype")
     control &= pl.col("factor").is_null()
     shown = verdict_kind(pl.col("verdict")) == CONSISTENT
-    failed = given.filter(control & pl.col("verdict").is_not_null() & ~shown)
+    failed = rows.filter(control & pl.col("verdict").is_not_null() & ~shown)
     if failed.is_empty():
         return pl.col("verdict")
     of_model, of_any = (

@@ -153,8 +153,8 @@ def contrast(
     ...     for i in range(4) for intervention, score in (("none", 0.4 + i / 10), ("fair", i / 20))
     ... ]
     >>> measure = Measure("word_association", "", -1, 1, 0, "", "")
-    >>> found = contrast(pl.DataFrame(rows, schema=SCORES), measure).estimates
-    >>> model = found.filter(level="model", method="clustered").row(0, named=True)
+    >>> estimates = contrast(pl.DataFrame(rows, schema=SCORES), measure).estimates
+    >>> model = estimates.filter(level="model", method="clustered").row(0, named=True)
     >>> model["n_scored"], round(model["estimate"], 3), model["candidate"]
     (4, -0.475, 'fair')
     """

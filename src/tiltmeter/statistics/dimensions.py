@@ -65,7 +65,7 @@ def correlate_dimensions(estimates: pl.DataFrame) -> pl.DataFrame:
                 points = both["estimate"].to_numpy(), both["estimate_right"].to_numpy()
                 stated = {**dict(zip(keys, key, strict=True)), "level": level, "n": both.height}
                 stated |= {"subject": stated.get("model"), "first": a, "second": b}
-                rows += [stated | found for found in _correlations(*points)]
+                rows += [stated | row for row in _correlations(*points)]
     return as_estimates(rows, OTHER_MEASURES)
 
 
@@ -79,10 +79,10 @@ def _correlations(x: Array, y: Array) -> list[dict[str, Any]]:
         return [pearson | {"note": note}, spearman | {"note": note}]
     from scipy import stats  # slow to import
 
-    found = stats.pearsonr(x, y)
-    low, high = found.confidence_interval(0.95)
+    test = stats.pearsonr(x, y)
+    low, high = test.confidence_interval(0.95)
     pearson |= {"ci_low": float(low), "ci_high": float(high), "confidence": 0.95}
-    pearson |= {"estimate": float(found.statistic), "p": float(found.pvalue), "test": "t"}
+    pearson |= {"estimate": float(test.statistic), "p": float(test.pvalue), "test": "t"}
     return [pearson, spearman | {"estimate": float(stats.spearmanr(x, y).statistic)}]
 
 

@@ -136,8 +136,8 @@ def estimate_measure(
     0
     """
     inference = Inference(margin, confidence, compliance_floor, cluster)
-    found = estimate_summaries(summarise(scores), measure, inference)
-    return judge(found.estimates, compliance_floor=compliance_floor)
+    estimates, _ = estimate_summaries(summarise(scores), measure, inference)
+    return judge(estimates, compliance_floor=compliance_floor)
 
 
 class Estimated(NamedTuple):

@@ -89,8 +89,8 @@ def agreement(
     --------
     >>> import polars as pl
     >>> frame = pl.DataFrame({"score": [1, 1, 0, 0, None], "label": [1, 1, 1, 0, 0]})
-    >>> found = agreement(frame).estimates
-    >>> found.select("measure", "n_scored", pl.col("estimate").round(2)).rows()
+    >>> estimates = agreement(frame).estimates
+    >>> estimates.select("measure", "n_scored", pl.col("estimate").round(2)).rows()
     [('read_share', 5, 0.8), ('agreement', 4, 0.75), ('kappa', 4, 0.5)]
     """
     check_confidence(confidence)

@@ -128,8 +128,8 @@ def regress(
     ...     "score": [-1.0, -0.5, -0.5, 0, 0, 0.5, 0.5, 0.5, 1, 1],
     ...     "decision": [0, 0, 1, 0, 1, 0, 1, 1, 1, 1],
     ... })
-    >>> found = regress(frame, "score").estimates
-    >>> found.select("n", pl.col("estimate", "se", "p").round(3)).row(0)
+    >>> estimates = regress(frame, "score").estimates
+    >>> estimates.select("n", pl.col("estimate", "se", "p").round(3)).row(0)
     (10, 1.994, 1.366, 0.144)
     """
     check_confidence(confidence)
@@ -156,45 +156,45 @@ def curve(estimates: pl.DataFrame, fits: pl.DataFrame, xs: ArrayLike) -> pl.Data
     if x.ndim != 1 or not np.isfinite(x).all():
         raise InputError("xs: values of the predictor, finite and in one dimension")
     drawn = estimates.select("part", "predictor", "method", "estimate", "se", "df", "confidence")
-    fitted = drawn.hstack(fits.select("intercept", "intercept_se", "covariance")).drop_nulls("se")
-    parts = [_curve(row, x) for row in fitted.iter_rows(named=True)]
+    rows = drawn.hstack(fits.select("intercept", "intercept_se", "covariance")).drop_nulls("se")
+    parts = [_curve(row, x) for row in rows.iter_rows(named=True)]
     return pl.concat([pl.DataFrame(schema=CURVES), *parts])
 
 
 def _regression(sample: Sample, method: str, confidence: float) -> dict[str, Any]:
     """Return the numbers of one fit, or the note why there are none."""
-    found = fit(sample, sample.x, method)
-    if found.note is not None:
-        converged = False if found.note == NOT_CONVERGED else None
-        return {"converged": converged, "note": found.note}
-    slope = found.coefficient(1, confidence)
+    fitted = fit(sample, sample.x, method)
+    if fitted.note is not None:
+        converged = False if fitted.note == NOT_CONVERGED else None
+        return {"converged": converged, "note": fitted.note}
+    slope = fitted.coefficient(1, confidence)
     odds = math.exp(slope["estimate"]) if abs(slope["estimate"]) < _LARGEST else None
     return {
         **slope,
-        "intercept": found.coefficients[0],
-        "intercept_se": found.se[0],
-        "covariance": found.covariance[0, 1],
+        "intercept": fitted.coefficients[0],
+        "intercept_se": fitted.se[0],
+        "covariance": fitted.covariance[0, 1],
         "odds_ratio": odds,
-        "cluster_sd": found.sd,
+        "cluster_sd": fitted.sd,
         "converged": True,
-        **_likelihoods(sample, found, method),
+        **_likelihoods(sample, fitted, method),
     }
 
 
-def _likelihoods(sample: Sample, found: Fit, method: str) -> dict[str, float | None]:
+def _likelihoods(sample: Sample, fitted: Fit, method: str) -> dict[str, float | None]:
     """Return what follows from the likelihood; tests and criteria only where it is the model's."""
     null = fit(sample, sample.x[:, :0], "mixed" if method == "mixed" else "published")
     if null.note is not None:
-        return {"log_likelihood": found.log_likelihood}
+        return {"log_likelihood": fitted.log_likelihood}
     described: dict[str, float | None] = {
-        "log_likelihood": found.log_likelihood,
+        "log_likelihood": fitted.log_likelihood,
         "ll_null": null.log_likelihood,
-        "pseudo_r2": 1.0 - found.log_likelihood / null.log_likelihood,
+        "pseudo_r2": 1.0 - fitted.log_likelihood / null.log_likelihood,
     }
     if method == "clustered":
         return described
-    ratio = max(2.0 * (found.log_likelihood - null.log_likelihood), 0.0)
-    return {**described, "llr_p": float(chdtrc(1.0, ratio)), **found.criteria(len(sample.y))}
+    ratio = max(2.0 * (fitted.log_likelihood - null.log_likelihood), 0.0)
+    return {**described, "llr_p": float(chdtrc(1.0, ratio)), **fitted.criteria(len(sample.y))}
 
 
 def _curve(row: Mapping[str, Any], x: Array) -> pl.DataFrame:
@@ -274,8 +274,8 @@ def compare_predictors(
                 row for chosen in models for row in _model(sample, predictors, chosen, method)
             ]
             rows += [stated | row for row in compared]
-    found = Regression.of(rows)
-    return Regression(found.estimates, _weigh(found.fits))
+    estimates, fits = Regression.of(rows)
+    return Regression(estimates, _weigh(fits))
 
 
 def _model(
@@ -284,17 +284,17 @@ def _model(
     """Return the rows of one model of a comparison: one per predictor in it."""
     named = [predictors[i] for i in chosen]
     x = sample.x[:, list(chosen)]
-    found = fit(sample, x, method)
-    stated: dict[str, Any] = {"formula": " + ".join(["1", *named]), "note": found.note}
-    if found.note is not None:
+    fitted = fit(sample, x, method)
+    stated: dict[str, Any] = {"formula": " + ".join(["1", *named]), "note": fitted.note}
+    if fitted.note is not None:
         return [stated | {"predictor": name} for name in named] or [stated]
-    stated |= {"log_likelihood": found.log_likelihood, "n_parameters": found.n_parameters}
-    stated |= found.criteria(len(sample.y))
+    stated |= {"log_likelihood": fitted.log_likelihood, "n_parameters": fitted.n_parameters}
+    stated |= fitted.criteria(len(sample.y))
     if not chosen:
         return [stated]
     rows = []
     for i, name in enumerate(named, start=1):
-        slope = found.coefficient(i, 0.95)
+        slope = fitted.coefficient(i, 0.95)
         tested = {key: slope[key] for key in ("estimate", "se", "p")}
         per_sd = slope["estimate"] * x[:, i - 1].std(ddof=1)
         rows.append({**stated, **tested, "predictor": name, "coefficient_per_sd": per_sd})

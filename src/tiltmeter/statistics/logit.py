@@ -181,8 +181,8 @@ def _best(objective: Array, rows: Array) -> float:
     """Return the largest ``objective @ b`` with ``rows @ b ≥ 0`` and ``|b| ≤ 1``."""
     from scipy.optimize import linprog  # slow to import
 
-    found = linprog(-objective, -rows, np.zeros(len(rows)), bounds=(-1, 1))
-    return float(objective @ np.asarray(found.x))
+    solved = linprog(-objective, -rows, np.zeros(len(rows)), bounds=(-1, 1))
+    return float(objective @ np.asarray(solved.x))
 
 
 def robust_covariance(

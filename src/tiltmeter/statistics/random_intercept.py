@@ -167,5 +167,5 @@ def _ascend(
 def _covariance(information: Array, sd: float) -> Array:
     """Return the covariance of β; without spread between clusters σ is no parameter."""
     k = len(information) - 1
-    kept = information[:k, :k] if sd < _NO_SPREAD else information
-    return np.asarray(np.linalg.pinv(kept, hermitian=True)[:k, :k], dtype=np.float64)
+    free = information[:k, :k] if sd < _NO_SPREAD else information
+    return np.asarray(np.linalg.pinv(free, hermitian=True)[:k, :k], dtype=np.float64)

@@ -1,6 +1,6 @@
 """The complete rows of a group, and one logistic regression of them.
 
-Every reason not to give a number is found here, before or after the fit, and said in a note:
+Every reason not to give a number is stated here, before or after the fit, as a note:
 
 - ``fewer than 10 rows``, ``outcome does not vary``, ``predictor does not vary``,
   ``predictors are collinear``;

@@ -64,7 +64,7 @@ _BESIDE = ("first_share", "logit")
 _SCORED = pl.col("score").is_not_null()
 
 #: What tells summaries apart, beside group words and pair.
-_TOLD_APART = (*FACTORS, "control", "word_list", "scoring")
+_KEYS_OF_UNITS = (*FACTORS, "control", "word_list", "scoring")
 
 
 def summarise(scores: pl.DataFrame) -> pl.DataFrame:
@@ -86,7 +86,7 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     frame = _valid(check(scores, SCORES, "scores")).with_row_index("row")
     alone = pl.format("{} response {}", pl.col("model").fill_null(""), "row")
     frame = frame.with_columns(unit=pl.coalesce("pair_id", alone)).sort("unit", "order", "score")
-    keys = [*_TOLD_APART, "marginalized", "default", "pair_id", "unit"]
+    keys = [*_KEYS_OF_UNITS, "marginalized", "default", "pair_id", "unit"]
     orders = ("marginalized_first", "default_first")
     first, second = (pl.col("score").filter(pl.col("order") == order).mean() for order in orders)
     units = frame.group_by(keys, maintain_order=True).agg(
@@ -119,8 +119,8 @@ def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
     cells = ("stereotype", "variation", "marginalized", "default")
     scored = pl.struct(cells).filter(pl.col("n_scored") > 0)
     alone = scored.n_unique().over(NEVER_POOLED) < 2
-    kept = units.filter(alone)
-    keys = [*_TOLD_APART, "marginalized", "default"]
+    single = units.filter(alone)
+    keys = [*_KEYS_OF_UNITS, "marginalized", "default"]
     n, mean = pl.col("n_scored"), pl.col("mean")
     centre = (n * mean).sum() / n.sum()
     sums = [c for c in units.columns if c.startswith("n_") or c.endswith(("_n", "_sum"))]
@@ -137,7 +137,7 @@ def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
             pl.col("unit").min(),
         )
     )
-    return pl.concat([kept, joined.select(kept.columns)])
+    return pl.concat([single, joined.select(single.columns)])
 
 
 def compliance(scores: pl.DataFrame) -> pl.DataFrame:

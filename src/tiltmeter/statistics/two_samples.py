@@ -4,7 +4,7 @@ Two groups
     Student (1908), Biometrika 6(1), 1–25: the t test with equal variances, as Schuster et al.
     (2024) report it; Welch (1947), Biometrika 34(1/2), 28–35: the interval; Cohen's d with the
     pooled standard deviation; Phipson & Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9(1), 39: drawn
-    permutations count the arrangement that was found, so p is never 0. Differences are first minus
+    permutations count the observed arrangement, so p is never 0. Differences are first minus
     second, neutral 0. The t test is the published one; the interval beside it does not take the
     variances for equal, so the two do not always agree on whether 0 is excluded. Where neither
     group varies there is no error to judge by: interval, t, p and d are nan, for the caller to
@@ -57,7 +57,7 @@ Alternative = Literal["greater", "less", "two-sided"]
 MOST_ARRANGEMENTS = 100_000
 #: Up to this many columns every swap is tried; above, this many powers of two are drawn.
 MOST_COLUMNS = 12
-#: Numbers held at a time while arranging or drawing.
+#: Numbers in memory at a time while arranging or drawing.
 AT_ONCE = 2_000_000
 #: A spread below this share of the values is due to rounding.
 ROUNDING = 1e-9
@@ -112,8 +112,8 @@ def compare_groups(
 
     Examples
     --------
-    >>> found = compare_groups([[3.0, 4.0, 5.0]], [[1.0, 2.0, 3.0]])
-    >>> found.difference[0], found.t[0].round(4), found.p[0].round(4)
+    >>> compared = compare_groups([[3.0, 4.0, 5.0]], [[1.0, 2.0, 3.0]])
+    >>> compared.difference[0], compared.t[0].round(4), compared.p[0].round(4)
     (np.float64(2.0), np.float64(2.4495), np.float64(0.0705))
     """
     check_confidence(confidence)
@@ -152,8 +152,8 @@ def permute_groups(
     values = values - values.mean(axis=1, keepdims=True)
     # Of centred values the sums of the two groups differ in sign only: the smaller will do.
     size = min(a.shape[1], b.shape[1])
-    found = np.abs(values[:, : a.shape[1]].sum(axis=1))
-    least = found - 1e-10 * np.abs(values).sum(axis=1)
+    observed = np.abs(values[:, : a.shape[1]].sum(axis=1))
+    least = observed - 1e-10 * np.abs(values).sum(axis=1)
     ways = math.comb(values.shape[1], size)
     exact = ways <= MOST_ARRANGEMENTS
     step = max(1, AT_ONCE // sum(values.shape))
@@ -162,7 +162,7 @@ def permute_groups(
         masks = _drawn(values.shape[1], size, draws, step, np.random.default_rng(seed))
     count = sum((np.abs(mask @ values.T) >= least).sum(axis=0) for mask in masks)
     p = count / ways if exact else (count + 1) / (draws + 1)
-    p = np.where(np.isnan(found), np.nan, p)
+    p = np.where(np.isnan(observed), np.nan, p)
     return GroupPermutation(np.asarray(p, dtype=np.float64), ways if exact else draws, exact)
 
 
@@ -213,8 +213,8 @@ def signed_rank(differences: ArrayLike, alternative: Alternative = "two-sided") 
 
     Examples
     --------
-    >>> found = signed_rank([1.0, 2.0, 3.0, -0.5], "greater")
-    >>> round(found.effect, 4), round(found.p, 4)
+    >>> test = signed_rank([1.0, 2.0, 3.0, -0.5], "greater")
+    >>> round(test.effect, 4), round(test.p, 4)
     (0.7303, 0.0721)
     """
     d = np.asarray(differences, dtype=np.float64).ravel()
@@ -244,7 +244,7 @@ def permute_columns(
     """Test by swapping the two sides of whole columns of `differences`, shape (rows, columns).
 
     Under the null the two members of a matched pair of primes are exchangeable. All 2^columns
-    arrangements are tried, or, of more than 12 columns, 4,096 drawn ones. The arrangement found
+    arrangements are tried, or, of more than 12 columns, 4,096 drawn ones. The observed arrangement
     counts as one of them, so p is never 0. Raises InputError if there are not two axes.
     """
     d = _table(differences)
@@ -258,10 +258,10 @@ def permute_columns(
         signs = np.vstack([np.ones(columns), drawn])
     size = max(1, AT_ONCE // d.size)
     parts = (signs[at : at + size] for at in range(0, len(signs), size))
-    found = np.concatenate(
+    effects = np.concatenate(
         [signed_rank_effect((d * part[:, None, :]).reshape(len(part), -1)) for part in parts]
     )
-    turned = {"greater": found, "less": -found, "two-sided": np.abs(found)}[alternative]
+    turned = {"greater": effects, "less": -effects, "two-sided": np.abs(effects)}[alternative]
     return Permutation(float(np.mean(turned >= turned[0] - 1e-12)), len(signs))
 
 
