@@ -304,29 +304,13 @@ def columns(*names: str) -> Schema:
 
 
 def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> pl.DataFrame:
-    """Select and cast the columns of `schema`, or say which is missing or wrong.
+    """Select and cast the columns of `schema`, in its order.
 
-    Parameters
-    ----------
-    frame
-        Any frame with the columns of `schema`; those of `LATER` may be missing.
-    schema
-        The columns of a table.
-    name
-        What to call the frame in an error.
-
-    Returns
-    -------
-    polars.DataFrame
-        The columns of `schema`, in its order and types.
-
-    Raises
-    ------
-    InputError
-        If a column is missing or its values do not fit the type.
+    Those of `LATER` may be missing. Raises InputError, which calls the frame `name`, if another is
+    missing or its values do not fit the type.
     """
-    later = [name for name in LATER if name in schema and name not in frame.columns]
-    frame = frame.with_columns(pl.lit(None, schema[name]).alias(name) for name in later)
+    later = [column for column in LATER if column in schema and column not in frame.columns]
+    frame = frame.with_columns(pl.lit(None, schema[column]).alias(column) for column in later)
     missing = [column for column in schema if column not in frame.columns]
     if missing:
         raise InputError(

@@ -137,22 +137,11 @@ def write_results(
 ) -> None:
     """Write the tables of one family; those of the others stay as they are.
 
-    Parameters
-    ----------
-    directory
-        A results directory.
-    family
-        Whose tables: ``"answers"``, ``"networks"`` or ``"states"``.
-    estimates
-        Columns of `ESTIMATES`; they take the place of the family's earlier ones.
-    details
-        Name in `TABLES` → table. One of the family that is absent or empty is removed.
+    `estimates`, columns of `ESTIMATES`, take the place of the family's earlier ones. `details` are
+    tables by their names in `TABLES`; a table of the family that is absent or empty is removed.
 
-    Raises
-    ------
-    InputError
-        If a detail is no table of the family or malformed, a table cannot be written, or the
-        estimates of the other families are of another version.
+    Raises InputError if a detail is no table of the family or malformed, a table cannot be
+    written, or the estimates of the other families are of another version.
     """
     tables = [name for name, table in TABLES.items() if table.family == family]
     tables = [name for name in tables if name not in ("responses", "scores")]
@@ -177,10 +166,7 @@ def write_results(
 def read_estimates(directory: Path) -> pl.DataFrame:
     """Read the one result of a directory.
 
-    Raises
-    ------
-    InputError
-        If there is none, or it is malformed, as a table of an earlier version is.
+    Raises InputError if there is none, or it is malformed, as a table of an earlier version is.
     """
     return _read(directory / "estimates.parquet", ESTIMATES)
 
@@ -188,10 +174,7 @@ def read_estimates(directory: Path) -> pl.DataFrame:
 def read_detail(directory: Path, name: str) -> pl.DataFrame:
     """Read a detail table; one that is absent is empty.
 
-    Raises
-    ------
-    InputError
-        If it is malformed.
+    Raises InputError if it is malformed.
     """
     path, schema = directory / f"{name}.parquet", TABLES[name].schema
     return _read(path, schema) if path.is_file() else pl.DataFrame(schema=schema)

@@ -58,22 +58,10 @@ def as_estimates(
     measures: Mapping[str, Measure],
     family: str = "answers",
 ) -> pl.DataFrame:
-    """Make rows of the one result.
+    """Make rows of the one result, of one `family`.
 
-    Parameters
-    ----------
-    rows
-        Some of the columns of `ESTIMATES`, `measure` among them; the others are null. A nan is
-        null, too.
-    measures
-        Name of a measure → its scale, which fills `SCALE` where `rows` do not.
-    family
-        The line of measures that the rows are of.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `ESTIMATES`.
+    `rows` have some of the columns of `ESTIMATES`, `measure` among them; the others are null, and
+    so is a nan. `measures`, by name, fill the columns of `SCALE` where `rows` do not.
 
     Raises
     ------
@@ -83,20 +71,14 @@ def as_estimates(
     if not isinstance(rows, pl.DataFrame):
         listed = [dict(row) for row in rows]
         names = dict.fromkeys(name for row in listed for name in row)
-        _refuse(names)
-        rows = pl.DataFrame(listed, schema={name: ESTIMATES[name] for name in names})
-    _refuse(rows.columns)
+        rows = pl.DataFrame(listed, schema={name: ESTIMATES.get(name) for name in names})
+    if wrong := [name for name in rows.columns if name not in ESTIMATES]:
+        raise InputError(f"estimates: no column {', '.join(wrong)}; see docs/columns.md")
     lacking = [name for name in ESTIMATES if name not in rows.columns]
     whole = rows.with_columns(pl.lit(None, ESTIMATES[name]).alias(name) for name in lacking)
     whole = whole.select(pl.col(c).cast(t) for c, t in ESTIMATES.items())
     whole = whole.with_columns(pl.selectors.float().fill_nan(None), family=pl.lit(family))
     return _on_scale(whole, measures)
-
-
-def _refuse(names: Iterable[str]) -> None:
-    wrong = [name for name in names if name not in ESTIMATES]
-    if wrong:
-        raise InputError(f"estimates: no column {', '.join(wrong)}; see docs/columns.md")
 
 
 def _on_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFrame:
@@ -116,21 +98,7 @@ def _on_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFra
 def beside(
     estimates: pl.DataFrame, method: str, others: Mapping[str, Sequence[str]]
 ) -> pl.DataFrame:
-    """Set what other methods say beside the rows of one.
-
-    Parameters
-    ----------
-    estimates
-        Columns of `ESTIMATES`.
-    method
-        The method whose rows are given.
-    others
-        Other methods → their columns to add, as ``{column}_{method}``.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row per estimate.
+    """Set columns of other methods beside the rows of one `method`, as ``{column}_{method}``.
 
     Raises
     ------

@@ -40,10 +40,7 @@ Line = dict[str, Any]
 def read_plan(path: Path) -> dict[str, Any]:
     """Read a plan.
 
-    Raises
-    ------
-    PlanError
-        If there is none, it is not a plan, or it was written in another layout.
+    Raises PlanError if there is none, it is not a plan, or it was written in another layout.
     """
     try:
         plan = json.loads(path.read_text(encoding="utf-8"))
@@ -66,10 +63,7 @@ def read_plan(path: Path) -> dict[str, Any]:
 def write_plan(path: Path, plan: Mapping[str, Any]) -> None:
     """Write a plan whole or not at all.
 
-    Raises
-    ------
-    InputError
-        If it cannot be written.
+    Raises InputError if it cannot be written.
     """
     part = path.with_name(f"{path.name}.part")
     text = json.dumps({**plan, "format": FORMAT}, indent=1, ensure_ascii=False)
@@ -106,10 +100,7 @@ class Journal:
     def append(self, *answers: Line) -> None:
         """Write answers at once; the file stays open until `close`.
 
-        Raises
-        ------
-        OSError
-            If the disk is full; what was written before stays whole.
+        Raises OSError if the disk is full; what was written before stays whole.
         """
         text = "".join(json.dumps({**answer, "model": self.model}) + "\n" for answer in answers)
         data = text.encode()
@@ -181,10 +172,7 @@ def journals(directory: Path) -> list[Journal]:
 def read_lines(path: Path) -> Iterator[Line | None]:
     """Yield what each line of a file of answers holds; None for one that is torn or no object.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
+    Raises InputError if the file cannot be read.
     """
     try:
         with path.open("rb") as file:

@@ -41,10 +41,8 @@ INTEGERS = ("iteration", "input_tokens", "output_tokens")
 def read_table(path: Path) -> pl.DataFrame:
     """Read a whole ``.csv`` or ``.parquet`` table.
 
-    Raises
-    ------
-    InputError
-        If the file is missing, has another ending, or is malformed (file and line are named).
+    Raises InputError if the file is missing, has another ending, or is malformed (file and line
+    are named).
     """
     if path.suffix == ".parquet" and path.is_file():
         with _parquet(path):
@@ -53,25 +51,10 @@ def read_table(path: Path) -> pl.DataFrame:
 
 
 def as_frame(table: object, name: str) -> pl.DataFrame:
-    """Take what a user has for a table.
+    """Take a polars frame, a pandas frame, or the path of a ``.csv`` or ``.parquet`` table.
 
-    Parameters
-    ----------
-    table
-        A polars frame, eager or lazy; a pandas frame; or the path of a ``.csv`` or ``.parquet``
-        table.
-    name
-        What to call it in an error.
-
-    Returns
-    -------
-    polars.DataFrame
-        A missing value of pandas is null.
-
-    Raises
-    ------
-    InputError
-        If it is none of these, or the file cannot be read.
+    A missing value of pandas is null. Raises InputError, which calls the table `name`, if it is
+    none of these, or the file cannot be read.
     """
     if isinstance(table, pl.DataFrame):
         return table
@@ -114,10 +97,7 @@ def read_numbers(
 def need_columns(frame: pl.DataFrame, columns: Iterable[str], name: str) -> None:
     """Say which of some columns a table lacks.
 
-    Raises
-    ------
-    InputError
-        If it lacks any; `name` is what the table is called.
+    Raises InputError if it lacks any; `name` is what the table is called.
     """
     missing = [column for column in columns if column not in frame.columns]
     if missing:
@@ -153,10 +133,8 @@ def join_tables(
 def pieces(path: Path, rows: int = PIECE) -> Iterator[pl.DataFrame]:
     """Yield a table in pieces of at most `rows` rows, at least one even when it is empty.
 
-    Raises
-    ------
-    InputError
-        If the file is missing, has another ending, or is malformed (file and line are named).
+    Raises InputError if the file is missing, has another ending, or is malformed (file and line
+    are named).
     """
     check_ending(path)
     if not path.is_file():
@@ -255,10 +233,7 @@ def _scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame
 def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write a table in the format of the file's ending, whole or not at all.
 
-    Raises
-    ------
-    InputError
-        If the ending is not known or the file cannot be written.
+    Raises InputError if the ending is not known or the file cannot be written.
     """
     write_pieces([frame], path)
 
@@ -266,10 +241,7 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
 def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
     """Write pieces of a table one after another, holding one at a time.
 
-    Raises
-    ------
-    InputError
-        If the ending is not known or the file cannot be written.
+    Raises InputError if the ending is not known or the file cannot be written.
     """
     check_ending(path)
     try:

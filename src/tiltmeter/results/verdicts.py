@@ -66,23 +66,13 @@ _SPEAKS_FOR = ("instrument", "mode", "intervention", "word_list", "scoring")
 
 
 def judge(estimates: pl.DataFrame, *, compliance_floor: float = 0.8) -> pl.DataFrame:
-    """Give every estimate its verdict.
+    """Give every estimate its `verdict`, one of `VERDICTS`, and `because`.
 
-    Parameters
-    ----------
-    estimates
-        Columns of `results.ESTIMATES`; those of the controls among them. Judged are rows of method
-        ``clustered``: of scores, which have a margin of equivalence, and of comparisons whose p
-        is adjusted.
-    compliance_floor
-        Least share of scored responses that allows a verdict, 0…1.
-
-    Returns
-    -------
-    polars.DataFrame
-        The same rows with `verdict`, one of `VERDICTS`, and `because`; both null in rows that
-        are not judged. "equivalent" is withdrawn where the positive control of the same model,
-        instrument and mode is not consistent; of all models together, where any model's is not.
+    Judged are rows of method ``clustered``: of scores, which have a margin of equivalence, and of
+    comparisons whose p is adjusted; in other rows both are null. A share of scored responses below
+    `compliance_floor` allows no verdict. "equivalent" is withdrawn where the positive control of
+    the same model, instrument and mode, which must be among the rows, is not consistent; of all
+    models together, where any model's is not.
     """
     judged = pl.col("method") == JUDGED
     score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
