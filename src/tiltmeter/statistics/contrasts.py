@@ -89,12 +89,13 @@ _STATED = (
 )
 _ESTIMATED = ("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate")
 
-#: What the method ``clustered`` says of a group, and the change of compliance beside it.
+#: What is stated of the change of compliance; in the rows of differences, after ``compliance_``.
+_TESTED_COMPLIANCE = ("estimate", "p", "ci_low", "ci_high")
+_OF_COMPLIANCE = (*_TESTED_COMPLIANCE, "baseline_estimate", "candidate_estimate")
+
 _TESTED: Schema = {
     **TESTED,
-    **dict.fromkeys(
-        (f"compliance_{part}" for part in ("change", "low", "high", "p")), pl.Float64()
-    ),
+    **{f"compliance_{name}": pl.Float64() for name in _TESTED_COMPLIANCE},
 }
 
 
@@ -192,12 +193,7 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
         *(*_STATED, "n_clusters", "clustered_by", "conditional_on", "confidence"),
         measure=pl.lit("compliance"),
         method=pl.lit("clustered"),
-        estimate="compliance_change",
-        baseline_estimate="compliance_baseline",
-        candidate_estimate="compliance_candidate",
-        ci_low="compliance_low",
-        ci_high="compliance_high",
-        p="compliance_p",
+        **{name: f"compliance_{name}" for name in _OF_COMPLIANCE},
     )
     whole = by_method(named, [*_STATED, *_ESTIMATED], compliance)
     return as_estimates(whole, {**OTHER_MEASURES, measure.name: difference})
@@ -284,8 +280,7 @@ def _groups(pairs: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
     """Describe the groups of one level, a row each, and sum over the clusters of each."""
     keys = ["candidate", *NEVER_POOLED, *KEYS[level]]
     if level == "overall":
-        several = pl.col("model").n_unique().over("candidate", *NEVER_POOLED) > 1
-        pairs = pairs.filter(several)
+        pairs = pairs.filter(pl.col("model").n_unique().over("candidate", *NEVER_POOLED) > 1)
     units = pairs.filter("both").with_row_index("row")
     units = units.with_columns(unit=pl.coalesce("pair_id", pl.format("row {}", "row")))
     difference = pl.col("t") - pl.col("b")
@@ -299,9 +294,8 @@ def _groups(pairs: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
         asked=pl.len(),
         changes=pl.col("t").count().cast(pl.Int64) - pl.col("b").count().cast(pl.Int64),
     )
-    asked = asked.drop("clustered_by", "conditional_on")
     groups = _describe(pairs, keys, measure).with_columns(level=pl.lit(level))
-    for sums in (scored, asked):
+    for sums in (scored, asked.drop("clustered_by", "conditional_on")):
         groups = groups.join(sums, on=keys, how="left", nulls_equal=True)
     return groups.sort(keys)
 
@@ -327,8 +321,8 @@ def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
         "candidate_estimate": t.filter(matched).mean(),
         "estimate": difference.mean(),
         "sd": pl.when(sd > rounding).then(sd).otherwise(sd * 0.0),
-        "compliance_baseline": pl.when(n > 0).then(has_b.sum() / n),
-        "compliance_candidate": pl.when(n > 0).then(has_t.sum() / n),
+        "compliance_baseline_estimate": pl.when(n > 0).then(has_b.sum() / n),
+        "compliance_candidate_estimate": pl.when(n > 0).then(has_t.sum() / n),
     }
     low, high = measure.low, measure.high
     for name, least, most in (("bound_low", low, high), ("bound_high", high, low)):
@@ -341,11 +335,6 @@ def _tests(row: Mapping[str, Any], measure: Measure, confidence: float) -> Row:
     span = measure.high - measure.low
     change = mean_of_clusters(row["sizes"] or [], row["totals"] or [], bounds=(-span, span))
     compliance = mean_of_clusters(row["asked"] or [], row["changes"] or [], bounds=(-1.0, 1.0))
-    low, high = compliance.interval(confidence)
-    return {
-        **change.row(confidence),
-        "compliance_change": compliance.mean,
-        "compliance_low": low,
-        "compliance_high": high,
-        "compliance_p": compliance.p(),
-    }
+    of_compliance = {"estimate": compliance.mean, **compliance.row(confidence)}
+    tested = {f"compliance_{name}": of_compliance[name] for name in _TESTED_COMPLIANCE}
+    return {**change.row(confidence), **tested}
