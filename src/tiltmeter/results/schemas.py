@@ -108,8 +108,7 @@ ATTRIBUTIONS: Schema = columns(
 _STEREOTYPE = ("model", "study", "mode", "intervention", "category", "stereotype")
 
 YES_SHARES: Schema = columns(
-    *(*_STEREOTYPE, "instrument", "version", "n", "n_yes", "n_no", "yes_share"),
-    "published_share",
+    *(*_STEREOTYPE, "instrument", "version", "n", "n_yes", "n_no", "yes_share"), "published_share"
 )
 
 CHAINED: Schema = columns(*_STEREOTYPE, "variation", "trial_id", "association", "decision")
@@ -129,7 +128,7 @@ NETWORKS: Schema = columns(
 )
 
 OVERLAPS: Schema = columns(
-    *("network_a", "network_b", "of", "only_a", "shared", "only_b", "n_a", "n_b", "n_shared"),
+    *("network_a", "network_b", "of", "only_a", "shared", "only_b", "n_a", "n_b", "n_shared")
 )
 
 ACTIVATIONS: Schema = columns(
@@ -141,11 +140,11 @@ ACTIVATIONS: Schema = columns(
 ABSENCES: Schema = columns("network", "study", "identity", "targets", "absent")
 
 STREAM_NODES: Schema = columns(
-    *("network", "source", "target", "word", "hop", "valence", "tone", "paths", "shown"),
+    *("network", "source", "target", "word", "hop", "valence", "tone", "paths", "shown")
 )
 
 STREAM_EDGES: Schema = columns(
-    *("network", "source", "target", "src", "tgt", "weight", "paths", "shown"),
+    *("network", "source", "target", "src", "tgt", "weight", "paths", "shown")
 )
 
 #: What a model reads: a row per term in a context.

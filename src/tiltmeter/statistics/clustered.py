@@ -120,15 +120,11 @@ class ClusteredMean:
 
     def p_above(self, null: float = 0.0) -> float | None:
         """One-sided p; small where the mean lies above `null`."""
-        if self.unanimous and self.mean is not None and self.bounds is not None:
-            return self._unanimous_p(null - self.bounds[0], self.mean - self.bounds[0])
-        return self._tail(null, -1.0)
+        return self._one_sided(null, 1.0)
 
     def p_below(self, null: float = 0.0) -> float | None:
         """One-sided p; small where the mean lies below `null`."""
-        if self.unanimous and self.mean is not None and self.bounds is not None:
-            return self._unanimous_p(self.bounds[1] - null, self.bounds[1] - self.mean)
-        return self._tail(null, 1.0)
+        return self._one_sided(null, -1.0)
 
     def tost(self, margin: float, neutral: float = 0.0) -> float | None:
         """Larger p of the two one-sided tests; small where the mean is within `margin`, above 0."""
@@ -150,11 +146,14 @@ class ClusteredMean:
             "n_clusters": self.n_clusters,
         }
 
-    def _tail(self, null: float, sign: float) -> float | None:
+    def _one_sided(self, null: float, side: float) -> float | None:
         t = self.t(null)
-        return None if t is None or self.df is None else float(stdtr(self.df, sign * t))
-
-    def _unanimous_p(self, to_null: float, to_mean: float) -> float:
+        if t is not None and self.df is not None:
+            return float(stdtr(self.df, -side * t))
+        if self.mean is None or self.bounds is None or not self.unanimous:
+            return None
+        end = self.bounds[0] if side > 0 else self.bounds[1]
+        to_null, to_mean = side * (null - end), side * (self.mean - end)
         if to_mean <= to_null:
             return 1.0
         return float((max(to_null, 0.0) / to_mean) ** (self.n_clusters - 1))

@@ -41,15 +41,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.results import (
-    FACTORS,
-    LEVELS,
-    SCORES,
-    Measure,
-    Schema,
-    as_estimates,
-    check,
-)
+from tiltmeter.results import FACTORS, LEVELS, SCORES, Measure, Schema, as_estimates, check
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.schemas import MATCHES
 from tiltmeter.statistics.clustered import (
@@ -93,10 +85,7 @@ _ESTIMATED = ("measure", "n_scored", "estimate", "baseline_estimate", "candidate
 _TESTED_COMPLIANCE = ("estimate", "p", "ci_low", "ci_high")
 _OF_COMPLIANCE = (*_TESTED_COMPLIANCE, "baseline_estimate", "candidate_estimate")
 
-_TESTED: Schema = {
-    **TESTED,
-    **{f"compliance_{name}": pl.Float64() for name in _TESTED_COMPLIANCE},
-}
+_TESTED: Schema = {**TESTED, **{f"compliance_{name}": pl.Float64() for name in _TESTED_COMPLIANCE}}
 
 
 class Contrasted(NamedTuple):
@@ -234,12 +223,7 @@ def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
     theirs = scores.filter(pl.col(factor) != baseline)
     theirs = theirs.select(*answer, candidate=pl.col(factor), asked_t=True)
     pairs = ours.join(theirs.select("candidate").unique(), how="cross").join(
-        theirs,
-        on=[*keys, "candidate"],
-        how="full",
-        coalesce=True,
-        nulls_equal=True,
-        suffix="_t",
+        theirs, on=[*keys, "candidate"], how="full", coalesce=True, nulls_equal=True, suffix="_t"
     )
     pairs = pairs.rename({"score": "b", "score_t": "t"}).with_columns(
         pl.col("asked_b", "asked_t").fill_null(False)

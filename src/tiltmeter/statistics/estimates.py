@@ -25,15 +25,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import (
-    LEVELS,
-    ORDERS,
-    Measure,
-    Schema,
-    as_estimates,
-    check,
-    columns,
-)
+from tiltmeter.results import LEVELS, ORDERS, Measure, Schema, as_estimates, check, columns
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.clustered import (
@@ -205,14 +197,12 @@ def _fits(units: pl.DataFrame, measure: Measure) -> None:
             f"{measure.name}; estimate each instrument by itself"
         )
     slack = _ROUNDING * (measure.high - measure.low)
-    for column, beyond in (
-        ("lowest", pl.col("lowest") < measure.low - slack),
-        ("highest", pl.col("highest") > measure.high + slack),
-    ):
-        outside = units.filter(beyond)
+    low, high = measure.low - slack, measure.high + slack
+    for end in ("lowest", "highest"):
+        outside = units.filter(~pl.col(end).is_between(low, high))
         if not outside.is_empty():
             raise InputError(
-                f"scores: score {outside[column][0]} of {outside['model'][0]} on "
+                f"scores: score {outside[end][0]} of {outside['model'][0]} on "
                 f"{outside['stereotype'][0]} lies outside the range of {measure.name}, "
                 f"{measure.low} to {measure.high}"
             )

@@ -201,14 +201,11 @@ def _curve(row: Mapping[str, Any], x: Array) -> pl.DataFrame:
     eta = row["intercept"] + row["estimate"] * x
     variance = row["intercept_se"] ** 2 + 2.0 * x * row["covariance"] + (x * row["se"]) ** 2
     half = quantile(row["confidence"], row["df"]) * np.sqrt(np.maximum(variance, 0.0))
-    stated = {c: row[c] for c in ("part", "predictor", "method", "confidence")}
+    stated = {name: row[name] for name in ("part", "predictor", "method", "confidence")}
     points = {"x": x, "probability": expit(eta)}
     band = {"ci_low": expit(eta - half), "ci_high": expit(eta + half)}
-    return (
-        pl.DataFrame({**points, **band})
-        .with_columns(pl.lit(value).alias(column) for column, value in stated.items())
-        .select(pl.col(c).cast(t) for c, t in CURVES.items())
-    )
+    drawn = pl.DataFrame({**stated, **points, **band}, schema_overrides=CURVES)
+    return drawn.select(list(CURVES))
 
 
 def compare_predictors(

@@ -29,18 +29,13 @@ TONES = ("positive", "neutral", "negative", "unknown")
 #: What a path can be.
 PATH_TYPES = ("positive", "negative", "neutral", "mixed", "conflicting", "unknown")
 
-_POSITIVE, _NEGATIVE, _NEUTRAL = 1, 2, 4
-_BITS = {"positive": _POSITIVE, "negative": _NEGATIVE, "neutral": _NEUTRAL, "unknown": 0}
-_TYPES = {
-    0: "unknown",
-    _POSITIVE: "positive",
-    _NEGATIVE: "negative",
-    _NEUTRAL: "neutral",
-    _POSITIVE | _NEUTRAL: "mixed",
-    _NEGATIVE | _NEUTRAL: "mixed",
-    _POSITIVE | _NEGATIVE: "conflicting",
-    _POSITIVE | _NEGATIVE | _NEUTRAL: "conflicting",
-}
+_BITS = {"positive": 1, "negative": 2, "neutral": 4, "unknown": 0}
+
+#: What a path is, by the sum of the bits of the tones on it.
+_TYPES = (
+    *("unknown", "positive", "negative", "conflicting"),
+    *("neutral", "mixed", "mixed", "conflicting"),
+)
 
 Node = TypeVar("Node", bound=Hashable)
 

@@ -24,13 +24,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
 from tiltmeter.results.tables import need_columns
-from tiltmeter.statistics.logit import (
-    Array,
-    fit_logit,
-    robust_covariance,
-    separation,
-    standardise,
-)
+from tiltmeter.statistics.logit import Array, fit_logit, robust_covariance, separation, standardise
 from tiltmeter.statistics.random_intercept import fit_mixed
 
 __all__ = ["Fit", "Sample", "binary", "fit", "part_labels", "quantile", "samples"]
