@@ -205,3 +205,23 @@ def test_p_is_adjusted_within_a_family_over_what_was_tested():
     frame = pl.DataFrame({"of": [1, 2, 1, 1, 2], "p": [0.01, 0.02, None, 0.04, None]})
     found = frame.select(p=adjusted(holm, "of"))["p"].to_list()
     assert found == pytest.approx([0.02, 0.02, None, 0.04, None])
+
+
+@pytest.mark.parametrize(
+    ("clusters", "smallest", "icc"), [(84, 30, 0.3), (84, 5, 0.05), (12, 5, 0.3), (8, 5, 0.1)]
+)
+def test_clustered_interval_covers_and_naive_does_not(clusters, smallest, icc):
+    """Of clustered data with a known mean."""
+    rng, mean, replications = np.random.default_rng([clusters, smallest]), 0.2, 3000
+    sizes = rng.integers(smallest, 51, clusters)
+    starts, n = np.r_[0, np.cumsum(sizes)[:-1]], sizes.sum()
+    covered = naive = 0
+    for _ in range(replications):
+        effects = rng.normal(mean, icc**0.5, clusters)
+        y = np.repeat(effects, sizes) + rng.normal(0, (1 - icc) ** 0.5, n)
+        low, high = mean_of_clusters(sizes, np.add.reduceat(y, starts)).interval(0.95)
+        covered += low <= mean <= high
+        half = scipy.stats.norm.ppf(0.975) * y.std(ddof=1) / n**0.5
+        naive += abs(y.mean() - mean) <= half
+    assert 0.93 <= covered / replications <= 0.97
+    assert naive / replications < 0.8
