@@ -30,7 +30,7 @@ Deviations from the source
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +53,7 @@ __all__ = [
     "holm",
     "mean_of_clusters",
     "naive_t",
+    "row_by_row",
 ]
 
 #: Cluster means that differ by less than this share of their size differ by rounding alone.
@@ -275,8 +276,12 @@ def by_method(
     published = published.hstack(
         pl.DataFrame(tests, schema=columns("test", "se", "df", "statistic", "p"))
     )
-    whole = pl.concat([clustered, published, *others], how="diagonal")
-    return whole.sort("row", maintain_order=True).drop("row")
+    return row_by_row([clustered, published, *others])
+
+
+def row_by_row(tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Put together the rows of several tables that have the same number in the column `row`."""
+    return pl.concat(tables, how="diagonal").sort("row", maintain_order=True).drop("row")
 
 
 def holm(p: Array) -> Array:

@@ -26,7 +26,7 @@ from scipy.special import ndtri
 from tiltmeter.results import Schema, as_estimates, columns
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.tables import need_columns
-from tiltmeter.statistics.clustered import check_confidence
+from tiltmeter.statistics.clustered import check_confidence, row_by_row
 from tiltmeter.statistics.samples import binary, part_labels
 
 __all__ = ["CONFUSION", "Agreement", "agreement"]
@@ -111,17 +111,12 @@ def agreement(
         "agreement": _share(confusion, agreed, "n_read", z),
         "kappa": _kappa(confusion, z),
     }
-    rows = pl.concat(
-        (
-            table.with_row_index("at").with_columns(measure=pl.lit(name))
-            for name, table in measured.items()
-        ),
-        how="diagonal",
+    rows = row_by_row(
+        table.with_row_index("row").with_columns(measure=pl.lit(name))
+        for name, table in measured.items()
     )
-    rows = rows.sort("at", maintain_order=True).with_columns(confidence=pl.lit(confidence))
-    return Agreement(
-        as_estimates(rows.drop("at"), OTHER_MEASURES), confusion.select(list(CONFUSION))
-    )
+    estimates = as_estimates(rows.with_columns(confidence=confidence), OTHER_MEASURES)
+    return Agreement(estimates, confusion.select(list(CONFUSION)))
 
 
 def _counts() -> list[pl.Expr]:
@@ -162,15 +157,12 @@ def _kappa(confusion: pl.DataFrame, z: float) -> pl.DataFrame:
     unlike = share["10"] * (label + 1 - read) ** 2 + share["01"] * (read + 1 - label) ** 2
     variance = alike + unlike * left**2 - (kappa - chance * left) ** 2
     se = variance.sqrt() / ((1 - chance) * n_read.sqrt())
-    return (
-        confusion.with_columns(
-            estimate=pl.when(chance < 1).then((observed - chance) / (1 - chance))
-        )
-        .with_columns(se=pl.when(variance > _ROUNDING).then(se))
-        .select(
-            *("part", "n", "estimate", "se", pl.lit("fleiss").alias("method")),
-            n_read.alias("n_scored"),
-            (kappa - z * pl.col("se")).clip(-1.0, 1.0).alias("ci_low"),
-            (kappa + z * pl.col("se")).clip(-1.0, 1.0).alias("ci_high"),
-        )
+    beyond_chance = pl.when(chance < 1).then((observed - chance) / (1 - chance))
+    kappas = confusion.with_columns(estimate=beyond_chance)
+    kappas = kappas.with_columns(se=pl.when(variance > _ROUNDING).then(se))
+    return kappas.select(
+        *("part", "n", "estimate", "se", pl.lit("fleiss").alias("method")),
+        n_read.alias("n_scored"),
+        (kappa - z * pl.col("se")).clip(-1.0, 1.0).alias("ci_low"),
+        (kappa + z * pl.col("se")).clip(-1.0, 1.0).alias("ci_high"),
     )

@@ -267,10 +267,8 @@ def compare_predictors(
     for sample in samples(frame, predictors, response_variable, clusters, by):
         for method in ("published", "mixed") if clusters else ("published",):
             stated = {"response_variable": response_variable, "method": method, **sample.counts()}
-            compared = [
-                row for chosen in models for row in _model(sample, predictors, chosen, method)
-            ]
-            rows += [stated | row for row in compared]
+            for chosen in models:
+                rows += [stated | row for row in _model(sample, predictors, chosen, method)]
     estimates, fits = Regression.of(rows)
     return Regression(estimates, _weigh(fits))
 
