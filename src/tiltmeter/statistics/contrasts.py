@@ -55,7 +55,7 @@ from tiltmeter.statistics.clustered import (
     holm,
     mean_of_clusters,
 )
-from tiltmeter.statistics.summaries import KEYS, NEVER_POOLED, cluster_sums
+from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, cluster_sums
 
 __all__ = ["Contrasted", "contrast"]
 
@@ -69,15 +69,8 @@ _DRAWN = ("marginalized", "default", "tied", "counter", "attribute_order")
 _ROUNDING = 1e-12
 
 _STATED = (
-    "row",
-    "subject",
-    "level",
-    "factor",
-    "baseline",
-    "candidate",
-    *NEVER_POOLED,
-    *KEYS["cell"],
-    "n",
+    *("row", "subject", "level", "factor", "baseline", "candidate"),
+    *(*NEVER_POOLED, *LEVEL_KEYS["cell"], "n"),
 )
 _ESTIMATED = ("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate")
 
@@ -262,7 +255,7 @@ def _check_draws(pairs: pl.DataFrame, factor: str, baseline: str) -> None:
 
 def _groups(pairs: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
     """Describe the groups of one level, a row each, and sum over the clusters of each."""
-    keys = ["candidate", *NEVER_POOLED, *KEYS[level]]
+    keys = ["candidate", *NEVER_POOLED, *LEVEL_KEYS[level]]
     if level == "overall":
         pairs = pairs.filter(pl.col("model").n_unique().over("candidate", *NEVER_POOLED) > 1)
     units = pairs.filter("both").with_row_index("row")

@@ -39,7 +39,7 @@ from tiltmeter.statistics.clustered import (
     holm,
     mean_of_clusters,
 )
-from tiltmeter.statistics.summaries import KEYS, NEVER_POOLED, cluster_sums, summarise
+from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, cluster_sums, summarise
 
 __all__ = ["Estimated", "Inference", "estimate_measure", "estimate_summaries"]
 
@@ -47,7 +47,7 @@ __all__ = ["Estimated", "Inference", "estimate_measure", "estimate_summaries"]
 _ROUNDING = 1e-12
 
 _STATED = (
-    *("row", "subject", "measure", "level", *NEVER_POOLED, *KEYS["cell"]),
+    *("row", "subject", "measure", "level", *NEVER_POOLED, *LEVEL_KEYS["cell"]),
     *("n", "n_scored", "compliance", "estimate"),
 )
 
@@ -212,7 +212,7 @@ def _groups(
     units: pl.DataFrame, level: str, measure: Measure, inference: Inference
 ) -> pl.DataFrame:
     """Describe the groups of one level, a row each, and sum over the clusters of each."""
-    model, within = KEYS[level][:1], KEYS[level][1:]
+    model, within = LEVEL_KEYS[level][:1], LEVEL_KEYS[level][1:]
     keys = [*model, *NEVER_POOLED, *within]
     if level == "overall":
         units = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)

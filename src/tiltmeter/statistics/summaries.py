@@ -27,7 +27,7 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.results import COMPLIANCE, FACTORS, REASONS, SCORES, check
 
-__all__ = ["KEYS", "NEVER_POOLED", "cluster_sums", "compliance", "pool_pairs", "summarise"]
+__all__ = ["LEVEL_KEYS", "NEVER_POOLED", "cluster_sums", "compliance", "pool_pairs", "summarise"]
 
 #: Factors that no level pools over.
 NEVER_POOLED = (
@@ -36,7 +36,7 @@ NEVER_POOLED = (
 )
 
 #: The columns that tell the groups of a level apart, beside what is never pooled.
-KEYS = {
+LEVEL_KEYS = {
     "cell": ("model", "category", "stereotype", "variation"),
     "stereotype": ("model", "category", "stereotype"),
     "category": ("model", "category"),
@@ -206,13 +206,13 @@ def cluster_sums(
     for each sum, with a number per cluster.
     """
     ladder = _LADDERS.get(level, ("stereotype", *_ABOVE) if by_stereotype else _ABOVE)
-    rungs = [_joined(*_COLUMNS[name]) for name in ladder]
-    several = (pl.when(_distinct(ids, keys) > 1).then(i) for i, ids in enumerate(rungs))
+    rungs = {name: _joined(*_COLUMNS[name]) for name in ladder}
+    several = (pl.when(_distinct(ids, keys) > 1).then(pl.lit(name)) for name, ids in rungs.items())
     clusters = (
-        units.with_columns(rung=pl.coalesce(*several, pl.lit(len(ladder) - 1)))
+        units.with_columns(rung=pl.coalesce(*several, pl.lit(ladder[-1])))
         .with_columns(
-            cluster=pl.coalesce(*(pl.when(rung=i).then(ids) for i, ids in enumerate(rungs))),
-            clustered_by=_rung_name(ladder, keys),
+            cluster=pl.coalesce(pl.when(rung=name).then(ids) for name, ids in rungs.items()),
+            clustered_by=_recorded_rung(keys),
             conditional_on=_conditional_on(level, keys),
         )
         .group_by(*keys, "clustered_by", "conditional_on", "cluster")
@@ -235,13 +235,13 @@ def _unrecorded(column: str, keys: Sequence[str]) -> pl.Expr:
     return pl.col(column).is_null().all().over(keys)
 
 
-def _rung_name(ladder: Sequence[str], keys: Sequence[str]) -> pl.Expr:
+def _recorded_rung(keys: Sequence[str]) -> pl.Expr:
     """Name the rung, less what was not recorded."""
-    name = pl.col("rung").replace_strict(dict(enumerate(ladder)), return_dtype=pl.String)
-    unpaired = (name == "mirrored pair") & _unrecorded("pair_id", keys)
-    wordless = (name == "variation × group pair") & _unrecorded("marginalized", keys)
+    rung = pl.col("rung")
+    unpaired = (rung == "mirrored pair") & _unrecorded("pair_id", keys)
+    wordless = (rung == "variation × group pair") & _unrecorded("marginalized", keys)
     shorter = pl.when(unpaired).then(pl.lit("response")).when(wordless).then(pl.lit("variation"))
-    return shorter.otherwise(name)
+    return shorter.otherwise(rung)
 
 
 def _conditional_on(level: str, keys: Sequence[str]) -> pl.Expr:
