@@ -128,7 +128,7 @@ class ClusteredMean:
         return self._one_sided(null, -1.0)
 
     def tost(self, margin: float, neutral: float = 0.0) -> float | None:
-        """Larger p of the two one-sided tests; small where the mean is within `margin`, above 0."""
+        """Return p of the equivalence test: the larger of two one-sided p; `margin` is above 0."""
         above, below = self.p_above(neutral - margin), self.p_below(neutral + margin)
         return None if above is None or below is None else max(above, below)
 

@@ -72,7 +72,7 @@ class Regression(NamedTuple):
 
     @staticmethod
     def of(rows: Sequence[Mapping[str, Any]]) -> Regression:
-        """Part rows of both."""
+        """Split rows into estimates and fits."""
         estimates, fits = (
             [{name: row[name] for name in row if name in schema} for row in rows]
             for schema in (ESTIMATES, FITS)
