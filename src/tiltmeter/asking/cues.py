@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, read_text
 from tiltmeter.results.records import find_fault
 from tiltmeter.results.tables import FORMATS, read_table
 
@@ -81,7 +81,7 @@ def read_cues(named: str, what: str = "cues") -> Cues:
     if path.suffix in FORMATS:
         cues = _from_table(path)
     elif path.suffix == ".txt":
-        cues = Cues.of(_lines(path))
+        cues = Cues.of(read_text(path).removesuffix("\n").split("\n"))
     elif _is_file(path):
         raise InputError(
             f"{path}: ending {path.suffix!r}; allowed are .txt, {', '.join(FORMATS)}, "
@@ -99,16 +99,6 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):  # a long list of words is no path
         return False
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
-    return text.removesuffix("\n").split("\n")
 
 
 def _from_table(path: Path) -> Cues:

@@ -6,7 +6,6 @@ can expand without bound.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
@@ -14,31 +13,9 @@ from pydantic import BaseModel, ValidationError
 
 from tiltmeter.errors import StudyError
 
-__all__ = ["parse_yaml", "read_yaml", "validate"]
+__all__ = ["parse_yaml", "validate"]
 
 M = TypeVar("M", bound=BaseModel)
-
-MAX_BYTES = 4_000_000
-
-
-def read_yaml(path: Path) -> str:
-    """Read the text of a study file.
-
-    Raises
-    ------
-    StudyError
-        If it is missing, larger than 4 MB, or not UTF-8.
-    """
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise StudyError(f"{path}: larger than {MAX_BYTES:,} bytes")
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise StudyError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise StudyError(f"{path}: not UTF-8 at byte {error.start}") from None
-    except OSError as error:
-        raise StudyError(f"{path}: {error.strerror}") from None
 
 
 def parse_yaml(text: str, source: str) -> tuple[Any, yaml.Node | None]:

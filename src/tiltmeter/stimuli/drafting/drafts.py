@@ -16,7 +16,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic import model_validator as whole
 
-from tiltmeter.errors import InputError, StudyError, unknown
+from tiltmeter.errors import InputError, StudyError, read_text, unknown
 from tiltmeter.stimuli.wording import RelativeDecision
 from tiltmeter.stimuli.words import Name, Override
 from tiltmeter.stimuli.yaml_text import parse_yaml, validate
@@ -31,7 +31,6 @@ __all__ = [
     "parse_draft",
     "plain_text",
     "read_draft",
-    "read_text",
     "to_yaml",
 ]
 
@@ -174,20 +173,6 @@ def read_draft(path: Path) -> Draft:
         If the file is missing, too large or malformed; the text names file, line and field.
     """
     return parse_draft(read_text(path, MAX_BYTES), str(path))
-
-
-def read_text(path: Path, limit: int) -> str:
-    """Read a UTF-8 file of at most `limit` bytes; every way this fails is an `InputError`."""
-    try:
-        if path.stat().st_size > limit:
-            raise InputError(f"{path}: larger than {limit:,} bytes")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
 
 
 def parse_draft(text: str, source: str) -> Draft:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from tiltmeter.errors import InputError
-from tiltmeter.stimuli.drafting.drafts import read_text
+from tiltmeter.errors import InputError, read_text
 from tiltmeter.stimuli.words import word_key
 
 __all__ = ["Lexicon", "check_valence", "read_lexicon"]
