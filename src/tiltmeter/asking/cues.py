@@ -1,4 +1,4 @@
-"""Lists of cues, which associations are there, and which cue is asked next: each once a round."""
+"""Cues of free associations: lists, the answers there are, and the order of asking."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENDS = ("src", "tgt")
 
 @dataclass(frozen=True)
 class Cues:
-    """Words to ask about, and what was left out of the list."""
+    """Cues, and how many blank and repeated entries were dropped."""
 
     words: tuple[str, ...]
     blank: int = 0
@@ -116,7 +116,7 @@ def _from_table(path: Path) -> Cues:
 
 
 class Tally:
-    """Which answers a model has given; one bit each, so that a million take less than 1 MB.
+    """The answers that a model has given, one bit each: a million take less than 1 MB.
 
     `done` has a number per cue whose bits are its repetitions; `readable` counts the answers that
     hold at least one associate.
@@ -139,7 +139,7 @@ class Tally:
         return self.wanted - self.answered
 
     def count(self, line: dict[str, Any]) -> bool:
-        """Take note of a recorded answer or error; False where it is about something else."""
+        """Count a recorded answer or error; return False where it is not of this plan."""
         fault = find_fault(line)
         if fault == "malformed" or line["repetition"] >= self.repetitions:
             return False
@@ -165,7 +165,7 @@ class Call:
 
 
 class Rounds:
-    """Hands out what is missing, each answer once.
+    """Hands out the missing answers, each once, cue by cue.
 
     `done` has a number per cue whose bits are the repetitions that are there.
     """
@@ -192,7 +192,7 @@ class Rounds:
         return call
 
     def give_back(self, call: Call, numbers: Iterable[int]) -> None:
-        """Hand in repetitions of a call, counted from its first, that were not answered."""
+        """Return unanswered repetitions of a call, counted from its first, to be asked again."""
         for number in numbers:
             self._taken[call.cue] &= ~(1 << call.first + number)
             self._left += 1

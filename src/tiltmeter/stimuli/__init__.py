@@ -1,4 +1,4 @@
-"""Studies: stimuli and wordings as files, and their one loader."""
+"""Studies: files of stimuli and wordings, and their loader."""
 
 from tiltmeter.stimuli.loading import (
     find_intervention,

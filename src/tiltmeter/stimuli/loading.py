@@ -180,7 +180,7 @@ def _parse_mapping(text: str, source: str, part: str) -> tuple[dict[str, Any], y
 
 @lru_cache(maxsize=1)
 def _wordings() -> dict[str, Any]:
-    """Return the wordings of every study that brings none."""
+    """Return the default wordings."""
     wordings: dict[str, Any] = yaml.load(_shipped_text("wordings.yaml"), Loader=yaml.BaseLoader)
     return wordings
 
@@ -240,7 +240,7 @@ def _asked_wordings(study: Study, parts: Collection[str] | None) -> dict[str, An
 
 
 def _forget_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> None:
-    """Drop what no prompt and no score of `parts` depends on."""
+    """Drop fields that no prompt and no score of `parts` depends on."""
     del stereotype["label"], stereotype["source_defect"], stereotype["also"]
     for override in stereotype["variations"].values():
         del override["source_defect"]

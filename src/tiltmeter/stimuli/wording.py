@@ -1,4 +1,4 @@
-"""Wordings: those that all stereotypes of a study share, and those of a stereotype's decisions."""
+"""Wordings: shared by all stereotypes of a study, or of one stereotype's decisions."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Put values where their placeholders stand; {a_NAME} puts an indefinite article in front.
+    """Replace placeholders by values; {a_NAME} adds an indefinite article.
 
-    Nothing that is put in is searched again, so braces in a word or an answer stay braces.
+    Inserted text is not searched again, so braces in a word or an answer remain braces.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def _checked(*wanted: str, optional: str = "") -> AfterValidator:
-    """Hold a wording to its placeholders."""
+    """Validate the placeholders of a wording."""
     needed = {f"{{{name}}}" for name in wanted}
     allowed = {f"{{{optional}}}"} if optional else set()
 
@@ -145,7 +145,7 @@ class AffectiveAttribution(Wordings[AttributionVariation]):
 
 
 class RawPart(dict[str, Any]):
-    """The part of an instrument that Tiltmeter does not ship, as the study file has it."""
+    """The part of a study file for an instrument that Tiltmeter does not ship, unchecked."""
 
     source: str = ""
     root: yaml.Node | None = None
@@ -224,7 +224,7 @@ ChainedWording = Annotated[str, AfterValidator(lambda t: _check_slots(t, CHAINED
 
 
 class Decision(Strict):
-    """One way of putting a decision: its wording, and which words it draws from."""
+    """A variation of a decision: its wording, and which words it draws from."""
 
     wording: str = ""
     wording_of: Name | None = None

@@ -1,7 +1,7 @@
-"""YAML as text: every scalar a string, no anchors, and the line of everything.
+"""Reads YAML as text: every scalar is a string, anchors are refused, lines are known.
 
-The words "null", "no" and "1e3" stay words. Anchors and aliases are refused: a few lines of them
-can expand without bound.
+The words "null", "no" and "1e3" remain words. Anchors and aliases are refused because a few
+lines of them can expand without bound.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _content(node: yaml.Node | None, source: str, seen: set[int] | None = None) 
 
 
 def validate(model: type[M], content: Any, root: yaml.Node | None, source: str, *at: str) -> M:
-    """Make a model of what stands in a file, or `at` a place in it.
+    """Validate a file's content, or the part `at` a place in it, as a pydantic model.
 
     Raises StudyError, with file, line and field of each problem.
     """

@@ -1,8 +1,8 @@
-"""Draft files: what a model proposed for a study, as a person reviews it.
+"""Draft files: candidates that a model proposed, for a person to review.
 
-A draft is YAML that is read as study files are: every scalar is text, no anchors, errors with
-file, line and field. Beside each candidate stand the exact prompt, the raw answer, and what the
-checks found. Only ``accepted: true``, in these letters, lets a candidate into a study.
+A draft is YAML and is read like a study file: every scalar is text, no anchors, errors with file,
+line and field. Each candidate has the exact prompt, the raw answer and the findings of the checks.
+Only ``accepted: true``, spelt so, admits a candidate to a study.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_ANSWER = 10_000
 
 
 def plain_text(text: str) -> str:
-    """Return what a file can hold of a model's answer: no half characters, not too long."""
+    """Return an answer as a file can hold it: valid UTF-8, at most 10,000 characters."""
     return text[:MAX_ANSWER].encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n")
 
 
@@ -57,7 +57,7 @@ class _Strict(BaseModel):
 
 
 class Candidate(_Strict):
-    """What every candidate has."""
+    """Fields of every candidate."""
 
     stereotype: Name
     accepted: Annotated[bool, BeforeValidator(_exactly_true)] = False
@@ -194,7 +194,7 @@ def parse_draft(text: str, source: str) -> Draft:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Words in one line, texts as blocks, no aliases; all escaped where it must be."""
+    """Writes words in one line, texts as blocks, and no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
