@@ -189,7 +189,7 @@ def load_tests(named: str | Path) -> list[WordTest]:
         return _of_study(load_study(text))
     if not text.endswith((".yaml", ".yml", ".json")):
         message = unknown("tests", text, shipped_tests())
-        raise InputError(f"{message}; or give a file ending in .yaml or .json")
+        raise InputError(f"{message} (or give a file ending in .yaml or .json)")
     return _read(Path(named))
 
 

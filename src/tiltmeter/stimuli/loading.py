@@ -125,7 +125,7 @@ def load_network_study(study: str | Path | NetworkStudy) -> NetworkStudy:
 
 def _known(kind: str, name: str, names: list[str]) -> str:
     if name not in names:
-        raise StudyError(f"{unknown(kind, name, names)}; or give a file ending in .yaml")
+        raise StudyError(f"{unknown(kind, name, names)} (or give a file ending in .yaml)")
     return name
 
 
@@ -295,5 +295,5 @@ def find_intervention(studies: Iterable[Study], named: str) -> tuple[str, str | 
     all_studies = [load_study("bai2025"), *reversed([*studies])]
     known = {key: prompt for study in all_studies for key, prompt in study.interventions.items()}
     if name not in known:
-        raise InputError(f"{unknown('intervention', name, known)}; or give NAME=TEXT")
+        raise InputError(f"{unknown('intervention', name, known)} (or give NAME=TEXT)")
     return name, known[name]
