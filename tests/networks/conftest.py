@@ -10,8 +10,7 @@ import pytest
 from tiltmeter.networks import Network
 from tiltmeter.networks.bias import Lexicons
 from tiltmeter.networks.loading import read_network
-from tiltmeter.stimuli import NetworkStudy
-from tiltmeter.stimuli.network_study import parse_network_study
+from tiltmeter.stimuli import NetworkStudy, parse_network_study
 
 
 @pytest.fixture(scope="session")

@@ -21,8 +21,7 @@ from tiltmeter.networks.spreading import Spreading, activate
 from tiltmeter.results import ESTIMATES
 from tiltmeter.results.estimates import KEYS
 from tiltmeter.results.schemas import ABSENCES, ACTIVATIONS
-from tiltmeter.stimuli import NetworkStudy
-from tiltmeter.stimuli.network_study import parse_network_study
+from tiltmeter.stimuli import NetworkStudy, parse_network_study
 
 SKIP = Setting(missing="skip", draws=200)
 

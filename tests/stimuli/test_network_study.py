@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tiltmeter.errors import StudyError
-from tiltmeter.stimuli import load_network_study, shipped_network_studies
-from tiltmeter.stimuli.network_study import Stereotypes, parse_network_study
+from tiltmeter.stimuli import load_network_study, parse_network_study, shipped_network_studies
+from tiltmeter.stimuli.network_study import Stereotypes
 
 GENDER = """
 name: mine

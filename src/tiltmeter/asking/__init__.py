@@ -1,4 +1,4 @@
-"""Asking: plans, trials, cues and contexts, and the answers, kept as they come."""
+"""Asking models: plans, budgets, and the strategies for trials, cues and contexts."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
-"""Ask models for associates, a million times if need be, so that a killed run continues.
+"""Asks models for free associations; a killed run continues where it stopped.
 
-A call asks for several answers where the provider gives them. One round asks every cue once more,
-so a run stopped early knows all cues about equally well.
+A call asks for several answers where the provider supports it. Each round asks every cue once, so
+that a run which stops early has about the same number of answers to each cue.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FEWER = (8, 1)
 
 @dataclass(frozen=True)
 class Associated:
-    """How far asking one model came."""
+    """How many associations one model has given, and what stopped the run."""
 
     model: str
     wanted: int
@@ -170,7 +170,7 @@ def collect_associations(
 
 
 class _Cues:
-    """Asks one model round by round, for as many answers a call as it has shown to give."""
+    """Strategy: one model, round by round, with as many answers per call as it was seen to give."""
 
     def __init__(self, plan: AssociationPlan, model: str, tally: Tally, most: int) -> None:
         self.plan, self.tally = plan, tally
@@ -224,7 +224,7 @@ class _Cues:
         ]
 
     def failures(self, call: Call, error: str) -> list[Line]:
-        """Say of every answer that it is missing; the next run asks for them."""
+        """Return an error line for every answer of the call; the next run asks for them again."""
         return [
             {**self._identify(call, number), "responses": [], "error": error}
             for number in range(call.count)
@@ -270,6 +270,6 @@ def _outcome(cues: _Cues, session: Session[Call]) -> Associated:
 
 
 def _shares(total: int, count: int) -> list[int]:
-    """Share a call's tokens out among its answers, so that their sum is the call's."""
+    """Divide a call's tokens among its answers; the sum is the call's."""
     each, more = divmod(total, count)
     return [each + (number < more) for number in range(count)]

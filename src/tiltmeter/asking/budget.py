@@ -1,10 +1,10 @@
-"""What a run may cost and has cost: prices, estimates, limits, and when a model is asked no more.
+"""Costs: prices, estimates before a run, limits during it, and when a model is given up.
 
 Prices are US dollars per million tokens, from the providers' public lists, and go out of date:
 ``--prices FILE`` replaces them. Token counts before a run are estimates (four characters to a
 token); a running budget counts what providers report. Trials, cues and contexts share the
-`Ledger`: a run ends at a limit, when an answer cannot be written, when the first answers of a
-model are nothing but errors, and when it has been failing for long.
+`Ledger`. It ends a run at a limit, when an answer cannot be written, when all of a model's first
+calls fail, and after many errors in a row.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TOKENS_PER_PAIR = 4
 
 @dataclass(frozen=True)
 class Cost:
-    """What asking one model costs, estimated before the run."""
+    """Estimated cost of asking one model."""
 
     model: str
     trials: int
@@ -62,7 +62,7 @@ class Cost:
 
 @dataclass
 class Budget:
-    """Run-wide limits and what has been used of them, over all sessions of a run."""
+    """Limits of a run and what all its sessions have used of them."""
 
     max_calls: int | None = None
     max_tokens: int | None = None
@@ -162,7 +162,7 @@ HOPELESS, OUTAGE = 20, 200
 
 
 class Ledger:
-    """What one model may still be asked, and what it has answered.
+    """Counts one model's calls, answers and errors, and decides whether it may be asked again.
 
     All models of a run share the `budget`; `rates` are dollars per million tokens in and out,
     `patience` the errors that are borne before the first answer, and in a row.
@@ -189,7 +189,7 @@ class Ledger:
         return self.fatal is not None or self.stopped_by is not None
 
     def replay(self, answer: dict[str, Any]) -> None:
-        """Count against the budget what was recorded earlier."""
+        """Count an answer of an earlier session against the budget."""
         self.budget.calls += answer.get("calls", 1)
         self.budget.spend(answer, self.rates)
 

@@ -1,7 +1,7 @@
-"""What is asked in a directory is written down in it first, and nothing else is asked there.
+"""Binds a results directory to one plan.
 
-The identity of a plan is compared with the one on disk before anything is asked or written;
-another one is refused with the differences named.
+The plan is written before anything is asked. Later runs compare their plan's identity with the one
+on disk; a different plan is refused, and the error names the differences.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ class Claimant(Protocol):
         ...
 
     def identity(self) -> dict[str, Any]:
-        """Return what must be equal for two runs to ask the same."""
+        """Return the settings that must be equal for a run to continue another."""
         ...
 
     def grows(self) -> dict[str, int]:
-        """Return numbers that may be greater, but not smaller, when the plan is continued."""
+        """Return settings that may grow, but not shrink, when the plan is continued."""
         return {}
 
     def describe(self) -> dict[str, Any]:
-        """Return what else a reader of the results needs to know."""
+        """Return further facts for readers of the results."""
         return {}
 
     def attachments(self) -> dict[str, str]:
-        """Return files to keep with the plan: their texts by their paths in the directory."""
+        """Return files to store with the plan: path in the directory → text."""
         return {}
 
 
 def claim(out: Path, plan: Claimant, command: str = "", created: str = "") -> dict[str, Any]:
-    """Make `out` this plan's, or confirm that it already is.
+    """Bind `out` to a plan, or confirm that it is bound to the same one.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def _compare(out: Path, kept: Mapping[str, Any], plan: Claimant) -> None:
 
 
 def _refuse_foreign(out: Path, path: Path, attached: Mapping[str, str]) -> None:
-    """Refuse what holds more than a claim that was broken off leaves behind."""
+    """Refuse files other than those that an interrupted claim leaves."""
     if out.is_dir():
         own = {f"{path.name}.part", *(name.partition("/")[0] for name in attached)}
         foreign = any(entry.name not in own for entry in out.iterdir())
@@ -122,7 +122,7 @@ def _refuse_foreign(out: Path, path: Path, attached: Mapping[str, str]) -> None:
 
 
 def short_hash(text: str) -> str:
-    """Return 16 hexadecimal digits by which an identity tells texts apart."""
+    """Return the first 16 hexadecimal digits of a text's SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

@@ -1,9 +1,9 @@
-"""Let a model write the contexts of a dictionary's senses, and keep those that pass the checks.
+"""Asks a model for example sentences of a dictionary's senses; keeps those that pass the checks.
 
 Wording and checks are those of `reading.contexts`. A call asks for all sentences that a sense
-still lacks, and each sense has a few calls. Answers are kept as they come, beside the file of
-contexts: the same command again asks nothing twice, and what passes is worked out anew from the
-answers, so that an interrupted run ends as an uninterrupted one would.
+lacks; the number of calls per sense is limited. Answers are kept in a journal beside the file of
+contexts. A repeated command reads the journal first, so that an interrupted run ends with the
+same file as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Written:
-    """How far asking came."""
+    """How many sentences there are, and what stopped the run."""
 
     senses: int
     sentences: int
@@ -185,7 +185,7 @@ def cost_of_contexts(
 
 @dataclass(frozen=True)
 class _Plan(Claimant):
-    """What is asked for a file of contexts; more sentences and more rounds may be asked later."""
+    """The plan of a file of contexts; sentences and rounds may grow."""
 
     model: str
     senses: pl.DataFrame
@@ -207,7 +207,7 @@ class _Plan(Claimant):
 
 @dataclass
 class _Sense:
-    """A sense, the sentences it has, and the calls it has had."""
+    """A sense, its accepted sentences and the calls made for it."""
 
     key: str
     term: str
@@ -240,7 +240,7 @@ class _Sense:
 
 
 class _Senses:
-    """Asks about every open sense once a pass; one whose call failed again in the next."""
+    """Strategy: each pass asks once about every open sense; failed calls get another pass."""
 
     def __init__(self, senses: pl.DataFrame, asking: Asking) -> None:
         self.asking = asking
@@ -314,7 +314,7 @@ def _outcome(senses: Sequence[_Sense], ledger: Ledger) -> Written:
 
 
 def _counts(written: Written, journal: Journal) -> dict[str, Any]:
-    """Say for the record what came of it, and what it cost over all times."""
+    """Return the outcome, and calls and tokens of all sessions, for the record."""
     totals = dict.fromkeys(("calls", "input_tokens", "output_tokens"), 0)
     for line in journal.lines():
         for name in totals:

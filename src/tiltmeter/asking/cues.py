@@ -1,4 +1,4 @@
-"""Lists of cues, which associations are there, and which cue is asked next: each once a round."""
+"""Cues of free associations: lists, the answers there are, and the order of asking."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, read_text
 from tiltmeter.results.records import find_fault
 from tiltmeter.results.tables import FORMATS, read_table
 
@@ -22,7 +22,7 @@ ENDS = ("src", "tgt")
 
 @dataclass(frozen=True)
 class Cues:
-    """Words to ask about, and what was left out of the list."""
+    """Cues, and how many blank and repeated entries were dropped."""
 
     words: tuple[str, ...]
     blank: int = 0
@@ -81,7 +81,7 @@ def read_cues(named: str, what: str = "cues") -> Cues:
     if path.suffix in FORMATS:
         cues = _from_table(path)
     elif path.suffix == ".txt":
-        cues = Cues.of(_lines(path))
+        cues = Cues.of(read_text(path).removesuffix("\n").split("\n"))
     elif _is_file(path):
         raise InputError(
             f"{path}: ending {path.suffix!r}; allowed are .txt, {', '.join(FORMATS)}, "
@@ -101,16 +101,6 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
-    return text.removesuffix("\n").split("\n")
-
-
 def _from_table(path: Path) -> Cues:
     table = read_table(path)
     for column in COLUMNS:
@@ -126,7 +116,7 @@ def _from_table(path: Path) -> Cues:
 
 
 class Tally:
-    """Which answers a model has given; one bit each, so that a million take less than 1 MB.
+    """The answers that a model has given, one bit each: a million take less than 1 MB.
 
     `done` has a number per cue whose bits are its repetitions; `readable` counts the answers that
     hold at least one associate.
@@ -149,7 +139,7 @@ class Tally:
         return self.wanted - self.answered
 
     def count(self, line: dict[str, Any]) -> bool:
-        """Take note of a recorded answer or error; False where it is about something else."""
+        """Count a recorded answer or error; return False where it is not of this plan."""
         fault = find_fault(line)
         if fault == "malformed" or line["repetition"] >= self.repetitions:
             return False
@@ -175,7 +165,7 @@ class Call:
 
 
 class Rounds:
-    """Hands out what is missing, each answer once.
+    """Hands out the missing answers, each once, cue by cue.
 
     `done` has a number per cue whose bits are the repetitions that are there.
     """
@@ -202,7 +192,7 @@ class Rounds:
         return call
 
     def give_back(self, call: Call, numbers: Iterable[int]) -> None:
-        """Hand in repetitions of a call, counted from its first, that were not answered."""
+        """Return unanswered repetitions of a call, counted from its first, to be asked again."""
         for number in numbers:
             self._taken[call.cue] &= ~(1 << call.first + number)
             self._left += 1

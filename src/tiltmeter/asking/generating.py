@@ -1,8 +1,8 @@
-"""Ask models by inspect's `Model.generate`, call by call, for what is no sample of an evaluation.
+"""Asks models with inspect's `Model.generate`: cues and contexts, call by call.
 
-Clients, retries, rate limits and provider errors are inspect's. One sample of an evaluation per
-answer would take hours of its own for a million answers (see `benchmarks/association.py`). A
-`Strategy` says what is asked next and what is kept of an answer.
+Clients, retries, rate limits and provider errors are inspect's. An evaluation with a sample per
+answer would add hours for a million answers (see `benchmarks/association.py`). A `Strategy`
+decides what is asked next and what is kept of an answer.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ ERROR_CHARACTERS = 400
 
 
 class Strategy(Protocol[C]):
-    """What is asked next, and what is kept of an answer; `C` is what a call asks for."""
+    """Decides what is asked next and what is kept of an answer; `C` describes a call."""
 
     def passes(self) -> Iterator[Callable[[], C | None]]:
-        """Yield what gives the next call of a pass; a pass begins with one call by itself."""
+        """Yield a function per pass that returns the next call; a first call runs alone."""
         ...
 
     def prompts(self, call: C) -> Iterable[Prompt]:
@@ -65,7 +65,7 @@ class Strategy(Protocol[C]):
 
 
 class Session(Generic[C]):
-    """One model being asked over its connections; it is closed in the end.
+    """Asks one model over its connections and closes it at the end.
 
     `on_progress` is called per call with the model and a dictionary: `trials` (answers),
     `calls`, perhaps `error`.
@@ -79,7 +79,7 @@ class Session(Generic[C]):
         self._seeded = find_provider(ledger.journal.model).seeded
 
     async def run(self) -> None:
-        """Make one call, then as many at a time as may be, until nothing is left to ask."""
+        """Make one call, then as many in parallel as allowed, until nothing is left."""
         connections = self.model.config.max_connections or max(
             CONNECTIONS, self.model.api.max_connections()
         )
@@ -159,7 +159,7 @@ def draw_seed(*parts: object) -> int:
 
 
 def _root(error: BaseException) -> BaseException:
-    """Return what the provider raised, where a retry or inspect has wrapped it."""
+    """Return the provider's exception, unwrapped from a retry's or inspect's."""
     attempt = getattr(error, "last_attempt", None)
     inner = attempt.exception() if attempt is not None else None
     if inner is None and hasattr(error, "provider_message"):

@@ -1,6 +1,6 @@
 """The plan of a run: everything that decides which prompts are asked, and how.
 
-A results directory belongs to one plan, and says so in ``plan.json``.
+It is stored in the results directory as ``plan.json``.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Selection:
         return [mode for mode in modes if mode in INSTRUMENTS[self.instrument].modes]
 
     def identity(self, iterations: int) -> dict[str, Any]:
-        """Return what must be equal for two runs to ask the same of this part."""
+        """Return the settings of this part that must be equal for a run to continue another."""
         return {
             "study": self.study.name,
             "instrument": self.instrument,
@@ -85,7 +85,7 @@ class Plan(Claimant):
     compliance_floor: float = 0.8
 
     def __post_init__(self) -> None:
-        """Refuse an empty plan and designs that mean nothing."""
+        """Refuse an empty plan and invalid designs."""
         if not self.models:
             raise InputError("models: name at least one, such as tiltmeter/smollm2")
         if not self.interventions:
@@ -130,7 +130,7 @@ class Plan(Claimant):
         return pl.concat(drawn).sort("iteration", maintain_order=True)
 
     def identity(self) -> dict[str, Any]:
-        """Return what must be equal for two runs to share a directory."""
+        """Return the settings that must be equal for a run to continue another."""
         return {
             "studies": [s.identity(self.iterations) for s in self.selections],
             "models": list(self.models),
@@ -153,7 +153,7 @@ class Plan(Claimant):
         return {f"studies/{s.study.name}.yaml": _study_text(s.study) for s in self.selections}
 
     def describe(self) -> dict[str, Any]:
-        """Return what a reader of the results needs to know, beside the identity."""
+        """Return further facts for readers of the results."""
         main = self.selections[0].study
         return {
             "study": main.name,
@@ -206,7 +206,7 @@ def _versions() -> dict[str, str]:
 
 
 def _stereotypes(selections: Sequence[Selection]) -> dict[str, Any]:
-    """Describe the stereotypes of each study by key: two studies may use the same one."""
+    """Describe the stereotypes: study → key → description."""
     described: dict[str, Any] = {}
     for selection in selections:
         of_study = described.setdefault(selection.study.name, {})
@@ -237,7 +237,7 @@ def _stereotype(study: Study, key: str) -> dict[str, Any]:
 
 
 def record_sizes(directory: Path, sizes: Path) -> None:
-    """Keep the models' sizes with a plan, for reports; they change nothing that is asked.
+    """Store the models' sizes in the plan for the report; they are not part of its identity.
 
     Raises InputError where the file is missing or malformed, or a size is not above 0.
     """

@@ -1,11 +1,10 @@
-"""What `inspect` finds through the entry point: the tasks and the embedded model's provider.
+"""Entry point of `inspect`: the tasks and the embedded model's provider.
 
-``inspect eval tiltmeter/relative_decision --model … -T …``: every task takes the same options.
-`study`, a name or the path of a study file; `stereotypes` and `variations`, names as a list or
-separated by commas; `mode`, ``free``, ``structured`` or ``forced``; `iterations`, trials per
-stereotype, dimension and variation; `intervention`, the name of a system prompt; `seed`, of the
-draws. Instruments add options of their own, fields of `Design`, such as `order`, ``mirrored`` or
-``random``.
+``inspect eval tiltmeter/relative_decision --model … -T …``. Options of every task: `study`, a name
+or the path of a study file; `stereotypes` and `variations`, a list or names separated by commas;
+`mode`, ``free``, ``structured`` or ``forced``; `iterations`, trials per stereotype, dimension and
+variation; `intervention`, the name of a system prompt; `seed` of the draws. Instruments add
+fields of `Design`, such as `order`, ``mirrored`` or ``random``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Ask trials as samples of inspect's evaluations, within a budget, so that a killed run continues.
+"""Asks trials as samples of inspect evaluations, within a budget; a killed run continues.
 
-inspect does the asking: clients, retries, rate limits, concurrency, logs. This module decides
-what is still to be asked; the `Ledger` keeps the answers and says when to stop. A judge is asked
-the same way about the decisions that rules leave open; its answers have a journal of their own
-beside those of the models, so that scoring anew asks nothing.
+inspect asks: clients, retries, rate limits, concurrency, logs. This module selects the trials
+without an answer; the `Ledger` keeps answers and ends the run. A judge is asked in the same way
+about decisions that the rules leave open. Its answers have their own journal, so that scoring
+again asks nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["JUDGE", "Outcome", "ask_judge", "ask_models", "by_study", "verdicts"
 
 @dataclass
 class Outcome:
-    """How far a run came."""
+    """How many trials are answered, and what stopped the run."""
 
     trials: int
     answered: int
@@ -134,7 +134,7 @@ def _task(trials: pl.DataFrame, model: Any, ledger: Ledger, on_progress: OnProgr
 
 
 def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
-    """Run the tasks; whether the user stopped them, and what broke a whole task."""
+    """Run the tasks; return whether the user stopped them, and the error of a failed task."""
     from inspect_ai import eval as inspect_eval
 
     try:
@@ -181,7 +181,7 @@ def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
     prices: Path | None = None,
     judge_all: bool = False,
 ) -> Outcome:
-    """Ask about every open decision that was not judged yet.
+    """Ask a judge about every open decision that it has not judged yet.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
 
 
 def verdicts(directory: Path) -> dict[str, str]:
-    """Read what judges said, question by question; empty where none was asked."""
+    """Read the judges' answers: question id → answer."""
     return {
         answer["trial_id"]: answer["response"]
         for journal in journals(directory)

@@ -1,7 +1,7 @@
-"""Trials as an inspect task, one sample per trial; and responses out of inspect's logs.
+"""Trials as an inspect task, one sample per trial; responses from inspect's logs.
 
-The model client, its retries, rate limits and logs are inspect's. What is asked and read is the
-mode's; the solver hands every answer to `on_answer` as soon as it is there.
+Clients, retries, rate limits and logs are inspect's. The mode defines what is asked and read. The
+solver passes each answer to `on_answer` immediately.
 
 ``inspect eval tiltmeter/…`` feeds ``tiltmeter score``: an ``.eval`` file is a zip with one member
 of JSON per sample. Members are read one at a time: building inspect's own sample objects takes

@@ -22,6 +22,7 @@ from tiltmeter.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
 from tiltmeter.networks.valence import slopes
 from tiltmeter.results import as_estimates
 from tiltmeter.results.schemas import ABSENCES, ACTIVATIONS
+from tiltmeter.stimuli import load_network_study
 from tiltmeter.stimuli.network_study import (
     APPROACHES,
     Emotions,
@@ -29,7 +30,6 @@ from tiltmeter.stimuli.network_study import (
     NetworkStudy,
     Stereotypes,
     Valence,
-    load_network_study,
 )
 
 __all__ = ["Bias", "Lexicons", "measure_bias", "published_rows", "vary_setting"]

@@ -37,8 +37,9 @@ from pydantic import AfterValidator, Field, model_validator
 from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.states.words import read_json
 from tiltmeter.stimuli import Study, load_study, parse_study, shipped_studies, word_key
+from tiltmeter.stimuli.loading import read_study
 from tiltmeter.stimuli.words import MaybeWords, Strict
-from tiltmeter.stimuli.yaml_text import parse_yaml, read_yaml, validate
+from tiltmeter.stimuli.yaml_text import parse_yaml, validate
 
 #: A function called test is no test of pytest's.
 __test__: dict[str, str] = {}
@@ -188,7 +189,7 @@ def load_tests(named: str | Path) -> list[WordTest]:
         return _of_study(load_study(text))
     if not text.endswith((".yaml", ".yml", ".json")):
         message = unknown("tests", text, shipped_tests())
-        raise InputError(f"{message}; or give a file ending in .yaml or .json")
+        raise InputError(f"{message} (or give a file ending in .yaml or .json)")
     return _read(Path(named))
 
 
@@ -238,7 +239,7 @@ def _read(path: Path) -> list[WordTest]:
     if path.suffix == ".json":
         return _checked(read_json(path), None, str(path))
     try:
-        text = read_yaml(path)
+        text = read_study(path)
         content, root = parse_yaml(text, str(path))
     except StudyError as error:
         raise InputError(str(error)) from None

@@ -110,7 +110,7 @@ def read_words(named: str | Path) -> Words:
             return _words(read_json(path)[str(named)], str(named))
     path = Path(named)
     if not path.is_file() and path.suffix != ".json":
-        raise InputError(f"{unknown('words', str(named), SHIPPED)}; or give a .json file")
+        raise InputError(f"{unknown('words', str(named), SHIPPED)} (or give a .json file)")
     return _words(read_json(path), path.stem, str(path))
 
 

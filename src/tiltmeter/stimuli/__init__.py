@@ -1,19 +1,17 @@
-"""Studies: stimuli and wordings as files, and their one loader."""
+"""Studies: files of stimuli and wordings, and their loader."""
 
 from tiltmeter.stimuli.loading import (
     find_intervention,
+    load_network_study,
     load_study,
     open_study,
+    parse_network_study,
     parse_study,
+    shipped_network_studies,
     shipped_studies,
     study_hash,
 )
-from tiltmeter.stimuli.network_study import (
-    APPROACHES,
-    NetworkStudy,
-    load_network_study,
-    shipped_network_studies,
-)
+from tiltmeter.stimuli.network_study import APPROACHES, NetworkStudy
 from tiltmeter.stimuli.study import Answers, Citation, Stereotype, Study
 from tiltmeter.stimuli.wording import (
     AffectiveAttribution,
@@ -41,6 +39,7 @@ __all__ = [
     "load_network_study",
     "load_study",
     "open_study",
+    "parse_network_study",
     "parse_study",
     "shipped_network_studies",
     "shipped_studies",

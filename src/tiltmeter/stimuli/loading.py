@@ -1,4 +1,4 @@
-"""Read study files: YAML text in, a checked `Study` out, every error with file, line and field."""
+"""Read study files: YAML text in, a checked study out, every error with file, line and field."""
 
 from __future__ import annotations
 
@@ -13,38 +13,56 @@ from typing import Any
 
 import yaml
 
-from tiltmeter.errors import InputError, StudyError, unknown
-from tiltmeter.stimuli.network_study import (
-    NetworkStudy,
-    load_network_study,
-    shipped_network_studies,
-)
+from tiltmeter.errors import InputError, StudyError, read_text, unknown
+from tiltmeter.stimuli.network_study import NetworkStudy
 from tiltmeter.stimuli.study import Study
 from tiltmeter.stimuli.wording import Instruments, RawPart
-from tiltmeter.stimuli.yaml_text import parse_yaml, read_yaml, validate
+from tiltmeter.stimuli.yaml_text import parse_yaml, validate
 
 __all__ = [
     "find_intervention",
+    "load_network_study",
     "load_study",
     "open_study",
+    "parse_network_study",
     "parse_study",
+    "read_study",
+    "shipped_network_studies",
     "shipped_studies",
     "study_hash",
 ]
 
+MAX_BYTES = 4_000_000
 SUFFIXES = (".yaml", ".yml")
 
 
 def shipped_studies() -> list[str]:
     """Names of the studies that come with Tiltmeter, in alphabetical order."""
-    folder = resources.files("tiltmeter.stimuli") / "studies"
-    return sorted(Path(item.name).stem for item in folder.iterdir() if item.name.endswith(".yaml"))
+    return _names("studies")
+
+
+def shipped_network_studies() -> list[str]:
+    """Names of the studies of networks that come with Tiltmeter, in alphabetical order."""
+    return _names("network_studies")
+
+
+def _names(folder: str) -> list[str]:
+    files = (resources.files("tiltmeter.stimuli") / folder).iterdir()
+    return sorted(Path(file.name).stem for file in files if file.name.endswith(".yaml"))
+
+
+def _shipped_text(file: str) -> str:
+    return (resources.files("tiltmeter.stimuli") / file).read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=32)
 def _shipped(name: str) -> Study:
-    source = resources.files("tiltmeter.stimuli") / "studies" / f"{name}.yaml"
-    return parse_study(source.read_text(encoding="utf-8"), f"{name}.yaml")
+    return parse_study(_shipped_text(f"studies/{name}.yaml"), f"{name}.yaml")
+
+
+@lru_cache(maxsize=8)
+def _shipped_network_study(name: str) -> NetworkStudy:
+    return parse_network_study(_shipped_text(f"network_studies/{name}.yaml"), f"{name}.yaml")
 
 
 def load_study(study: str | Path | Study) -> Study:
@@ -67,68 +85,75 @@ def load_study(study: str | Path | Study) -> Study:
     """
     if isinstance(study, Study):
         return study
-    if not str(study).endswith(SUFFIXES):
-        if str(study) not in shipped_studies():
-            if str(study) in shipped_network_studies():
-                raise StudyError(
-                    f"study {study!r} is one of networks; see tiltmeter network --help"
-                )
-            raise StudyError(
-                f"{unknown('study', str(study), shipped_studies())}; or give a file ending in .yaml"
-            )
-        return _shipped(str(study))
-    path = Path(study)
-    return parse_study(read_yaml(path), str(path))
+    if str(study).endswith(SUFFIXES):
+        return parse_study(read_study(study), str(study))
+    if str(study) in shipped_network_studies():
+        raise StudyError(f"study {study!r} is one of networks; see tiltmeter network --help")
+    return _shipped(_known("study", str(study), shipped_studies()))
 
 
-def open_study(study: str | Path) -> Study | NetworkStudy:
-    """Load a study of answers or of networks, whichever it is.
+def load_network_study(study: str | Path | NetworkStudy) -> NetworkStudy:
+    """Load a study of networks by its shipped name or the path of a YAML file.
 
     Parameters
     ----------
     study
-        A shipped name, or the path of a YAML file; a study of networks has `identities`.
+        ``"abramski2025"``, or a path ending in ``.yaml`` or ``.yml``. A `NetworkStudy` is returned
+        as it is.
 
     Returns
     -------
-    Study or NetworkStudy
+    NetworkStudy
 
     Raises
     ------
     StudyError
-        As for `load_study` and `load_network_study`.
+        As of `load_study`.
+
+    Examples
+    --------
+    >>> load_network_study("abramski2025").identities["political_party"].primes
+    ['democrat', 'republican']
     """
+    if isinstance(study, NetworkStudy):
+        return study
+    if str(study).endswith(SUFFIXES):
+        return parse_network_study(read_study(study), str(study))
+    known = shipped_network_studies()
+    return _shipped_network_study(_known("study of networks", str(study), known))
+
+
+def _known(kind: str, name: str, names: list[str]) -> str:
+    if name not in names:
+        raise StudyError(f"{unknown(kind, name, names)} (or give a file ending in .yaml)")
+    return name
+
+
+def open_study(study: str | Path) -> Study | NetworkStudy:
+    """Load a study of answers or of networks (which has `identities`), as `load_study` does."""
     if str(study) in shipped_network_studies():
         return load_network_study(study)
     if str(study).endswith(SUFFIXES):
-        content, _ = parse_yaml(read_yaml(Path(study)), str(study))
+        content, _ = parse_yaml(read_study(study), str(study))
         if isinstance(content, dict) and "identities" in content:
             return load_network_study(study)
     return load_study(study)
 
 
+def read_study(path: str | Path) -> str:
+    """Read the text of a study file; StudyError if it is missing, over 4 MB, or not UTF-8."""
+    return read_text(Path(path), MAX_BYTES, StudyError)
+
+
 def parse_study(text: str, source: str) -> Study:
-    """Check the text of a study file.
-
-    Parameters
-    ----------
-    text
-        YAML.
-    source
-        What to call the text in errors, usually its path.
-
-    Returns
-    -------
-    Study
+    """Check the YAML text of a study file; errors call it `source`, usually its path.
 
     Raises
     ------
     StudyError
         One line per problem, each with file, line and field.
     """
-    content, root = parse_yaml(text, source)
-    if not isinstance(content, dict):
-        raise StudyError(f"{source}:1: expected a mapping with name and stereotypes")
+    content, root = _parse_mapping(text, source, "stereotypes")
     given = content.setdefault("instruments", {})
     if isinstance(given, dict):
         for name in given.keys() - Instruments.model_fields.keys():
@@ -140,11 +165,23 @@ def parse_study(text: str, source: str) -> Study:
     return validate(Study, content, root, source)
 
 
+def parse_network_study(text: str, source: str) -> NetworkStudy:
+    """Check the YAML text of a study of networks, as `parse_study` does."""
+    content, root = _parse_mapping(text, source, "identities")
+    return validate(NetworkStudy, content, root, source)
+
+
+def _parse_mapping(text: str, source: str, part: str) -> tuple[dict[str, Any], yaml.Node | None]:
+    content, root = parse_yaml(text, source)
+    if not isinstance(content, dict):
+        raise StudyError(f"{source}:1: expected a mapping with name and {part}")
+    return content, root
+
+
 @lru_cache(maxsize=1)
 def _wordings() -> dict[str, Any]:
-    """Return the wordings of every study that brings none."""
-    text = (resources.files("tiltmeter.stimuli") / "wordings.yaml").read_text(encoding="utf-8")
-    wordings: dict[str, Any] = yaml.load(text, Loader=yaml.BaseLoader)
+    """Return the default wordings."""
+    wordings: dict[str, Any] = yaml.load(_shipped_text("wordings.yaml"), Loader=yaml.BaseLoader)
     return wordings
 
 
@@ -203,7 +240,7 @@ def _asked_wordings(study: Study, parts: Collection[str] | None) -> dict[str, An
 
 
 def _forget_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> None:
-    """Drop what no prompt and no score of `parts` depends on."""
+    """Drop fields that no prompt and no score of `parts` depends on."""
     del stereotype["label"], stereotype["source_defect"], stereotype["also"]
     for override in stereotype["variations"].values():
         del override["source_defect"]
@@ -258,5 +295,5 @@ def find_intervention(studies: Iterable[Study], named: str) -> tuple[str, str | 
     all_studies = [load_study("bai2025"), *reversed([*studies])]
     known = {key: prompt for study in all_studies for key, prompt in study.interventions.items()}
     if name not in known:
-        raise InputError(f"{unknown('intervention', name, known)}; or give NAME=TEXT")
+        raise InputError(f"{unknown('intervention', name, known)} (or give NAME=TEXT)")
     return name, known[name]

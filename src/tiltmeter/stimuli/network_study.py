@@ -10,29 +10,14 @@ Stella 2025, arXiv:2510.24488, Table 2):
 
 from __future__ import annotations
 
-from functools import lru_cache
-from importlib import resources
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from tiltmeter.errors import StudyError, unknown
 from tiltmeter.stimuli.study import Citation
 from tiltmeter.stimuli.words import Name, Strict, Word, WordList, word_key
-from tiltmeter.stimuli.yaml_text import parse_yaml, read_yaml, validate
 
-__all__ = [
-    "APPROACHES",
-    "Emotions",
-    "Identity",
-    "NetworkStudy",
-    "Stereotypes",
-    "Valence",
-    "load_network_study",
-    "parse_network_study",
-    "shipped_network_studies",
-]
+__all__ = ["APPROACHES", "Emotions", "Identity", "NetworkStudy", "Stereotypes", "Valence"]
 
 APPROACHES = ("stereotypes", "valence", "emotions")
 
@@ -109,61 +94,6 @@ class NetworkStudy(Strict):
     def of(self, approach: str) -> dict[str, Stereotypes | Valence | Emotions]:
         """Return the identities measured by an approach."""
         return {key: one for key, one in self.identities.items() if one.approach == approach}
-
-
-def shipped_network_studies() -> list[str]:
-    """Names of the studies of networks that come with Tiltmeter."""
-    folder = resources.files("tiltmeter.stimuli") / "network_studies"
-    return sorted(Path(item.name).stem for item in folder.iterdir() if item.name.endswith(".yaml"))
-
-
-@lru_cache(maxsize=8)
-def _shipped(name: str) -> NetworkStudy:
-    source = resources.files("tiltmeter.stimuli") / "network_studies" / f"{name}.yaml"
-    return parse_network_study(source.read_text(encoding="utf-8"), f"{name}.yaml")
-
-
-def load_network_study(study: str | Path | NetworkStudy) -> NetworkStudy:
-    """Load a study of networks by its shipped name or the path of a YAML file.
-
-    Parameters
-    ----------
-    study
-        ``"abramski2025"``, or a path ending in ``.yaml`` or ``.yml``. A `NetworkStudy` is returned
-        as it is.
-
-    Returns
-    -------
-    NetworkStudy
-
-    Raises
-    ------
-    StudyError
-        If the name is not known, or the file is missing or malformed; the text names file,
-        line and field.
-
-    Examples
-    --------
-    >>> load_network_study("abramski2025").identities["political_party"].primes
-    ['democrat', 'republican']
-    """
-    if isinstance(study, NetworkStudy):
-        return study
-    if not str(study).endswith((".yaml", ".yml")):
-        known = shipped_network_studies()
-        if str(study) not in known:
-            message = unknown("study of networks", str(study), known)
-            raise StudyError(f"{message}; or give a file ending in .yaml")
-        return _shipped(str(study))
-    return parse_network_study(read_yaml(Path(study)), str(study))
-
-
-def parse_network_study(text: str, source: str) -> NetworkStudy:
-    """Check the text of a file; errors name file, line and field."""
-    content, root = parse_yaml(text, source)
-    if not isinstance(content, dict):
-        raise StudyError(f"{source}:1: expected a mapping with name and identities")
-    return validate(NetworkStudy, content, root, source)
 
 
 def _once(words: list[str], what: str) -> None:

@@ -1,7 +1,7 @@
-"""What a study file may hold, and the rules its words must keep.
+"""The schema of study files, and the rules their words must follow.
 
 A study is data: groups, attributes, objects and wordings. Nothing in it is evaluated; placeholders
-are replaced as text, so braces in a word stay braces.
+are replaced as text, so braces in a word remain braces.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Study(Strict):
     stereotypes: dict[Name, Stereotype] = Field(min_length=1)
 
     def __repr__(self) -> str:
-        """Say which study this is; its fields take pages."""
+        """Return a short description."""
         return f"<Study {self.name!r}: {len(self.stereotypes)} stereotypes>"
 
     __str__ = __repr__

@@ -1,4 +1,4 @@
-"""Wordings: those that all stereotypes of a study share, and those of a stereotype's decisions."""
+"""Wordings: shared by all stereotypes of a study, or of one stereotype's decisions."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Put values where their placeholders stand; {a_NAME} puts an indefinite article in front.
+    """Replace placeholders by values; {a_NAME} adds an indefinite article.
 
-    Nothing that is put in is searched again, so braces in a word or an answer stay braces.
+    Inserted text is not searched again, so braces in a word or an answer remain braces.
 
     Examples
     --------
@@ -53,24 +53,43 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", value, template)
 
 
-def _checked(*wanted: str, optional: str = "") -> AfterValidator:
-    """Hold a wording to its placeholders."""
-    needed = {f"{{{name}}}" for name in wanted}
-    allowed = {f"{{{optional}}}"} if optional else set()
+PAIR = ("attribute0", "attribute1")
+#: Placeholders of decisions that may stand with an article, as {a_group0}.
+WITH_ARTICLE = {"group0", "group1", *PAIR, "group", "attribute"}
+
+
+def _holds(needed: str, optional: str = "", *, decision: bool = False) -> AfterValidator:
+    """Validate the placeholders of a wording; a decision may be empty, and may have articles."""
+    wanted = set(needed.split())
+    allowed = wanted | set(optional.split())
+    articles = {f"a_{name}": name for name in allowed & WITH_ARTICLE if decision}
 
     def check(text: str) -> str:
-        slots = set(re.findall(r"\{[^{}]*\}", text))
-        if slots - allowed != needed:
-            raise ValueError(f"must hold {', '.join(sorted(needed))} and no other placeholder")
+        slots = set(re.findall(r"\{([^{}]*)\}", text))
+        if strange := slots - allowed - articles.keys():
+            raise ValueError(f"placeholder {_braced(strange)} is none of {_braced(allowed)}")
+        missing = wanted - {articles.get(slot, slot) for slot in slots}
+        if missing and (text or not decision):
+            raise ValueError(f"must hold {_braced(missing)}")
         return text
 
     return AfterValidator(check)
 
 
-Wording = Annotated[str, _checked("group0", "group1", "attributes", optional="pair_format")]
-ForcedWording = Annotated[str, _checked("group0", "group1", "attribute")]
-Description = Annotated[str, _checked("group", "object")]
-Attribution = Annotated[str, _checked("outcome0", "outcome1", optional="object")]
+def _braced(names: set[str]) -> str:
+    return ", ".join(f"{{{name}}}" for name in sorted(names))
+
+
+Wording = Annotated[str, _holds("group0 group1 attributes", "pair_format")]
+ForcedWording = Annotated[str, _holds("group0 group1 attribute")]
+Description = Annotated[str, _holds("group object")]
+Attribution = Annotated[str, _holds("outcome0 outcome1", "object")]
+RelativeWording = Annotated[str, _holds("group0 group1", "attribute0 attribute1", decision=True)]
+FollowUp = Annotated[str, _holds("response1", "group0 group1 attribute0 attribute1", decision=True)]
+AbsoluteWording = Annotated[str, _holds("group attribute", "association", decision=True)]
+ChainedWording = Annotated[
+    str, _holds("group0 group1 attribute0 attribute1 association", decision=True)
+]
 
 
 class Variation(Strict):
@@ -145,7 +164,7 @@ class AffectiveAttribution(Wordings[AttributionVariation]):
 
 
 class RawPart(dict[str, Any]):
-    """The part of an instrument that Tiltmeter does not ship, as the study file has it."""
+    """The part of a study file for an instrument that Tiltmeter does not ship, unchecked."""
 
     source: str = ""
     root: yaml.Node | None = None
@@ -194,37 +213,8 @@ class Instruments(BaseModel):
         return validate(model, raw, root, source, "instruments", name)
 
 
-def _check_slots(text: str, needed: set[str], allowed: set[str]) -> str:
-    """Check a decision's placeholders; {a_group0} is {group0} with its indefinite article."""
-    if not text:
-        return text
-    slots = set(re.findall(r"\{([^{}]*)\}", text))
-    missing = needed - {name.removeprefix("a_") for name in slots}
-    if missing:
-        raise ValueError(f"must hold {', '.join(f'{{{name}}}' for name in sorted(missing))}")
-    unknown = slots - allowed - {f"a_{name}" for name in allowed & (GROUPS | PAIR | SINGLE)}
-    if unknown:
-        known = ", ".join(f"{{{name}}}" for name in sorted(allowed))
-        raise ValueError(f"placeholder {{{sorted(unknown)[0]}}} is none of {known}")
-    return text
-
-
-GROUPS = {"group0", "group1"}
-PAIR = {"attribute0", "attribute1"}
-SINGLE = {"group", "attribute"}
-CHAINED = GROUPS | PAIR | {"association"}
-RelativeWording = Annotated[str, AfterValidator(lambda t: _check_slots(t, GROUPS, GROUPS | PAIR))]
-FollowUp = Annotated[
-    str, AfterValidator(lambda t: _check_slots(t, {"response1"}, GROUPS | PAIR | {"response1"}))
-]
-AbsoluteWording = Annotated[
-    str, AfterValidator(lambda t: _check_slots(t, SINGLE, SINGLE | {"association"}))
-]
-ChainedWording = Annotated[str, AfterValidator(lambda t: _check_slots(t, CHAINED, CHAINED))]
-
-
 class Decision(Strict):
-    """One way of putting a decision: its wording, and which words it draws from."""
+    """A variation of a decision: its wording, and which words it draws from."""
 
     wording: str = ""
     wording_of: Name | None = None
@@ -254,7 +244,7 @@ class RelativeDecision(Decision):
         asked = self.wording + (self.followup or "")
         if not self.wording or self.source_defect:
             return self
-        for slot in sorted(PAIR):
+        for slot in PAIR:
             if f"{{{slot}}}" not in asked and f"{{a_{slot}}}" not in asked:
                 raise ValueError(
                     f"must hold {{{slot}}}; where a source lost it, say so in source_defect"

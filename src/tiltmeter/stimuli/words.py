@@ -1,4 +1,4 @@
-"""Words of a study, and the rules they must keep."""
+"""Words of a study, and the rules they must follow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def word_key(word: str) -> str:
-    """Fold what does not tell two words apart: case, width, runs of spaces."""
+    """Normalise case, width and runs of spaces, so that equal words compare equal."""
     return " ".join(unicodedata.normalize("NFKC", word).casefold().split())
 
 

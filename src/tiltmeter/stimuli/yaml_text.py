@@ -1,12 +1,11 @@
-"""YAML as text: every scalar a string, no anchors, and the line of everything.
+"""Reads YAML as text: every scalar is a string, anchors are refused, lines are known.
 
-The words "null", "no" and "1e3" stay words. Anchors and aliases are refused: a few lines of them
-can expand without bound.
+The words "null", "no" and "1e3" remain words. Anchors and aliases are refused because a few
+lines of them can expand without bound.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
@@ -14,31 +13,9 @@ from pydantic import BaseModel, ValidationError
 
 from tiltmeter.errors import StudyError
 
-__all__ = ["parse_yaml", "read_yaml", "validate"]
+__all__ = ["parse_yaml", "validate"]
 
 M = TypeVar("M", bound=BaseModel)
-
-MAX_BYTES = 4_000_000
-
-
-def read_yaml(path: Path) -> str:
-    """Read the text of a study file.
-
-    Raises
-    ------
-    StudyError
-        If it is missing, larger than 4 MB, or not UTF-8.
-    """
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise StudyError(f"{path}: larger than {MAX_BYTES:,} bytes")
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise StudyError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise StudyError(f"{path}: not UTF-8 at byte {error.start}") from None
-    except OSError as error:
-        raise StudyError(f"{path}: {error.strerror}") from None
 
 
 def parse_yaml(text: str, source: str) -> tuple[Any, yaml.Node | None]:
@@ -99,7 +76,7 @@ def _content(node: yaml.Node | None, source: str, seen: set[int] | None = None) 
 
 
 def validate(model: type[M], content: Any, root: yaml.Node | None, source: str, *at: str) -> M:
-    """Make a model of what stands in a file, or `at` a place in it.
+    """Validate a file's content, or the part `at` a place in it, as a pydantic model.
 
     Raises StudyError, with file, line and field of each problem.
     """

@@ -1,4 +1,4 @@
-"""Growing the stimuli under human eyes: a model proposes, checks find, a person accepts."""
+"""Drafting stimuli: a model proposes candidates, checks flag problems, a person accepts."""
 
 from tiltmeter.stimuli.drafting.accepting import Grown, accept
 from tiltmeter.stimuli.drafting.decisions import (

@@ -1,4 +1,4 @@
-"""From accepted candidates to a new study; what nobody accepted stays out."""
+"""Adds accepted candidates to a new study."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Grown:
     added: list[str]
     """A line for each accepted candidate: what it became."""
     notes: list[str]
-    """What the checks still find in accepted candidates."""
+    """Findings of the checks in accepted candidates."""
 
 
 def accept(
     study: Study, drafts: Mapping[str, Draft], name: str, *, other_version: bool = False
 ) -> Grown:
-    """Put the accepted candidates of drafts into a new study.
+    """Add the accepted candidates of drafts to a new study.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Decisions after a study's own: the paper's prompt, reading the answer, checks.
+"""Candidate decisions: the paper's prompt, reading the answer, checks.
 
 Reference
     Bai, Wang, Sucholutsky & Griffiths (2025), PNAS 122(8), e2416228122, SI section G: GPT-4 was
@@ -6,10 +6,10 @@ Reference
     category.
 
 Deviations from the paper
-    The paper does not say how many seed decisions one prompt held. The sentence "One example
-    is: …" is repeated for each, those of other stereotypes first, the stereotype's own last; line
-    breaks stand between. The paper's symbols stand for word lists; in an example each slot holds
-    one word of its list.
+    The paper does not report how many seed decisions one prompt showed. Here "One example is: …"
+    is repeated for each, separated by line breaks: those of other stereotypes first, the
+    stereotype's own last. The paper's symbols stand for word lists; in an example each slot
+    holds one word of its list.
 """
 
 from __future__ import annotations
@@ -172,9 +172,9 @@ def decision_candidates(question: Question, answer: str, study: Study) -> list[D
 
 
 def read_decisions(answer: str) -> list[str]:
-    r"""Find the decisions in an answer, at least one, perhaps empty, without what stands around.
+    r"""Extract the decisions of an answer: at least one, possibly empty.
 
-    Headings such as "Problem 1:", repeated lists and talk before and after go.
+    Headings such as "Problem 1:", repeated lists and text before and after are removed.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def _is_talk(paragraph: str) -> bool:
 def check_decision(
     text: str, stereotype: Stereotype, others: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Say what is wrong with a decision that has slots, in words.
+    """List the problems of a decision with slots, in words.
 
     The stereotype's words must not stand outside the slots; the text must differ from its decisions
     and from `others`, which go by what to call them.
@@ -261,7 +261,7 @@ def _check_asking(text: str) -> Iterator[str]:
 
 
 def _check_roles(text: str) -> Iterator[str]:
-    """Find sentences that give one group a part: only it is asked about, or it has its task."""
+    """Find sentences that ask about one group only, or put it beside one task."""
     for sentence in re.split(r"(?<=[.?!])\s+|\n+", text):
         groups = {slot for slot in ("group0", "group1") if f"{slot}}}" in sentence}
         tasks = {slot for slot in ("attribute0", "attribute1") if f"{slot}}}" in sentence}

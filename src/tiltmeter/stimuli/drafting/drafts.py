@@ -1,8 +1,8 @@
-"""Draft files: what a model proposed for a study, as a person reviews it.
+"""Draft files: candidates that a model proposed, for a person to review.
 
-A draft is YAML that is read as study files are: every scalar is text, no anchors, errors with
-file, line and field. Beside each candidate stand the exact prompt, the raw answer, and what the
-checks found. Only ``accepted: true``, in these letters, lets a candidate into a study.
+A draft is YAML and is read like a study file: every scalar is text, no anchors, errors with file,
+line and field. Each candidate has the exact prompt, the raw answer and the findings of the checks.
+Only ``accepted: true``, spelt so, admits a candidate to a study.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic import model_validator as whole
 
-from tiltmeter.errors import InputError, StudyError, unknown
+from tiltmeter.errors import InputError, StudyError, read_text, unknown
 from tiltmeter.stimuli.wording import RelativeDecision
 from tiltmeter.stimuli.words import Name, Override
 from tiltmeter.stimuli.yaml_text import parse_yaml, validate
@@ -31,7 +31,6 @@ __all__ = [
     "parse_draft",
     "plain_text",
     "read_draft",
-    "read_text",
     "to_yaml",
 ]
 
@@ -41,7 +40,7 @@ MAX_ANSWER = 10_000
 
 
 def plain_text(text: str) -> str:
-    """Return what a file can hold of a model's answer: no half characters, not too long."""
+    """Return an answer as a file can hold it: valid UTF-8, at most 10,000 characters."""
     return text[:MAX_ANSWER].encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n")
 
 
@@ -58,7 +57,7 @@ class _Strict(BaseModel):
 
 
 class Candidate(_Strict):
-    """What every candidate has."""
+    """Fields of every candidate."""
 
     stereotype: Name
     accepted: Annotated[bool, BeforeValidator(_exactly_true)] = False
@@ -176,20 +175,6 @@ def read_draft(path: Path) -> Draft:
     return parse_draft(read_text(path, MAX_BYTES), str(path))
 
 
-def read_text(path: Path, limit: int) -> str:
-    """Read a UTF-8 file of at most `limit` bytes; every way this fails is an `InputError`."""
-    try:
-        if path.stat().st_size > limit:
-            raise InputError(f"{path}: larger than {limit:,} bytes")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
-
-
 def parse_draft(text: str, source: str) -> Draft:
     """Check the text of a draft file; `source` is what errors call it.
 
@@ -209,7 +194,7 @@ def parse_draft(text: str, source: str) -> Draft:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Words in one line, texts as blocks, no aliases; all escaped where it must be."""
+    """Writes words in one line, texts as blocks, and no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Read what a model answered: synonyms, in whatever shape, and slots for words of the lists."""
+"""Reads answers: synonyms in any usual layout, and slots in place of list words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SEPARATORS_A_PIECE = 6
 
 @dataclass(frozen=True)
 class Reading:
-    """What an answer says: one synonym a word, empty where there is none."""
+    """One synonym per word, empty where the answer has none, and findings."""
 
     synonyms: Mapping[str, str]
     findings: list[str]
@@ -62,7 +62,7 @@ def read_synonyms(answer: str, seeds: list[str]) -> Reading:
 
 
 def _cased(word: str, seed: str) -> str:
-    """Write a word small where the seed is and only a heading's capital is in the way."""
+    """Lower-case a word with an initial capital where its seed is in lower case."""
     return word.lower() if seed.islower() and word[1:] == word[1:].lower() else word
 
 
@@ -107,7 +107,7 @@ def _json_pairs(
 
 
 def _from_lines(answer: str, keys: Mapping[str, str]) -> dict[str, list[str]]:
-    """Read ``word SEPARATOR synonym``; what follows without a word of its own is one more."""
+    """Read ``word SEPARATOR synonym``; an item without a word of its own is a further synonym."""
     offered: dict[str, list[str]] = {}
     for line in answer.split("\n"):
         current: list[str] | None = None
@@ -132,7 +132,7 @@ def _split(piece: str, keys: Mapping[str, str]) -> tuple[str | None, str]:
 
 
 def _bare(word: str) -> str:
-    """Take off what lists wrap words in: numbers, quotes, stars, a remark in brackets."""
+    """Strip list numbers, quotes, asterisks and a final remark in brackets."""
     word = re.sub(r"\([^()]*\)\s*$", "", _LEADING.sub("", word))
     return " ".join(word.strip(_WRAPPED).split())
 
@@ -162,7 +162,7 @@ _SYMBOLS = ("s_a", "s_b", "x_a", "x_b")
 
 
 def restore_slots(text: str, words: Words, shown: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Put slots where an answer has the lists, or the words of its example.
+    """Replace lists, or the words that the example showed, by slots.
 
     `shown` is role → the word that the example showed. Gives the text with slots, and a finding for
     each thing replaced or left because it is not clear what is meant.

@@ -1,12 +1,12 @@
-"""Synonyms of a stereotype's words: the paper's prompt, reading the answer, checks.
+"""Candidate synonyms: the paper's prompt, reading the answer, checks.
 
 Reference
     Bai, Wang, Sucholutsky & Griffiths (2025), PNAS 122(8), e2416228122, SI section E: GPT-4 was
     asked for synonyms of the attribute words.
 
 Deviations from the paper
-    The words of both sets are asked for in one list, tied ones first; the paper does not say
-    whether they were. What the authors looked for by eye is written down as checks.
+    The words of both sets are asked for in one list, tied ones first; the paper does not report
+    this. The authors' inspection by eye is replaced by automatic checks.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def synonym_prompt(words: Words) -> str:
 
 
 def check_synonyms(tied: Mapping[str, str], counter: Mapping[str, str], words: Words) -> list[str]:
-    """Say what is wrong with synonyms (seed → synonym; empty where there is none) of words.
+    """List the problems of synonyms (seed → synonym; empty where there is none).
 
     Examples
     --------
@@ -152,7 +152,7 @@ def _twice(tied: Mapping[str, str], counter: Mapping[str, str]) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    """Take endings off each word of a phrase; crude, since a person reads what it finds."""
+    """Strip the endings of each word of a phrase; approximate, because a person reviews."""
     return " ".join(_strip(part) for part in word_key(word).split())
 
 

@@ -1,8 +1,8 @@
-"""Whether synonyms keep the valence of the words they stand for.
+"""Checks whether synonyms keep the valence of their seeds.
 
-The paper's synonyms kept the sets apart by eye. Here a lexicon of valence, which the user brings
-by path, says how pleasant seeds and synonyms are, on −1 (unpleasant) to 1 (pleasant). Lexicons
-such as NRC VAD (Mohammad 2018) may not be passed on, so none is shipped.
+The paper's authors judged this by eye. Here a valence lexicon, given by path, rates seeds and
+synonyms from −1 (unpleasant) to 1 (pleasant). The licences of lexicons such as NRC VAD (Mohammad
+2018) forbid redistribution, so none is shipped.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from tiltmeter.errors import InputError
-from tiltmeter.stimuli.drafting.drafts import read_text
+from tiltmeter.errors import InputError, read_text
 from tiltmeter.stimuli.words import word_key
 
 __all__ = ["Lexicon", "check_valence", "read_lexicon"]
