@@ -7,19 +7,19 @@ from typing import Any
 
 import polars as pl
 
+from tiltmeter.report.families import ALPHA, bracketed
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.states.associations import COMPARABLE, at_the_end, titled
-from tiltmeter.report.states.directions import cut_name
+from tiltmeter.report.states.layers import cut_name
 from tiltmeter.report.states.relations import strongest
 from tiltmeter.report.states.results import (
-    ALPHA,
-    MEAN,
-    Representation,
+    ONE_LAYER,
+    READING,
+    States,
     at_one_layer,
     first_reading,
     in_words,
     layer_name,
-    layers,
     pairs,
     split,
 )
@@ -29,64 +29,58 @@ __all__ = ["findings"]
 #: Up to this many tests each is named; of more, as many of the largest.
 MOST_NAMED = 3
 
-Finding = tuple[str, str, str]
 
-
-def findings(inside: Representation) -> list[Finding]:
+def findings(states: States) -> list[tuple[str, str, str]]:
     """Say what was found.
 
     Result: what it is about, model, text; the models of a kind one after the other.
     """
-    rows: list[Finding] = []
-    for model, part in inside.of_models("differences"):
-        for (words,), mine in part.filter(space="broad").group_by("words", maintain_order=True):
-            rows.append((f"Profile of {words}", model, _profile(mine)))
-    for model, part in inside.of_models("associations"):
-        for (study,), mine in part.filter(pl.col("layer") != MEAN).group_by(
-            "study", maintain_order=True
-        ):
-            rows.append((f"Association tests of {study}", model, _associations(mine)))
-    for model, part in inside.of_models("relations"):
-        rows.append(("Answers and representation", model, _relation(part)))
-    for model, part in inside.of_models("directions"):
-        rows.append(("Accuracy of the directions", model, _directions(part)))
-    return [one for one in rows if one[2]]
+    profiles = states.of("differences", "words", where=pl.col("space") == "broad")
+    tests = states.of("associations", "study", where=ONE_LAYER)
+    rows = [
+        *((f"Profile of {part['words'][0]}", part, _profile(part)) for part in profiles),
+        *((f"Association tests of {one['study'][0]}", one, _associations(one)) for one in tests),
+        *(("Answers and hidden states", part, _relation(part)) for part in states.of("relations")),
+        *(("Accuracy of the directions", part, _directions(part))
+          for part in states.of("directions")),
+    ]  # fmt: skip
+    return [(about, part["model"][0], text) for about, part, text in rows if text]
 
 
 def _profile(part: pl.DataFrame) -> str:
     """Say on which dimensions groups differ, where the mean hides signs, and under other ways."""
     every = at_one_layer(part)
-    own = first_reading(every) if not every.is_empty() else every
-    known = list(own.drop_nulls("estimate").iter_rows(named=True))
+    own = first_reading(every)
+    known = own.drop_nulls("estimate").to_dicts()
     if not known:
         return "No difference could be measured; see the notes."
     sure = [row for row in known if row["p_holm"] is not None and row["p_holm"] < ALPHA]
     unsure = [row for row in known if row not in sure]
-    title = interval_title(own)
-    parts = [_higher(row, title) for row in sure]
+    parts = [_higher(row, interval_title(own)) for row in sure]
     if len(unsure) > MOST_NAMED:
         rest = f"the other {len(unsure)}" if sure else f"all {len(unsure)}"
         parts.append(f"No difference is shown in {rest} comparisons.")
     elif unsure:
-        differences = "; ".join(f"{_compared(row)} {_bracketed(row)}" for row in unsure)
-        parts.append(f"No difference is shown for {differences}.")
-    chance = [row for row in sure if (row["p_permutation"] or 0) > ALPHA]
+        parts.append(f"No difference is shown for {'; '.join(map(_difference, unsure))}.")
+    chance = [_compared(row) for row in sure if (row["p_permutation"] or 0) > ALPHA]
     if chance:
-        where = "; ".join(_compared(row) for row in chance)
-        parts.append(f"With the groups of words shuffled p is above .05 for {where}.")
-    return " ".join([*parts, *_hidden(first_reading(part)), *_turned(every, own)])
+        parts.append(
+            f"In the permutation test (words shuffled between groups) p is above .05 for "
+            f"{'; '.join(chance)}."
+        )
+    return " ".join([*parts, *_hidden(first_reading(part)), *_changed(every, own)])
 
 
 def _higher(row: Mapping[str, Any], title: str) -> str:
     first, second = row["first"], row["second"]
-    value, low, high = abs(row["estimate"]), row["ci_low"], row["ci_high"]
+    low, high = row["ci_low"], row["ci_high"]
     if row["estimate"] < 0:
         first, second = second, first
         low, high = (None, None) if None in (low, high) else (-high, -low)
     ends = "" if None in (low, high) else f"{title} {interval(low, high)}; "
     return (
-        f"{row['dimension']}: {first} {number(value)} standard deviations above {second} ({ends}p "
-        f"(Holm) {p_value(row['p_holm'])})."
+        f"{row['dimension']}: {first} {number(abs(row['estimate']))} standard deviations above "
+        f"{second} ({ends}p (Holm) {p_value(row['p_holm'])})."
     )
 
 
@@ -94,17 +88,15 @@ def _compared(row: Mapping[str, Any]) -> str:
     return f"{row['dimension']}, {pairs(row)}"
 
 
-def _bracketed(row: Mapping[str, Any]) -> str:
-    shown = number(row["estimate"])
-    known = row["ci_low"] is not None and row["ci_high"] is not None
-    return f"{shown} [{interval(row['ci_low'], row['ci_high'])}]" if known else shown
+def _difference(row: Mapping[str, Any]) -> str:
+    return f"{_compared(row)} {bracketed(row['estimate'], row['ci_low'], row['ci_high'])}"
 
 
 def _hidden(part: pl.DataFrame) -> list[str]:
-    """Name the dimensions on which layers differ clearly in opposite directions."""
-    sure = part.filter(pl.col("layer") != MEAN, pl.col("p_holm") < ALPHA)
+    """Name the dimensions on which layers differ significantly in opposite directions."""
+    sure = part.filter(ONE_LAYER, pl.col("p_holm") < ALPHA)
     both = []
-    for _, mine in split(sure, "first", "second", "dimension"):
+    for mine in sure.partition_by("first", "second", "dimension", maintain_order=True):
         low, high = (
             mine.sort("estimate", descending=down).row(0, named=True) for down in (False, True)
         )
@@ -114,118 +106,100 @@ def _hidden(part: pl.DataFrame) -> list[str]:
                 f"{number(high['estimate'])} at {layer_name(high['layer'])}"
             )
     examples = "; ".join(both[:MOST_NAMED])
-    return (
-        [f"Layers lean in opposite directions, which the mean hides ({examples})."] if both else []
-    )
+    return [f"The mean hides opposite signs at single layers ({examples})."] if both else []
 
 
-def _turned(every: pl.DataFrame, own: pl.DataFrame) -> list[str]:
-    """Say whether other contexts, or removed components, turn a sign."""
+def _changed(every: pl.DataFrame, own: pl.DataFrame) -> list[str]:
+    """Say whether other contexts, or removed components, change a sign."""
     keys = ["dimension", "first", "second"]
     usual = own.select(*keys, usual=pl.col("estimate").sign())
-    others = every.join(own, on=[*keys, "contexts", "removed"], how="anti", nulls_equal=True)
+    others = every.join(own, on=[*keys, *READING], how="anti", nulls_equal=True)
     compared = others.drop_nulls("estimate").join(usual, on=keys)
     if compared.is_empty():
         return []
-    turned = compared.filter(pl.col("estimate").sign() != pl.col("usual"))
-    if turned.is_empty():
-        return ["Other contexts or removed components turn no sign."]
+    changed = compared.filter(pl.col("estimate").sign() != pl.col("usual"))
+    if changed.is_empty():
+        return ["Other contexts or removed components change no sign."]
     ways = dict.fromkeys(
-        f"{row['dimension']}: {in_words('contexts', row['contexts'])}, "
-        f"{in_words('removed', row['removed'])}"
-        for row in turned.iter_rows(named=True)
+        f"{row['dimension']}: {', '.join(in_words(key, row[key]) for key in READING)}"
+        for row in changed.iter_rows(named=True)
     )
-    return [f"Signs turn with how the model is read ({'; '.join(list(ways)[:MOST_NAMED])})."]
+    return [f"Signs change with how the model is read ({'; '.join(list(ways)[:MOST_NAMED])})."]
 
 
 def _associations(part: pl.DataFrame) -> str:
     """Say how many tests lean the stereotypical way at the last layer, and how strongly."""
     texts = []
     for method, own in split(part.filter(pl.col("measure").is_in(COMPARABLE)), "measure"):
-        mine = first_reading(own)
-        last = at_the_end(mine).drop_nulls("estimate")
-        texts.append((f"{method}: " if method else "") + _tests(last, mine))
+        texts.append((f"{method}: " if method else "") + _tests(at_the_end(first_reading(own))))
     return " ".join(texts)
 
 
-def _tests(last: pl.DataFrame, part: pl.DataFrame) -> str:
-    where = f"At the last layer ({layers(part)[-1]})"
-    if last.is_empty():
+def _tests(last: pl.DataFrame) -> str:
+    where, known = f"At the last layer ({last['layer'][0]})", last.drop_nulls("estimate")
+    if known.is_empty():
         return f"{where} no effect could be measured; see the notes."
-    sure = last.filter(pl.col("p_holm") < ALPHA)
-    against = last.filter(pl.col("estimate") < 0).height
-    lean = "leans" if sure.height == 1 else "lean"
-    noun = "association" if last.height == 1 else "associations"
-    most = last.sort(pl.col("estimate").abs(), descending=True).head(MOST_NAMED)
-    named = ", ".join(
-        f"{titled(row['stereotype'])} {number(row['estimate'])}"
-        + ("" if row["ci_low"] is None else f" [{interval(row['ci_low'], row['ci_high'])}]")
+    sure = known.filter(pl.col("p_holm") < ALPHA).height
+    against = known.filter(pl.col("estimate") < 0).height
+    most = known.sort(pl.col("estimate").abs(), descending=True).head(MOST_NAMED)
+    effects = ", ".join(
+        f"{titled(row['stereotype'])} {bracketed(row['estimate'], row['ci_low'], row['ci_high'])}"
         for row in most.iter_rows(named=True)
     )
-    lead = "Effects" if last.height <= MOST_NAMED else "Largest effects"
-    point = "points" if against == 1 else "point"
-    rest = f"; {against} {point} the other way" if against else ""
+    verb = "is" if sure == 1 else "are"
+    noun = "association" if known.height == 1 else "associations"
+    other = f"; {against} {'has' if against == 1 else 'have'} the opposite sign" if against else ""
+    lead = "Effects" if known.height <= MOST_NAMED else "Largest effects"
     return (
-        f"{where} {sure.height} of {last.height} {noun} {lean} the expected (stereotypical) way by "
-        f"more than chance explains (p (Holm) below .05){rest}. {lead}, on a scale from −2 to 2 "
-        f"where 0 is neutral: {named}."
+        f"{where} {sure} of {known.height} {noun} {verb} significant (p (Holm) below .05) in the "
+        f"expected, stereotypical direction{other}. {lead} (−2 to 2, neutral 0): {effects}."
     )
 
 
 def _relation(part: pl.DataFrame) -> str:
     """Say where answers and states agree most, and how much missing answers matter."""
-    known = part.filter(pl.col("layer").is_not_null() & (pl.col("layer") != MEAN))
+    known = part.filter(ONE_LAYER)
     level = "stereotype" if "stereotype" in known["level"] else "trial"
-    own = known.filter(pl.col("removed") == pl.col("removed").min(), level=level).drop_nulls(
-        "estimate"
-    )
+    fewest = pl.col("removed") == pl.col("removed").min()
+    own = known.filter(fewest, level=level).drop_nulls("estimate")
     if own.is_empty():
         return ""
     _, first = split(own, "missing_as")[0]
-    top, last = strongest(first), first.filter(layer=layers(first)[-1]).row(0, named=True)
+    top, last = strongest(first), at_the_end(first).row(0, named=True)
     if top is None:
         return ""
-    ends = "" if top["ci_low"] is None else f", {interval(top['ci_low'], top['ci_high'])}"
+    at = layer_name(top["layer"])
     text = (
-        f"What the model says and what stands inside go together most at {layer_name(top['layer'])}"
-        f" (r {number(top['estimate'])}{ends}; p (Holm) {p_value(top['p_holm'])}; "
-        f"{in_words('missing_as', top['missing_as'])})"
-        f"{_last(last) if top['layer'] != last['layer'] else ''}."
+        f"The correlation of answers and hidden states is strongest at {at} (r "
+        f"{bracketed(top['estimate'], top['ci_low'], top['ci_high'])}; p (Holm) "
+        f"{p_value(top['p_holm'])}; {in_words('missing_as', top['missing_as'])})"
     )
+    if top["layer"] != last["layer"]:
+        text += f"; at the last layer, {last['layer']}, r is {number(last['estimate'])}"
     same = own.filter(layer=top["layer"])
-    if same.height > 1:
-        values = ", ".join(
-            f"{in_words('missing_as', row['missing_as'])} {number(row['estimate'])}"
-            for row in same.iter_rows(named=True)
-        )
-        text += (
-            f" At {layer_name(top['layer'])} r moves with what missing answers count as: {values}."
-        )
-    return text
-
-
-def _last(row: Mapping[str, Any]) -> str:
-    return f"; at the last layer, {row['layer']}, r is {number(row['estimate'])}"
+    if same.height == 1:
+        return f"{text}."
+    values = ", ".join(
+        f"{in_words('missing_as', name)} {number(value)}"
+        for name, value in same.select("missing_as", "estimate").iter_rows()
+    )
+    return f"{text}. At {at} r depends on how missing answers are counted: {values}."
 
 
 def _directions(part: pl.DataFrame) -> str:
-    """Say how well the directions place terms, beside the majority."""
+    """Say how well the directions place terms, beside the majority baseline."""
     own = at_one_layer(part).filter(dimension="all")
     if own.is_empty():
         return ""
-    own = first_reading(own)
-    own = own.filter(space=own["space"][0]).drop_nulls("estimate")
-    shares = [
-        f"{number(row['estimate'], 3)} {cut_name(row['cut'])}{_against(row)}"
-        for row in own.iter_rows(named=True)
-    ]
-    if not shares:
+    own = first_reading(own).filter(pl.col("space") == pl.col("space").first())
+    rows = own.drop_nulls("estimate").to_dicts()
+    if not rows:
         return ""
-    row = own.row(0, named=True)
+    shares = [f"{number(r['estimate'], 3)} {cut_name(r['cut'])}{_against(r)}" for r in rows]
     return (
-        f"Share of {row['n'] or 0:,} terms on the side where the dictionary has them, "
-        f"{layer_name(row['layer'])}: {'; '.join(shares)}. Always naming the more frequent side "
-        f"gives {number(row['neutral'], 3)}."
+        f"Share of {rows[0]['n'] or 0:,} terms on the side where the dictionary has them, "
+        f"{layer_name(rows[0]['layer'])}: {'; '.join(shares)}. The majority baseline, always the "
+        f"more frequent side, has {number(rows[0]['neutral'], 3)}."
     )
 
 
@@ -234,5 +208,6 @@ def _against(row: Mapping[str, Any]) -> str:
     if None in (low, high, majority):
         return ""
     if low > majority:
-        return " (better than the majority)"
-    return " (worse than the majority)" if high < majority else " (not told from the majority)"
+        return " (better than the majority baseline)"
+    side = "worse than" if high < majority else "not distinguishable from"
+    return f" ({side} the majority baseline)"
