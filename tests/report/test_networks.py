@@ -102,10 +102,10 @@ def test_every_file_of_the_directory_is_named_and_figures_lie_beside(network_res
 def test_the_brief_has_effects_with_intervals_and_what_speaks_against_them(part):
     found = {one.subject: one.text for one in part.findings}
     assert found["Gender, Haiku"] == (
-        "Female targets 0.67 [0.47 to 0.77] towards female primes, male targets 0.41 [0.21 to "
-        "0.51] towards male primes (95% interval). Both effects are stereotype-consistent. With "
-        "the primes swapped p is .094 for male targets, above .05: the effect may depend on a few "
-        "of the primes. Not shown to be beyond what rewired networks give: male."
+        "Female targets: 0.67 towards female primes (95% interval 0.47 to 0.77; p (primes swapped) "
+        ".031): stereotype-consistent. Male targets: 0.41 towards male primes (95% interval 0.21 "
+        "to 0.51; p (primes swapped) .094): not shown, p is above .05. Not shown to be beyond what "
+        "rewired networks give: male."
     )
     assert "trust 0.30" in found["Political party, Haiku"]
     assert "tests disagree" in found["Religion, Haiku"]
@@ -114,7 +114,7 @@ def test_the_brief_has_effects_with_intervals_and_what_speaks_against_them(part)
 def test_an_interval_that_holds_zero_is_named(tmp_path, networked):
     directory = networked.write(tmp_path / "one", ("a", "b", "c"))
     found = {(who, name): text for who, name, text in findings(read_networks(directory))}
-    assert "No effect is shown for female targets: the interval includes 0." in found["Gender", "c"]
+    assert ".031): not shown, the interval includes 0." in found["Gender", "c"]
 
 
 def test_many_findings_stand_in_a_table(part, tmp_path, networked):
@@ -224,9 +224,9 @@ def test_what_a_setting_changes_is_marked_and_said(part):
         ["No norm", "0.10°", "0.10°"],
     ]
     assert found.text[1] == (
-        "Gender: of 4 effects under a changed setting, 2 significant by default change their sign "
-        "(Humans, female: time steps × 4; Haiku, female: time steps × 4); 2 keep it but are no "
-        "longer significant (Humans, female: no norm; Haiku, female: no norm)."
+        "Gender: 4 effects under a changed setting. Sign changed: 2 significant by default "
+        "(Humans, female: time steps × 4; Haiku, female: time steps × 4), 0 others. Same sign, no "
+        "longer significant: 2 (Humans, female: no norm; Haiku, female: no norm)."
     )
 
 
@@ -306,7 +306,7 @@ def test_one_network_is_enough(tmp_path, networked):
 def test_a_network_without_any_effect_is_no_error(made):
     change(made, "estimates", **dict.fromkeys(("estimate", "p", "ci_low"), None))
     found = findings(read_networks(made))
-    assert found[0][2].startswith("No effect could be measured")
+    assert found[0][2].startswith("Female targets: no effect could be measured")
 
 
 @pytest.mark.parametrize("name", ["estimates", *DETAILS])

@@ -8,9 +8,9 @@ import polars as pl
 
 from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.intervals import around, intervals, mark
+from tiltmeter.report.drawing.intervals import around, intervals
 from tiltmeter.report.families import ALPHA, bracketed, named
-from tiltmeter.report.networks.results import PUBLISHED, Networks
+from tiltmeter.report.networks.results import PUBLISHED, Networks, dot
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
@@ -49,14 +49,9 @@ def difference_section(networks: Networks) -> Section | None:
     tables = [(f"Table of differences: {part['label'][0]}", _table(part)) for part in parts]
     if networks.replicates:
         tables.append(("Table of published correlations", _published()))
-    return Section(
-        key="network-differences",
-        title="Differences between networks",
-        short="Differences",
-        text=(_METHOD,),
-        figures=named("network-differences", (_figure(part, networks) for part in parts)),
-        tables=tuple(tables),
-    )
+    figures = named("network-differences", (_figure(part, networks) for part in parts))
+    title = "Differences between networks"
+    return Section("network-differences", title, "Differences", (_METHOD,), figures, tuple(tables))
 
 
 def _direction(part: pl.DataFrame) -> str:
@@ -86,15 +81,12 @@ def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     }
     in_columns = emotions and _fit(pairs.values())
     rows = []
-    crossed = networks.crossed(drawn, ["targets"], ["candidate", "baseline"])
+    crossed = networks.crossed(drawn, ["label", "targets"], ["candidate", "baseline"])
     for row in crossed.iter_rows(named=True):
         targets, pair = row["targets"], pairs[row["candidate"], row["baseline"]]
         block = targets if emotions else f"{targets} targets"
-        details = {"network": f"{row['candidate']} − {row['baseline']}",
-                   "about": f"{label}, {targets}", "p": row["p_holm"], "n": row["n_clusters"],
-                   "color": "gender" if emotions else targets}  # fmt: skip
         place = (targets, pair, "") if in_columns else (pair, "all", block)
-        rows.append(mark(place, row["turned"], (row["turned_low"], row["turned_high"]), details))
+        rows.append(dot(row, place, "gender" if emotions else targets, "p_holm", "n_clusters"))
     caption = (
         f"Difference of effects between networks, first − second: {label}. Range −2 to 2, neutral "
         f"0. {_direction(part)} Dot: difference; line: {interval_title(part)} (bootstrap over the "

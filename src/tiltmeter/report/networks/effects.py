@@ -11,9 +11,9 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.cells import heat_maps
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.intervals import intervals, mark, range_text
+from tiltmeter.report.drawing.intervals import intervals, range_text
 from tiltmeter.report.families import ALPHA, named
-from tiltmeter.report.networks.results import NETWORK, PUBLISHED, Networks, remarks, together
+from tiltmeter.report.networks.results import NETWORK, PUBLISHED, Networks, dot, remarks, together
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
@@ -67,16 +67,11 @@ def stereotype_section(networks: Networks) -> Section | None:
         tables.append(("Table of published effects", _published()))
     maps, note = heat_maps(networks)
     dependence = _DEPENDENCE.format(pairs=_pair_counts(every), least=_least_p(every))
-    drawn = named("network-stereotypes", (_stereotype_figure(p, networks) for p in parts))
-    return Section(
-        key="network-stereotypes",
-        title="Stereotypes",
-        short="Stereotypes",
-        text=(_STEREOTYPES, dependence, *filter(None, [note])),
-        figures=(*drawn, *maps),
-        tables=tuple(tables),
-        notes=remarks(every, lambda r: f"{r['label']}, {r['targets']} targets, {r['network']}"),
-    )
+    text = tuple(filter(None, (_STEREOTYPES, dependence, note)))
+    drawn = named("network-stereotypes", (_stereotype_figure(part, networks) for part in parts))
+    notes = remarks(every, lambda r: f"{r['label']}, {r['targets']} targets, {r['network']}")
+    key, title = "network-stereotypes", "Stereotypes"
+    return Section(key, title, title, text, (*drawn, *maps), tuple(tables), notes)
 
 
 def _pair_counts(frame: pl.DataFrame) -> str:
@@ -108,13 +103,8 @@ def _stereotype_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     label, marks = part["label"][0], networks.marks
     panels = [f"{targets} targets" for targets in part["targets"].unique(maintain_order=True)]
     rows = [
-        mark(
-            (marks[row["network"]], f"{row['targets']} targets", ""),
-            row["turned"],
-            (row["turned_low"], row["turned_high"]),
-            {"network": row["network"], "about": f"{label}, {row['targets']} targets",
-             "p": row["p_permutation"], "n": row["n"], "color": row["targets"]},
-        )
+        dot(row, (marks[row["network"]], f"{row['targets']} targets", ""), row["targets"],
+            "p_permutation")
         for row in part.iter_rows(named=True)
     ]  # fmt: skip
     caption = (
@@ -178,15 +168,10 @@ def emotion_section(networks: Networks) -> Section | None:
         ("Table of emotions" + (f": {part['label'][0]}" if parts[1:] else ""), _emotion_table(part))
         for part in parts
     ]
-    return Section(
-        key="network-emotions",
-        title="Emotions",
-        short="Emotions",
-        text=(_EMOTIONS, _NORM.format(norms=norms)),
-        figures=named("network-emotions", (_emotion_figure(part, networks) for part in parts)),
-        tables=tuple(tables),
-        notes=remarks(_noted(every), lambda r: f"{r['label']}, {r['network']}"),
-    )
+    text = (_EMOTIONS, _NORM.format(norms=norms))
+    figures = named("network-emotions", (_emotion_figure(part, networks) for part in parts))
+    notes = remarks(_noted(every), lambda r: f"{r['label']}, {r['network']}")
+    return Section("network-emotions", "Emotions", "Emotions", text, figures, tuple(tables), notes)
 
 
 def _noted(every: pl.DataFrame) -> pl.DataFrame:
@@ -227,15 +212,9 @@ def _emotion_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     label, first, second = part["label"][0], part["first"][0], part["second"][0]
     marks = networks.marks
     rows = [
-        mark(
-            (row["targets"], marks[row["network"]], ""),
-            row["estimate"],
-            (row["ci_low"], row["ci_high"]),
-            {"network": row["network"], "about": f"{label}: {row['targets']}",
-             "p": row["p_holm"], "n": row["n"], "color": "gender"},
-        )
-        for row in networks.crossed(known, ["targets"]).iter_rows(named=True)
-    ]  # fmt: skip
+        dot(row, (row["targets"], marks[row["network"]], ""), "gender", "p_holm")
+        for row in networks.crossed(known, ["label", "targets"]).iter_rows(named=True)
+    ]
     caption = (
         f"Effect per emotion, one column per network: {label}. {SCALE} Right of the dotted line: "
         f"activated more by {first}; left: more by {second}. Dot: effect; line: "

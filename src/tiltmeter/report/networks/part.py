@@ -5,7 +5,7 @@ Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from tiltmeter.report.networks.structure import stream_section, structure_sectio
 from tiltmeter.report.networks.valence import SCALE as SLOPE
 from tiltmeter.report.networks.valence import valence_section
 from tiltmeter.report.plan import spaced
-from tiltmeter.report.prose import first_few, interval_title, number, p_value
+from tiltmeter.report.prose import first_few, interval, interval_title, number, p_value
 from tiltmeter.report.sections import Part, Passage, Source, Term, findings_or_table, made_with
 
 __all__ = ["findings", "network_part"]
@@ -177,53 +177,32 @@ _NOTHING = "No effect could be measured; see the notes."
 
 
 def _stereotypes(part: pl.DataFrame) -> str:
-    """Say which primes activate each set of targets more, and how sure that is."""
-    known = part.drop_nulls("estimate")
-    if known.is_empty():
-        return _NOTHING
-    includes_zero = (pl.col("ci_low") * pl.col("ci_high") <= 0).fill_null(False)
-    unsure, sure = known.filter(includes_zero), known.filter(~includes_zero)
-    chance = known.filter(pl.col("p_permutation") > ALPHA)
-    ps = chance.select("p_permutation", "targets").rows()
-    untested = known.filter(pl.col("p_permutation").is_null())
-    absent = part.filter(pl.col("estimate").is_null())
-    leans = ", ".join(_towards(row) for row in known.iter_rows(named=True))
-    parts = [f"{leans[0].upper()}{leans[1:]} ({interval_title(part)}).", _consistent(sure)]
-    if unsure.height:
-        parts.append(f"No effect is shown for {_targets(unsure)}: the interval includes 0.")
-    if chance.height:
-        listed = _and([f"{p_value(p)} for {targets} targets" for p, targets in ps])
-        parts.append(
-            f"With the primes swapped p is {listed}, above .05: the effect may depend on a few of "
-            "the primes."
-        )
-    parts += [f"No test by swapping primes for {_targets(untested)}."] if untested.height else []
-    parts += [f"No effect could be measured for {_targets(absent)}."] if absent.height else []
-    return " ".join(filter(None, parts))
+    """Say which primes activate each set of targets more, and whether that is shown."""
+    title = interval_title(part)
+    return " ".join(_stereotype(row, title) for row in part.iter_rows(named=True))
 
 
-def _towards(row: Mapping[str, Any]) -> str:
-    value, low, high = row["estimate"], row["ci_low"], row["ci_high"]
+def _stereotype(row: Mapping[str, Any], title: str) -> str:
+    targets = f"{row['targets'][:1].upper()}{row['targets'][1:]} targets"
+    value, low, high, p = (row[key] for key in ("estimate", "ci_low", "ci_high", "p_permutation"))
+    if value is None:
+        return f"{targets}: no effect could be measured; see the notes."
     if value < 0 and None not in (low, high):
         low, high = -high, -low
+    if None not in (low, high) and low <= 0 <= high:
+        verdict = "not shown, the interval includes 0"
+    elif p is None or p > ALPHA:
+        verdict = "not shown, p is above .05" if p else "not tested by swapping primes"
+    elif row["direction"]:
+        verdict = "stereotype-consistent" if row["turned"] > 0 else "against the stereotype"
+    else:
+        verdict = "shown"
     side = f"{row['first'] if value > 0 else row['second']} primes" if value else "neither"
-    return f"{row['targets']} targets {bracketed(abs(value), low, high)} towards {side}"
-
-
-def _consistent(sure: pl.DataFrame) -> str:
-    """Say which sets of targets show the stereotypical direction; empty where none is stated."""
-    stated = sure.drop_nulls("direction")
-    sides = {
-        "stereotype-consistent": stated.filter(pl.col("turned") > 0),
-        "against the stereotype": stated.filter(pl.col("turned") < 0),
-    }
-    shown = {side: rows for side, rows in sides.items() if rows.height}
-    if len(shown) == 1:
-        ((side, rows),) = shown.items()
-        subject = {1: "The effect is", 2: "Both effects are"}.get(rows.height, "All effects are")
-        return f"{subject} {side}."
-    sentence = ", ".join(f"{_targets(rows)} {side}" for side, rows in shown.items())
-    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+    ends = "" if None in (low, high) else f"{title} {interval(low, high)}; "
+    return (
+        f"{targets}: {number(abs(value))} towards {side} ({ends}p (primes swapped) {p_value(p)}): "
+        f"{verdict}."
+    )
 
 
 def _valence(part: pl.DataFrame) -> str:
@@ -268,12 +247,3 @@ def _emotions(part: pl.DataFrame) -> str:
         prime = part["first" if shown["estimate"][0] > 0 else "second"][0]
         text += f" All emotions, pleasant or not, lean towards {prime}; the norm can cause this."
     return text
-
-
-def _targets(rows: pl.DataFrame) -> str:
-    return f"{_and(rows['targets'].to_list())} targets"
-
-
-def _and(words: Sequence[str]) -> str:
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last

@@ -8,17 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from tiltmeter.errors import InputError
+from tiltmeter.report.drawing.charts import Row
+from tiltmeter.report.drawing.intervals import mark
 from tiltmeter.report.families import read_family, with_shown_texts
 from tiltmeter.report.plan import Plan, read_facts, spaced
 from tiltmeter.report.prose import cut, shown_names, visible
 from tiltmeter.report.tables import Column, Render
 from tiltmeter.results import beside
 
-__all__ = ["APPROACHES", "NETWORK", "PUBLISHED", "Networks", "read_networks", "remarks",
+__all__ = ["APPROACHES", "NETWORK", "PUBLISHED", "Networks", "dot", "read_networks", "remarks",
            "together"]  # fmt: skip
 
 #: The study whose published values are shown.
@@ -106,6 +109,25 @@ class Networks:
         lines, columns = (frame.select(c).unique(maintain_order=True) for c in (down, across))
         pairs = lines.join(self.in_order(columns), how="cross")
         return pairs.join(frame, on=[*down, *across], how="left", maintain_order="left")
+
+
+def dot(
+    row: Mapping[str, Any], place: tuple[str, str, str], color: str, p: str, n: str = "n"
+) -> Row:
+    """Give the dot of an estimate, with positive as stereotype-consistent, and its interval.
+
+    `place`: its line, column and block.
+    `p`, `n`: the columns that its tooltip shows.
+    """
+    of = row.get("prime") or row.get("targets")
+    details = {
+        "network": row.get("network") or f"{row['candidate']} − {row['baseline']}",
+        "about": f"{row['label']}: {of}" if of else row["label"],
+        "p": row[p],
+        "n": row[n],
+        "color": color,
+    }
+    return mark(place, row["turned"], (row["turned_low"], row["turned_high"]), details)
 
 
 def _in_plutchiks_order(part: pl.DataFrame) -> pl.DataFrame:
@@ -233,7 +255,9 @@ def _estimate_frames(
     nodes = details["networks"].select("network", n_nodes="nodes").unique("network")
     of_networks = {
         "network_effects": _turned(_effects(own, missing), "ci"),
-        "network_coefficients": _beside(_coefficients(own, missing), nodes, "network"),
+        "network_coefficients": _turned(
+            _beside(_coefficients(own, missing), nodes, "network"), "ci"
+        ),
         "network_chance": _turned(_rewired(own), "placebo"),
         "network_sensitivity": _turned(_varied(named, own), "ci"),
         "network_priming": _priming(own, missing),

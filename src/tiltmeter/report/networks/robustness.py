@@ -9,9 +9,9 @@ import polars as pl
 
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.intervals import around, intervals, mark
+from tiltmeter.report.drawing.intervals import around, intervals
 from tiltmeter.report.families import ALPHA, named
-from tiltmeter.report.networks.results import APPROACHES, NETWORK, Networks, together
+from tiltmeter.report.networks.results import APPROACHES, NETWORK, Networks, dot, together
 from tiltmeter.report.prose import interval, interval_title, number, p_value, percent
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Render, Table, count, render_table
@@ -49,20 +49,12 @@ def chance_section(networks: Networks) -> Section | None:
     every = pl.concat(parts)
     counts = every["n_resamples"].drop_nulls().unique()
     least = f"; its smallest value is 1/{counts[0] + 1}, twice that where it is two-sided"
-    many, alarms = counts.max() or 0, _alarms(every)
-    return Section(
-        key="network-chance",
-        title="Beyond chance",
-        short="Chance",
-        text=(
-            _REWIRED.format(many=many, least=least if len(counts) == 1 else ""),
-            _ALARMS.format(alarms=alarms),
-        ),
-        figures=named("network-chance", (_chance_figure(part, networks) for part in parts)),
-        tables=tuple(
-            (f"Table of chance: {part['label'][0]}", _chance_table(part)) for part in parts
-        ),
-    )
+    many = max(counts, default=0)
+    text = _REWIRED.format(many=many, least=least if len(counts) == 1 else "")
+    figures = named("network-chance", (_chance_figure(part, networks) for part in parts))
+    tables = ((f"Table of chance: {part['label'][0]}", _chance_table(part)) for part in parts)
+    texts = (text, _ALARMS.format(alarms=_alarms(every)))
+    return Section("network-chance", "Beyond chance", "Chance", texts, figures, tuple(tables))
 
 
 def beyond_chance(networks: Networks, identity: str, approach: str, network: str) -> str:
@@ -103,15 +95,9 @@ def _chance_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     if shown.is_empty():
         return None
     rows = [
-        mark(
-            (row["targets"], marks[row["network"]], ""),
-            row["turned"],
-            (row["turned_low"], row["turned_high"]),
-            {"network": row["network"], "about": f"{label}: {row['targets']}", "p": row["p"],
-             "n": row["n_resamples"], "color": "chance"},
-        )
-        for row in networks.crossed(shown, ["targets"]).iter_rows(named=True)
-    ]  # fmt: skip
+        dot(row, (row["targets"], marks[row["network"]], ""), "chance", "p", "n_resamples")
+        for row in networks.crossed(shown, ["label", "targets"]).iter_rows(named=True)
+    ]
     title, panels = _AXES[approach], list(dict.fromkeys(row["panel"] for row in rows))
     axis = around(title, rows, LEAST) if approach == "valence" else Axis(title, -1, 1, 0)
     columns = ", one column per network" if panels[1:] else ""
@@ -191,13 +177,10 @@ def sensitivity_section(networks: Networks) -> Section | None:
     ]
     if not parts:
         return None
-    return Section(
-        key="network-sensitivity",
-        title="Sensitivity to the setting",
-        short="Sensitivity",
-        text=(_METHOD, *(_sentence(part, networks) for part in parts)),
-        tables=tuple(table for part in parts for table in _setting_tables(part, networks)),
-    )
+    text = (_METHOD, *(_sentence(part, networks) for part in parts))
+    tables = tuple(table for part in parts for table in _setting_tables(part, networks))
+    title = "Sensitivity to the setting"
+    return Section("network-sensitivity", title, "Sensitivity", text, tables=tables)
 
 
 def _settings(part: pl.DataFrame) -> pl.DataFrame:
@@ -240,26 +223,19 @@ def _sentence(settings: pl.DataFrame, networks: Networks) -> str:
     if changed.is_empty():
         return f"{label}: no effect could be measured under another setting."
     sure = pl.col("usual_p") <= ALPHA
-    clear = changed.filter("reversed", sure)
-    others = changed.filter("reversed", ~sure).height
+    clear, others = changed.filter("reversed", sure), changed.filter("reversed", ~sure)
     lost = changed.filter("lost", ~pl.col("reversed"))
-    parts = []
-    if clear.height:
-        change = "changes its sign" if clear.height == 1 else "change their sign"
-        parts.append(f"{clear.height} significant by default {change}{_listed(clear, networks)}")
-    if others:
-        parts.append(
-            f"{others} {'other changes its' if others == 1 else 'others change their'} sign"
-        )
-    if lost.height:
-        keep = "keeps it but is" if lost.height == 1 else "keep it but are"
-        parts.append(f"{lost.height} {keep} no longer significant{_listed(lost, networks)}")
-    changes = "; ".join(parts) or "none changes its sign or is no longer significant"
-    return f"{label}: of {changed.height} effects under a changed setting, {changes}."
+    return (
+        f"{label}: {changed.height} effects under a changed setting. Sign changed: {clear.height} "
+        f"significant by default{_listed(clear, networks)}, {others.height} others. Same sign, no "
+        f"longer significant: {lost.height}{_listed(lost, networks)}."
+    )
 
 
 def _listed(rows: pl.DataFrame, networks: Networks) -> str:
     """Name a few changes; of many, count them per network and name the setting of most."""
+    if rows.is_empty():
+        return ""
     rows = rows.with_columns(
         setting=pl.col("setting").str.head(1).str.to_lowercase() + pl.col("setting").str.slice(1)
     )

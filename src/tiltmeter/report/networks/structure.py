@@ -207,14 +207,10 @@ def stream_section(networks: Networks) -> Section | None:
     counts = _stream_counts(nodes)
     first = counts.head(MOST_STREAMS).select(_KEYS)
     drawn = nodes.join(first, on=_KEYS, how="semi", maintain_order="left")
-    return Section(
-        key="network-streams",
-        title="Mindset streams",
-        short="Mindset streams",
-        text=(_PATHS + first_drawn(MOST_STREAMS, counts.height, "streams"),),
-        figures=named("network-stream", _stream_figures(drawn, edges)),
-        tables=(("", _stream_table(counts)),),
-    )
+    text = (_PATHS + first_drawn(MOST_STREAMS, counts.height, "streams"),)
+    figures = named("network-stream", _stream_figures(drawn, edges))
+    key, title = "network-streams", "Mindset streams"
+    return Section(key, title, title, text, figures, (("", _stream_table(counts)),))
 
 
 def _stream_figures(nodes: pl.DataFrame, edges: pl.DataFrame) -> list[Figure]:

@@ -9,8 +9,8 @@ import polars as pl
 
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.intervals import around, bars, intervals, mark, range_text
-from tiltmeter.report.networks.results import NETWORK, Networks, remarks, together
+from tiltmeter.report.drawing.intervals import around, bars, intervals, range_text
+from tiltmeter.report.networks.results import NETWORK, Networks, dot, remarks, together
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, render_table
@@ -60,18 +60,14 @@ def valence_section(networks: Networks) -> Section | None:
     missing = pl.when(pl.col("prime").is_null()).then("missing")
     figures = (_slope_figure(slopes, networks), _joint_figure(joint, networks))
     text = (_JOINT.format(sizes=" to ".join(dict.fromkeys(sizes))),) if sizes else ()
-    return Section(
-        key="network-valence",
-        title="Valence",
-        short="Valence",
-        text=(_METHOD, _CAUTION, *text),
-        figures=tuple(figure for figure in figures if figure),
-        tables=tuple(table for table in tables if table[1].rows),
-        notes=remarks(
-            every.with_columns(missing=missing),
-            lambda r: ", ".join(filter(None, (r["label"], r["prime"], r["network"]))),
-        ),
+    notes = remarks(
+        every.with_columns(missing=missing),
+        lambda r: ", ".join(filter(None, (r["label"], r["prime"], r["network"]))),
     )
+    drawn = tuple(figure for figure in figures if figure)
+    kept = tuple(table for table in tables if table[1].rows)
+    text = (_METHOD, _CAUTION, *text)
+    return Section("network-valence", "Valence", "Valence", text, drawn, kept, notes)
 
 
 def _slope_figure(slopes: pl.DataFrame, networks: Networks) -> Figure | None:
@@ -80,15 +76,9 @@ def _slope_figure(slopes: pl.DataFrame, networks: Networks) -> Figure | None:
         return None
     marks = networks.marks
     rows = [
-        mark(
-            (row["prime"], marks[row["network"]], row["label"]),
-            row["estimate"],
-            (row["ci_low"], row["ci_high"]),
-            {"network": row["network"], "about": f"{row['label']}: {row['prime']}",
-             "p": row["p_robust"], "n": row["n"]},
-        )
+        dot(row, (row["prime"], marks[row["network"]], row["label"]), row["label"], "p_robust")
         for row in networks.crossed(slopes, ["identity", "label", "prime"]).iter_rows(named=True)
-    ]  # fmt: skip
+    ]
     caption = (
         f"Slope of valence per prime, one column per network. {SCALE} Dot: slope; line: "
         f"{interval_title(slopes)} (sandwich estimator); dotted line: neutral. Compare primes "
@@ -109,15 +99,9 @@ def _joint_figure(joint: pl.DataFrame, networks: Networks) -> Figure | None:
     if known.is_empty():
         return None
     rows = [
-        mark(
-            (networks.marks[row["network"]], row["label"], ""),
-            row["estimate"],
-            (None, None),
-            {"network": row["network"], "about": row["label"], "p": row["p_robust"],
-             "n": row["n"], "color": row["identity"]},
-        )
+        dot(row, (networks.marks[row["network"]], row["label"], ""), row["identity"], "p_robust")
         for row in known.iter_rows(named=True)
-    ]  # fmt: skip
+    ]
     top = max(row["mean"] for row in rows)
     reach = next((end for end in (0.1, 0.2, 0.3, 0.5, 1.0) if top <= end), top)
     caption = (

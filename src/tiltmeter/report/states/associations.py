@@ -84,16 +84,14 @@ def association_section(states: States) -> Section | None:
     parts = [_titled(part) for part in states.of("associations", "study", where=ONE_LAYER)]
     if not parts:
         return None
-    methods = {method for part in parts for method in part["measure"]}
-    return Section(
-        key="representation-tests",
-        title="Association tests",
-        short="Association tests",
-        text=(_METHOD, " ".join(_METHODS[m] for m in _METHODS if m in methods), _CAUTION),
-        figures=named("representation-tests", (one for part in parts for one in _figures(part))),
-        tables=tuple(table for part in parts for table in _tables(part)),
-        notes=("Notes", tuple(dict.fromkeys(note for part in parts for note in _notes(part)))),
-    )
+    key, title = "representation-tests", "Association tests"
+    measures = {measure for part in parts for measure in part["measure"]}
+    methods = " ".join(text for measure, text in _METHODS.items() if measure in measures)
+    figures = named(key, (figure for part in parts for figure in _figures(part)))
+    tables = tuple(table for part in parts for table in _tables(part))
+    notes = tuple(dict.fromkeys(note for part in parts for note in _notes(part)))
+    text = (_METHOD, methods, _CAUTION)
+    return Section(key, title, title, text, figures, tables, ("Notes", notes))
 
 
 def titled(name: str) -> str:

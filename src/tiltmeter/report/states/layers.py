@@ -121,14 +121,8 @@ def direction_section(states: States) -> Section | None:
     tables += [("Table of published accuracies", published)] if published.rows else []
     drawn = [_drawn(part) for part in parts]
     figures = (_direction_figure(part) for part in drawn if len(layers(part)) > 1)
-    return Section(
-        key="representation-directions",
-        title="Accuracy of the directions",
-        short="Accuracy of the directions",
-        text=(_ACCURACY,),
-        figures=named("representation-directions", figures),
-        tables=tuple(tables),
-    )
+    key, title = "representation-directions", "Accuracy of the directions"
+    return Section(key, title, title, (_ACCURACY,), named(key, figures), tuple(tables))
 
 
 def _published(dimensions: pl.Series) -> Table:
@@ -217,13 +211,8 @@ def layer_section(states: States) -> Section | None:
     parts = [part for part in every if len(layers(part)) > 1]
     if not parts:
         return None
-    return Section(
-        key="representation-layers",
-        title="Layer by layer",
-        short="Layer by layer",
-        text=(_BY_LAYER,),
-        figures=named("representation-layers", map(_difference_figure, parts)),
-    )
+    key, title = "representation-layers", "Layer by layer"
+    return Section(key, title, title, (_BY_LAYER,), named(key, map(_difference_figure, parts)))
 
 
 def _difference_figure(part: pl.DataFrame) -> Figure:

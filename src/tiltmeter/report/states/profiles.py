@@ -60,10 +60,15 @@ _TESTS = (
     "the figure and all pairs of groups. The t test treats words as independent draws. p "
     "(shuffled) is a permutation test that shuffles words between groups."
 )
-#: Space → end of the section's key, title and title in the contents, and its first paragraph.
+#: Space → the section's key, title and title in the contents, and its first paragraph.
 _SPACES = {
-    "broad": ("profile", "Profile: warmth and competence", "Warmth and competence", _METHOD),
-    "fine": ("profile-fine", "Profile: finer dimensions", "Finer dimensions", _FINE),
+    "broad": (
+        "representation-profile",
+        "Profile: warmth and competence",
+        "Warmth and competence",
+        _METHOD,
+    ),
+    "fine": ("representation-profile-fine", "Profile: finer dimensions", "Finer dimensions", _FINE),
 }
 
 
@@ -76,7 +81,7 @@ def profile_section(states: States, space: str) -> Section | None:
     parts = states.of("profiles", "words", where=pl.col("space") == space)
     if not parts:
         return None
-    end, title, short, method = _SPACES[space]
+    key, title, short, method = _SPACES[space]
     figures, tables = [], []
     for part in parts:
         of = {"model": part["model"][0], "words": part["words"][0], "space": space}
@@ -89,15 +94,9 @@ def profile_section(states: States, space: str) -> Section | None:
         f"Only the first {MOST_READINGS} of {most} ways of reading a model are drawn; "
         "estimates.parquet has all."
     )
-    return Section(
-        key=f"representation-{end}",
-        title=title,
-        short=short,
-        text=(method, _TESTS, left) if most > MOST_READINGS else (method, _TESTS),
-        figures=named(f"representation-{end}", figures),
-        tables=tuple(tables),
-        notes=("Notes", _notes(states.tables["differences"].filter(space=space))),
-    )
+    text = (method, _TESTS, *([left] if most > MOST_READINGS else []))
+    notes = ("Notes", _notes(states.tables["differences"].filter(space=space)))
+    return Section(key, title, short, text, named(key, figures), tuple(tables), notes)
 
 
 def _notes(frame: pl.DataFrame) -> tuple[str, ...]:

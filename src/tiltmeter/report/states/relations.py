@@ -60,20 +60,12 @@ def relation_section(states: States) -> Section | None:
         return None
     maps = [figure for part in parts if (figure := _map(part))]
     curves = [_curves(part) for part in parts if len(layers(part)) > 1]
-    return Section(
-        key="representation-relations",
-        title="Answers and hidden states",
-        short="Answers and hidden states",
-        text=(*((_METHOD, _CAUTION) if parts else ()), *((_FITS,) if fits else ())),
-        figures=(
-            *named("representation-relations", maps),
-            *named("representation-relation-curves", curves),
-        ),
-        tables=(
-            *(("", _table(part)) for part in parts),
-            *((f"Table of decisions: {part['model'][0]}", _fit_table(part)) for part in fits),
-        ),
-    )
+    key, title = "representation-relations", "Answers and hidden states"
+    figures = (*named(key, maps), *named("representation-relation-curves", curves))
+    tables = [("", _table(part)) for part in parts]
+    tables += [(f"Table of decisions: {part['model'][0]}", _fit_table(part)) for part in fits]
+    text = ((_METHOD, _CAUTION) if parts else ()) + ((_FITS,) if fits else ())
+    return Section(key, title, title, text, figures, tuple(tables))
 
 
 def strongest(part: pl.DataFrame) -> dict[str, Any] | None:
