@@ -43,16 +43,16 @@ def read_family(
 
 
 def with_shown_texts(
-    frame: pl.DataFrame, shown: Callable[[str, str], str], keys: Collection[str]
+    frame: pl.DataFrame, shown: Callable[[str, str], str], nullable: Collection[str]
 ) -> pl.DataFrame:
     """Replace every text by the one that is shown.
 
     `shown`: column and text → the text shown.
-    `keys`: columns that rows are grouped by; null becomes the empty text there.
+    `nullable`: columns in which null says something; it becomes the empty text in the others.
     """
     changed = []
     for column in (name for name, kind in frame.schema.items() if kind == pl.String):
-        texts = frame[column].fill_null("") if column in keys else frame[column]
+        texts = frame[column] if column in nullable else frame[column].fill_null("")
         each = {text: shown(column, text) for text in texts.unique().drop_nulls()}
         changed.append(texts.replace_strict(each, default=None, return_dtype=pl.String))
     return frame.with_columns(changed)

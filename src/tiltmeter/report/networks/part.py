@@ -165,11 +165,13 @@ def findings(networks: Networks) -> list[tuple[str, str, str]]:
         ("network_coefficients", "valence", _valence),
         ("network_effects", "emotions", _emotions),
     ):
+        chance = {part["identity"][0]: part for part in networks.of("network_chance", approach)}
         for part in networks.of(table, approach):
+            rewired = chance.get(part["identity"][0], networks.tables["network_chance"].clear())
             for mine in part.partition_by("network", maintain_order=True):
-                identity, label, network = mine.select("identity", "label", "network").row(0)
-                chance = beyond_chance(networks, identity, approach, network)
-                rows.append((label, network, f"{sentences(mine)} {chance}".rstrip()))
+                network = mine["network"][0]
+                texts = (sentences(mine), beyond_chance(rewired.filter(network=network)))
+                rows.append((mine["label"][0], network, " ".join(filter(None, texts))))
     return rows
 
 

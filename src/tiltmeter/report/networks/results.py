@@ -35,9 +35,10 @@ EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surpr
 #: Characters shown of a word, and of a network's name in a drawing.
 _LONGEST_WORD, _MARK = 60, 26
 _NAMES = ("network", "network_a", "network_b", "candidate", "baseline")
-_WORDS = ("targets", "target", "first", "second", "prime", "group", "of", "norm", "varied")
-_KEYS = (*_NAMES, "study", "identity", "targets", "target", "group", "first", "second", "of",
-         "varied", "norm")  # fmt: skip
+#: Shown in full.
+_LONG = ("note", "study", "identity")
+#: Null there says something: a test of all primes, an effect without a stereotypical direction.
+_MAY_BE_NULL = ("prime", "direction", "note")
 _STREAMS = ("network_stream_nodes", "network_stream_edges")
 
 #: The column of a table that names the network of a row.
@@ -200,9 +201,9 @@ def _shown(frame: pl.DataFrame, names: Mapping[str, str], table: str) -> pl.Data
             return names[text]
         if table in _STREAMS:
             return text
-        return cut(visible(text), _LONGEST_WORD) if column in _WORDS else visible(text)
+        return visible(text) if column in _LONG else cut(visible(text), _LONGEST_WORD)
 
-    return with_shown_texts(frame, shown, _KEYS)
+    return with_shown_texts(frame, shown, _MAY_BE_NULL)
 
 
 def _labelled(frame: pl.DataFrame, facts: Plan) -> pl.DataFrame:

@@ -48,8 +48,8 @@ def chance_section(networks: Networks) -> Section | None:
         return None
     every = pl.concat(parts)
     counts = every["n_resamples"].drop_nulls().unique()
-    least = f"; its smallest value is 1/{counts[0] + 1}, twice that where it is two-sided"
     many = max(counts, default=0)
+    least = f"; its smallest value is 1/{many + 1}, twice that where it is two-sided"
     text = _REWIRED.format(many=many, least=least if len(counts) == 1 else "")
     figures = named("network-chance", (_chance_figure(part, networks) for part in parts))
     tables = ((f"Table of chance: {part['label'][0]}", _chance_table(part)) for part in parts)
@@ -57,24 +57,23 @@ def chance_section(networks: Networks) -> Section | None:
     return Section("network-chance", "Beyond chance", "Chance", texts, figures, tuple(tables))
 
 
-def beyond_chance(networks: Networks, identity: str, approach: str, network: str) -> str:
-    """Say which effects of a network are beyond what it gives when rewired; of valence, the test.
+def beyond_chance(part: pl.DataFrame) -> str:
+    """Say which effects are beyond what rewired networks give; of valence, whether the test is.
 
-    Empty where no network was rewired.
+    `part`: effects of an identity in one network, beside those of rewired networks.
     """
-    parts = [p for p in networks.of("network_chance", approach) if p["identity"][0] == identity]
-    known = pl.concat(parts).filter(network=network).drop_nulls("p") if parts else pl.DataFrame()
-    if approach == "valence" and parts:
-        known = known.filter(targets="")
-    if known.is_empty():
+    whole = (pl.col("approach") != "valence") | (pl.col("targets") == "")
+    known = part.filter(whole).drop_nulls("p").select("targets", "p").rows()
+    within = [(targets, p) for targets, p in known if p > ALPHA]
+    if not known:
         return ""
-    within = known.filter(pl.col("p") > ALPHA)
-    if within.is_empty():
-        return f"Beyond what rewired networks give (largest p {p_value(known['p'].max())})."
-    if within.height == known.height:
-        least = p_value(known["p"].min())
+    if not within:
+        return f"Beyond what rewired networks give (largest p {p_value(max(p for _, p in known))})."
+    if len(within) == len(known):
+        least = p_value(min(p for _, p in known))
         return f"Not shown to be beyond what rewired networks give (smallest p {least})."
-    return f"Not shown to be beyond what rewired networks give: {', '.join(within['targets'])}."
+    names = ", ".join(targets for targets, _ in within)
+    return f"Not shown to be beyond what rewired networks give: {names}."
 
 
 def _alarms(every: pl.DataFrame) -> str:
@@ -298,4 +297,4 @@ def _cell(row: Mapping[str, Any] | None) -> str:
     if row is None or row["turned"] is None:
         return "–"
     digits = 2 if abs(row["turned"]) >= 0.01 else 4
-    return number(row["turned"], digits) + _SIGN * row["reversed"] + _LOST * row["lost"]
+    return number(row["turned"], digits) + _SIGN * bool(row["reversed"]) + _LOST * bool(row["lost"])

@@ -51,7 +51,8 @@ def valence_section(networks: Networks) -> Section | None:
         return None
     every = pl.concat(parts)
     slopes, joint = every.drop_nulls("prime"), every.filter(pl.col("prime").is_null())
-    sizes = [f"{n:,}" for n in (joint["n"].min(), joint["n"].max()) if n is not None]
+    sizes = [f"{n:,}" for n in joint["n"].drop_nulls().unique().sort()]
+    ends = " to ".join(dict.fromkeys([*sizes[:1], *sizes[-1:]]))
     tables = (
         ("", _joint_table(joint)),
         ("Table of slopes per prime", _slope_table(together(slopes, "identity", "prime"))),
@@ -59,14 +60,13 @@ def valence_section(networks: Networks) -> Section | None:
     # the joint test has the missing words of all primes
     missing = pl.when(pl.col("prime").is_null()).then("missing")
     figures = (_slope_figure(slopes, networks), _joint_figure(joint, networks))
-    text = (_JOINT.format(sizes=" to ".join(dict.fromkeys(sizes))),) if sizes else ()
     notes = remarks(
         every.with_columns(missing=missing),
         lambda r: ", ".join(filter(None, (r["label"], r["prime"], r["network"]))),
     )
     drawn = tuple(figure for figure in figures if figure)
     kept = tuple(table for table in tables if table[1].rows)
-    text = (_METHOD, _CAUTION, *text)
+    text = (_METHOD, _CAUTION, *([_JOINT.format(sizes=ends)] if sizes else []))
     return Section("network-valence", "Valence", "Valence", text, drawn, kept, notes)
 
 

@@ -112,12 +112,10 @@ def _texts(frame: pl.DataFrame, column: str) -> list[str]:
 
 
 def _shown(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    keys = [column for column in frame.columns if column not in _MAY_BE_NULL]
-
     def shown(column: str, text: str) -> str:
         return cut(visible(text), 400) if column == "note" else names[text]
 
-    return with_shown_texts(frame, shown, keys)
+    return with_shown_texts(frame, shown, _MAY_BE_NULL)
 
 
 def _frames(own: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
