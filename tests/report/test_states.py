@@ -12,9 +12,8 @@ from tiltmeter.errors import InputError
 from tiltmeter.report.drawing.cells import classed
 from tiltmeter.report.prose import first_few
 from tiltmeter.report.states.associations import association_section
-from tiltmeter.report.states.findings import findings
 from tiltmeter.report.states.layers import direction_section, layer_section
-from tiltmeter.report.states.part import state_part
+from tiltmeter.report.states.part import findings, state_part
 from tiltmeter.report.states.profiles import profile_section
 from tiltmeter.report.states.relations import relation_section
 from tiltmeter.report.states.results import layers, read_states
@@ -167,10 +166,8 @@ def test_the_brief_counts_tests_and_says_that_they_are_adjusted(read):
     last = read.tables["associations"].filter(model="MiniLM", study="bai2025", layer="6", removed=0)
     sure, against = last.filter(pl.col("p_holm") < 0.05), last.filter(pl.col("estimate") < 0)
     told = next(text for about, _, text in findings(read) if about.endswith("bai2025"))
-    assert told.startswith(
-        f"At the last layer (6) {sure.height} of 21 associations are significant"
-    )
-    assert "(p (Holm) below .05)" in told and f"; {against.height} have the opposite sign" in told
+    assert told.startswith(f"At the last layer (6): {sure.height} of 21 significant (p (Holm)")
+    assert "(p (Holm) below .05)" in told and f", {against.height} with the opposite sign." in told
 
 
 def test_the_brief_says_where_answers_and_states_agree_most(read):

@@ -5,6 +5,9 @@ Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, figures 10 and 11
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
 from tiltmeter.report.drawing.charts import Axis
@@ -116,6 +119,10 @@ def _joint_figure(joint: pl.DataFrame, networks: Networks) -> Figure | None:
 
 
 def _joint_table(joint: pl.DataFrame) -> Table:
+    def rated(row: Mapping[str, Any]) -> str:
+        known = None not in (row["n"], row["n_nodes"])
+        return f"{row['n']:,} / {row['n_nodes']:,}" if known else "n/a"
+
     return render_table(
         joint,
         "Joint Wald test that the slopes of all primes of an identity are equal. p (published): "
@@ -129,13 +136,9 @@ def _joint_table(joint: pl.DataFrame) -> Table:
             Column("df", lambda r: number(r["df"], 0)),
             Column("p (published)", lambda r: p_value(r["p"])),
             Column("p (robust)", lambda r: p_value(r["p_robust"])),
-            Column("Rated", lambda r: _of_all(r["n"], r["n_nodes"])),
+            Column("Rated", rated),
         ],
     )
-
-
-def _of_all(n: int | None, nodes: int | None) -> str:
-    return "n/a" if n is None or nodes is None else f"{n:,} / {nodes:,}"
 
 
 def _slope_table(slopes: pl.DataFrame) -> Table:

@@ -16,7 +16,7 @@ from tiltmeter.report.drawing.cells import Grid, cells
 from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around
-from tiltmeter.report.families import ALPHA, first_drawn, named
+from tiltmeter.report.families import ALPHA, bracketed, first_drawn, named
 from tiltmeter.report.prose import interval_title, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.states.layers import layer_figure, map_cell
@@ -34,7 +34,7 @@ from tiltmeter.report.states.results import (
 )
 from tiltmeter.report.tables import Column, Table, count, render_table
 
-__all__ = ["COMPARABLE", "association_section", "at_the_end", "titled"]
+__all__ = ["association_finding", "association_section"]
 
 #: Methods whose effects are on one scale, −2 to 2.
 COMPARABLE = ("weat", "seat", "ceat", "ripa")
@@ -44,6 +44,8 @@ _ROLES = ("marginalized", "default", "tied", "counter", "first", "second")
 MOST_CURVES = 6
 #: Lines of a panel; beyond, only the first way of reading is drawn.
 MOST_LINES = 4
+#: Tests that a finding names, those of the largest effects.
+MOST_NAMED = 3
 #: Maps of a model and study.
 MOST_MAPS = 4
 #: Up to this many layers the cells of a map hold their number.
@@ -94,11 +96,6 @@ def association_section(states: States) -> Section | None:
     return Section(key, title, title, text, figures, tables, ("Notes", notes))
 
 
-def titled(name: str) -> str:
-    """Write the name of a test."""
-    return name.replace("_", " ")
-
-
 def _titled(part: pl.DataFrame) -> pl.DataFrame:
     """Write the names of tests: with what they are about, where their sets have names.
 
@@ -116,7 +113,7 @@ def _titled(part: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def at_the_end(part: pl.DataFrame) -> pl.DataFrame:
+def _at_the_end(part: pl.DataFrame) -> pl.DataFrame:
     """Keep the last layer."""
     return part.filter(layer=layers(part)[-1])
 
@@ -226,7 +223,7 @@ def _map_summary(part: pl.DataFrame) -> str:
 
 def _tables(part: pl.DataFrame) -> list[tuple[str, Table]]:
     """Set out the last layer, and for each test the layer with its largest effect."""
-    last, about = at_the_end(part), part["about"][0]
+    last, about = _at_the_end(part), part["about"][0]
     where = f"the last layer, {last['layer'][0]}"
     summary = f"Table of effects: {about}, {where}" if last.height > MOST_OPEN else ""
     tables = [(summary, _table(last, f"{about}: effects at {where}."))]
@@ -281,4 +278,33 @@ def _table(frame: pl.DataFrame, caption: str, *, layer: bool = False) -> Table:
             Column("p (Holm)", lambda r: p_value(r["p_holm"])),
             Column("Words", size),
         ],
+    )
+
+
+def association_finding(part: pl.DataFrame) -> str:
+    """Say how many tests lean the stereotypical way at the last layer, and how strongly."""
+    texts = []
+    for method, own in split(part.filter(_COMPARABLE), "measure"):
+        texts.append((f"{method}: " if method else "") + _lean(_at_the_end(first_reading(own))))
+    return " ".join(texts)
+
+
+def _lean(last: pl.DataFrame) -> str:
+    where, known = f"At the last layer ({last['layer'][0]})", last.drop_nulls("estimate")
+    if known.is_empty():
+        return f"{where} no effect could be measured; see the notes."
+    sure = known.filter(pl.col("p_holm") < ALPHA).height
+    against = known.filter(pl.col("estimate") < 0).height
+    effects = ", ".join(
+        f"{name.replace('_', ' ')} {bracketed(*values)}"
+        for name, *values in known.sort(pl.col("estimate").abs(), descending=True)
+        .head(MOST_NAMED)
+        .select("stereotype", "estimate", "ci_low", "ci_high")
+        .iter_rows()
+    )
+    lead = "Effects" if known.height <= MOST_NAMED else "Largest effects"
+    return (
+        f"{where}: {sure} of {known.height} significant (p (Holm) below .05) in the expected, "
+        f"stereotypical direction, {against} with the opposite sign. {lead} (−2 to 2, neutral 0): "
+        f"{effects}."
     )

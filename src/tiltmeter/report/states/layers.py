@@ -26,6 +26,7 @@ from tiltmeter.report.states.results import (
     States,
     at_one_layer,
     by_layer,
+    first_reading,
     layer_name,
     layers,
     pairs,
@@ -34,11 +35,12 @@ from tiltmeter.report.states.results import (
 )
 from tiltmeter.report.tables import Column, Render, Table, count, render_table
 
-__all__ = ["cut_name", "direction_section", "layer_figure", "layer_section", "map_cell"]
+__all__ = ["direction_finding", "direction_section", "layer_figure", "layer_section", "map_cell"]
 
 Panel = tuple[tuple[str, str], pl.DataFrame]
 
-CUTS = {"zero": "cut at zero", "centred": "cut at the terms’ mean"}
+#: Where the cut between high and low is.
+_CUTS = {"zero": "cut at zero", "centred": "cut at the terms’ mean"}
 
 _ACCURACY = (
     "Does a direction generalise? Terms that were not used to make it, rated high or low on its "
@@ -148,11 +150,6 @@ def _published(dimensions: pl.Series) -> Table:
     )
 
 
-def cut_name(cut: str) -> str:
-    """Say where the cut between high and low is."""
-    return CUTS.get(cut, cut)
-
-
 def _drawn(part: pl.DataFrame) -> pl.DataFrame:
     """Keep the layers of the broad space, or of another where that is not there."""
     every = part.filter(ONE_LAYER)
@@ -171,7 +168,9 @@ def _direction_figure(part: pl.DataFrame) -> Figure:
         f"side, 0 to 1. Band: {interval_title(part)} (Wilson); dashed line: majority baseline."
     )
     axis = Axis("Accuracy", 0, 1, None)
-    return layer_figure(panels, lambda r: cut_name(r["cut"]), lambda _: axis, caption, digits=3)
+    return layer_figure(
+        panels, lambda r: _CUTS.get(r["cut"], r["cut"]), lambda _: axis, caption, digits=3
+    )
 
 
 def _dimension(name: str) -> str:
@@ -189,7 +188,7 @@ def _direction_table(part: pl.DataFrame) -> Table:
         [
             Column("Dimension", lambda r: _dimension(r["dimension"]), "head"),
             Column("Space", lambda r: r["space"], "text"),
-            Column("Cut", lambda r: cut_name(r["cut"]), "text"),
+            Column("Cut", lambda r: _CUTS.get(r["cut"], r["cut"]), "text"),
             *reading_columns(frame),
             Column("Accuracy", lambda r: number(r["estimate"], 3)),
             Column(title, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
@@ -233,3 +232,31 @@ def _difference_figure(part: pl.DataFrame) -> Figure:
         lambda rows: around("Difference (standard deviations)", rows, 0.5),
         caption,
     )
+
+
+def direction_finding(part: pl.DataFrame) -> str:
+    """Say how well the directions place terms, beside the majority baseline."""
+    own = first_reading(at_one_layer(part).filter(dimension="all"))
+    own = own.filter(pl.col("space") == pl.col("space").first())
+    rows = own.drop_nulls("estimate").to_dicts()
+    if not rows:
+        return ""
+    shares = [
+        f"{number(row['estimate'], 3)} {_CUTS.get(row['cut'], row['cut'])}{_against(row)}"
+        for row in rows
+    ]
+    return (
+        f"Share of {rows[0]['n'] or 0:,} terms on the side where the dictionary has them, "
+        f"{layer_name(rows[0]['layer'])}: {'; '.join(shares)}. The majority baseline, always the "
+        f"more frequent side, has {number(rows[0]['neutral'], 3)}."
+    )
+
+
+def _against(row: Mapping[str, Any]) -> str:
+    low, high, majority = row["ci_low"], row["ci_high"], row["neutral"]
+    if None in (low, high, majority):
+        return ""
+    if low > majority:
+        return " (better than the majority baseline)"
+    side = "worse than" if high < majority else "not distinguishable from"
+    return f" ({side} the majority baseline)"

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 from tiltmeter.report.plan import Plan, spaced
 from tiltmeter.report.prose import first_few
 from tiltmeter.report.sections import Part, Passage, Source, Term, findings_or_table, made_with
-from tiltmeter.report.states.associations import association_section
-from tiltmeter.report.states.findings import findings
-from tiltmeter.report.states.layers import direction_section, layer_section
-from tiltmeter.report.states.profiles import SCALE, profile_section
-from tiltmeter.report.states.relations import relation_section
-from tiltmeter.report.states.results import States, read_states
+from tiltmeter.report.states.associations import association_finding, association_section
+from tiltmeter.report.states.layers import direction_finding, direction_section, layer_section
+from tiltmeter.report.states.profiles import SCALE, profile_finding, profile_section
+from tiltmeter.report.states.relations import relation_finding, relation_section
+from tiltmeter.report.states.results import ONE_LAYER, States, read_states
 
-__all__ = ["state_part"]
+__all__ = ["findings", "state_part"]
 
 _MEASURED = (
     "At each of its layers a model represents every word that it reads as a vector, the hidden "
@@ -136,6 +137,24 @@ def state_part(directory: Path) -> Part | None:
         sources=tuple(map(Source, _sources(states))),
         setting=_setting(states.facts),
     )
+
+
+def findings(states: States) -> list[tuple[str, str, str]]:
+    """Say what was found.
+
+    Result: what it is about, model, text; the models of a kind one after the other.
+    """
+    profiles = states.of("differences", "words", where=pl.col("space") == "broad")
+    tests = states.of("associations", "study", where=ONE_LAYER)
+    relations, directions = states.of("relations"), states.of("directions")
+    rows = [
+        *((f"Profile of {one['words'][0]}", one, profile_finding(one)) for one in profiles),
+        *((f"Association tests of {one['study'][0]}", one, association_finding(one))
+          for one in tests),
+        *(("Answers and hidden states", one, relation_finding(one)) for one in relations),
+        *(("Accuracy of the directions", one, direction_finding(one)) for one in directions),
+    ]  # fmt: skip
+    return [(about, part["model"][0], text) for about, part, text in rows if text]
 
 
 def _sources(states: States) -> tuple[str, ...]:

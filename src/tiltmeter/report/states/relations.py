@@ -12,7 +12,7 @@ import polars as pl
 from tiltmeter.report.drawing.cells import Grid, cells
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.families import named
+from tiltmeter.report.families import bracketed, named
 from tiltmeter.report.plan import spaced
 from tiltmeter.report.prose import interval_title, number, p_value
 from tiltmeter.report.sections import Section
@@ -29,7 +29,7 @@ from tiltmeter.report.states.results import (
 )
 from tiltmeter.report.tables import Column, Table, count, render_table
 
-__all__ = ["relation_section", "strongest"]
+__all__ = ["relation_finding", "relation_section"]
 
 #: Between the classes of r.
 EDGES = (-0.5, -0.3, -0.1, 0.1, 0.3, 0.5)
@@ -68,7 +68,7 @@ def relation_section(states: States) -> Section | None:
     return Section(key, title, title, text, figures, tuple(tables))
 
 
-def strongest(part: pl.DataFrame) -> dict[str, Any] | None:
+def _strongest(part: pl.DataFrame) -> dict[str, Any] | None:
     """Give the row with the largest correlation in size; None where there is none."""
     known = part.drop_nulls("estimate")
     by = pl.col("estimate").abs()
@@ -90,7 +90,7 @@ def _map(part: pl.DataFrame) -> Figure | None:
     }
     rows, ends = [], []
     for name, mine in columns.items():
-        top, last = strongest(mine) or {}, _at_the_end(mine)
+        top, last = _strongest(mine) or {}, _at_the_end(mine)
         ends.append(
             f"{name}: strongest {number(top['estimate'])} ({layer_name(top['layer'])}), last "
             f"{number(last['estimate'])}"
@@ -148,7 +148,7 @@ def _table(part: pl.DataFrame) -> Table:
     """Set out the strongest and the last layer of each way."""
     picked = []
     for _, mine in split(part, "level", "removed", "missing_as"):
-        top = strongest(mine)
+        top = _strongest(mine)
         picked += [{**top, "which": "strongest"}] if top else []
         picked += [{**_at_the_end(mine), "which": "last"}]
     return render_table(
@@ -206,3 +206,33 @@ def _fit_table(part: pl.DataFrame) -> Table:
             Column("n", lambda r: count(r["n_scored"])),
         ],
     )
+
+
+def relation_finding(part: pl.DataFrame) -> str:
+    """Say where answers and states agree most, and how much missing answers matter."""
+    known = part.filter(ONE_LAYER)
+    level = "stereotype" if "stereotype" in known["level"] else "trial"
+    fewest = pl.col("removed") == pl.col("removed").min()
+    own = known.filter(fewest, level=level).drop_nulls("estimate")
+    if own.is_empty():
+        return ""
+    _, first = split(own, "missing_as")[0]
+    top, last = _strongest(first), _at_the_end(first)
+    if top is None:
+        return ""
+    at = layer_name(top["layer"])
+    text = (
+        f"The correlation of answers and hidden states is strongest at {at} (r "
+        f"{bracketed(top['estimate'], top['ci_low'], top['ci_high'])}; p (Holm) "
+        f"{p_value(top['p_holm'])}; {in_words('missing_as', top['missing_as'])})"
+    )
+    if top["layer"] != last["layer"]:
+        text += f"; at the last layer, {last['layer']}, r is {number(last['estimate'])}"
+    same = own.filter(layer=top["layer"])
+    if same.height == 1:
+        return f"{text}."
+    values = ", ".join(
+        f"{in_words('missing_as', name)} {number(value)}"
+        for name, value in same.select("missing_as", "estimate").iter_rows()
+    )
+    return f"{text}. At {at} r depends on how missing answers are counted: {values}."

@@ -147,14 +147,14 @@ def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
 
 
 def _directions(rows: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
-    balanced = pl.when(measure="direction_balanced_accuracy").then(pl.lit("balanced"))
-    rows = rows.with_columns(
-        measure=pl.lit("direction_accuracy"), method=balanced.otherwise("method")
+    keys = (*_OF, "layer", "space", "dimension", "cut")
+    balanced = rows.filter(measure="direction_balanced_accuracy")
+    rows = _joined(
+        rows.filter(measure="direction_accuracy"),
+        balanced.select(*keys, estimate_balanced="estimate"),
     )
-    rows = beside(rows, "wilson", {"balanced": ["estimate"]})
     return _joined(rows, terms.drop("n")).select(
-        *(*_OF, "layer", "space", "dimension", "cut", "estimate", *_INTERVAL),
-        *("estimate_balanced", "neutral", "n", "n_high"),
+        *(*keys, "estimate", *_INTERVAL, "estimate_balanced", "neutral", "n", "n_high")
     )
 
 
@@ -174,16 +174,13 @@ def _tests(rows: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
 
 
 def _relations(rows: pl.DataFrame, fits: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    spearman = pl.when(measure="rank_correlation").then(pl.lit("spearman"))
-    correlations = rows.filter(pl.col("measure") != "log_odds")
-    correlations = correlations.with_columns(
-        measure=pl.lit("correlation"), method=spearman.otherwise("method")
-    )
     keys = ("model", "removed", "layer", "missing_as")
+    ranks = rows.filter(measure="rank_correlation")
+    spearman = ranks.select(*keys, "level", estimate_spearman="estimate")
     regressions = beside(rows.filter(measure="log_odds"), "published", {"clustered": ["p"]})
     criteria = fits.select(*keys, "predictor", "aic", "bic", "delta_aic")
     return {
-        "relations": beside(correlations, "fisher", {"spearman": ["estimate"]}).select(
+        "relations": _joined(rows.filter(measure="correlation"), spearman).select(
             *(*keys, "level", "estimate", *_INTERVAL, "p", "p_holm", "estimate_spearman", "n")
         ),
         "fits": _joined(regressions, criteria).select(
