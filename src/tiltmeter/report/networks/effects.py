@@ -13,12 +13,20 @@ from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import intervals, range_text
 from tiltmeter.report.families import ALPHA, named
-from tiltmeter.report.networks.results import NETWORK, PUBLISHED, Networks, dot, remarks, together
+from tiltmeter.report.networks.results import (
+    NETWORK,
+    PUBLISHED,
+    Networks,
+    dot,
+    listed_by_network,
+    remarks,
+    together,
+)
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 
-__all__ = ["SCALE", "SHOWN", "emotion_section", "emotion_text", "stereotype_section"]
+__all__ = ["SCALE", "SHOWN", "emotion_section", "emotion_sides", "stereotype_section"]
 
 SCALE = (
     "Range −1 to 1, neutral 0. If all of many pairs lean the same way the effect is ±0.87; larger "
@@ -170,38 +178,27 @@ def emotion_section(networks: Networks) -> Section | None:
     ]
     text = (_EMOTIONS, _NORM.format(norms=norms))
     figures = named("network-emotions", (_emotion_figure(part, networks) for part in parts))
-    notes = remarks(_noted(every), lambda r: f"{r['label']}, {r['network']}")
+    # the text says of all that there is one pair of primes; the same note stands once
+    note = pl.when(~pl.col("note").str.starts_with("one pair of primes")).then("note")
+    noted = every.with_columns(note=note).unique(
+        ["identity", "network", "missing", "note"], maintain_order=True
+    )
+    notes = remarks(noted, lambda r: f"{r['label']}, {r['network']}")
     return Section("network-emotions", "Emotions", "Emotions", text, figures, tuple(tables), notes)
-
-
-def _noted(every: pl.DataFrame) -> pl.DataFrame:
-    """Leave out what the text says of all emotions, and say once what is the same for each."""
-    note = pl.col("note")
-    noted = every.with_columns(note=pl.when(~note.str.starts_with("one pair of primes")).then(note))
-    return noted.unique(["identity", "network", "missing", "note"], maintain_order=True)
 
 
 #: An emotion that one prime activates more: the interval excludes 0 and p (Holm) is small.
 SHOWN = (pl.col("ci_low") * pl.col("ci_high") > 0) & (pl.col("p_holm") <= ALPHA)
 
 
-def emotion_text(part: pl.DataFrame) -> str:
-    """Say which emotions each prime activates more, in one network."""
-    known = part.drop_nulls("estimate").with_columns(shown=SHOWN.fill_null(False))
-    first = known.filter("shown", pl.col("estimate") > 0)
-    second = known.filter("shown", pl.col("estimate") < 0)
-    clauses = [
-        f"activated more by {prime}: "
-        + ", ".join(f"{name} {number(value)}" for name, value in rows.iter_rows())
-        for prime, rows in (
-            (part["first"][0], first.select("targets", "estimate")),
-            (part["second"][0], second.select("targets", "estimate")),
-        )
-        if rows.height
-    ]
-    others = known.filter(~pl.col("shown"))["targets"]
-    clauses += [f"no difference shown: {', '.join(others)}"] if others.len() else []
-    return "; ".join(clauses)
+def emotion_sides(part: pl.DataFrame) -> dict[str, pl.Expr]:
+    """Tell apart the emotions that each prime activates more."""
+    shown, first = SHOWN.fill_null(False), pl.col("estimate") > 0
+    return {
+        f"activated more by {part['first'][0]}": shown & first,
+        f"activated more by {part['second'][0]}": shown & ~first,
+        "no difference shown": ~shown & pl.col("estimate").is_not_null(),
+    }
 
 
 def _emotion_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
@@ -220,12 +217,9 @@ def _emotion_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
         f"activated more by {first}; left: more by {second}. Dot: effect; line: "
         f"{interval_title(part)} (bootstrap over words)."
     )
-    summary = " ".join(
-        f"{mine['network'][0]}: {emotion_text(mine) or 'no effects'}."
-        for mine in part.partition_by("network", maintain_order=True)
-    )
     axis = Axis(f"Activated more by {second} (−) or {first} (+)", -1, 1, 0)
     panels = list(dict.fromkeys(row["panel"] for row in rows))
+    summary = listed_by_network(part, emotion_sides(part))
     return Figure("", caption, summary, intervals(rows, axis, panels))
 
 

@@ -17,10 +17,10 @@ from tiltmeter.report.networks.effects import (
     SCALE,
     SHOWN,
     emotion_section,
-    emotion_text,
+    emotion_sides,
     stereotype_section,
 )
-from tiltmeter.report.networks.results import Networks, read_networks
+from tiltmeter.report.networks.results import Networks, listed, read_networks
 from tiltmeter.report.networks.robustness import (
     beyond_chance,
     chance_section,
@@ -243,7 +243,7 @@ def _emotions(part: pl.DataFrame) -> str:
     known, shown = part.drop_nulls("estimate"), part.filter(SHOWN)
     if known.is_empty():
         return _NOTHING
-    text = emotion_text(part)
+    text = listed(part, emotion_sides(part))
     text = f"{text[0].upper()}{text[1:]} (by {interval_title(part)} and p (Holm))."
     if known.height == shown.height > 1 and shown["estimate"].sign().n_unique() == 1:
         prime = part["first" if shown["estimate"][0] > 0 else "second"][0]

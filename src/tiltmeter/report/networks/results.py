@@ -17,12 +17,12 @@ from tiltmeter.report.drawing.charts import Row
 from tiltmeter.report.drawing.intervals import mark
 from tiltmeter.report.families import read_family, with_shown_texts
 from tiltmeter.report.plan import Plan, read_facts, spaced
-from tiltmeter.report.prose import cut, shown_names, visible
+from tiltmeter.report.prose import cut, number, shown_names, visible
 from tiltmeter.report.tables import Column, Render
 from tiltmeter.results import beside
 
-__all__ = ["APPROACHES", "NETWORK", "PUBLISHED", "Networks", "dot", "read_networks", "remarks",
-           "together"]  # fmt: skip
+__all__ = ["APPROACHES", "NETWORK", "PUBLISHED", "Networks", "dot", "listed", "listed_by_network",
+           "read_networks", "remarks", "together"]  # fmt: skip
 
 #: The study whose published values are shown.
 PUBLISHED = "abramski2025"
@@ -121,6 +121,26 @@ def dot(
         "color": color,
     }
     return mark(place, row["turned"], (row["turned_low"], row["turned_high"]), details)
+
+
+def listed(part: pl.DataFrame, sides: Mapping[str, pl.Expr]) -> str:
+    """List the effects on each side of a distinction."""
+    effects = {
+        side: part.filter(which).select("targets", "turned") for side, which in sides.items()
+    }
+    return "; ".join(
+        f"{side}: {', '.join(f'{targets} {number(value)}' for targets, value in rows.iter_rows())}"
+        for side, rows in effects.items()
+        if rows.height
+    )
+
+
+def listed_by_network(part: pl.DataFrame, sides: Mapping[str, pl.Expr]) -> str:
+    """List the effects of each network, for the summary of a figure."""
+    return " ".join(
+        f"{mine['network'][0]}: {listed(mine, sides) or 'no effects'}."
+        for mine in part.partition_by("network", maintain_order=True)
+    )
 
 
 def _in_plutchiks_order(part: pl.DataFrame) -> pl.DataFrame:

@@ -11,7 +11,14 @@ from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals
 from tiltmeter.report.families import ALPHA, named
-from tiltmeter.report.networks.results import APPROACHES, NETWORK, Networks, dot, together
+from tiltmeter.report.networks.results import (
+    APPROACHES,
+    NETWORK,
+    Networks,
+    dot,
+    listed_by_network,
+    together,
+)
 from tiltmeter.report.prose import interval, interval_title, number, p_value, percent
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Render, Table, count, render_table
@@ -27,6 +34,11 @@ _AXES = {
     "emotions": "Effect",
 }
 _TURNED = "Turned: positive is stereotype-consistent; the other columns are as published. "
+
+_SIDES = {
+    "beyond chance": pl.col("p") <= ALPHA,
+    "not shown to be beyond chance": pl.col("p") > ALPHA,
+}
 
 _REWIRED = (
     "Degree-preserving rewiring: two edges a–b and c–d become a–d and c–b, many times over. Every "
@@ -104,25 +116,8 @@ def _chance_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
         f"{label}: effects and those of rewired networks{columns}. Dot: effect; line: "
         f"{interval_title(part)} of the effects of the same network, rewired."
     )
-    return Figure("", caption, _chance_summary(shown), intervals(rows, axis, panels))
-
-
-def _chance_summary(shown: pl.DataFrame) -> str:
-    """Say in words which effects lie outside of what chance gives."""
-    sentences = []
-    for mine in shown.partition_by("network", maintain_order=True):
-        known = mine.drop_nulls("p").select("p", "targets", "turned").rows()
-        sides = {
-            "beyond chance": [(name, value) for p, name, value in known if p <= ALPHA],
-            "not shown to be beyond chance": [(n, value) for p, n, value in known if p > ALPHA],
-        }
-        parts = [
-            f"{side}: {', '.join(f'{name} {number(value)}' for name, value in effects)}"
-            for side, effects in sides.items()
-            if effects
-        ]
-        sentences.append(f"{mine['network'][0]}: {'; '.join(parts) or 'not known'}.")
-    return " ".join(sentences)
+    summary = listed_by_network(shown, _SIDES)
+    return Figure("", caption, summary, intervals(rows, axis, panels))
 
 
 def _chance_table(part: pl.DataFrame) -> Table:

@@ -39,7 +39,6 @@ __all__ = ["direction_finding", "direction_section", "layer_figure", "layer_sect
 
 Panel = tuple[tuple[str, str], pl.DataFrame]
 
-#: Where the cut between high and low is.
 _CUTS = {"zero": "cut at zero", "centred": "cut at the terms’ mean"}
 
 _ACCURACY = (
@@ -150,6 +149,11 @@ def _published(dimensions: pl.Series) -> Table:
     )
 
 
+def _cut(row: Mapping[str, Any]) -> str:
+    """Say where the cut between high and low is."""
+    return _CUTS.get(row["cut"], str(row["cut"]))
+
+
 def _drawn(part: pl.DataFrame) -> pl.DataFrame:
     """Keep the layers of the broad space, or of another where that is not there."""
     every = part.filter(ONE_LAYER)
@@ -168,9 +172,7 @@ def _direction_figure(part: pl.DataFrame) -> Figure:
         f"side, 0 to 1. Band: {interval_title(part)} (Wilson); dashed line: majority baseline."
     )
     axis = Axis("Accuracy", 0, 1, None)
-    return layer_figure(
-        panels, lambda r: _CUTS.get(r["cut"], r["cut"]), lambda _: axis, caption, digits=3
-    )
+    return layer_figure(panels, _cut, lambda _: axis, caption, digits=3)
 
 
 def _dimension(name: str) -> str:
@@ -188,7 +190,7 @@ def _direction_table(part: pl.DataFrame) -> Table:
         [
             Column("Dimension", lambda r: _dimension(r["dimension"]), "head"),
             Column("Space", lambda r: r["space"], "text"),
-            Column("Cut", lambda r: _CUTS.get(r["cut"], r["cut"]), "text"),
+            Column("Cut", _cut, "text"),
             *reading_columns(frame),
             Column("Accuracy", lambda r: number(r["estimate"], 3)),
             Column(title, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
@@ -241,10 +243,7 @@ def direction_finding(part: pl.DataFrame) -> str:
     rows = own.drop_nulls("estimate").to_dicts()
     if not rows:
         return ""
-    shares = [
-        f"{number(row['estimate'], 3)} {_CUTS.get(row['cut'], row['cut'])}{_against(row)}"
-        for row in rows
-    ]
+    shares = [f"{number(row['estimate'], 3)} {_cut(row)}{_against(row)}" for row in rows]
     return (
         f"Share of {rows[0]['n'] or 0:,} terms on the side where the dictionary has them, "
         f"{layer_name(rows[0]['layer'])}: {'; '.join(shares)}. The majority baseline, always the "
