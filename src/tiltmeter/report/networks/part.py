@@ -175,9 +175,6 @@ def findings(networks: Networks) -> list[tuple[str, str, str]]:
     return rows
 
 
-_NOTHING = "No effect could be measured; see the notes."
-
-
 def _stereotypes(part: pl.DataFrame) -> str:
     """Say which primes activate each set of targets more, and whether that is shown."""
     title = interval_title(part)
@@ -228,12 +225,8 @@ def _valence(part: pl.DataFrame) -> str:
             f"{p_value(robust)} robust)."
         )
     if differ and slopes.height > 1:
-        high, low = (
-            f"{prime} {bracketed(*values)}"
-            for prime, *values in slopes.select("prime", "estimate", "ci_low", "ci_high")[
-                [0, -1]
-            ].rows()
-        )
+        rows = slopes.select("prime", "estimate", "ci_low", "ci_high").rows()
+        high, low = (f"{prime} {bracketed(*ends)}" for prime, *ends in (rows[0], rows[-1]))
         text += f" Most positive: {high}; most negative: {low} ({interval_title(part)})."
     return text
 
@@ -242,7 +235,7 @@ def _emotions(part: pl.DataFrame) -> str:
     """Say which emotions each prime activates more."""
     known, shown = part.drop_nulls("estimate"), part.filter(SHOWN)
     if known.is_empty():
-        return _NOTHING
+        return "No effect could be measured; see the notes."
     text = listed(part, emotion_sides(part))
     text = f"{text[0].upper()}{text[1:]} (by {interval_title(part)} and p (Holm))."
     if known.height == shown.height > 1 and shown["estimate"].sign().n_unique() == 1:
