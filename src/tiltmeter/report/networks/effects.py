@@ -5,6 +5,8 @@ Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, figures 3 to 7, 1
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from tiltmeter.reference import load_published
@@ -14,19 +16,19 @@ from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import intervals, range_text
 from tiltmeter.report.families import ALPHA, named
 from tiltmeter.report.networks.results import (
+    LONGEST_WORD,
     NETWORK,
     PUBLISHED,
     Networks,
     dot,
-    listed_by_network,
-    remarks,
     together,
 )
-from tiltmeter.report.prose import interval, interval_title, number, p_value
+from tiltmeter.report.prose import cut, interval, interval_title, number, p_value, visible
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Table, count, render_table
+from tiltmeter.report.tables import Column, Render, Table, count, render_table
 
-__all__ = ["SCALE", "SHOWN", "emotion_section", "emotion_sides", "stereotype_section"]
+__all__ = ["SCALE", "SHOWN", "emotion_section", "emotion_sides", "listed", "listed_by_network",
+           "remarks", "stereotype_section"]  # fmt: skip
 
 SCALE = (
     "Range −1 to 1, neutral 0. If all of many pairs lean the same way the effect is ±0.87; larger "
@@ -240,3 +242,41 @@ def _emotion_table(part: pl.DataFrame) -> Table:
             Column("Norm", lambda r: r["norm"].upper()),
         ],
     )
+
+
+def listed(part: pl.DataFrame, sides: Mapping[str, pl.Expr]) -> str:
+    """List the effects on each side of a distinction."""
+    effects = {
+        side: part.filter(which).select("targets", "turned") for side, which in sides.items()
+    }
+    return "; ".join(
+        f"{side}: {', '.join(f'{targets} {number(value)}' for targets, value in rows.iter_rows())}"
+        for side, rows in effects.items()
+        if rows.height
+    )
+
+
+def listed_by_network(part: pl.DataFrame, sides: Mapping[str, pl.Expr]) -> str:
+    """List the effects of each network, for the summary of a figure."""
+    return " ".join(
+        f"{mine['network'][0]}: {listed(mine, sides) or 'no effects'}."
+        for mine in part.partition_by("network", maintain_order=True)
+    )
+
+
+def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:
+    """List what rows note and which words their networks lack, for a section.
+
+    `frame`: with ``missing`` and ``note``.
+    `about`: names a row.
+    Result: as `Section.notes`.
+    """
+    lines = []
+    for row in frame.iter_rows(named=True):
+        absent = ", ".join(
+            cut(visible(word), LONGEST_WORD) for word in row["missing"] or [] if word
+        )
+        notes = [row["note"] or "", f"not in the network: {absent}" if absent else ""]
+        if any(notes):
+            lines.append(f"{about(row)}: {'; '.join(filter(None, notes))}.")
+    return "Missing words and notes", tuple(lines)

@@ -18,9 +18,10 @@ from tiltmeter.report.networks.effects import (
     SHOWN,
     emotion_section,
     emotion_sides,
+    listed,
     stereotype_section,
 )
-from tiltmeter.report.networks.results import Networks, listed, read_networks
+from tiltmeter.report.networks.results import Networks, read_networks
 from tiltmeter.report.networks.robustness import (
     beyond_chance,
     chance_section,

@@ -17,12 +17,12 @@ from tiltmeter.report.drawing.charts import Row
 from tiltmeter.report.drawing.intervals import mark
 from tiltmeter.report.families import read_family, with_shown_texts
 from tiltmeter.report.plan import Plan, read_facts, spaced
-from tiltmeter.report.prose import cut, number, shown_names, visible
-from tiltmeter.report.tables import Column, Render
+from tiltmeter.report.prose import cut, shown_names, visible
+from tiltmeter.report.tables import Column
 from tiltmeter.results import beside
 
-__all__ = ["APPROACHES", "NETWORK", "PUBLISHED", "Networks", "dot", "listed", "listed_by_network",
-           "read_networks", "remarks", "together"]  # fmt: skip
+__all__ = ["APPROACHES", "LONGEST_WORD", "NETWORK", "PUBLISHED", "Networks", "dot",
+           "read_networks", "together"]  # fmt: skip
 
 #: The study whose published values are shown.
 PUBLISHED = "abramski2025"
@@ -33,7 +33,7 @@ APPROACHES = ("stereotypes", "valence", "emotions")
 EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surprise", "trust")
 
 #: Characters shown of a word, and of a network's name in a drawing.
-_LONGEST_WORD, _MARK = 60, 26
+LONGEST_WORD, _MARK = 60, 26
 _NAMES = ("network", "network_a", "network_b", "candidate", "baseline")
 #: Shown in full.
 _LONG = ("note", "study", "identity")
@@ -123,26 +123,6 @@ def dot(
     return mark(place, row["turned"], (row["turned_low"], row["turned_high"]), details)
 
 
-def listed(part: pl.DataFrame, sides: Mapping[str, pl.Expr]) -> str:
-    """List the effects on each side of a distinction."""
-    effects = {
-        side: part.filter(which).select("targets", "turned") for side, which in sides.items()
-    }
-    return "; ".join(
-        f"{side}: {', '.join(f'{targets} {number(value)}' for targets, value in rows.iter_rows())}"
-        for side, rows in effects.items()
-        if rows.height
-    )
-
-
-def listed_by_network(part: pl.DataFrame, sides: Mapping[str, pl.Expr]) -> str:
-    """List the effects of each network, for the summary of a figure."""
-    return " ".join(
-        f"{mine['network'][0]}: {listed(mine, sides) or 'no effects'}."
-        for mine in part.partition_by("network", maintain_order=True)
-    )
-
-
 def _in_plutchiks_order(part: pl.DataFrame) -> pl.DataFrame:
     places = {name: place for place, name in enumerate(EMOTIONS)}
     place = pl.col("targets").str.to_lowercase()
@@ -184,24 +164,6 @@ def read_networks(directory: str | Path) -> Networks | None:
     )
 
 
-def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:
-    """List what rows note and which words their networks lack, for a section.
-
-    `frame`: with ``missing`` and ``note``.
-    `about`: names a row.
-    Result: as `Section.notes`.
-    """
-    lines = []
-    for row in frame.iter_rows(named=True):
-        absent = ", ".join(
-            cut(visible(word), _LONGEST_WORD) for word in row["missing"] or [] if word
-        )
-        notes = [row["note"] or "", f"not in the network: {absent}" if absent else ""]
-        if any(notes):
-            lines.append(f"{about(row)}: {'; '.join(filter(None, notes))}.")
-    return "Missing words and notes", tuple(lines)
-
-
 def _shown(frame: pl.DataFrame, names: Mapping[str, str], table: str) -> pl.DataFrame:
     """Make texts fit to be shown.
 
@@ -213,7 +175,7 @@ def _shown(frame: pl.DataFrame, names: Mapping[str, str], table: str) -> pl.Data
             return names[text]
         if table in _STREAMS:
             return text
-        return visible(text) if column in _LONG else cut(visible(text), _LONGEST_WORD)
+        return visible(text) if column in _LONG else cut(visible(text), LONGEST_WORD)
 
     return with_shown_texts(frame, shown, _MAY_BE_NULL)
 
@@ -224,7 +186,7 @@ def _labelled(frame: pl.DataFrame, facts: Plan) -> pl.DataFrame:
         return frame
     identities = facts.part("study").part("identities")
     labels = {key: identities.part(key).text("label") or spaced(key) for key in frame["identity"]}
-    shown = {key: cut(visible(label), _LONGEST_WORD) for key, label in labels.items()}
+    shown = {key: cut(visible(label), LONGEST_WORD) for key, label in labels.items()}
     label = pl.col("identity").replace_strict(shown, default=None, return_dtype=pl.String)
     return frame.with_columns(label=label)
 

@@ -11,14 +11,8 @@ from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals
 from tiltmeter.report.families import ALPHA, named
-from tiltmeter.report.networks.results import (
-    APPROACHES,
-    NETWORK,
-    Networks,
-    dot,
-    listed_by_network,
-    together,
-)
+from tiltmeter.report.networks.effects import listed_by_network
+from tiltmeter.report.networks.results import APPROACHES, NETWORK, Networks, dot, together
 from tiltmeter.report.prose import interval, interval_title, number, p_value, percent
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Render, Table, count, render_table

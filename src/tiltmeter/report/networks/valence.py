@@ -13,7 +13,8 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, bars, intervals, range_text
-from tiltmeter.report.networks.results import NETWORK, Networks, dot, remarks, together
+from tiltmeter.report.networks.effects import remarks
+from tiltmeter.report.networks.results import NETWORK, Networks, dot, together
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, render_table
@@ -101,8 +102,9 @@ def _joint_figure(joint: pl.DataFrame, networks: Networks) -> Figure | None:
     known = joint.drop_nulls("estimate")
     if known.is_empty():
         return None
+    marks = networks.marks
     rows = [
-        dot(row, (networks.marks[row["network"]], row["label"], ""), row["identity"], "p_robust")
+        dot(row, (marks[row["network"]], row["label"], ""), row["identity"], "p_robust")
         for row in known.iter_rows(named=True)
     ]
     top = max(row["mean"] for row in rows)

@@ -285,8 +285,7 @@ def profile_finding(part: pl.DataFrame) -> str:
     unsure = [row for row in known if row not in sure]
     parts = [_higher(row, interval_title(own)) for row in sure]
     if len(unsure) > MOST_NAMED:
-        rest = f"the other {len(unsure)}" if sure else f"all {len(unsure)}"
-        parts.append(f"No difference is shown in {rest} comparisons.")
+        parts.append(f"No difference is shown in {len(unsure)} comparisons.")
     elif unsure:
         parts.append(f"No difference is shown for {'; '.join(map(_difference, unsure))}.")
     chance = [_compared(row) for row in sure if (row["p_permutation"] or 0) > ALPHA]
