@@ -61,8 +61,16 @@ class Networks:
 
     @property
     def marks(self) -> dict[str, str]:
-        """Give each network a label short enough for a drawing."""
-        return shown_names(self.names, "", _MARK)
+        """Give each network a label short enough for a drawing, its middle left out."""
+        short = {
+            name: name if len(name) <= _MARK else f"{name[: _MARK - 12]}…{name[-11:]}"
+            for name in self.names
+        }
+        labels = list(short.values())
+        return {
+            name: f"{label[: _MARK - 5]}… {place}" if labels.count(label) > 1 else label
+            for place, (name, label) in enumerate(short.items(), 1)
+        }
 
     @property
     def study(self) -> Plan:
