@@ -25,7 +25,7 @@ def beside(name):
 
 
 contents, everything = beside("contents"), beside("everything")
-networked_tables, represented = beside("networked"), beside("represented")
+network_tables, state_tables = beside("network_tables"), beside("state_tables")
 
 STEREOTYPES = {
     "racism": ("Racism", "race", "black", "white"),
@@ -380,27 +380,27 @@ def nine_page(nine_results):
 @pytest.fixture(scope="session")
 def networked():
     """Give what writes tables about networks, and its constants."""
-    return networked_tables
+    return network_tables
 
 
 @pytest.fixture(scope="session")
 def network_results(tmp_path_factory):
     """Three networks, one of a hostile name, reported."""
-    directory = networked_tables.write(tmp_path_factory.mktemp("networks"))
+    directory = network_tables.write(tmp_path_factory.mktemp("networks"))
     write_report(directory)
     return directory
 
 
 @pytest.fixture(scope="session")
-def inside():
-    """Give what writes tables about representation, and its constants."""
-    return represented
+def stated():
+    """Give what writes tables about hidden states, and its constants."""
+    return state_tables
 
 
 @pytest.fixture(scope="session")
-def inside_results(tmp_path_factory):
+def state_results(tmp_path_factory):
     """One model of a hostile name, read in three layers, reported."""
     directory = tmp_path_factory.mktemp("page")
-    represented.write(directory, (represented.HOSTILE,), layers=3, removed=(0,))
+    state_tables.write(directory, (state_tables.HOSTILE,), layers=3, removed=(0,))
     write_report(directory)
     return directory

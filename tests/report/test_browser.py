@@ -60,7 +60,7 @@ def test_every_chart_is_drawn_with_its_marks(run):
         ("content_results", 18, "Implicit bias of"),
         ("nine_results", 18, "Implicit bias of"),
         ("network_results", 8, "Implicit bias in association networks"),
-        ("inside_results", 8, "Stereotypes inside the model"),
+        ("state_results", 8, "Stereotypes inside the model"),
     ],
 )
 def test_every_page_is_drawn_without_a_word_in_the_console(which, least, title, request):
@@ -72,8 +72,8 @@ def test_every_page_is_drawn_without_a_word_in_the_console(which, least, title, 
     assert re.search("<title>(.*?)</title>", dom)[1].startswith(title)
 
 
-def test_a_name_of_markup_stays_text(network_results, inside_results):
-    for directory in (network_results, inside_results):
+def test_a_name_of_markup_stays_text(network_results, state_results):
+    for directory in (network_results, state_results):
         body = opened(directory)[0].split("<body>")[1]
         assert "<script>alert(1)" not in body and "&lt;script&gt;alert(1)" in body
         assert "{{7*7}}" in body

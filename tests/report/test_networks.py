@@ -15,9 +15,9 @@ from tiltmeter.cli.report import command
 from tiltmeter.errors import InputError
 from tiltmeter.report import write_report
 from tiltmeter.report.networks.differences import difference_section
+from tiltmeter.report.networks.effects import stereotype_section
 from tiltmeter.report.networks.part import findings, network_part
 from tiltmeter.report.networks.results import read_networks
-from tiltmeter.report.networks.stereotypes import stereotype_section
 from tiltmeter.report.prose import shown_names
 from tiltmeter.results.directory import TABLES
 
@@ -102,10 +102,10 @@ def test_every_file_of_the_directory_is_named_and_figures_lie_beside(network_res
 def test_the_brief_has_effects_with_intervals_and_what_speaks_against_them(part):
     found = {one.subject: one.text for one in part.findings}
     assert found["Gender, Haiku"] == (
-        "Female targets 0.67 [0.47 to 0.77] towards female primes, male targets 0.41 [0.21 to "
-        "0.51] towards male primes (95% interval). Both leans are stereotype-consistent. With the "
-        "primes swapped p is .094 for male targets, above .05: the lean may rest on a few of the "
-        "primes. Not shown to be beyond what the network gives when rewired at random: male."
+        "Female targets: 0.67 towards female primes (95% interval 0.47 to 0.77; p (primes swapped) "
+        ".031): stereotype-consistent. Male targets: 0.41 towards male primes (95% interval 0.21 "
+        "to 0.51; p (primes swapped) .094): not shown, p is above .05. Not shown to be beyond what "
+        "rewired networks give: male."
     )
     assert "trust 0.30" in found["Political party, Haiku"]
     assert "tests disagree" in found["Religion, Haiku"]
@@ -114,7 +114,7 @@ def test_the_brief_has_effects_with_intervals_and_what_speaks_against_them(part)
 def test_an_interval_that_holds_zero_is_named(tmp_path, networked):
     directory = networked.write(tmp_path / "one", ("a", "b", "c"))
     found = {(who, name): text for who, name, text in findings(read_networks(directory))}
-    assert "No lean is shown for female targets: the interval includes 0." in found["Gender", "c"]
+    assert ".031): not shown, the interval includes 0." in found["Gender", "c"]
 
 
 def test_many_findings_stand_in_a_table(part, tmp_path, networked):
@@ -187,7 +187,8 @@ def test_emotions_are_in_the_order_of_plutchik(page, part):
     ]
     emotions = section(part, "emotions")
     said = (
-        "more for democrat: trust 0.30; more for republican: anger −0.25; not shown to differ: joy"
+        "activated more by democrat: trust 0.30; activated more by republican: anger −0.25; no "
+        "difference shown: joy"
     )
     assert said in emotions.figures[0].summary
     assert "divided by the L1 norm" in " ".join(emotions.text) and emotions.notes[1] == ()
@@ -210,7 +211,7 @@ def test_of_many_networks_the_pairs_with_the_first_are_drawn(tmp_path, networked
     assert {row["network"] for row in figure.spec["datasets"]["rows"]} == {
         f"a − {other}" for other in "bcde"
     }
-    assert "Drawn: pairs with a." in figure.caption
+    assert "Only pairs with a are drawn." in figure.caption
 
 
 def test_what_a_setting_changes_is_marked_and_said(part):
@@ -223,9 +224,9 @@ def test_what_a_setting_changes_is_marked_and_said(part):
         ["No norm", "0.10°", "0.10°"],
     ]
     assert found.text[1] == (
-        "Gender: of 4 effects under a changed setting, 2 significant by default turn their sign "
-        "(Humans, female: time steps × 4; Haiku, female: time steps × 4); 2 keep it but are no "
-        "longer significant (Humans, female: no norm; Haiku, female: no norm)."
+        "Gender: 4 effects under a changed setting. Sign changed: 2 significant by default "
+        "(Humans, female: time steps × 4; Haiku, female: time steps × 4), 0 others. Same sign, no "
+        "longer significant: 2 (Humans, female: no norm; Haiku, female: no norm)."
     )
 
 
@@ -235,7 +236,7 @@ def test_what_rewired_networks_give_stands_beside_the_effects(part):
     assert "here they are 48% (stereotypes), 0% (valence), 66% (emotions)." in found.text[1]
     assert [figure.name for figure in found.figures] == [f"network-chance-{n}" for n in (1, 2, 3)]
     assert (
-        "Haiku: beyond chance: female 0.60; not shown to be beyond it: male 0.40."
+        "Haiku: beyond chance: female 0.60; not shown to be beyond chance: male 0.40."
         in found.figures[0].summary
     )
     drawn = found.figures[0].spec["datasets"]["rows"]
@@ -248,13 +249,9 @@ def test_what_rewired_networks_give_stands_beside_the_effects(part):
 
 def test_the_brief_says_what_chance_would_give_as_well(part):
     found = {one.subject: one.text for one in part.findings}
-    assert found["Gender, Haiku"].endswith(
-        "Not shown to be beyond what the network gives when rewired at random: male."
-    )
-    assert found["Political party, Haiku"].endswith("when rewired at random (p at least .500).")
-    assert found["Religion, Haiku"].endswith(
-        "This is beyond what the network gives when rewired at random (p at most .020)."
-    )
+    assert found["Gender, Haiku"].endswith("beyond what rewired networks give: male.")
+    assert found["Political party, Haiku"].endswith("rewired networks give (smallest p .500).")
+    assert found["Religion, Haiku"].endswith(" Beyond what rewired networks give (largest p .020).")
 
 
 def test_paths_of_a_sample_say_so(part):
@@ -309,7 +306,7 @@ def test_one_network_is_enough(tmp_path, networked):
 def test_a_network_without_any_effect_is_no_error(made):
     change(made, "estimates", **dict.fromkeys(("estimate", "p", "ci_low"), None))
     found = findings(read_networks(made))
-    assert found[0][2].startswith("No effect could be measured")
+    assert found[0][2].startswith("Female targets: no effect could be measured")
 
 
 @pytest.mark.parametrize("name", ["estimates", *DETAILS])

@@ -47,7 +47,7 @@ def write_report(directory: str | Path | Results, *, title: str | None = None) -
     ----------
     directory
         Holds ``plan.json`` and ``estimates.parquet``, or tables about association networks, or
-        tables about representation, or any mix of these; sections whose tables are missing are
+        tables about hidden states, or any mix of these; sections whose tables are missing are
         left out. The report goes to ``report.html`` in it, figures as SVG and PNG to
         ``figures/``.
     title

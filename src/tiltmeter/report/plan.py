@@ -16,7 +16,7 @@ from typing import Any, TypeGuard, TypeVar
 from tiltmeter.errors import InputError
 from tiltmeter.results import Measure
 
-__all__ = ["Plan", "Stereotype", "Stimuli", "read_plan", "spaced"]
+__all__ = ["Plan", "Stereotype", "Stimuli", "read_facts", "read_plan", "spaced"]
 
 Item = TypeVar("Item")
 
@@ -52,10 +52,10 @@ class Plan:
     labels or an order. As read, a plan has those of all studies, the first of a key.
     """
 
-    raw: Mapping[str, Any]
-    instruments: Mapping[str, Measure]
-    methods: Mapping[str, str]
-    stereotypes: Mapping[str, Stereotype]
+    raw: Mapping[str, Any] = field(default_factory=dict)
+    instruments: Mapping[str, Measure] = field(default_factory=dict)
+    methods: Mapping[str, str] = field(default_factory=dict)
+    stereotypes: Mapping[str, Stereotype] = field(default_factory=dict)
     interval: str = "95% interval"
     dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
     studies: Mapping[str, Stimuli] = field(default_factory=dict)
@@ -136,7 +136,15 @@ _CITED = ("citation", "bibtex", "study_hash")
 
 
 def _bare(value: object) -> Plan:
-    return Plan(value if _is_map(value) else {}, instruments={}, methods={}, stereotypes={})
+    return Plan(value if _is_map(value) else {})
+
+
+def read_facts(path: Path) -> Plan:
+    """Read a JSON file like ``plan.json``; empty where there is no such file.
+
+    Raises InputError if it is not a JSON object.
+    """
+    return read_plan(path) if path.is_file() else Plan()
 
 
 def read_plan(path: Path) -> Plan:

@@ -104,8 +104,8 @@ def heat_maps(networks: Networks) -> tuple[list[Figure], str]:
     Result: a figure per identity and network, and what is not drawn; empty where all are.
     """
     parts = [
-        (identity, network, part)
-        for identity, frame in networks.of("network_activations")
+        (frame["label"][0], network, part)
+        for frame in networks.of("network_activations")
         for (network,), part in frame.drop_nulls(["normalised", "prime"]).group_by(
             "network", maintain_order=True
         )
@@ -121,8 +121,8 @@ def heat_maps(networks: Networks) -> tuple[list[Figure], str]:
     )
     names = numbered("network-activations", len(shown))
     figures = [
-        _figure(part, networks.label(identity), str(network), name)
-        for (identity, network, part), name in zip(shown, names, strict=True)
+        _figure(part, label, str(network), name)
+        for (label, network, part), name in zip(shown, names, strict=True)
     ]
     return figures, note
 

@@ -11,8 +11,9 @@ import altair as alt
 
 from tiltmeter.report.drawing.charts import Axis, Row, bare, tooltips, vega_lite
 from tiltmeter.report.drawing.theme import line_styles
+from tiltmeter.report.families import ALPHA
 from tiltmeter.report.prose import interval, number, p_value
-from tiltmeter.report.states.results import ALPHA, layer_name
+from tiltmeter.report.states.results import layer_name
 
 __all__ = ["MOST_PANELS", "layer_curves", "point", "spread_text"]
 

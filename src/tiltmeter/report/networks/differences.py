@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import product
-from typing import Any
+from collections.abc import Collection
 
 import polars as pl
 
 from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.intervals import around, intervals, mark
-from tiltmeter.report.networks.emotions import in_plutchiks_order
-from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks
-from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
+from tiltmeter.report.drawing.intervals import around, intervals
+from tiltmeter.report.families import ALPHA, bracketed, named
+from tiltmeter.report.networks.results import PUBLISHED, Networks, dot
+from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 
@@ -27,12 +25,12 @@ _WIDTHS, _LETTER = {1: 620, 2: 400, 3: 286}, 7
 _LABELS = 330
 
 _METHOD = (
-    "Two networks are compared on the targets that both have, and both are drawn the same "
-    "targets, so that what moves both cancels. p is the bootstrap’s, two-sided; p (Holm) is "
-    "adjusted for the pairs of networks. The correlation (Spearman) is over all pairs of prime "
-    "and target: whether the two agree on which prime goes with which target, whatever the lean. "
-    "An effect that is shown in one network and not in the other is not yet a difference: it is "
-    "here that differences are tested."
+    "Two networks are compared on the targets that both have. Each bootstrap resample draws the "
+    "same targets for both, so what affects both alike cancels. p: two-sided, from the bootstrap; "
+    "p (Holm): adjusted for the pairs of networks. Correlation: Spearman’s, over all pairs of "
+    "prime and target; it shows whether two networks agree on which prime goes with which target, "
+    "whatever the direction of the effect. An effect that is significant in one network and not in "
+    "the other is no evidence of a difference; this section tests differences."
 )
 
 
@@ -42,128 +40,89 @@ def difference_section(networks: Networks) -> Section | None:
     None where no two networks were compared.
     """
     parts = [
-        (identity, approach, _turned(in_plutchiks_order(part)))
+        part
         for approach in ("stereotypes", "emotions")
-        for identity, part in networks.of("network_differences", approach)
+        for part in networks.of("network_differences", approach)
     ]
     if not parts:
         return None
-    names = numbered("network-differences", len(parts))
-    tables = [
-        (f"Table of differences: {networks.label(identity)}", _table(part, networks, identity))
-        for identity, _, part in parts
-    ]
+    tables = [(f"Table of differences: {part['label'][0]}", _table(part)) for part in parts]
     if networks.replicates:
         tables.append(("Table of published correlations", _published()))
-    return Section(
-        key="network-differences",
-        title="Differences between networks",
-        short="Differences",
-        text=(_METHOD,),
-        figures=tuple(
-            figure
-            for (identity, approach, part), name in zip(parts, names, strict=True)
-            for figure in _figures(part, networks, (identity, approach), name)
-        ),
-        tables=tuple(tables),
-    )
-
-
-def _turned(part: pl.DataFrame) -> pl.DataFrame:
-    """Turn differences so that positive is the more stereotype-consistent, where one is stated."""
-    below = (pl.col("direction") == "below").fill_null(False)
-    low, high = pl.col("ci_low"), pl.col("ci_high")
-    return part.with_columns(
-        estimate=pl.when(below).then(-pl.col("estimate")).otherwise("estimate"),
-        ci_low=pl.when(below).then(-high).otherwise(low),
-        ci_high=pl.when(below).then(-low).otherwise(high),
-    )
+    figures = named("network-differences", (_figure(part, networks) for part in parts))
+    title = "Differences between networks"
+    return Section("network-differences", title, "Differences", (_METHOD,), figures, tuple(tables))
 
 
 def _direction(part: pl.DataFrame) -> str:
     if part["direction"].count() == part.height:
         return (
-            "Effects turned so that positive is stereotype-consistent: right of the dotted line "
-            "the network named first is the more stereotype-consistent one."
+            "Signs are turned so that positive effects are stereotype-consistent. Positive "
+            "difference: the network named first is more stereotype-consistent."
         )
     first = part["first"].unique()
-    towards = first[0] if len(first) == 1 else "the first prime"
-    return f"Right of the dotted line the network named first leans more towards {towards}."
+    prime = first[0] if len(first) == 1 else "the first prime"
+    return f"Positive difference: the network named first leans more towards {prime}."
 
 
-def _figures(
-    part: pl.DataFrame, networks: Networks, of: tuple[str, str], name: str
-) -> list[Figure]:
+def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw differences: sets of targets and pairs of networks, the fewer in columns."""
-    if part["estimate"].drop_nulls().is_empty():
-        return []
-    identity, approach = of
-    known = part.drop_nulls("estimate").select("candidate", "baseline")
-    pairs = list(known.unique(maintain_order=True).iter_rows())
-    few = len(pairs) <= MOST_PAIRS
-    drawn = pairs if few else [pair for pair in pairs if pairs[0][0] in pair]
-    marks = networks.marks
-    shown = {pair: f"{marks[pair[0]]} − {marks[pair[1]]}" for pair in drawn}
-    in_columns = approach == "emotions" and _fit(list(shown.values()))
-    by_pair = {(r["candidate"], r["baseline"], r["targets"]): r for r in part.iter_rows(named=True)}
-    targets = list(dict.fromkeys(part["targets"]))
+    known = part.filter(pl.col("estimate").count().over("candidate", "baseline") > 0)
+    if known.is_empty():
+        return None
+    label, marks, emotions = part["label"][0], networks.marks, part["approach"][0] == "emotions"
+    first = known["candidate"][0]
+    with_first = (pl.col("candidate") == first) | (pl.col("baseline") == first)
+    few = known.select("candidate", "baseline").n_unique() <= MOST_PAIRS
+    drawn = known if few else known.filter(with_first)
+    pairs = {
+        (one, other): f"{marks[one]} − {marks[other]}"
+        for one, other in drawn.select("candidate", "baseline").unique(maintain_order=True).rows()
+    }
+    in_columns = emotions and _fit(pairs.values())
     rows = []
-    for each, (one, other) in product(targets, drawn):
-        row, pair = by_pair.get((one, other, each)) or {}, shown[one, other]
-        block = f"{each} targets" if approach == "stereotypes" else each
-        details = {
-            "network": f"{one} − {other}",
-            "about": f"{networks.label(identity)}, {each}",
-            "p": row.get("p_holm"),
-            "n": row.get("n_clusters"),
-            "color": each if approach == "stereotypes" else "gender",
-        }
-        ends = (row.get("ci_low"), row.get("ci_high"))
-        place = (each, pair, "") if in_columns else (pair, "all", block)
-        rows.append(mark(place, row.get("estimate"), ends, details))
-    left = f" Drawn: pairs with {pairs[0][0]}." if len(drawn) < len(pairs) else ""
+    crossed = networks.crossed(drawn, ["label", "targets"], ["candidate", "baseline"])
+    for row in crossed.iter_rows(named=True):
+        targets, pair = row["targets"], pairs[row["candidate"], row["baseline"]]
+        block = targets if emotions else f"{targets} targets"
+        place = (targets, pair, "") if in_columns else (pair, "all", block)
+        rows.append(dot(row, place, "gender" if emotions else targets, "p_holm", "n_clusters"))
     caption = (
-        "Difference of effects between networks, first − second named: "
-        f"{networks.label(identity)}. Range −2 to 2, neutral 0. "
-        f"{_direction(part)} Dot: difference; line: "
-        f"{interval_title(part)}, the shared targets drawn anew (bootstrap).{left}"
+        f"Difference of effects between networks, first − second: {label}. Range −2 to 2, neutral "
+        f"0. {_direction(part)} Dot: difference; line: {interval_title(part)} (bootstrap over the "
+        f"shared targets).{'' if few else f' Only pairs with {first} are drawn.'}"
     )
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     axis = around("Difference of effects", rows, 0.5)
     drawing = intervals(rows, axis, panels, *([] if in_columns else [_LABELS]))
-    return [Figure(name, caption, _summary(part), drawing)]
+    return Figure("", caption, _summary(known.drop_nulls("estimate")), drawing)
 
 
-def _fit(pairs: Sequence[str]) -> bool:
+def _fit(pairs: Collection[str]) -> bool:
     """Whether pairs of networks can stand side by side, their names above the columns."""
     return len(pairs) in _WIDTHS and max(map(len, pairs)) * _LETTER <= _WIDTHS[len(pairs)]
 
 
-def _summary(part: pl.DataFrame) -> str:
-    """Count the differences that are shown, and name the largest."""
-    known = part.drop_nulls("estimate")
-    rows = list(known.iter_rows(named=True))
-    shown = [row for row in rows if row["p_holm"] is not None and row["p_holm"] <= ALPHA]
-    largest = max(rows, key=lambda row: abs(row["estimate"]))
+def _summary(known: pl.DataFrame) -> str:
+    """Count the significant differences, and name the largest."""
+    largest = known.row(int(known["turned"].abs().arg_max() or 0), named=True)
     return (
-        f"{len(shown)} of {len(rows)} differences have p (Holm) of .05 or less. The largest: "
-        f"{largest['candidate']} − {largest['baseline']}, {largest['targets']}, "
-        f"{number(largest['estimate'])} ({interval(largest['ci_low'], largest['ci_high'])})."
+        f"{known.filter(pl.col('p_holm') <= ALPHA).height} of {known.height} differences have p "
+        f"(Holm) of .05 or less. The largest: {largest['candidate']} − {largest['baseline']}, "
+        f"{largest['targets']}, "
+        f"{bracketed(largest['turned'], largest['turned_low'], largest['turned_high'])}."
     )
 
 
-def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
-    def pair(row: Mapping[str, Any]) -> str:
-        return f"{row['candidate']} − {row['baseline']}"
-
+def _table(part: pl.DataFrame) -> Table:
     return render_table(
         part,
-        f"{networks.label(identity)}: differences of effects. {_direction(part)}",
+        f"{part['label'][0]}: differences of effects. {_direction(part)}",
         [
             Column("Targets", lambda r: r["targets"], "head"),
-            Column("Networks", pair, "head"),
-            Column("Difference", lambda r: number(r["estimate"])),
-            Column(interval_title(part), lambda r: interval(r["ci_low"], r["ci_high"])),
+            Column("Networks", lambda r: f"{r['candidate']} − {r['baseline']}", "head"),
+            Column("Difference", lambda r: number(r["turned"])),
+            Column(interval_title(part), lambda r: interval(r["turned_low"], r["turned_high"])),
             Column("p", lambda r: p_value(r["p"])),
             Column("p (Holm)", lambda r: p_value(r["p_holm"])),
             Column("Shared targets", lambda r: count(r["n_clusters"])),
@@ -176,7 +135,7 @@ def _table(part: pl.DataFrame, networks: Networks, identity: str) -> Table:
 def _published() -> Table:
     return render_table(
         load_published(PUBLISHED, "network_correlations"),
-        "Published correlations of activation with the human network (gender, released tables of "
+        "Published correlations of activation with the human network (gender; released tables of "
         "Abramski et al. 2025): Spearman’s, over 25 targets × 10 primes each.",
         [
             Column("Targets", lambda r: r["targets"], "head"),

@@ -1,62 +1,60 @@
-"""What a results directory holds about association networks, read with suspicion.
+"""What a results directory holds about association networks, its texts fit to be shown.
 
-Every text in it is untrusted: names and words are shown with their invisible characters visible
-and cut to a length that a page can hold. A table that is absent leaves its section out.
+A table that is absent leaves its section out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.report.plan import Plan, read_plan, spaced
+from tiltmeter.report.drawing.charts import Row
+from tiltmeter.report.drawing.intervals import mark
+from tiltmeter.report.families import read_family, with_shown_texts
+from tiltmeter.report.plan import Plan, read_facts, spaced
 from tiltmeter.report.prose import cut, shown_names, visible
-from tiltmeter.report.tables import Render
-from tiltmeter.results import ESTIMATES, beside
-from tiltmeter.results.directory import TABLES, read_detail, read_estimates
+from tiltmeter.report.tables import Column
+from tiltmeter.results import beside
 
-__all__ = ["ALPHA", "APPROACHES", "FACTS", "PUBLISHED", "Networks", "read_networks", "remarks"]
+__all__ = ["APPROACHES", "LONGEST_WORD", "NETWORK", "PUBLISHED", "Networks", "dot",
+           "read_networks", "together"]  # fmt: skip
 
-#: The file that says what was compared, beside the tables.
-FACTS = "networks.json"
-#: The study whose published values are held.
+#: The study whose published values are shown.
 PUBLISHED = "abramski2025"
 
 #: In the order of the page.
 APPROACHES = ("stereotypes", "valence", "emotions")
-#: Above this, p does not show anything.
-ALPHA = 0.05
+#: In the order of Plutchik (1980); others come after.
+EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surprise", "trust")
 
-#: Characters shown of a word.
-_LONGEST_WORD = 60
-#: Characters of a network's name in a drawing.
-_MARK = 26
+#: Characters shown of a word, and of a network's name in a drawing.
+LONGEST_WORD, _MARK = 60, 26
 _NAMES = ("network", "network_a", "network_b", "candidate", "baseline")
-_WORDS = ("targets", "target", "first", "second", "prime", "group", "of", "norm", "varied")
-_KEYS = (*_NAMES, "study", "identity", "targets", "target", "group", "first", "second", "of",
-         "varied", "norm")  # fmt: skip
+#: Shown in full.
+_LONG = ("note", "study", "identity")
+#: Null there says something: a test of all primes, an effect without a stereotypical direction.
+_MAY_BE_NULL = ("prime", "direction", "note")
 _STREAMS = ("network_stream_nodes", "network_stream_edges")
-_UNNAMED = "unnamed network"
 
-_DETAILS = tuple(name for name, table in TABLES.items() if table.family == "networks")
+#: The column of a table that names the network of a row.
+NETWORK = Column("Network", lambda r: r["network"], "head")
 
 
 @dataclass(frozen=True)
 class Networks:
     """The tables about networks, fit to be shown.
 
-    `directory`: where they stand.
     `facts`: ``networks.json``; empty where there is none.
     `names`: the networks, in the order they were given.
-    `tables`: name → rows, names and words fit to be shown: the detail tables, and the
-        estimates as `_estimate_frames` sets them out.
+    `tables`: name → rows: the detail tables, and the estimates as `_estimate_frames` sets them
+        out. `label` has the label of an identity.
     """
 
-    directory: Path
     facts: Plan
     names: tuple[str, ...]
     tables: Mapping[str, pl.DataFrame]
@@ -68,11 +66,10 @@ class Networks:
             name: name if len(name) <= _MARK else f"{name[: _MARK - 12]}…{name[-11:]}"
             for name in self.names
         }
-        twice = {label for label in short.values() if list(short.values()).count(label) > 1}
-        places = {name: place for place, name in enumerate(self.names, 1)}
+        labels = list(short.values())
         return {
-            name: f"{label[: _MARK - 5]}… {places[name]}" if label in twice else label
-            for name, label in short.items()
+            name: f"{label[: _MARK - 5]}… {place}" if labels.count(label) > 1 else label
+            for place, (name, label) in enumerate(short.items(), 1)
         }
 
     @property
@@ -82,25 +79,19 @@ class Networks:
 
     @property
     def replicates(self) -> bool:
-        """Whether the study is the one whose published values are held."""
-        named = {self.study.text("name")}
+        """Whether the study is the one whose published values are shown."""
         studies = [set(frame["study"]) for frame in self.tables.values() if "study" in frame]
-        return PUBLISHED in named.union(*studies)
+        return PUBLISHED in {self.study.text("name")}.union(*studies)
 
-    def label(self, identity: str) -> str:
-        """Give the label of an identity."""
-        label = self.study.part("identities").part(identity).text("label")
-        return cut(visible(label or spaced(identity)), _LONGEST_WORD)
-
-    def of(self, table: str, approach: str | None = None) -> list[tuple[str, pl.DataFrame]]:
+    def of(self, table: str, approach: str | None = None) -> list[pl.DataFrame]:
         """Give the rows of each identity, or of those of an approach, the networks in order."""
         frame = self.tables[table]
         if approach is not None:
             frame = frame.filter(approach=approach)
-        return [
-            (str(key), self.in_order(part))
-            for (key,), part in frame.group_by("identity", maintain_order=True)
+        parts = [
+            self.in_order(part) for part in frame.partition_by("identity", maintain_order=True)
         ]
+        return [_in_plutchiks_order(part) for part in parts] if approach == "emotions" else parts
 
     def in_order(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Sort by network, in the order they were given."""
@@ -108,6 +99,48 @@ class Networks:
         places = {name: place for place, name in enumerate(self.names)}
         by = [pl.col(c).replace_strict(places, return_dtype=pl.Int64) for c in columns]
         return frame.sort(by, maintain_order=True)
+
+    def crossed(
+        self, frame: pl.DataFrame, down: Sequence[str], across: Sequence[str] = ("network",)
+    ) -> pl.DataFrame:
+        """Give a row for each line and column of a drawing, with nulls where there was none.
+
+        `down`, `across`: the columns of the frame that lines and columns are told apart by.
+        """
+        lines, columns = (frame.select(c).unique(maintain_order=True) for c in (down, across))
+        pairs = lines.join(self.in_order(columns), how="cross")
+        return pairs.join(frame, on=[*down, *across], how="left", maintain_order="left")
+
+
+def dot(
+    row: Mapping[str, Any], place: tuple[str, str, str], color: str, p: str, n: str = "n"
+) -> Row:
+    """Give the dot of an estimate, with positive as stereotype-consistent, and its interval.
+
+    `place`: its line, column and block.
+    `p`, `n`: the columns that its tooltip shows.
+    """
+    of = row.get("prime") or row.get("targets")
+    details = {
+        "network": row.get("network") or f"{row['candidate']} − {row['baseline']}",
+        "about": f"{row['label']}: {of}" if of else row["label"],
+        "p": row[p],
+        "n": row[n],
+        "color": color,
+    }
+    return mark(place, row["turned"], (row["turned_low"], row["turned_high"]), details)
+
+
+def _in_plutchiks_order(part: pl.DataFrame) -> pl.DataFrame:
+    places = {name: place for place, name in enumerate(EMOTIONS)}
+    place = pl.col("targets").str.to_lowercase()
+    by = place.replace_strict(places, default=len(EMOTIONS), return_dtype=pl.Int64)
+    return part.sort(by, maintain_order=True)
+
+
+def together(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Put rows of the same keys one after the other, in the order in which they first occur."""
+    return pl.concat([frame.clear(), *frame.partition_by(keys, maintain_order=True)])
 
 
 def read_networks(directory: str | Path) -> Networks | None:
@@ -117,71 +150,53 @@ def read_networks(directory: str | Path) -> Networks | None:
     Raises InputError if a table or ``networks.json`` is malformed.
     """
     path = Path(directory)
-    estimates = pl.DataFrame(schema=ESTIMATES)
-    if (path / "estimates.parquet").is_file():
-        estimates = read_estimates(path).filter(family="networks")
-    details = {name: read_detail(path, name) for name in _DETAILS}
-    if not any((path / f"{name}.parquet").is_file() for name in _DETAILS) and estimates.is_empty():
+    tables = read_family(path, "networks")
+    if tables is None:
         return None
-    facts = read_plan(path / FACTS) if (path / FACTS).is_file() else Plan({}, {}, {}, {})
+    estimates, details = tables
+    facts = read_facts(path / "networks.json")
     read = {**details, **_estimate_frames(estimates, details)}
-    _check_counts(read, path)
-    shown = shown_names([*facts.texts("networks"), *_named(read.values())], _UNNAMED)
+    _check_counts(details, path)
+    named = [
+        name
+        for frame in read.values()
+        for column in _NAMES
+        if column in frame.columns
+        for name in frame[column].fill_null("").unique(maintain_order=True)
+    ]
+    names = shown_names([*facts.texts("networks"), *named], "unnamed network")
     return Networks(
-        directory=path,
         facts=facts,
-        names=tuple(dict.fromkeys(shown.values())),
-        tables={name: _shown(frame, shown, name) for name, frame in read.items()},
+        names=tuple(dict.fromkeys(names.values())),
+        tables={name: _labelled(_shown(frame, names, name), facts) for name, frame in read.items()},
     )
 
 
-def remarks(frame: pl.DataFrame, about: Render) -> tuple[str, tuple[str, ...]]:
-    """List what rows note and which words their networks lack, for a section.
-
-    `frame`: with ``missing`` and ``note``.
-    `about`: names a row.
-    Result: as `Section.notes`.
-    """
-    lines = []
-    for row in frame.iter_rows(named=True):
-        absent = ", ".join(
-            cut(visible(word), _LONGEST_WORD) for word in row["missing"] or [] if word
-        )
-        notes = [row["note"] or "", f"not in the network: {absent}" if absent else ""]
-        if any(notes):
-            lines.append(f"{about(row)}: {'; '.join(filter(None, notes))}.")
-    return "Missing words and notes", tuple(lines)
-
-
-def _named(frames: Iterable[pl.DataFrame]) -> Iterator[str]:
-    for frame in frames:
-        for column in (name for name in _NAMES if name in frame.columns):
-            yield from frame[column].fill_null("").unique(maintain_order=True)
-
-
 def _shown(frame: pl.DataFrame, names: Mapping[str, str], table: str) -> pl.DataFrame:
-    """Make texts fit to be shown; one that rows are grouped by is never null.
+    """Make texts fit to be shown.
 
     The words of streams stay: their drawing tells them apart, and shows them with care itself.
     """
-    changed = []
-    for column in (name for name, kind in frame.schema.items() if kind == pl.String):
-        texts = frame[column]
+
+    def shown(column: str, text: str) -> str:
         if column in _NAMES:
-            each = {text: names[text] for text in texts.fill_null("").unique()}
-        elif table in _STREAMS:
-            continue
-        else:
-            each = {text: _text(text, column) for text in texts.unique().drop_nulls()}
-        if column in _KEYS:
-            texts = texts.fill_null("")
-            each.setdefault("", "")
-        changed.append(texts.replace_strict(each, default=None, return_dtype=pl.String))
-    return frame.with_columns(changed)
+            return names[text]
+        if table in _STREAMS:
+            return text
+        return visible(text) if column in _LONG else cut(visible(text), LONGEST_WORD)
+
+    return with_shown_texts(frame, shown, _MAY_BE_NULL)
 
 
-def _text(text: str, column: str) -> str:
-    return cut(visible(text), _LONGEST_WORD) if column in _WORDS else visible(text)
+def _labelled(frame: pl.DataFrame, facts: Plan) -> pl.DataFrame:
+    """Add the label of each row's identity."""
+    if "identity" not in frame.columns:
+        return frame
+    identities = facts.part("study").part("identities")
+    labels = {key: identities.part(key).text("label") or spaced(key) for key in frame["identity"]}
+    shown = {key: cut(visible(label), LONGEST_WORD) for key, label in labels.items()}
+    label = pl.col("identity").replace_strict(shown, default=None, return_dtype=pl.String)
+    return frame.with_columns(label=label)
 
 
 def _check_counts(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
@@ -204,8 +219,6 @@ _APPROACH_OF = {
 }
 _EFFECTS = ("activation_effect", "emotion_effect")
 _INTERVAL = ("ci_low", "ci_high", "confidence")
-#: What tells the absent words of one estimate from those of another.
-_ABOUT = ("network", "study", "identity", "targets")
 
 
 def _estimate_frames(
@@ -213,42 +226,44 @@ def _estimate_frames(
 ) -> dict[str, pl.DataFrame]:
     """Set out the estimates of networks.
 
-    Parameters
-    ----------
-    estimates
-        Columns of `results.ESTIMATES`, of networks.
-    details
-        The detail tables of networks, by name.
-
-    Returns
-    -------
-    dict
-        Name → frame. `network` is the subject, `approach` what the measure belongs to, `missing`
-        the absent words, `ci_low` and `ci_high` those of the method that gives an interval. Of
-        other methods columns are named as ``p_permutation``.
+    `network` is the subject, `approach` what the measure belongs to, `missing` the absent words,
+    `ci_low` and `ci_high` those of the method that gives an interval. Of other methods columns
+    are named as ``p_permutation``. `turned`, `turned_low` and `turned_high` are the estimate and
+    its interval, or that of rewired networks, with positive as stereotype-consistent.
     """
-    named = estimates.with_columns(
-        approach=pl.col("measure").replace_strict(
-            _APPROACH_OF, default=None, return_dtype=pl.String
-        ),
-        network="subject",
-    )
+    approach = pl.col("measure").replace_strict(_APPROACH_OF, default=None, return_dtype=pl.String)
+    named = estimates.with_columns(approach=approach, network="subject")
     own = named.filter(pl.col("factor").is_null(), pl.col("varied").is_null())
     missing = details["network_absences"].rename({"absent": "missing"})
-    nodes = details["networks"].select("network", n_nodes="nodes")
+    nodes = details["networks"].select("network", n_nodes="nodes").unique("network")
     of_networks = {
-        "network_effects": _effects(own, missing),
-        "network_coefficients": _coefficients(own, missing).join(
-            nodes.unique("network"), on="network", how="left", maintain_order="left"
+        "network_effects": _turned(_effects(own, missing), "ci"),
+        "network_coefficients": _turned(
+            _beside(_coefficients(own, missing), nodes, "network"), "ci"
         ),
-        "network_chance": _rewired(own),
-        "network_sensitivity": _varied(named, own),
+        "network_chance": _turned(_rewired(own), "placebo"),
+        "network_sensitivity": _turned(_varied(named, own), "ci"),
         "network_priming": _priming(own, missing),
     }
     return {
         **{name: frame.drop("baseline", "candidate") for name, frame in of_networks.items()},
-        "network_differences": _differences(named),
+        "network_differences": _turned(_differences(named), "ci"),
     }
+
+
+def _beside(rows: pl.DataFrame, others: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Add what others say to the rows of the same keys."""
+    return rows.join(others, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _turned(frame: pl.DataFrame, ends: str) -> pl.DataFrame:
+    below = pl.col("direction").eq_missing("below")
+    low, high = pl.col(f"{ends}_low"), pl.col(f"{ends}_high")
+    return frame.with_columns(
+        turned=pl.when(below).then(-pl.col("estimate")).otherwise("estimate"),
+        turned_low=pl.when(below).then(-high).otherwise(low),
+        turned_high=pl.when(below).then(-low).otherwise(high),
+    )
 
 
 def _effects(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
@@ -259,46 +274,35 @@ def _effects(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     ).with_columns(
         *(pl.col(f"{name}_bootstrap").alias(name) for name in (*_INTERVAL, "n_clusters")),
         note=pl.coalesce("note", "note_permutation"),
+        # absent primes of emotions stand once, under no set of targets
+        set=pl.when(approach="stereotypes").then("targets"),
     )
-    # absent primes of emotions stand once, under no set of targets
-    of_set = pl.when(approach="stereotypes").then("targets").alias("set")
-    return (
-        drawn.with_columns(of_set)
-        .join(missing.rename({"targets": "set"}), on=["network", "study", "identity", "set"],
-              how="left", nulls_equal=True, maintain_order="left")
-        .drop("set")
-    )  # fmt: skip
+    absent = missing.rename({"targets": "set"})
+    return _beside(drawn, absent, "network", "study", "identity", "set").drop("set")
 
 
 def _coefficients(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     fitted = beside(
         own.filter(approach="valence"), "published", {"robust": ["p", *_INTERVAL]}
     ).with_columns(pl.col(f"{name}_robust").alias(name) for name in _INTERVAL)
-    return fitted.join(
-        missing, on=list(_ABOUT), how="left", nulls_equal=True, maintain_order="left"
-    )
+    return _beside(fitted, missing, "network", "study", "identity", "targets")
 
 
 def _differences(named: pl.DataFrame) -> pl.DataFrame:
     """Set out differences between networks, and the correlation of their activations."""
     of_networks = named.filter(factor="subject").drop("network")
-    keys = ["study", "identity", "targets", "baseline", "candidate"]
-    correlations = of_networks.filter(measure="rank_correlation").select(
-        *keys, correlation="estimate"
-    )
-    return of_networks.filter(pl.col("measure").is_in(_EFFECTS)).join(
-        correlations, on=keys, how="left", nulls_equal=True, maintain_order="left"
-    )
+    keys = ("study", "identity", "targets", "baseline", "candidate")
+    correlations = of_networks.filter(measure="rank_correlation")
+    effects = of_networks.filter(pl.col("measure").is_in(_EFFECTS))
+    return _beside(effects, correlations.select(*keys, correlation="estimate"), *keys)
 
 
 def _rewired(own: pl.DataFrame) -> pl.DataFrame:
     """Set estimates beside those of rewired networks; of valence, `targets` has the prime."""
-    keys = ["network", "study", "identity", "targets", "prime"]
+    keys = ("network", "study", "identity", "targets", "prime")
     alarms = own.filter(measure="false_alarm_rate").select(*keys, false_alarms="estimate")
     rewired = beside(own.drop_nulls("approach"), "rewired", {"published": ["p"]})
-    return rewired.join(
-        alarms, on=keys, how="left", nulls_equal=True, maintain_order="left"
-    ).with_columns(targets=pl.coalesce("targets", "prime"))
+    return _beside(rewired, alarms, *keys).with_columns(targets=pl.coalesce("targets", "prime"))
 
 
 def _varied(named: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
@@ -313,10 +317,6 @@ def _varied(named: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
 def _priming(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     """Set out the priming check, a row per network."""
     effect = own.filter(measure="priming_effect").select("network", effect="estimate", effect_p="p")
-    return (
-        own.filter(measure="priming_correlation")
-        .join(effect, on="network", how="left", maintain_order="left")
-        .join(missing.filter(pl.col("identity").is_null()).select("network", "missing"),
-              on="network", how="left", maintain_order="left")
-        .rename({"estimate": "correlation"})
-    )  # fmt: skip
+    absent = missing.filter(pl.col("identity").is_null()).select("network", "missing")
+    primed = own.filter(measure="priming_correlation").rename({"estimate": "correlation"})
+    return _beside(_beside(primed, effect, "network"), absent, "network")

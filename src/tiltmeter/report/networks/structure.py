@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -12,8 +12,9 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.layers import many
 from tiltmeter.report.drawing.streams import stream_figures
-from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks
-from tiltmeter.report.prose import number, numbered, p_value, percent, visible
+from tiltmeter.report.families import ALPHA, first_drawn, named
+from tiltmeter.report.networks.results import NETWORK, PUBLISHED, Networks
+from tiltmeter.report.prose import number, p_value, percent, visible
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 
@@ -23,15 +24,15 @@ __all__ = ["stream_section", "structure_section"]
 MOST_NAMED = 6
 
 _METHOD = (
-    "Nodes are words, an edge joins two of which one was given as an answer to the other. "
-    "Networks of different size and density spread activation differently, which the "
-    "normalisation takes out in part only."
+    "Nodes are words; an edge joins two words if one was given as an answer to the other. "
+    "Activation spreads differently in networks of different size and density; normalisation "
+    "removes this only in part."
 )
 _PRIMING = (
-    "Whether activation means anything at all is checked against people: they decide faster that a "
-    "target is a word after a related prime. Where a network models their memory, the related "
-    "prime activates the target more (effect above 0, at most 0.87 for 50 triplets), and "
-    "activation falls as reaction time grows (correlation below 0)."
+    "Priming check: does activation predict human behaviour? People recognise a word faster after "
+    "a related prime than after an unrelated one. If a network models their memory, the related "
+    "prime activates the target more (effect above 0, at most 0.87 for 50 triplets), and targets "
+    "with more activation have shorter reaction times (correlation below 0)."
 )
 
 
@@ -44,21 +45,20 @@ def structure_section(networks: Networks) -> Section | None:
         networks.in_order(networks.tables[name])
         for name in ("networks", "network_overlaps", "network_priming")
     )
-    tables = [
+    own = [
         ("", _size_table(sizes)),
-        ("Table of what networks share", _overlap_table(shared)),
-        ("", _priming_table(primed)),
+        ("Table of overlaps", render_table(shared, _OVERLAPS, _OVERLAP_COLUMNS)),
+        ("", render_table(primed, _PRIMED, _PRIMING_COLUMNS)),
     ]
-    if networks.replicates and not sizes.is_empty():
-        tables.append(("Table of published networks", _published_sizes()))
-    if networks.replicates and not shared.is_empty():
-        tables.append(("Table of what published networks share", _published_overlaps()))
-    if networks.replicates and not primed.is_empty():
-        tables.append(("Table of the published priming check", _published_priming()))
-    kept = tuple(table for table in tables if table[1].rows)
+    published = [
+        (summary, render_table(load_published(PUBLISHED, table), caption, columns))
+        for (summary, table, caption, columns), (_, mine) in zip(_PUBLISHED, own, strict=True)
+        if networks.replicates and mine.rows
+    ]
+    kept = tuple(table for table in (*own, *published) if table[1].rows)
     if not kept:
         return None
-    text = (*([_METHOD] if not sizes.is_empty() else []), *([_PRIMING] if primed.height else []))
+    text = ((_METHOD,) * (sizes.height > 0)) + ((_PRIMING,) * (primed.height > 0))
     return Section("network-networks", "The networks", "The networks", text, (), kept)
 
 
@@ -66,34 +66,38 @@ def _thousands(value: int | None) -> str:
     return "n/a" if value is None else f"{value:,}"
 
 
+_SIZES = (
+    "Networks. Density: edges as a share of all possible ones, 0 to 1; degree: edges per node; "
+    "diameter and mean path length: in hops, in the largest component; clustering: share of the "
+    "pairs of a node’s neighbours that are joined, mean over nodes, 0 to 1."
+)
+_ESTIMATED = (
+    " From k nodes: estimated from the paths of k random nodes; the diameter is then the longest "
+    "path seen, a lower bound."
+)
+_SIZE_COLUMNS = (
+    NETWORK,
+    Column("Nodes", lambda r: _thousands(r["nodes"])),
+    Column("Edges", lambda r: _thousands(r["edges"])),
+    Column("Density", lambda r: number(r["density"], 5)),
+    Column("Average degree", lambda r: number(r["average_degree"], 1)),
+)
+
+
 def _size_table(frame: pl.DataFrame) -> Table:
     def paths(row: Mapping[str, Any]) -> str:
-        length = number(row["mean_path_length"])
-        sources = row["path_sources"]
+        length, sources = number(row["mean_path_length"]), row["path_sources"]
         return length if sources is None else f"{length} (from {sources:,} nodes)"
 
     def hops(row: Mapping[str, Any]) -> str:
         least = "at least " if row["path_sources"] is not None else ""
         return f"{least}{count(row['diameter'])}"
 
-    estimated = frame["path_sources"].drop_nulls().len() > 0
-    note = (
-        " From k nodes: estimated from the paths of k nodes drawn at random; the diameter is then "
-        "the longest of those seen."
-        if estimated
-        else ""
-    )
     return render_table(
         frame,
-        "Networks. Density: share of all possible edges there are, 0 to 1; degree: edges per node; "
-        "diameter and mean path length: hops in the largest component; clustering: share of the "
-        f"pairs of a node’s neighbours that are joined, mean over nodes, 0 to 1.{note}",
+        _SIZES + _ESTIMATED * (frame["path_sources"].count() > 0),
         [
-            Column("Network", lambda r: r["network"], "head"),
-            Column("Nodes", lambda r: _thousands(r["nodes"])),
-            Column("Edges", lambda r: _thousands(r["edges"])),
-            Column("Density", lambda r: number(r["density"], 5)),
-            Column("Average degree", lambda r: number(r["average_degree"], 1)),
+            *_SIZE_COLUMNS,
             Column("Components", lambda r: _thousands(r["components"])),
             Column("Diameter", hops),
             Column("Mean path length", paths),
@@ -103,41 +107,24 @@ def _size_table(frame: pl.DataFrame) -> Table:
     )
 
 
-def _overlap_table(frame: pl.DataFrame) -> Table:
-    return render_table(
-        frame,
-        "What networks share. Shared: of all that either has; edges are compared between words "
-        "that both have.",
-        [
-            Column("Networks", lambda r: f"{r['network_a']} and {r['network_b']}", "head"),
-            Column("Shared", lambda r: r["of"], "head"),
-            Column("Only the first", lambda r: percent(r["only_a"])),
-            Column("Both", lambda r: percent(r["shared"])),
-            Column("Only the second", lambda r: percent(r["only_b"])),
-            Column("Of the first", lambda r: _thousands(r["n_a"])),
-            Column("In both", lambda r: _thousands(r["n_shared"])),
-            Column("Of the second", lambda r: _thousands(r["n_b"])),
-        ],
-    )
-
-
-def _priming_table(frame: pl.DataFrame) -> Table:
-    return render_table(
-        frame,
-        "Priming check. Correlation (Spearman) of activation with reaction time: −1 to 1, expected "
-        "below 0. Effect (z / √n) of related − unrelated primes: −1 to 1, expected above 0.",
-        [
-            Column("Network", lambda r: r["network"], "head"),
-            Column("Correlation", lambda r: number(r["correlation"])),
-            Column("p", lambda r: p_value(r["p"])),
-            Column("Effect", lambda r: number(r["effect"])),
-            Column("p (effect)", lambda r: p_value(r["effect_p"])),
-            Column("As expected", _expected),
-            Column("Triplets", lambda r: count(r["n"])),
-            Column("Time steps", lambda r: count(r["time_steps"])),
-            Column("Missing", _missing, "text"),
-        ],
-    )
+_OVERLAPS = (
+    "Overlap of networks. Only the first (second): share of its nodes or edges that the other "
+    "network lacks; both: share of all that either has (Jaccard). Edges are compared between words "
+    "that both networks have."
+)
+_SHARE_COLUMNS = (
+    Column("Networks", lambda r: f"{r['network_a']} and {r['network_b']}", "head"),
+    Column("Shared", lambda r: r["of"], "head"),
+    Column("Only the first", lambda r: percent(r["only_a"])),
+    Column("Both", lambda r: percent(r["shared"])),
+    Column("Only the second", lambda r: percent(r["only_b"])),
+)
+_OVERLAP_COLUMNS = (
+    *_SHARE_COLUMNS,
+    Column("Of the first", lambda r: _thousands(r["n_a"])),
+    Column("In both", lambda r: _thousands(r["n_shared"])),
+    Column("Of the second", lambda r: _thousands(r["n_b"])),
+)
 
 
 def _missing(row: Mapping[str, Any]) -> str:
@@ -147,7 +134,7 @@ def _missing(row: Mapping[str, Any]) -> str:
 
 
 def _expected(row: Mapping[str, Any]) -> str:
-    """Whether both signs are the expected ones, beyond chance."""
+    """Whether both signs are the expected ones, and significant."""
     known = (row["correlation"], row["p"], row["effect"], row["effect_p"])
     if None in known:
         return "n/a"
@@ -155,59 +142,55 @@ def _expected(row: Mapping[str, Any]) -> str:
     return "no" if not signs else "yes" if max(row["p"], row["effect_p"]) <= ALPHA else "not shown"
 
 
-def _published_sizes() -> Table:
-    return render_table(
-        load_published(PUBLISHED, "networks"),
+_PRIMED = (
+    "Priming check. Correlation (Spearman) of activation with reaction time: −1 to 1, expected "
+    "below 0. Effect (z / √n), related − unrelated primes: −1 to 1, expected above 0."
+)
+_PRIMING_COLUMNS = (
+    NETWORK,
+    Column("Correlation", lambda r: number(r["correlation"])),
+    Column("p", lambda r: p_value(r["p"])),
+    Column("Effect", lambda r: number(r["effect"])),
+    Column("p (effect)", lambda r: p_value(r["effect_p"])),
+    Column("As expected", _expected),
+    Column("Triplets", lambda r: count(r["n"])),
+    Column("Time steps", lambda r: count(r["time_steps"])),
+    Column("Missing", _missing, "text"),
+)
+
+#: Summary, table, caption and columns of what the paper published, beside each table of our own.
+_PUBLISHED = (
+    (
+        "Table of published networks",
+        "networks",
         "Published networks (Abramski et al. 2025, Table 1, values of the released table).",
-        [
-            Column("Network", lambda r: r["network"], "head"),
-            Column("Nodes", lambda r: _thousands(r["nodes"])),
-            Column("Edges", lambda r: _thousands(r["edges"])),
-            Column("Density", lambda r: number(r["density"], 5)),
-            Column("Average degree", lambda r: number(r["average_degree"], 1)),
-        ],
-    )
-
-
-def _published_overlaps() -> Table:
-    return render_table(
-        load_published(PUBLISHED, "network_overlaps"),
-        "What the published networks share (released table). The shares of edges do not fit all "
-        "edges of both networks; the source does not say which were compared.",
-        [
-            Column("Networks", lambda r: f"{r['network_a']} and {r['network_b']}", "head"),
-            Column("Shared", lambda r: r["of"], "head"),
-            Column("Only the first", lambda r: percent(r["only_a"])),
-            Column("Both", lambda r: percent(r["shared"])),
-            Column("Only the second", lambda r: percent(r["only_b"])),
-        ],
-    )
-
-
-def _published_priming() -> Table:
-    return render_table(
-        load_published(PUBLISHED, "network_priming"),
+        _SIZE_COLUMNS,
+    ),
+    (
+        "Table of published overlaps",
+        "network_overlaps",
+        "Overlap of the published networks (released table). The shares of edges do not match a "
+        "comparison of all edges; the source does not say which edges were compared.",
+        _SHARE_COLUMNS,
+    ),
+    (
+        "Table of the published priming check",
+        "network_priming",
         "Published priming check (released tables), 50 triplets.",
-        [
-            Column("Network", lambda r: r["network"], "head"),
-            Column("Correlation", lambda r: number(r["spearman"])),
-            Column("p", lambda r: p_value(r["p"])),
-            Column("Effect", lambda r: number(r["effect"])),
-            Column("p (effect)", lambda r: p_value(r["effect_p"])),
-        ],
-    )
+        (NETWORK, Column("Correlation", lambda r: number(r["spearman"])), *_PRIMING_COLUMNS[2:5]),
+    ),
+)
 
 
 #: Above this many streams the others are in the table only.
 MOST_STREAMS = 24
 
-_KEYS = ["network", "source", "target"]
+_KEYS = ("network", "source", "target")
 _PATHS = (
-    "A stream shows through which words one gets from a prime to a target: all shortest paths, "
-    "hop by hop. It is an illustration, no measure: it leaves out all longer paths, along which "
-    "most activation spreads, and ignores weights in choosing paths. A shorter stream is not by "
-    "itself a stronger association. The words are answers as people or models gave them, "
-    "offensive ones too."
+    "A mindset stream shows all shortest paths from a prime to a target, hop by hop. It is an "
+    "illustration, not a measure: it leaves out longer paths, along which most activation spreads, "
+    "and ignores edge weights when choosing paths. A shorter stream does not imply a stronger "
+    "association. The words are answers of people or models and may be offensive."
 )
 
 
@@ -219,74 +202,47 @@ def stream_section(networks: Networks) -> Section | None:
     nodes, edges = (networks.tables[f"network_stream_{name}"] for name in ("nodes", "edges"))
     if nodes.is_empty() or edges.is_empty():
         return None
-    nodes = _beside(nodes, networks.names)
+    pairs = nodes.partition_by("source", "target", maintain_order=True)
+    nodes = pl.concat([networks.in_order(pair) for pair in pairs])
     counts = _stream_counts(nodes)
-    drawn = counts.head(MOST_STREAMS).select(_KEYS)
-    left = (
-        f" Drawn are the first {MOST_STREAMS} of {counts.height} streams; the table counts all."
-        if counts.height > MOST_STREAMS
-        else ""
-    )
-    return Section(
-        key="network-streams",
-        title="Mindset streams",
-        short="Mindset streams",
-        text=(_PATHS + left,),
-        figures=_stream_figures(
-            nodes.join(drawn, on=_KEYS, how="semi", maintain_order="left"), edges
-        ),
-        tables=(("", _stream_table(counts)),),
-    )
+    first = counts.head(MOST_STREAMS).select(_KEYS)
+    drawn = nodes.join(first, on=_KEYS, how="semi", maintain_order="left")
+    text = (_PATHS + first_drawn(MOST_STREAMS, counts.height, "streams"),)
+    figures = named("network-stream", _stream_figures(drawn, edges))
+    key, title = "network-streams", "Mindset streams"
+    return Section(key, title, title, text, figures, (("", _stream_table(counts)),))
 
 
-def _beside(nodes: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Put the streams of a pair of words one after the other, a network at a time."""
-    places = {name: place for place, name in enumerate(names)}
-    pairs = nodes.select("source", "target").unique(maintain_order=True).with_row_index("pair")
-    network = pl.col("network").replace_strict(places, return_dtype=pl.Int64)
-    joined = nodes.join(pairs, on=["source", "target"], nulls_equal=True, maintain_order="left")
-    return joined.sort("pair", network, maintain_order=True).drop("pair")
-
-
-def _stream_figures(nodes: pl.DataFrame, edges: pl.DataFrame) -> tuple[Figure, ...]:
-    """Draw each stream, under names that no other figure has."""
+def _stream_figures(nodes: pl.DataFrame, edges: pl.DataFrame) -> list[Figure]:
     try:
-        drawn = stream_figures(nodes, edges)
+        return stream_figures(nodes, edges)
     except (InputError, LookupError, ValueError, ArithmeticError, TypeError):
         raise InputError(
             "network_stream_nodes.parquet, network_stream_edges.parquet: words and edges do not "
             "fit together; write both anew"
         ) from None
-    names = numbered("network-stream", len(drawn))
-    return tuple(
-        Figure(name, one.caption, one.summary, one.spec, one.static)
-        for one, name in zip(drawn, names, strict=True)
-    )
 
 
 def _stream_counts(nodes: pl.DataFrame) -> pl.DataFrame:
     inner = pl.col("hop").is_between(1, pl.col("hop").max() - 1)
-    tones = [
-        (inner & (pl.col("tone") == tone)).sum().alias(tone)
+    tones = {
+        tone: (inner & (pl.col("tone") == tone)).sum()
         for tone in ("positive", "neutral", "negative", "unknown")
-    ]
+    }
     return nodes.group_by(_KEYS, maintain_order=True).agg(
-        pl.col("hop").max().alias("hops"),
-        pl.col("paths").filter(hop=0).first(),
-        inner.sum().alias("inner"),
-        *tones,
+        pl.col("paths").filter(hop=0).first(), hops=pl.col("hop").max(), inner=inner.sum(), **tones
     )
 
 
 def _stream_table(counts: pl.DataFrame) -> Table:
     return render_table(
         counts,
-        "Streams. Paths: shortest ones, all counted. Words: on any of them, the two ends left out, "
-        "by how positively people rate them.",
+        "Streams. Paths: number of shortest paths. Words: on any of these paths, without the two "
+        "ends; positive, neutral, negative: by human ratings of valence.",
         [
             Column("From", lambda r: visible(r["source"] or ""), "head"),
             Column("To", lambda r: visible(r["target"] or ""), "head"),
-            Column("Network", lambda r: r["network"], "head"),
+            NETWORK,
             Column("Hops", lambda r: count(r["hops"])),
             Column("Paths", lambda r: many(r["paths"] or "0")),
             Column("Words", lambda r: count(r["inner"])),

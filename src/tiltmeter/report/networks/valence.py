@@ -5,37 +5,43 @@ Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, figures 10 and 11
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.drawing.charts import Axis, Row
+from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.intervals import around, bars, intervals, mark, range_text
-from tiltmeter.report.networks.results import Networks, remarks
+from tiltmeter.report.drawing.intervals import around, bars, intervals, range_text
+from tiltmeter.report.networks.effects import remarks
+from tiltmeter.report.networks.results import NETWORK, Networks, dot, together
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, render_table
 
-__all__ = ["APPROACH", "SCALE", "valence_section"]
-
-APPROACH = "valence"
+__all__ = ["SCALE", "valence_section"]
 
 SCALE = (
-    "Slope: log odds of valence per unit of normalised activation; neutral 0, no bounds; positive: "
-    "seen more positively than the other primes of the identity."
+    "Slope: change in the log odds of valence per unit of normalised activation; neutral 0, no "
+    "bounds; positive: more pleasant associations than the other primes of the identity have."
 )
 _METHOD = (
-    "Each prime is activated, and the valence of all rated words (0 to 1) is regressed on how "
-    "strongly the prime activates them, one binomial model per prime. Activations are normalised "
-    "over the primes of an identity, so that slopes are relative: primes are compared with each "
-    "other, not with an absolute neutral."
+    "Each prime is activated. The valence of all rated words (0 to 1) is regressed on their "
+    "activation, with one binomial model per prime. Activations are normalised over the primes of "
+    "an identity, so slopes are relative: they compare primes with each other, not with an "
+    "absolute neutral."
 )
 _CAUTION = (
-    "Intervals are those of the sandwich estimator. Both they and p take words for independent, "
-    "which neighbours in a network are not: they are too narrow. The paper gives its values as "
-    "figures only (10 and 11), so none stand beside these."
+    "Intervals use the sandwich estimator. Intervals and p values treat words as independent, but "
+    "neighbours in a network are not: intervals are too narrow and p values too small. The paper "
+    "gives its values in figures only (10 and 11), so no published values are shown."
+)
+_JOINT = (
+    "One model with all primes of an identity, and a Wald test that their slopes are equal, show "
+    "whether the primes differ at all. Its χ², which the paper calls the effect size, grows with "
+    "the number of rated words (here {sizes}): with the same slopes a larger network has a larger "
+    "χ². χ² must therefore not be compared between networks of different size. √(χ² / n), Cohen’s "
+    "w, does not grow with the size."
 )
 
 
@@ -44,156 +50,107 @@ def valence_section(networks: Networks) -> Section | None:
 
     None where no valence was measured.
     """
-    parts = networks.of("network_coefficients", APPROACH)
+    parts = networks.of("network_coefficients", "valence")
     if not parts:
         return None
-    every = pl.concat([part for _, part in parts])
+    every = pl.concat(parts)
     slopes, joint = every.drop_nulls("prime"), every.filter(pl.col("prime").is_null())
+    sizes = [f"{n:,}" for n in joint["n"].drop_nulls().unique().sort()]
+    ends = " to ".join(dict.fromkeys([*sizes[:1], *sizes[-1:]]))
     tables = (
-        ("", _joint_table(joint, networks)),
-        ("Table of slopes per prime", _slope_table(slopes, networks)),
+        ("", _joint_table(joint)),
+        ("Table of slopes per prime", _slope_table(together(slopes, "identity", "prime"))),
     )
-    return Section(
-        key="network-valence",
-        title="Valence",
-        short="Valence",
-        text=(_METHOD, _CAUTION, *_on_size(joint)),
-        figures=(*_slopes(slopes, networks), *_joint(joint, networks)),
-        tables=tuple(table for table in tables if table[1].rows),
-        notes=remarks(_once(every), lambda r: f"{_about(r, networks)}, {r['network']}"),
+    # the joint test has the missing words of all primes
+    missing = pl.when(pl.col("prime").is_null()).then("missing")
+    figures = (_slope_figure(slopes, networks), _joint_figure(joint, networks))
+    notes = remarks(
+        every.with_columns(missing=missing),
+        lambda r: ", ".join(filter(None, (r["label"], r["prime"], r["network"]))),
     )
+    drawn = tuple(figure for figure in figures if figure)
+    kept = tuple(table for table in tables if table[1].rows)
+    text = (_METHOD, _CAUTION, *([_JOINT.format(sizes=ends)] if sizes else []))
+    return Section("network-valence", "Valence", "Valence", text, drawn, kept, notes)
 
 
-def _once(every: pl.DataFrame) -> pl.DataFrame:
-    """Leave missing words to the joint test, which has those of all primes."""
-    none = pl.lit(None, pl.List(pl.String))
-    return every.with_columns(
-        missing=pl.when(pl.col("prime").is_null()).then("missing").otherwise(none)
-    )
-
-
-def _about(row: Mapping[str, Any], networks: Networks) -> str:
-    prime = f", {row['prime']}" if row["prime"] else ""
-    return f"{networks.label(row['identity'])}{prime}"
-
-
-def _on_size(joint: pl.DataFrame) -> tuple[str, ...]:
-    """Say why χ² is no measure to compare networks by."""
-    sizes = joint["n"].drop_nulls().unique().sort()
-    if sizes.is_empty():
-        return ()
-    here = f"here {sizes[0]:,}" if len(sizes) == 1 else f"here {sizes[0]:,} to {sizes[-1]:,}"
-    return (
-        "Whether the primes of an identity differ at all is asked by one model with all of them "
-        "and a Wald test that their slopes are equal. Its χ², which the paper calls the effect "
-        f"size, grows with the number of rated words ({here}): with the same slopes a larger "
-        "network has a larger χ², so χ² must not be compared between networks of different size. "
-        "√(χ² / n), Cohen’s w, leaves the size out.",
-    )
-
-
-def _slopes(slopes: pl.DataFrame, networks: Networks) -> list[Figure]:
+def _slope_figure(slopes: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw the slopes: a column per network, a block per identity, a line per prime."""
-    if slopes["estimate"].drop_nulls().is_empty():
-        return []
-    shown = [name for name in networks.names if name in set(slopes["network"])]
-    by_prime = {(r["identity"], r["prime"], r["network"]): r for r in slopes.iter_rows(named=True)}
+    if slopes["estimate"].count() == 0:
+        return None
     marks = networks.marks
-    lines = list(dict.fromkeys((identity, prime) for identity, prime, _ in by_prime))
-    rows = []
-    for identity, prime in lines:
-        for network in shown:
-            row = by_prime.get((identity, prime, network)) or {}
-            label = networks.label(identity)
-            details = {"network": network, "about": f"{label}: {prime}", "p": row.get("p_robust"),
-                    "n": row.get("n")}  # fmt: skip
-            ends = (row.get("ci_low"), row.get("ci_high"))
-            rows.append(mark((prime, marks[network], label), row.get("estimate"), ends, details))
-    axis = around("Slope of valence", rows, 0.5)
-    caption = (
-        f"Valence of what each prime activates, a column per network. {SCALE} Dot: slope; line: "
-        f"{interval_title(slopes)} by the sandwich; dotted line: neutral. Compare primes within "
-        "an identity and a column."
-    )
-    return [
-        Figure(
-            "network-valence",
-            caption,
-            _summary(rows),
-            intervals(rows, axis, [marks[name] for name in shown]),
-        )
+    rows = [
+        dot(row, (row["prime"], marks[row["network"]], row["label"]), row["label"], "p_robust")
+        for row in networks.crossed(slopes, ["identity", "label", "prime"]).iter_rows(named=True)
     ]
+    caption = (
+        f"Slope of valence per prime, one column per network. {SCALE} Dot: slope; line: "
+        f"{interval_title(slopes)} (sandwich estimator); dotted line: neutral. Compare primes "
+        "within one identity and one column."
+    )
+    blocks = dict.fromkeys(row["block"] for row in rows)
+    summary = " ".join(
+        f"{block}. {range_text([row for row in rows if row['block'] == block])}" for block in blocks
+    )
+    panels = list(dict.fromkeys(row["panel"] for row in rows))
+    drawing = intervals(rows, around("Slope of valence", rows, 0.5), panels)
+    return Figure("network-valence", caption, summary, drawing)
 
 
-def _summary(rows: Sequence[Row]) -> str:
-    """Say in words, for each identity and network, the lowest and the highest slope."""
-    parts = []
-    for block in dict.fromkeys(row["block"] for row in rows):
-        values = range_text([row for row in rows if row["block"] == block])
-        parts.append(f"{block}. {values}")
-    return " ".join(parts)
-
-
-def _joint(joint: pl.DataFrame, networks: Networks) -> list[Figure]:
+def _joint_figure(joint: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw √(χ² / n): a column per identity, a bar per network."""
     known = joint.drop_nulls("estimate")
     if known.is_empty():
-        return []
-    rows = []
-    for row in known.iter_rows(named=True):
-        label = networks.label(row["identity"])
-        details = {"network": row["network"], "about": label, "p": row["p_robust"], "n": row["n"]}
-        place = (networks.marks[row["network"]], label, "")
-        rows.append(
-            mark(place, row["estimate"], (None, None), {**details, "color": row["identity"]})
-        )
+        return None
+    marks = networks.marks
+    rows = [
+        dot(row, (marks[row["network"]], row["label"], ""), row["identity"], "p_robust")
+        for row in known.iter_rows(named=True)
+    ]
     top = max(row["mean"] for row in rows)
     reach = next((end for end in (0.1, 0.2, 0.3, 0.5, 1.0) if top <= end), top)
-    axis = Axis("√(χ² / n)", 0, reach, None)
     caption = (
-        "How much the primes of an identity differ in valence: √(χ² / n) of the joint Wald test. "
-        "From 0, all slopes alike, upwards; chance alone lifts it above 0, and p says whether "
-        "there is more than chance. By convention .1 is small, .3 medium. Bars have no interval."
+        "Differences in valence between the primes of an identity: √(χ² / n) of the joint Wald "
+        "test. 0: all slopes are equal; no upper bound. Chance alone makes it larger than 0; p "
+        "tests whether it is larger than by chance. By convention .1 is small and .3 medium. Bars "
+        "have no interval."
     )
     panels = list(dict.fromkeys(row["panel"] for row in rows))
-    drawing = bars(rows, axis, panels)
-    return [Figure("network-valence-effects", caption, range_text(rows), drawing)]
+    drawing = bars(rows, Axis("√(χ² / n)", 0, reach, None), panels)
+    return Figure("network-valence-effects", caption, range_text(rows), drawing)
 
 
-def _joint_table(joint: pl.DataFrame, networks: Networks) -> Table:
+def _joint_table(joint: pl.DataFrame) -> Table:
+    def rated(row: Mapping[str, Any]) -> str:
+        known = None not in (row["n"], row["n_nodes"])
+        return f"{row['n']:,} / {row['n_nodes']:,}" if known else "n/a"
+
     return render_table(
         joint,
-        "Do the primes of an identity differ in valence? Joint Wald test of equal slopes. p "
-        "(published): of the binomial model; p (robust): by the sandwich. Rated: words with a "
-        "rating of all nodes.",
+        "Joint Wald test that the slopes of all primes of an identity are equal. p (published): "
+        "binomial model; p (robust): sandwich estimator. Rated: nodes with a rating of valence, of "
+        "all nodes.",
         [
-            Column("Identity", lambda r: networks.label(r["identity"]), "head"),
-            Column("Network", lambda r: r["network"], "head"),
+            Column("Identity", lambda r: r["label"], "head"),
+            NETWORK,
             Column("√(χ² / n)", lambda r: number(r["estimate"], 3)),
             Column("χ²", lambda r: number(r["statistic"], 1)),
             Column("df", lambda r: number(r["df"], 0)),
             Column("p (published)", lambda r: p_value(r["p"])),
             Column("p (robust)", lambda r: p_value(r["p_robust"])),
-            Column("Rated", lambda r: _of_all(r["n"], r["n_nodes"])),
+            Column("Rated", rated),
         ],
     )
 
 
-def _of_all(n: int | None, nodes: int | None) -> str:
-    return "n/a" if n is None or nodes is None else f"{n:,} / {nodes:,}"
-
-
-def _slope_table(slopes: pl.DataFrame, networks: Networks) -> Table:
-    lines = slopes.select("identity", "prime").unique(maintain_order=True).with_row_index("line")
-    slopes = slopes.join(lines, on=["identity", "prime"], maintain_order="left")
-    slopes = slopes.sort("line", maintain_order=True)
+def _slope_table(slopes: pl.DataFrame) -> Table:
     return render_table(
         slopes,
         f"Slopes of valence per prime. {SCALE}",
         [
-            Column("Identity", lambda r: networks.label(r["identity"]), "head"),
+            Column("Identity", lambda r: r["label"], "head"),
             Column("Prime", lambda r: r["prime"], "head"),
-            Column("Network", lambda r: r["network"], "head"),
+            NETWORK,
             Column("Slope", lambda r: number(r["estimate"])),
             Column(interval_title(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("SE (published)", lambda r: number(r["se"], 3)),

@@ -6,24 +6,27 @@ Bai et al. 2025, SI J, for the 21 stereotypes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.drawing.cells import Grid, cells, classed
+from tiltmeter.report.drawing.cells import Grid, cells
 from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around
-from tiltmeter.report.drawing.layer_curves import layer_curves, point, spread_text
-from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
+from tiltmeter.report.families import ALPHA, bracketed, first_drawn, named
+from tiltmeter.report.prose import interval_title, number, p_value
 from tiltmeter.report.sections import Section
+from tiltmeter.report.states.layers import layer_figure, map_cell
 from tiltmeter.report.states.results import (
-    ALPHA,
-    MEAN,
-    Representation,
+    ONE_LAYER,
+    READING,
+    States,
     first_reading,
     in_words,
+    interval_column,
     layer_name,
     layers,
     reading_columns,
@@ -31,7 +34,7 @@ from tiltmeter.report.states.results import (
 )
 from tiltmeter.report.tables import Column, Table, count, render_table
 
-__all__ = ["COMPARABLE", "association_section", "at_the_end", "titled"]
+__all__ = ["association_finding", "association_section"]
 
 #: Methods whose effects are on one scale, −2 to 2.
 COMPARABLE = ("weat", "seat", "ceat", "ripa")
@@ -41,10 +44,14 @@ _ROLES = ("marginalized", "default", "tied", "counter", "first", "second")
 MOST_CURVES = 6
 #: Lines of a panel; beyond, only the first way of reading is drawn.
 MOST_LINES = 4
+#: Tests that a finding names, those of the largest effects.
+MOST_NAMED = 3
 #: Maps of a model and study.
 MOST_MAPS = 4
 #: Up to this many layers the cells of a map hold their number.
 MOST_NUMBERED = 16
+#: Tables of up to this many tests stand open.
+MOST_OPEN = 12
 #: Between the classes of a map.
 EDGES = (-1.0, -0.5, -0.2, 0.2, 0.5, 1.0)
 
@@ -53,140 +60,119 @@ _METHOD = (
     "(career), and those of the other group (female names) to the other set (family)? The effect "
     "is the difference of the two groups’ mean associations over the standard deviation of all "
     "targets’ associations: −2 to 2, neutral 0; positive: the first targets with the first "
-    "attributes, which for groups of people is the stereotypical way."
+    "attributes, which for groups of people is the stereotypical direction."
 )
-_SAID = {
+_METHODS = {
     "weat": "WEAT: one state per word.",
-    "seat": "SEAT: the same, of words in sentence templates.",
+    "seat": "SEAT: the same, with words in sentence templates.",
     "ceat": "CEAT: combined over draws of contexts with random effects.",
-    "ripa": "RIPA: attributes laid on the line between the two groups; for groups of few words.",
-    "mac": "MAC: one group at a time, its mean cosine distance to the other side’s attributes "
-    "minus that to its own, in units of cosine, so that its values are smaller.",
+    "ripa": "RIPA: attributes projected on the line between the two groups; for groups of few "
+    "words.",
+    "mac": "MAC: one group at a time; its mean cosine distance to the other side’s attributes "
+    "minus that to its own. The unit is a cosine, so values are smaller.",
 }
 _CAUTION = (
-    "p (Holm) is adjusted for the tests of a study within one layer. Picking the layer with the "
-    "largest effect is not a test: among many layers one is always the largest, and its p is "
-    "not adjusted for that choice. Effects of few words have wide intervals."
+    "p (Holm) is adjusted for the tests of a study within one layer. Selecting the layer with the "
+    "largest effect is not a test: among many layers one is always the largest, and its p is not "
+    "adjusted for the selection. Effects of few words have wide intervals."
 )
 _SIDES = ("first group alone", "second group alone")
 _SURE = "p (Holm) below .05 in its layer"
+_COMPARABLE = pl.col("measure").is_in(COMPARABLE)
 
 
-def association_section(inside: Representation) -> Section | None:
+def association_section(states: States) -> Section | None:
     """Show the effects of association tests by layer; None where there are no such tests."""
-    parts = [
-        (f"{model}, {study}", mine)
-        for model, frame in inside.of_models("associations")
-        for (study,), mine in frame.filter(pl.col("layer") != MEAN).group_by(
-            "study", maintain_order=True
-        )
-    ]
+    parts = [_titled(part) for part in states.of("associations", "study", where=ONE_LAYER)]
     if not parts:
         return None
-    made: list[Figure] = []
-    tables: list[tuple[str, Table]] = []
-    parts = [(about, _named(part)) for about, part in parts]
-    for about, part in parts:
-        made += _figures(part, about)
-        tables += _tables(part, about)
-    methods = dict.fromkeys(m for _, part in parts for m in part["measure"].unique().sort())
-    figures = [
-        Figure(name, one.caption, one.summary, one.spec)
-        for one, name in zip(made, numbered("representation-tests", len(made)), strict=True)
-    ]
-    return Section(
-        key="representation-tests",
-        title="Association tests",
-        short="Association tests",
-        text=(_METHOD, " ".join(_SAID[m] for m in _SAID if m in methods), _CAUTION),
-        figures=tuple(figures),
-        tables=tuple(tables),
-        notes=("Notes", _notes(parts)),
-    )
+    key, title = "representation-tests", "Association tests"
+    measures = {measure for part in parts for measure in part["measure"]}
+    methods = " ".join(text for measure, text in _METHODS.items() if measure in measures)
+    figures = named(key, (figure for part in parts for figure in _figures(part)))
+    tables = tuple(table for part in parts for table in _tables(part))
+    notes = tuple(dict.fromkeys(note for part in parts for note in _notes(part)))
+    text = (_METHOD, methods, _CAUTION)
+    return Section(key, title, title, text, figures, tables, ("Notes", notes))
 
 
-def _named(part: pl.DataFrame) -> pl.DataFrame:
-    """Add to a test's number what it is about, where its sets have names of their own."""
+def _titled(part: pl.DataFrame) -> pl.DataFrame:
+    """Write the names of tests: with what they are about, where their sets have names.
+
+    Adds `about`, the model and study, and `expected`: which targets with which attributes.
+    """
     about = pl.format("{} ({}, {})", "stereotype", "first", "toward")
-    weat = pl.col("measure").is_in(COMPARABLE) & ~pl.col("first").is_in(_ROLES)
-    names = part.filter(weat).select("stereotype", about.alias("named")).drop_nulls()
-    return (
-        part.join(names.unique("stereotype"), on="stereotype", how="left", maintain_order="left")
-        .with_columns(stereotype=pl.coalesce("named", "stereotype"))
-        .drop("named")
+    weat = _COMPARABLE & ~pl.col("first").is_in(_ROLES)
+    names = part.filter(weat).select("stereotype", named=about).drop_nulls().unique("stereotype")
+    both = pl.format("{} with {}, {} with {}", "first", "toward", "second", "against")
+    alone = pl.format("{} with {}, not {}", "first", "toward", "against")
+    return part.join(names, on="stereotype", how="left", maintain_order="left").with_columns(
+        stereotype=pl.coalesce("named", "stereotype").str.replace_all("_", " ", literal=True),
+        expected=pl.when(pl.col("second").fill_null("") == "").then(alone).otherwise(both),
+        about=pl.format("{}, {}", "model", "study"),
     )
 
 
-def at_the_end(part: pl.DataFrame) -> pl.DataFrame:
+def _at_the_end(part: pl.DataFrame) -> pl.DataFrame:
     """Keep the last layer."""
     return part.filter(layer=layers(part)[-1])
 
 
-def _figures(part: pl.DataFrame, about: str) -> list[Figure]:
+def _figures(part: pl.DataFrame) -> list[Figure]:
     figures: list[Figure] = []
-    comparable = pl.col("measure").is_in(COMPARABLE)
-    others = [own for _, own in split(part.filter(~comparable), "measure") if own.height]
-    for family in (part.filter(comparable), *others):
-        if family["estimate"].drop_nulls().is_empty():
+    others = [own for _, own in split(part.filter(~_COMPARABLE), "measure")]
+    for family in (part.filter(_COMPARABLE), *others):
+        if family["estimate"].count() == 0:
             continue
         if family["stereotype"].n_unique() <= MOST_CURVES and len(layers(family)) > 1:
-            figures.append(_curves(family, about))
+            figures.append(_curves(family))
         elif family["measure"][0] in COMPARABLE:
-            figures += _maps(family, about)
+            figures += _maps(family)
     return figures
 
 
-def _curves(part: pl.DataFrame, about: str) -> Figure:
-    lines = split(part, "measure", "contexts", "removed")
+def _curves(part: pl.DataFrame) -> Figure:
+    lines = split(part, "measure", *READING)
     if len(lines) > MOST_LINES:
         each = [first_reading(own) for _, own in split(part, "measure")]
-        lines = split(pl.concat(each), "measure", "contexts", "removed")
-    order = layers(part)
-    places = {layer: place for place, layer in enumerate(order)}
-    by = pl.col("layer").replace_strict(places)
-    rows: list[Row] = []
-    for test in part["stereotype"].unique(maintain_order=True):
-        for series, own in lines:
-            mine = own.filter(stereotype=test).sort(by, maintain_order=True)
-            rows += [point(titled(test), line, r, "estimate") for line, r in _lines(mine, series)]
-    method = part["measure"][0]
-    scale = (
-        "Range −2 to 2, neutral 0; above: the expected way."
-        if method in COMPARABLE
-        else f"{in_words('measure', method)}: in units of cosine, neutral 0; above: as expected."
-    )
+        lines = split(pl.concat(each), "measure", *READING)
+    drawn = pl.concat([_with_lines(own, line) for line, own in lines])
+    panels = [
+        ((mine["stereotype"][0], mine["expected"][0]), mine)
+        for mine in drawn.partition_by("stereotype", maintain_order=True)
+    ]
+    comparable, method = part["measure"][0] in COMPARABLE, in_words("measure", part["measure"][0])
+    scale = "Range −2 to 2, neutral 0" if comparable else f"{method}: unit cosine, neutral 0"
     caption = (
-        f"Effects of association tests by layer: {about}. {scale} Band: "
-        f"{interval_title(part)}; filled points: {_SURE}."
+        f"Effects of association tests by layer: {part['about'][0]}. {scale}; above 0: the "
+        f"expected direction. Band: {interval_title(part)}; filled points: {_SURE}."
     )
-    first = part.unique("stereotype", keep="first", maintain_order=True)
-    titles = {
-        titled(row["stereotype"]): (titled(row["stereotype"]), _words_text(row))
-        for row in first.iter_rows(named=True)
-    }
-    axis = around("Effect", rows, 0.5)
-    if method in COMPARABLE and axis.high > 2:
-        axis = Axis("Effect", -2, 2, 0)
-    return Figure("", caption, spread_text(rows), layer_curves(rows, axis, order, titles))
+
+    def axis(rows: Sequence[Row]) -> Axis:
+        wide = around("Effect", rows, 0.5)
+        return replace(wide, low=-2, high=2) if comparable and wide.high > 2 else wide
+
+    return layer_figure(panels, lambda r: str(r["line"]), axis, caption)
 
 
-def _lines(frame: pl.DataFrame, series: str) -> list[tuple[str, dict[str, Any]]]:
-    """Name the line of each row; a test of one group at a time has one for each."""
-    sides = list(frame["first"].unique(maintain_order=True))
-    counted = frame.with_columns(n=pl.sum_horizontal("n_first", "n_second"))
-    return [
-        (", ".join(filter(None, (series, _SIDES[sides.index(row["first"])] if sides[1:] else ""))),
-         row)
-        for row in counted.iter_rows(named=True)
-    ]  # fmt: skip
+def _with_lines(own: pl.DataFrame, line: str) -> pl.DataFrame:
+    """Name the line of each row; a test of one group at a time has one for each group."""
+    first = pl.col("first").first().over("stereotype")
+    side = pl.when(pl.col("first") == first).then(pl.lit(_SIDES[0])).otherwise(pl.lit(_SIDES[1]))
+    several = pl.col("first").n_unique().over("stereotype") > 1
+    return own.with_columns(
+        line=pl.concat_str(pl.lit(line or None), pl.when(several).then(side), separator=", ",
+                           ignore_nulls=True),
+        n=pl.sum_horizontal("n_first", "n_second"),
+    )  # fmt: skip
 
 
-def _maps(part: pl.DataFrame, about: str) -> list[Figure]:
-    readings = split(part, "measure", "contexts", "removed")
+def _maps(part: pl.DataFrame) -> list[Figure]:
+    readings = split(part, "measure", *READING)
+    left = first_drawn(MOST_MAPS, len(readings), "ways of reading")
     figures = []
     for reading, own in readings[:MOST_MAPS]:
-        order = layers(own)
-        tests = [titled(test) for test in own["stereotype"].unique(maintain_order=True)]
+        order, tests = layers(own), list(own["stereotype"].unique(maintain_order=True))
         full = len(order) <= MOST_NUMBERED
         rows = [_cell(row, full) for row in own.iter_rows(named=True)]
         grid = Grid(
@@ -200,98 +186,76 @@ def _maps(part: pl.DataFrame, about: str) -> list[Figure]:
                   ("Interval", "interval"), ("p", "p"), ("p (Holm)", "p_holm"),
                   ("Expected", "words")),
         )  # fmt: skip
-        left = (
-            f" Drawn are the first {MOST_MAPS} of {len(readings)} ways of reading."
-            if len(readings) > MOST_MAPS
-            else ""
-        )
+        about = ", ".join(filter(None, (own["about"][0], reading)))
         caption = (
-            f"Effects of {len(tests)} association tests by layer: "
-            f"{', '.join(filter(None, (about, reading)))}. −2 to 2, neutral 0 in the middle class; "
-            f"orange: the expected way, blue: the other. *: {_SURE}.{left}"
+            f"Effects of {len(tests)} association tests by layer: {about}. Range −2 to 2, neutral "
+            "0 (middle class); orange: expected direction, blue: opposite direction. *: "
+            f"{_SURE}.{left}"
         )
         figures.append(Figure("", caption, _map_summary(own), cells(rows, grid)))
     return figures
 
 
 def _cell(row: Mapping[str, Any], full: bool) -> Row:
-    sure = row["p_holm"] is not None and row["p_holm"] < ALPHA
-    shown = number(row["estimate"]) if row["estimate"] is not None else "–"
-    return {
-        "across": row["layer"],
-        "down": titled(row["stereotype"]),
-        "step": classed(row["estimate"], EDGES),
-        "text": (shown if full or row["estimate"] is None else "") + "*" * sure,
-        "strong": sure,
-        "shown": shown,
-        "interval": interval(row["ci_low"], row["ci_high"]) if row["ci_low"] is not None else None,
-        "p": p_value(row["p"]),
-        "p_holm": p_value(row["p_holm"]),
-        "words": _words_text(row),
-    }
+    shown = "–" if row["estimate"] is None else number(row["estimate"])
+    text = shown if full or row["estimate"] is None else ""
+    place = (row["layer"], row["stereotype"])
+    return map_cell(row, EDGES, place, text, shown=shown, words=row["expected"])
 
 
 def _map_summary(part: pl.DataFrame) -> str:
     """Say how many tests lean which way at the first and last layer, and the extremes."""
+    known = part.drop_nulls("estimate").sort("estimate")
     sentences = []
     for layer in dict.fromkeys((layers(part)[0], layers(part)[-1])):
-        own = part.filter(layer=layer).drop_nulls("estimate")
-        with_it = own.filter(pl.col("estimate") > 0).height
-        sure = own.filter(pl.col("p_holm") < ALPHA).height
+        own = known.filter(layer=layer)
+        above, sure = own.filter(pl.col("estimate") > 0), own.filter(pl.col("p_holm") < ALPHA)
         sentences.append(
-            f"{layer_name(layer)}: {with_it} of {own.height} effects above 0, {sure} with p (Holm) "
-            "below .05"
+            f"{layer_name(layer)}: {above.height} of {own.height} effects above 0, {sure.height} "
+            "with p (Holm) below .05"
         )
-    known = part.drop_nulls("estimate").sort("estimate")
-    ends = [
-        f"{word} {number(row['estimate'])} "
-        f"({titled(row['stereotype'])}, {layer_name(row['layer'])})"
-        for word, row in (
-            ("lowest", known.row(0, named=True)),
-            ("highest", known.row(-1, named=True)),
-        )
-    ]
-    return f"{'; '.join([*sentences, *ends])}."
+    for word, place in (("lowest", 0), ("highest", -1)):
+        row = known.row(place, named=True)
+        where = f"{row['stereotype']}, {layer_name(row['layer'])}"
+        sentences.append(f"{word} {number(row['estimate'])} ({where})")
+    return f"{'; '.join(sentences)}."
 
 
-def _tables(part: pl.DataFrame, about: str) -> list[tuple[str, Table]]:
+def _tables(part: pl.DataFrame) -> list[tuple[str, Table]]:
     """Set out the last layer, and for each test the layer with its largest effect."""
-    last = at_the_end(part)
-    keys = ["stereotype", "measure", "first", "contexts", "removed"]
-    largest = (
-        part.drop_nulls("estimate")
-        .sort(pl.col("estimate").abs(), descending=True, maintain_order=True)
-        .unique(keys, keep="first", maintain_order=True)
-    )
-    order = last.select(keys).with_row_index("place")
-    largest = largest.join(order, on=keys, how="left").sort("place", maintain_order=True)
+    last, about = _at_the_end(part), part["about"][0]
     where = f"the last layer, {last['layer'][0]}"
-    tables = [("" if last.height <= 12 else f"Table of effects: {about}, {where}",
-               _association_table(last, f"{about}: effects at {where}."))]  # fmt: skip
+    summary = f"Table of effects: {about}, {where}" if last.height > MOST_OPEN else ""
+    tables = [(summary, _table(last, f"{about}: effects at {where}."))]
+    keys = ["stereotype", "measure", "first", *READING]
+    size = pl.col("estimate").abs()
+    largest = last.select(keys).join(
+        part.drop_nulls("estimate")
+        .sort(size, descending=True, maintain_order=True)
+        .unique(keys, keep="first", maintain_order=True),
+        on=keys,
+        nulls_equal=True,
+        maintain_order="left",
+    )
     if len(layers(part)) > 1 and not largest.is_empty():
         caption = (
-            f"{about}: each test at the layer where its effect is largest in size. Picking a layer "
-            "is not a test: these p do not know of it."
+            f"{about}: each test at the layer where its effect is largest in size. Selecting a "
+            "layer is not a test: p is not adjusted for the selection."
         )
-        tables.append((f"Table of largest effects: {about}", _association_table(largest, caption)))
+        tables.append((f"Table of largest effects: {about}", _table(largest, caption, layer=True)))
     return tables
 
 
-def _notes(parts: list[tuple[str, pl.DataFrame]]) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(
-            f"{about}, {titled(row['stereotype'])}, {in_words('measure', row['measure'])}: "
-            f"{row['note']}"
-            for about, part in parts
-            for row in part.filter(pl.col("note").fill_null("") != "").iter_rows(named=True)
-        )
-    )
+def _notes(part: pl.DataFrame) -> list[str]:
+    noted = part.filter(pl.col("note") != "")
+    return [
+        f"{row['about']}, {row['stereotype']}, {in_words('measure', row['measure'])}: {row['note']}"
+        for row in noted.iter_rows(named=True)
+    ]
 
 
-def _association_table(frame: pl.DataFrame, caption: str) -> Table:
-    """Set out tests."""
-    title = interval_title(frame)
-    several = frame["layer"].n_unique() > 1 or "place" in frame.columns
+def _table(frame: pl.DataFrame, caption: str, *, layer: bool = False) -> Table:
+    """Set out tests; with a column of layers where they differ."""
 
     def size(row: Mapping[str, Any]) -> str:
         sizes = [row[key] for key in ("n_first", "n_second", "n_toward", "n_against")]
@@ -299,19 +263,16 @@ def _association_table(frame: pl.DataFrame, caption: str) -> Table:
 
     return render_table(
         frame,
-        f"{caption} Positive: the expected way, as the second column has it. p: one-sided; an "
-        "exact p is over all partitions of the targets. Words: targets, attributes.",
+        f"{caption} Positive: the expected direction, which the second column states. p: "
+        "one-sided; an exact p is over all partitions of the targets. Words: targets, attributes.",
         [
-            Column("Test", lambda r: titled(r["stereotype"]), "head"),
-            Column("Expected", _words_text, "text"),
+            Column("Test", lambda r: r["stereotype"], "head"),
+            Column("Expected", lambda r: r["expected"], "text"),
             Column("Method", lambda r: in_words("measure", r["measure"]), "text"),
             *reading_columns(frame),
-            Column("Layer", lambda r: r["layer"] if several else ""),
+            *([Column("Layer", lambda r: r["layer"])] if layer else []),
             Column("Effect", lambda r: number(r["estimate"])),
-            Column(
-                title,
-                lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"]),
-            ),
+            interval_column(frame),
             Column("p", lambda r: p_value(r["p"]) + (" exact" if r["exact"] else "")),
             Column("p (two-sided)", lambda r: p_value(r["p_two_sided"])),
             Column("p (Holm)", lambda r: p_value(r["p_holm"])),
@@ -320,13 +281,30 @@ def _association_table(frame: pl.DataFrame, caption: str) -> Table:
     )
 
 
-def titled(name: str) -> str:
-    """Write the name of a test."""
-    return name.replace("_", " ")
+def association_finding(part: pl.DataFrame) -> str:
+    """Say how many tests lean the stereotypical way at the last layer, and how strongly."""
+    texts = []
+    for method, own in split(part.filter(_COMPARABLE), "measure"):
+        texts.append((f"{method}: " if method else "") + _lean(_at_the_end(first_reading(own))))
+    return " ".join(texts)
 
 
-def _words_text(row: Mapping[str, Any]) -> str:
-    """Say which targets are expected with which attributes."""
-    if not row["second"]:
-        return f"{row['first']} with {row['toward']}, not {row['against']}"
-    return f"{row['first']} with {row['toward']}, {row['second']} with {row['against']}"
+def _lean(last: pl.DataFrame) -> str:
+    where, known = f"At the last layer ({last['layer'][0]})", last.drop_nulls("estimate")
+    if known.is_empty():
+        return f"{where} no effect could be measured; see the notes."
+    sure = known.filter(pl.col("p_holm") < ALPHA).height
+    against = known.filter(pl.col("estimate") < 0).height
+    effects = ", ".join(
+        f"{name.replace('_', ' ')} {bracketed(*values)}"
+        for name, *values in known.sort(pl.col("estimate").abs(), descending=True)
+        .head(MOST_NAMED)
+        .select("stereotype", "estimate", "ci_low", "ci_high")
+        .iter_rows()
+    )
+    lead = "Effects" if known.height <= MOST_NAMED else "Largest effects"
+    return (
+        f"{where}: {sure} of {known.height} significant (p (Holm) below .05) in the expected, "
+        f"stereotypical direction, {against} with the opposite sign. {lead} (−2 to 2, neutral 0): "
+        f"{effects}."
+    )

@@ -1,4 +1,4 @@
-"""What a report shows of what stands inside models: sentences, sections, limits and sources.
+"""What a report shows of hidden states: sections, limits and sources.
 
 Reference: Schuster et al. 2024, arXiv:2411.16527; Caliskan et al. 2017; Bai et al. 2025, SI J, O.
 """
@@ -7,63 +7,66 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 from tiltmeter.report.plan import Plan, spaced
 from tiltmeter.report.prose import first_few
 from tiltmeter.report.sections import Part, Passage, Source, Term, findings_or_table, made_with
-from tiltmeter.report.states.associations import association_section
-from tiltmeter.report.states.directions import direction_section, layer_section
-from tiltmeter.report.states.findings import findings
-from tiltmeter.report.states.profiles import SCALE, profile_section
-from tiltmeter.report.states.relations import relation_section
-from tiltmeter.report.states.results import Representation, read_representation
+from tiltmeter.report.states.associations import association_finding, association_section
+from tiltmeter.report.states.layers import direction_finding, direction_section, layer_section
+from tiltmeter.report.states.profiles import SCALE, profile_finding, profile_section
+from tiltmeter.report.states.relations import relation_finding, relation_section
+from tiltmeter.report.states.results import ONE_LAYER, States, read_states
 
-__all__ = ["LIMITS", "SOURCES", "state_part"]
+__all__ = ["findings", "state_part"]
 
 _MEASURED = (
-    "A model turns every word it reads into a list of numbers, a state, anew at each of its "
-    "layers. Words that are used alike have states that lie close together. Here the states of "
-    "words for groups are set against those of words with a meaning known beforehand. The model "
-    "was not asked anything, and nothing it writes was looked at."
+    "At each of its layers a model represents every word that it reads as a vector, the hidden "
+    "state. Words that are used alike have similar states. Here the states of words for groups are "
+    "compared with those of words of known meaning. For this the model is not asked anything, and "
+    "nothing that it writes is used."
 )
 _APPROACHES = {
     "profiles": Term(
         "Profiles",
-        f"Where do words stand between the poles of stereotype content, such as warm and cold? "
+        "Where do words stand between the poles of stereotype content, such as warm and cold? "
         f"{SCALE} No side is stereotypical by itself.",
     ),
     "directions": Term(
         "Accuracy of the directions",
-        "Are terms of a dictionary on the side where people put them? Share, 0 to 1; to be set "
-        "against always naming the more frequent side.",
+        "Do the directions place terms of a dictionary on the side where people put them? Share, "
+        "0 to 1; baseline: always naming the more frequent side.",
     ),
     "associations": Term(
         "Association tests",
-        "Are the words of one group closer to one set of attributes than those of another? Effect "
-        "−2 to 2, neutral 0; positive: the expected, for groups of people the stereotypical way.",
+        "Are the words of one group closer to one set of attributes than those of another group? "
+        "Effect −2 to 2, neutral 0; positive: the expected direction, for groups of people the "
+        "stereotypical one.",
     ),
     "relations": Term(
-        "Answers and representation",
-        "Is what is associated inside also what the model says? Correlation −1 to 1, neutral 0.",
+        "Answers and hidden states",
+        "Do the associations in the states go with those in the answers? Correlation −1 to 1, "
+        "neutral 0.",
     ),
 }
 
 #: What these numbers cannot show.
 LIMITS = (
-    "A representation is not behaviour: a lean inside need not show in what a model writes or "
-    "decides, and what shows there need not be found inside by these measures.",
-    "The dictionary and the contexts its terms are read in make the directions. Other terms, or "
-    "other contexts, make other profiles.",
-    "Names stand for a gender in the records of one country, and for class, age and origin as "
-    "well. They say nothing about anybody who bears one.",
+    "A representation is not behaviour: a difference in hidden states need not show in what a "
+    "model writes or decides, and a bias in its answers need not be found by these measures.",
+    "The directions depend on the dictionary and on the contexts in which its terms are read. "
+    "Other terms or other contexts give other profiles.",
+    "Names indicate a gender in the records of one country, and class, age and origin as well. "
+    "They say nothing about any person who bears one.",
     "The terms of a group are few, and each has other uses and meanings than the group.",
-    "A mean over layers hides opposite signs; see the layers one by one.",
-    "Values are standardised by the compared words: with other words in the comparison, the same "
-    "word gets another value. Values of two comparisons, or models, are not on one scale.",
-    "The last state of Llama-like models stands after the final norm and is on another scale than "
-    "the states before it.",
-    "Cosines and directions see what is linear only. A lean that is stored in another way, or on "
-    "words not tested, does not show.",
-    "A difference that is not shown is not shown to be absent. Nothing here is an all-clear.",
+    "A mean over layers can hide opposite signs; see the single layers.",
+    "Values are standardised over the compared words: in another comparison the same word gets "
+    "another value. Values of two comparisons, or of two models, are not on one scale.",
+    "The last state of Llama-like models is taken after the final norm and is on another scale "
+    "than the states before it.",
+    "Cosines and directions detect linear structure only. A bias that is encoded otherwise, or in "
+    "words that were not tested, is not detected.",
+    "A difference that is not shown is not shown to be absent. No result here clears a model.",
 )
 
 #: Frame, and a column with its value where only that is meant → what it comes from.
@@ -98,83 +101,96 @@ _REMOVAL = (
 
 
 def state_part(directory: Path) -> Part | None:
-    """Make the part of a report about representation.
+    """Make the part of a report about hidden states; None where there is no table about them.
 
     `directory`: a results directory; a section whose table is absent is left out.
-    None where there is no table about representation.
     """
-    inside = read_representation(directory)
-    if inside is None:
+    states = read_states(directory)
+    if states is None:
         return None
-    made = (
-        profile_section(inside, "broad"),
-        profile_section(inside, "fine"),
-        layer_section(inside),
-        direction_section(inside),
-        association_section(inside),
-        relation_section(inside),
+    sections = (
+        profile_section(states, "broad"),
+        profile_section(states, "fine"),
+        layer_section(states),
+        direction_section(states),
+        association_section(states),
+        relation_section(states),
     )
-    title = "Stereotypes inside the model"
-    approaches = tuple(
-        term for key, term in _APPROACHES.items() if not inside.tables[key].is_empty()
-    )
+    approaches = tuple(term for key, term in _APPROACHES.items() if states.tables[key].height)
+    title, names = "Stereotypes inside the model", states.names
     return Part(
         key="representation",
-        title="Representation",
-        headline=f"{title}: {first_few(inside.names)}" if inside.names else title,
-        plan=inside.facts,
-        names=inside.names,
-        facts=(Term("Models read inside", ", ".join(inside.names)),) * bool(inside.names),
-        measured=(Passage("Representation", (_MEASURED,), approaches),),
+        title="Hidden states",
+        headline=f"{title}: {first_few(names)}" if names else title,
+        plan=states.facts,
+        names=names,
+        facts=(Term("Models read inside", ", ".join(names)),) if names else (),
+        measured=(Passage("Hidden states", (_MEASURED,), approaches),),
         **findings_or_table(
-            findings(inside),
+            findings(states),
             ("Measure", "Model"),
-            "What was found, per measure and model. Intervals stand in brackets.",
+            "Findings per measure and model. Brackets: intervals.",
             "Nothing was compared in these results.",
         ),
-        sections=tuple(section for section in made if section),
+        sections=tuple(section for section in sections if section),
         limits=LIMITS,
-        sources=tuple(map(Source, _sources(inside))),
-        setting=_setting(inside.facts),
+        sources=tuple(map(Source, _sources(states))),
+        setting=_setting(states.facts),
     )
 
 
-def _sources(inside: Representation) -> tuple[str, ...]:
+def findings(states: States) -> list[tuple[str, str, str]]:
+    """Say what was found.
+
+    Result: what it is about, model, text; the models of a kind one after the other.
+    """
+    profiles = states.of("differences", "words", where=pl.col("space") == "broad")
+    tests = states.of("associations", "study", where=ONE_LAYER)
+    relations, directions = states.of("relations"), states.of("directions")
+    rows = [
+        *((f"Profile of {one['words'][0]}", one, profile_finding(one)) for one in profiles),
+        *((f"Association tests of {one['study'][0]}", one, association_finding(one))
+          for one in tests),
+        *(("Answers and hidden states", one, relation_finding(one)) for one in relations),
+        *(("Accuracy of the directions", one, direction_finding(one)) for one in directions),
+    ]  # fmt: skip
+    return [(about, part["model"][0], text) for about, part, text in rows if text]
+
+
+def _sources(states: States) -> tuple[str, ...]:
     """Give the works that what was measured comes from, and the sources of its words."""
-    works = []
-    for name, only, source in SOURCES:
-        frame = inside.tables[name]
-        rows = frame.filter(**only) if only else frame
-        works += [source] if not rows.is_empty() else []
-    removed = any((frame["removed"].fill_null(0) > 0).any() for frame in inside.tables.values())
-    works += [_REMOVAL] if removed else []
-    facts = inside.facts
+    works = [work for name, of, work in SOURCES if states.tables[name].filter(**of).height]
+    removed = any((frame["removed"].fill_null(0) > 0).any() for frame in states.tables.values())
+    facts = states.facts
     given = [facts.part("dictionary").text("citation")]
     given += [one.text("citation") for one in facts.parts("tests")]
     given += [one.text("source") for one in facts.parts("words")]
-    return tuple(dict.fromkeys([*works, *filter(None, given)]))
+    every = [*works, *([_REMOVAL] if removed else []), *filter(None, given)]
+    return tuple(dict.fromkeys(every))
 
 
 def _setting(facts: Plan) -> tuple[Term, ...]:
     """Say what was read, and how."""
-    terms = [(f"Model {one.text('name')}", _model(one)) for one in facts.parts("models")]
-    dictionary, contexts = facts.part("dictionary"), facts.part("contexts")
-    terms.append(("Dictionary", _joined(
-        dictionary.text("name"), dictionary.text("file"), _counted(dictionary, "terms"),
-        _counted(dictionary, "senses"), _hash(dictionary))))  # fmt: skip
-    terms.append(("Contexts", _joined(
-        contexts.text("kind"), contexts.text("file"), _counted(contexts, "contexts"),
-        _hash(contexts))))  # fmt: skip
-    terms += [(f"Words: {one.text('name')}", _words(one)) for one in facts.parts("words")]
-    terms += [
-        (f"Tests: {one.text('study')}", _counted(one, "tests")) for one in facts.parts("tests")
-    ]
-    setting = facts.part("setting")
-    terms += [
-        (spaced(key), value or ", ".join(setting.texts(key)))
-        for key, value in facts.pairs("setting")
-    ]
+    setting, sha = facts.part("setting"), "SHA-256 {}"
+    terms = [
+        *((f"Model {one.text('name')}", _model(one)) for one in facts.parts("models")),
+        ("Dictionary", _stated(facts.part("dictionary"), name="{}", file="{}", terms="{} terms",
+                               senses="{} senses", sha256=sha)),
+        ("Contexts", _stated(facts.part("contexts"), kind="{}", file="{}",
+                             contexts="{} contexts", sha256=sha)),
+        *((f"Words: {one.text('name')}", _words(one)) for one in facts.parts("words")),
+        *((f"Tests: {one.text('study')}", _stated(one, tests="{} tests"))
+          for one in facts.parts("tests")),
+        *((spaced(key), value or ", ".join(setting.texts(key)))
+          for key, value in facts.pairs("setting")),
+    ]  # fmt: skip
     return (*(Term(name, text) for name, text in terms if text), *made_with(facts))
+
+
+def _stated(one: Plan, **templates: str) -> str:
+    """Write the texts that there are, each in the template of its key."""
+    texts = {key: one.text(key) for key in templates}
+    return "; ".join(templates[key].format(text) for key, text in texts.items() if text)
 
 
 _LAST = {
@@ -184,30 +200,17 @@ _LAST = {
 
 
 def _model(one: Plan) -> str:
-    layers = len(one.texts("layers"))
-    width = one.text("width")
-    return _joined(
+    layers, last = len(one.texts("layers")), one.text("last")
+    texts = (
         f"{layers} {'layer' if layers == 1 else 'layers'}" if layers else "",
-        f"width {width}" if width else "",
-        one.text("dtype"),
-        _LAST.get(one.text("last"), one.text("last")),
-        f"fingerprint {one.text('fingerprint')}" if one.text("fingerprint") else "",
+        _stated(one, width="width {}", dtype="{}"),
+        _LAST.get(last, last),
+        _stated(one, fingerprint="fingerprint {}"),
     )
+    return "; ".join(filter(None, texts))
 
 
 def _words(one: Plan) -> str:
     groups = ", ".join(f"{group} {n}" for group, n in one.pairs("groups"))
     alone = ", ".join(one.texts("individuals"))
-    return _joined(groups, f"on their own: {alone}" if alone else "")
-
-
-def _counted(one: Plan, key: str) -> str:
-    return f"{one.text(key)} {key}" if one.text(key) else ""
-
-
-def _hash(one: Plan) -> str:
-    return f"SHA-256 {one.text('sha256')}" if one.text("sha256") else ""
-
-
-def _joined(*texts: str) -> str:
-    return "; ".join(filter(None, texts))
+    return "; ".join(filter(None, (groups, f"single words: {alone}" if alone else "")))

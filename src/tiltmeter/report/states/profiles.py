@@ -5,7 +5,7 @@ Reference: Schuster et al. 2024, arXiv:2411.16527, figure 1; dimensions of Nicol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -13,12 +13,16 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import STAR, around, profile_rows, shortened
-from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
+from tiltmeter.report.families import ALPHA, bracketed, named
+from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.states.results import (
-    ALPHA,
-    Representation,
+    ONE_LAYER,
+    READING,
+    States,
     at_one_layer,
+    first_reading,
+    in_words,
     layer_name,
     pairs,
     reading_columns,
@@ -26,10 +30,10 @@ from tiltmeter.report.states.results import (
 )
 from tiltmeter.report.tables import Column, Table, count, render_table
 
-__all__ = ["SCALE", "profile_section"]
+__all__ = ["SCALE", "profile_finding", "profile_section"]
 
 SCALE = (
-    "In standard deviations of all compared words, neutral 0: their mean. Right: nearer to the "
+    "Unit: standard deviations of all compared words; neutral 0: their mean. Right: nearer to the "
     "high pole."
 )
 
@@ -39,155 +43,136 @@ MOST_READINGS = 4
 MOST_ROWS = 150
 #: A table of up to this many rows stands open.
 MOST_OPEN = 12
-#: Words on their own in a drawing; the table has all.
+#: Up to this many comparisons without a difference are named, and as many examples.
+MOST_NAMED = 3
+#: Single words in a drawing; the table has all.
 MOST_INDIVIDUALS = 8
 
-_KEYS = {
-    "broad": ("profile", "Profile: warmth and competence", "Warmth and competence"),
-    "fine": ("profile-fine", "Profile: finer dimensions", "Finer dimensions"),
-}
 _METHOD = (
-    "The dictionary has terms for both poles of a dimension (warm and cold). A dimension is the "
-    "direction from the mean state of the low terms to that of the high ones. The state of each "
-    "compared word is laid on these directions, averaged over layers, and standardised by all "
-    "compared words, so that a number says where a word stands among the others, not whether it "
-    "is warm. Two groups of equal size lie mirrored around 0."
+    "The dictionary has terms for both poles of a dimension (warm and cold). The direction of a "
+    "dimension runs from the mean state of the low terms to that of the high terms. The "
+    "coordinates of each compared word on these directions are averaged over layers and "
+    "standardised over all compared words. A value therefore says where a word stands among the "
+    "others, not whether it is warm. Two groups of equal size lie symmetrically around 0."
 )
 _FINE = (
     "The same with the dictionary’s own dimensions, all at once. In the shipped dictionary and in "
     "that of Nicolas, Bai & Fiske the high pole of politics is conservative and that of religion "
-    "religious; neither is better."
+    "religious; neither pole is better."
 )
 _TESTS = (
     f"{STAR}: a difference between groups with p (Holm) below .05, adjusted for all dimensions of "
-    "the drawing and all pairs of groups. The t test takes words for independent draws; p "
-    "(shuffled) asks instead how often an equal difference arises when words change groups."
+    "the figure and all pairs of groups. The t test treats words as independent draws. p "
+    "(shuffled) is a permutation test that shuffles words between groups."
 )
+#: Space → the section's key, title and title in the contents, and its first paragraph.
+_SPACES = {
+    "broad": (
+        "representation-profile",
+        "Profile: warmth and competence",
+        "Warmth and competence",
+        _METHOD,
+    ),
+    "fine": ("representation-profile-fine", "Profile: finer dimensions", "Finer dimensions", _FINE),
+}
 
 
-def profile_section(inside: Representation, space: str) -> Section | None:
+def profile_section(states: States, space: str) -> Section | None:
     """Show where groups stand on the dimensions of a space.
 
     `space`: ``broad`` or ``fine``.
     None where no profile was measured in it.
     """
-    parts = [
-        (model, words, part)
-        for model, frame in inside.of_models("profiles")
-        for words, part in _by_words(frame.filter(space=space))
-    ]
+    parts = states.of("profiles", "words", where=pl.col("space") == space)
     if not parts:
         return None
-    key, title, short = _KEYS[space]
+    key, title, short, method = _SPACES[space]
     figures, tables = [], []
-    names = numbered(f"representation-{key}", len(parts))
-    for (model, words, part), name in zip(parts, names, strict=True):
-        mine = {"model": model, "words": words, "space": space}
-        shown = split(at_one_layer(part), "contexts", "removed")
-        differences = at_one_layer(inside.tables["differences"].filter(**mine))
-        terms = at_one_layer(inside.tables["terms"].filter(**mine))
-        drawn = _figure(shown, differences, terms, name)
-        figures += [drawn] if drawn else []
-        tables += _tables(differences, terms, f"{model}, {words}")
-    text = (_METHOD if space == "broad" else _FINE, _TESTS, *_left_out(parts))
-    return Section(
-        key=f"representation-{key}",
-        title=title,
-        short=short,
-        text=text,
-        figures=tuple(figures),
-        tables=tuple(tables),
-        notes=_notes(inside, space),
+    for part in parts:
+        of = {"model": part["model"][0], "words": part["words"][0], "space": space}
+        differences = at_one_layer(states.tables["differences"].filter(**of))
+        words = at_one_layer(states.tables["terms"].filter(pl.col("group").is_null(), **of))
+        figures.append(_figure(at_one_layer(part), differences, words))
+        tables += _tables(differences, words, f"{of['model']}, {of['words']}")
+    most = max(len(split(part, *READING)) for part in parts)
+    left = (
+        f"Only the first {MOST_READINGS} of {most} ways of reading a model are drawn; "
+        "estimates.parquet has all."
+    )
+    text = (method, _TESTS, *([left] if most > MOST_READINGS else []))
+    notes = ("Notes", _notes(states.tables["differences"].filter(space=space)))
+    return Section(key, title, short, text, named(key, figures), tuple(tables), notes)
+
+
+def _notes(frame: pl.DataFrame) -> tuple[str, ...]:
+    noted = at_one_layer(frame).filter(pl.col("note") != "")
+    return tuple(
+        dict.fromkeys(
+            f"{row['model']}, {row['dimension']}, {pairs(row)}: {row['note']}"
+            for row in noted.iter_rows(named=True)
+        )
     )
 
 
-def _by_words(frame: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    return [(str(k), part) for (k,), part in frame.group_by("words", maintain_order=True)]
-
-
-def _left_out(parts: list[tuple[str, str, pl.DataFrame]]) -> tuple[str, ...]:
-    most = max(len(split(part, "contexts", "removed")) for *_, part in parts)
-    if most <= MOST_READINGS:
-        return ()
-    return (
-        f"Drawn are the first {MOST_READINGS} of {most} ways of reading a model; "
-        "estimates.parquet has all.",
-    )
-
-
-def _figure(
-    shown: list[tuple[str, pl.DataFrame]], differences: pl.DataFrame, terms: pl.DataFrame, name: str
-) -> Figure | None:
+def _figure(part: pl.DataFrame, differences: pl.DataFrame, words: pl.DataFrame) -> Figure | None:
+    """Draw a column per way of reading, in it the groups and the first few single words."""
+    first = words["term"].unique(maintain_order=True)[:MOST_INDIVIDUALS]
+    words = words.filter(pl.col("term").is_in(first.implode()))
+    readings = split(part, *READING)[:MOST_READINGS]
     rows: list[Row] = []
-    kept = shown[:MOST_READINGS]
-    for panel, part in kept:
-        reading = part.row(0, named=True)
-        mine = {key: reading[key] for key in ("contexts", "removed")}
-        own = _individuals(terms.filter(**mine))
-        rows += [_group(row, panel) for row in part.iter_rows(named=True)]
-        rows += [_individual(row, panel) for row in own.iter_rows(named=True)]
+    for panel, own in readings:
+        mine = {key: own[key][0] for key in READING}
+        rows += [_group(row, panel) for row in own.iter_rows(named=True)]
+        rows += [_word(row, panel) for row in words.filter(**mine).iter_rows(named=True)]
         rows += _stars(differences.filter(**mine), panel)
     if all(row["mean"] is None for row in rows):
         return None
-    axis = around("← low · standard deviations · high →", [r for r in rows if "low" in r], 0.5)
-    part = kept[0][1]
-    about = part.row(0, named=True)
-    several = any(row["kind"] == "individual" for row in rows)
+    kinds = {row["kind"] for row in rows}
     caption = (
-        f"Profile of {about['words']}: {about['model']}, {layer_name(about['layer'])}. {SCALE} "
-        f"Dot: mean of a group; line: its {interval_title(part)}."
-        + (" Diamond: a word on its own, its interval over its contexts." if several else "")
-        + (f" {STAR}: groups differ, p (Holm) below .05." if _starred(rows) else "")
+        f"Profile of {part['words'][0]}: {part['model'][0]}, {layer_name(part['layer'][0])}. "
+        f"{SCALE} Dot: mean of a group; line: its {interval_title(part)}."
+        + (" Diamond: a single word; line: interval over its contexts." * ("individual" in kinds))
+        + (f" {STAR}: groups differ, p (Holm) below .05." * ("star" in kinds))
     )
-    drawing = profile_rows(rows, axis, [panel for panel, _ in kept])
-    return Figure(name, caption, _summary(rows), drawing)
+    axis = around("← low · standard deviations · high →", rows, 0.5)
+    drawing = profile_rows(rows, axis, [panel for panel, _ in readings])
+    return Figure("", caption, _summary(rows), drawing)
 
 
-def _individuals(terms: pl.DataFrame) -> pl.DataFrame:
-    """Keep words that stand for themselves, the first few."""
-    own = terms.filter(pl.col("group").is_null())
-    first = own["term"].unique(maintain_order=True)[:MOST_INDIVIDUALS]
-    return own.filter(pl.col("term").is_in(first.implode()))
-
-
-def _group(row: Mapping[str, Any], panel: str) -> Row:
-    known = None not in (row["estimate"], row["ci_low"], row["ci_high"])
+def _mark(row: Mapping[str, Any], kind: str, panel: str, lane: str, value: float | None) -> Row:
+    """Give what every mark has: its place, its value and interval, and their texts."""
+    known = None not in (value, row["ci_low"], row["ci_high"])
     return {
-        "kind": "group",
+        "kind": kind,
         "block": "",
         "panel": panel,
         "dimension": row["dimension"],
-        "lane": f"group {row['group']}",
-        "group": row["group"],
-        "mean": row["estimate"],
+        "lane": lane,
+        "mean": value,
         "low": row["ci_low"] if known else None,
         "high": row["ci_high"] if known else None,
-        "shown": number(row["estimate"]),
+        "shown": number(value),
         "interval": interval(row["ci_low"], row["ci_high"]) if known else None,
+    }
+
+
+def _group(row: Mapping[str, Any], panel: str) -> Row:
+    return {
+        **_mark(row, "group", panel, f"group {row['group']}", row["estimate"]),
+        "group": row["group"],
         "sd": None if row["sd"] is None else number(row["sd"]),
         "n": count(row["n"]),
     }
 
 
-def _individual(row: Mapping[str, Any], panel: str) -> Row:
-    value, ends = row["coordinate"], (row["ci_low"], row["ci_high"])
-    known = value is not None and None not in ends
-    low, high = ends if known else (None, None)
+def _word(row: Mapping[str, Any], panel: str) -> Row:
+    placed = _mark(row, "individual", panel, f"word {row['term']}", row["coordinate"])
     return {
-        "kind": "individual",
-        "block": "",
-        "panel": panel,
-        "dimension": row["dimension"],
-        "lane": f"word {row['term']}",
+        **placed,
         "individual": row["term"],
         "label": shortened(row["term"]),
-        "mean": value,
-        "low": low,
-        "high": high,
-        "end_low": low if known else value,
-        "end_high": high if known else value,
-        "shown": number(value),
-        "interval": interval(low, high) if known else None,
+        "end_low": placed["mean"] if placed["low"] is None else placed["low"],
+        "end_high": placed["mean"] if placed["high"] is None else placed["high"],
         "contexts": count(row["n_contexts"]),
     }
 
@@ -197,83 +182,61 @@ def _stars(differences: pl.DataFrame, panel: str) -> list[Row]:
     sure = differences.filter(pl.col("p_holm") < ALPHA)
     return [
         {
-            "kind": "star",
-            "block": "",
-            "panel": panel,
-            "dimension": dimension,
-            "lane": "",
-            "label": STAR,
-            "mean": None,
-            "low": None,
-            "high": None,
+            **dict.fromkeys(("mean", "low", "high")),
+            **{"kind": "star", "block": "", "panel": panel, "lane": "", "label": STAR},
+            "dimension": part["dimension"][0],
             "about": "; ".join(
                 f"{pairs(row)} {number(row['estimate'], signed=True)}, p (Holm) "
                 f"{p_value(row['p_holm'])}"
                 for row in part.iter_rows(named=True)
             ),
         }
-        for (dimension,), part in sure.group_by("dimension", maintain_order=True)
+        for part in sure.partition_by("dimension", maintain_order=True)
     ]
 
 
-def _starred(rows: list[Row]) -> bool:
-    return any(row["kind"] == "star" for row in rows)
-
-
-def _summary(rows: list[Row]) -> str:
+def _summary(rows: Sequence[Row]) -> str:
     """Say where each group stands in the first column, and in all columns where groups differ."""
-    parts = []
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
-    for panel in panels:
-        mine = [row for row in rows if row["panel"] == panel]
-        starred = list(dict.fromkeys(row["dimension"] for row in mine if row["kind"] == "star"))
-        if panel == panels[0]:
-            parts += [_stand(mine, dimension) for dimension in dict.fromkeys(
-                row["dimension"] for row in mine)]  # fmt: skip
-        stars = f"groups differ ({STAR}) on {', '.join(starred)}" if starred else "no star"
+    placed: dict[str, list[str]] = {}
+    starred: dict[str, list[str]] = {row["panel"]: [] for row in rows}
+    for row in rows:
+        if row["kind"] == "star":
+            starred[row["panel"]].append(row["dimension"])
+        elif row["panel"] == rows[0]["panel"]:
+            who = row.get("group") or row.get("individual")
+            placed.setdefault(row["dimension"], []).append(f"{who} {row['shown']}")
+    parts = [f"{dimension}: {', '.join(values)}" for dimension, values in placed.items()]
+    for panel, dimensions in starred.items():
+        differ = f"groups differ ({STAR}) on {', '.join(dimensions)}"
+        stars = differ if dimensions else "no significant difference between groups"
         parts.append(f"{panel}: {stars}" if panel else stars)
     return f"{'; '.join(parts)}."
 
 
-def _stand(rows: list[Row], dimension: str) -> str:
-    placed = [row for row in rows if row["dimension"] == dimension and row["kind"] != "star"]
-    values = (f"{row.get('group') or row.get('individual')} {row['shown']}" for row in placed)
-    return f"{dimension}: {', '.join(values)}"
-
-
-def _tables(differences: pl.DataFrame, terms: pl.DataFrame, about: str) -> list[tuple[str, Table]]:
-    """Set out differences, and the words that stand for themselves."""
+def _tables(differences: pl.DataFrame, words: pl.DataFrame, about: str) -> list[tuple[str, Table]]:
+    """Set out differences, and single words."""
     tables = []
     if not differences.is_empty():
         summary = f"Table of differences: {about}" if differences.height > MOST_OPEN else ""
         tables.append((summary, _difference_table(differences, about)))
-    own = terms.filter(pl.col("group").is_null())
-    if not own.is_empty():
-        tables.append((f"Table of words on their own: {about}", _word_table(own, about)))
+    if not words.is_empty():
+        tables.append((f"Table of single words: {about}", _word_table(words, about)))
     return tables
 
 
-def _notes(inside: Representation, space: str) -> tuple[str, tuple[str, ...]]:
-    frame = inside.tables["differences"].filter(space=space)
-    noted = at_one_layer(frame).drop_nulls("note").filter(pl.col("note") != "")
-    notes = dict.fromkeys(
-        f"{row['model']}, {row['dimension']}, {pairs(row)}: {row['note']}"
-        for row in noted.iter_rows(named=True)
-    )
-    return "Notes", tuple(notes)
+def _first_rows(frame: pl.DataFrame) -> str:
+    return f" The first {MOST_ROWS} of {frame.height} rows." if frame.height > MOST_ROWS else ""
 
 
 def _difference_table(frame: pl.DataFrame, about: str) -> Table:
     """Set out differences of groups, at one layer."""
     title = interval_title(frame)
-    layer = layer_name(frame["layer"][0])
     return render_table(
         frame.head(MOST_ROWS),
-        f"{about}, {layer}: differences of means in standard deviations of the compared words, "
-        f"neutral 0, with their {title} (Welch). t: Student’s, equal variances, as published. p "
-        "(Holm), p (BH): adjusted for all dimensions and pairs. p (shuffled): groups of words "
-        "shuffled. d: Cohen’s."
-        + (f" The first {MOST_ROWS} of {frame.height} rows." if frame.height > MOST_ROWS else ""),
+        f"{about}, {layer_name(frame['layer'][0])}: differences of means in standard deviations of "
+        f"the compared words, neutral 0, with their {title} (Welch). t: Student’s, equal "
+        "variances, as published. p (Holm), p (BH): adjusted for all dimensions and pairs. p "
+        f"(shuffled): words shuffled between groups. d: Cohen’s.{_first_rows(frame)}",
         [
             Column("Dimension", lambda r: r["dimension"], "head"),
             Column("Compared", pairs, "head"),
@@ -293,14 +256,13 @@ def _difference_table(frame: pl.DataFrame, about: str) -> Table:
 
 
 def _word_table(frame: pl.DataFrame, about: str) -> Table:
-    """Set out words that stand for themselves, at one layer."""
+    """Set out single words, at one layer."""
     title = interval_title(frame)
     return render_table(
         frame.head(MOST_ROWS),
-        f"{about}, {layer_name(frame['layer'][0])}: words that stand for themselves, in standard "
-        f"deviations of the compared words; neutral 0. Their {title} is over contexts; there is "
-        "none with fewer than two."
-        + (f" The first {MOST_ROWS} of {frame.height} rows." if frame.height > MOST_ROWS else ""),
+        f"{about}, {layer_name(frame['layer'][0])}: single words, in standard deviations of the "
+        f"compared words; neutral 0. The {title} is over contexts; it needs at least two."
+        f"{_first_rows(frame)}",
         [
             Column("Word", lambda r: r["term"], "head"),
             Column("Dimension", lambda r: r["dimension"], "head"),
@@ -310,3 +272,82 @@ def _word_table(frame: pl.DataFrame, about: str) -> Table:
             Column("Contexts of the word", lambda r: count(r["n_contexts"])),
         ],
     )
+
+
+def profile_finding(part: pl.DataFrame) -> str:
+    """Say on which dimensions groups differ, where the mean hides signs, and under other ways."""
+    every = at_one_layer(part)
+    own = first_reading(every)
+    known = own.drop_nulls("estimate").to_dicts()
+    if not known:
+        return "No difference could be measured; see the notes."
+    sure = [row for row in known if row["p_holm"] is not None and row["p_holm"] < ALPHA]
+    unsure = [row for row in known if row not in sure]
+    parts = [_higher(row, interval_title(own)) for row in sure]
+    if len(unsure) > MOST_NAMED:
+        parts.append(f"No difference is shown in {len(unsure)} comparisons.")
+    elif unsure:
+        parts.append(f"No difference is shown for {'; '.join(map(_difference, unsure))}.")
+    chance = [_compared(row) for row in sure if (row["p_permutation"] or 0) > ALPHA]
+    if chance:
+        parts.append(
+            f"In the permutation test (words shuffled between groups) p is above .05 for "
+            f"{'; '.join(chance)}."
+        )
+    return " ".join([*parts, *_hidden(first_reading(part)), *_changed(every, own)])
+
+
+def _higher(row: Mapping[str, Any], title: str) -> str:
+    first, second = row["first"], row["second"]
+    low, high = row["ci_low"], row["ci_high"]
+    if row["estimate"] < 0:
+        first, second = second, first
+        low, high = (None, None) if None in (low, high) else (-high, -low)
+    ends = "" if None in (low, high) else f"{title} {interval(low, high)}; "
+    return (
+        f"{row['dimension']}: {first} {number(abs(row['estimate']))} standard deviations above "
+        f"{second} ({ends}p (Holm) {p_value(row['p_holm'])})."
+    )
+
+
+def _compared(row: Mapping[str, Any]) -> str:
+    return f"{row['dimension']}, {pairs(row)}"
+
+
+def _difference(row: Mapping[str, Any]) -> str:
+    return f"{_compared(row)} {bracketed(row['estimate'], row['ci_low'], row['ci_high'])}"
+
+
+def _hidden(part: pl.DataFrame) -> list[str]:
+    """Name the dimensions on which layers differ significantly in opposite directions."""
+    sure = part.filter(ONE_LAYER, pl.col("p_holm") < ALPHA)
+    both = []
+    for mine in sure.partition_by("first", "second", "dimension", maintain_order=True):
+        low, high = (
+            mine.sort("estimate", descending=down).row(0, named=True) for down in (False, True)
+        )
+        if low["estimate"] < 0 < high["estimate"]:
+            both.append(
+                f"{_compared(low)}: {number(low['estimate'])} at {layer_name(low['layer'])}, "
+                f"{number(high['estimate'])} at {layer_name(high['layer'])}"
+            )
+    examples = "; ".join(both[:MOST_NAMED])
+    return [f"The mean hides opposite signs at single layers ({examples})."] if both else []
+
+
+def _changed(every: pl.DataFrame, own: pl.DataFrame) -> list[str]:
+    """Say whether other contexts, or removed components, change a sign."""
+    keys = ["dimension", "first", "second"]
+    usual = own.select(*keys, usual=pl.col("estimate").sign())
+    others = every.join(own, on=[*keys, *READING], how="anti", nulls_equal=True)
+    compared = others.drop_nulls("estimate").join(usual, on=keys)
+    if compared.is_empty():
+        return []
+    changed = compared.filter(pl.col("estimate").sign() != pl.col("usual"))
+    if changed.is_empty():
+        return ["Other contexts or removed components change no sign."]
+    ways = dict.fromkeys(
+        f"{row['dimension']}: {', '.join(in_words(key, row[key]) for key in READING)}"
+        for row in changed.iter_rows(named=True)
+    )
+    return [f"Signs change with how the model is read ({'; '.join(list(ways)[:MOST_NAMED])})."]

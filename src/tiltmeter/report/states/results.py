@@ -1,38 +1,36 @@
-"""What a results directory holds about hidden states, read with suspicion.
+"""What a results directory holds about hidden states, its texts fit to be shown.
 
-Every text in it is untrusted: names and words are shown with their invisible characters visible
-and cut to a length that a page can hold. A measure that is absent leaves its section out.
+A measure that is absent leaves its section out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.plan import Plan, read_plan
-from tiltmeter.report.prose import cut, shown_names, visible
-from tiltmeter.report.tables import Column, Render
+from tiltmeter.report.families import read_family, with_shown_texts
+from tiltmeter.report.plan import Plan, read_facts
+from tiltmeter.report.prose import cut, interval, interval_title, shown_names, visible
+from tiltmeter.report.tables import Column
 from tiltmeter.results import beside
-from tiltmeter.results.directory import TABLES, read_detail, read_estimates
 
-__all__ = ["ALPHA", "FACTS", "MEAN", "Representation", "at_one_layer", "first_reading",
-           "layer_name", "layers", "pairs", "reading_columns", "read_representation", "in_words",
-           "split"]  # fmt: skip
+__all__ = ["ONE_LAYER", "READING", "States", "at_one_layer", "by_layer", "first_reading",
+           "in_words", "interval_column", "layer_name", "layers", "pairs", "read_states",
+           "reading_columns", "split"]  # fmt: skip
 
-#: The file that says what was read, beside the tables.
-FACTS = "states.json"
 #: The layer of rows over all layers.
 MEAN = "mean"
-#: Above this, p does not show anything.
-ALPHA = 0.05
+#: Rows of one layer.
+ONE_LAYER = pl.col("layer") != MEAN
+#: What tells apart the ways in which a model is read.
+READING = ("contexts", "removed")
 
 #: Characters shown of a word, and of a model's name in drawings and tables.
 _LONGEST = 60
-_UNNAMED = "unnamed"
 #: Null there says something: a word of no group, what a model says and not one of its layers, a
 #: test of one group.
 _MAY_BE_NULL = ("group", "layer", "note", "second")
@@ -44,19 +42,17 @@ _MISSING = {
     "highest": "missing as highest",
 }
 
-
 #: What stands in the rows of every measure of profiles.
-_OF = ("model", "contexts", "removed")
+_OF = ("model", *READING)
 _AT = (*_OF, "words", "layer", "space", "dimension")
 _INTERVAL = ("ci_low", "ci_high", "confidence")
 _SIZES = ("n_first", "n_second", "n_toward", "n_against")
 
 
 @dataclass(frozen=True)
-class Representation:
+class States:
     """Estimates of hidden states, fit to be shown.
 
-    `directory`: where they stand.
     `facts`: ``states.json``; empty where there is none.
     `names`: the models, in the order they were given.
     `tables`: ``profiles``, ``differences``, ``terms``, ``directions``, ``associations``,
@@ -64,46 +60,62 @@ class Representation:
         to be shown.
     """
 
-    directory: Path
     facts: Plan
     names: tuple[str, ...]
     tables: Mapping[str, pl.DataFrame]
 
-    def of_models(self, table: str) -> list[tuple[str, pl.DataFrame]]:
-        """Give the rows of each model, in their order."""
-        frame = self.tables[table]
+    def of(self, table: str, *by: str, where: pl.Expr | None = None) -> list[pl.DataFrame]:
+        """Give the rows of each model, in their order, and of each value of other columns.
+
+        `where`: which rows; all where it is not given.
+        """
+        frame = self.tables[table] if where is None else self.tables[table].filter(where)
         return [
-            (name, part) for name in self.names if not (part := frame.filter(model=name)).is_empty()
+            part
+            for name in self.names
+            for part in frame.filter(model=name).partition_by("model", *by, maintain_order=True)
         ]
 
 
-def read_representation(directory: str | Path) -> Representation | None:
-    """Read the estimates of hidden states in a results directory.
+def read_states(directory: str | Path) -> States | None:
+    """Read the estimates of hidden states in a results directory; None where there are none.
 
     `directory`: may hold ``estimates.parquet``, the details behind it, and ``states.json``.
     Raises InputError if a table or ``states.json`` is malformed.
-    None where there are no such estimates.
     """
     path = Path(directory)
-    if not (path / "estimates.parquet").is_file():
+    read = read_family(path, "states")
+    if read is None:
         return None
-    own = read_estimates(path).filter(family="states")
-    if own.is_empty():
-        return None
-    facts = read_plan(path / FACTS) if (path / FACTS).is_file() else Plan({}, {}, {}, {})
-    details = {n: read_detail(path, n) for n, table in TABLES.items() if table.family == "states"}
-    frames = _frames(own, details)
+    facts = read_facts(path / "states.json")
+    frames = _frames(*read)
     models = [one.text("name") for one in facts.parts("models")]
-    models += [m for frame in frames.values() for m in _texts(frame, "model")]
-    shown = shown_names(_plain_first([*models, *_words(frames.values())]), _UNNAMED, _LONGEST)
+    models += [model for frame in frames.values() for model in _texts(frame, "model")]
+    words = [
+        text
+        for frame in frames.values()
+        for column, kind in frame.schema.items()
+        if kind == pl.String and column not in ("model", "note")
+        for text in _texts(frame, column)
+    ]
+    # texts that are shown as they stand come first, so that none of them is renamed
+    texts = sorted([*models, *words], key=lambda text: " ".join(visible(text).split()) != text)
+    shown = shown_names(texts, "unnamed", _LONGEST)
     tables = {name: _shown(frame, shown) for name, frame in frames.items()}
     known = set().union(*(frame["model"] for frame in tables.values()))
-    return Representation(
-        directory=path,
-        facts=facts,
-        names=tuple(name for name in dict.fromkeys(shown[m] for m in models) if name in known),
-        tables=tables,
-    )
+    names = dict.fromkeys(shown[model] for model in models)
+    return States(facts, tuple(name for name in names if name in known), tables)
+
+
+def _texts(frame: pl.DataFrame, column: str) -> list[str]:
+    return frame[column].fill_null("").unique(maintain_order=True).to_list()
+
+
+def _shown(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
+    def shown(column: str, text: str) -> str:
+        return cut(visible(text), 400) if column == "note" else names[text]
+
+    return with_shown_texts(frame, shown, _MAY_BE_NULL)
 
 
 def _frames(own: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
@@ -135,14 +147,14 @@ def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
 
 
 def _directions(rows: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
-    balanced = pl.when(measure="direction_balanced_accuracy").then(pl.lit("balanced"))
-    rows = rows.with_columns(
-        measure=pl.lit("direction_accuracy"), method=balanced.otherwise("method")
+    keys = (*_OF, "layer", "space", "dimension", "cut")
+    balanced = rows.filter(measure="direction_balanced_accuracy")
+    rows = _joined(
+        rows.filter(measure="direction_accuracy"),
+        balanced.select(*keys, estimate_balanced="estimate"),
     )
-    rows = beside(rows, "wilson", {"balanced": ["estimate"]})
     return _joined(rows, terms.drop("n")).select(
-        *(*_OF, "layer", "space", "dimension", "cut", "estimate", *_INTERVAL),
-        *("estimate_balanced", "neutral", "n", "n_high"),
+        *(*keys, "estimate", *_INTERVAL, "estimate_balanced", "neutral", "n", "n_high")
     )
 
 
@@ -162,16 +174,13 @@ def _tests(rows: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
 
 
 def _relations(rows: pl.DataFrame, fits: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    spearman = pl.when(measure="rank_correlation").then(pl.lit("spearman"))
-    correlations = rows.filter(pl.col("measure") != "log_odds")
-    correlations = correlations.with_columns(
-        measure=pl.lit("correlation"), method=spearman.otherwise("method")
-    )
     keys = ("model", "removed", "layer", "missing_as")
+    ranks = rows.filter(measure="rank_correlation")
+    spearman = ranks.select(*keys, "level", estimate_spearman="estimate")
     regressions = beside(rows.filter(measure="log_odds"), "published", {"clustered": ["p"]})
     criteria = fits.select(*keys, "predictor", "aic", "bic", "delta_aic")
     return {
-        "relations": beside(correlations, "fisher", {"spearman": ["estimate"]}).select(
+        "relations": _joined(rows.filter(measure="correlation"), spearman).select(
             *(*keys, "level", "estimate", *_INTERVAL, "p", "p_holm", "estimate_spearman", "n")
         ),
         "fits": _joined(regressions, criteria).select(
@@ -190,8 +199,6 @@ def _joined(rows: pl.DataFrame, details: pl.DataFrame) -> pl.DataFrame:
 def split(frame: pl.DataFrame, *columns: str) -> list[tuple[str, pl.DataFrame]]:
     """Split rows by columns.
 
-    `frame`: rows of one of the tables.
-    `columns`: what sets the parts apart.
     Result: each part, and in words what sets it apart from the others; empty where there is one.
     """
     varied = [column for column in columns if frame[column].n_unique() > 1]
@@ -204,9 +211,8 @@ def split(frame: pl.DataFrame, *columns: str) -> list[tuple[str, pl.DataFrame]]:
 def in_words(column: str, value: Any) -> str:
     """Say the value of a column in words."""
     if column == "removed":
-        number = value or 0
-        noun = "component" if number == 1 else "components"
-        return f"{number} {noun} removed" if number else "nothing removed"
+        noun = "component" if value == 1 else "components"
+        return f"{value} {noun} removed" if value else "nothing removed"
     if column == "contexts":
         return _CONTEXTS.get(value, f"{value} contexts")
     if column == "measure":
@@ -218,14 +224,22 @@ def in_words(column: str, value: Any) -> str:
 
 def first_reading(frame: pl.DataFrame) -> pl.DataFrame:
     """Keep one way of reading a model: the first contexts, the fewest components removed."""
-    least = frame.filter(pl.col("removed").fill_null(0) == pl.col("removed").fill_null(0).min())
-    return least.filter(pl.col("contexts") == pl.col("contexts").first())
+    removed = pl.col("removed").fill_null(0)
+    return frame.filter(removed == removed.min()).filter(
+        pl.col("contexts") == pl.col("contexts").first()
+    )
 
 
 def layers(frame: pl.DataFrame) -> list[str]:
     """Give the layers, those that are numbers first and by size; the mean is none."""
     names = set(frame["layer"].drop_nulls()) - {MEAN}
-    return sorted(names, key=lambda one: (not _is_number(one), len(one), one))
+    return sorted(names, key=lambda one: (not (one.isascii() and one.isdigit()), len(one), one))
+
+
+def by_layer(frame: pl.DataFrame) -> pl.DataFrame:
+    """Sort rows of single layers by layer."""
+    places = {layer: place for place, layer in enumerate(layers(frame))}
+    return frame.sort(pl.col("layer").replace_strict(places), maintain_order=True)
 
 
 def at_one_layer(frame: pl.DataFrame) -> pl.DataFrame:
@@ -246,50 +260,18 @@ def pairs(row: Mapping[str, Any]) -> str:
     return " − ".join(filter(None, (row["first"], row["second"])))
 
 
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit()
-
-
-def _texts(frame: pl.DataFrame, column: str) -> list[str]:
-    return frame[column].fill_null("").unique(maintain_order=True).to_list()
-
-
-def _words(frames: Iterable[pl.DataFrame]) -> Iterator[str]:
-    """Give every text that rows are told apart by."""
-    for frame in frames:
-        for column, kind in frame.schema.items():
-            if kind == pl.String and column not in ("model", "note"):
-                yield from _texts(frame, column)
-
-
-def _plain_first(texts: Iterable[str]) -> list[str]:
-    """Sort texts that are shown as they stand to the front, so that none of them is renamed."""
-    return sorted(texts, key=lambda text: " ".join(visible(text).split()) != text)
-
-
-def _shown(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    """Make texts fit to be shown; one that rows are grouped by is never null."""
-    changed = []
-    for column in (name for name, kind in frame.schema.items() if kind == pl.String):
-        texts = frame[column]
-        if column == "note":
-            each = {text: cut(visible(text), 400) for text in texts.unique().drop_nulls()}
-        else:
-            texts = texts if column in _MAY_BE_NULL else texts.fill_null("")
-            each = {text: names[text] for text in texts.unique().drop_nulls()}
-        changed.append(texts.replace_strict(each, default=None, return_dtype=pl.String))
-    return frame.with_columns(changed)
-
-
 def reading_columns(frame: pl.DataFrame) -> list[Column]:
     """Give columns for the contexts and the number of removed components, where these vary."""
+    columns = {
+        "contexts": Column("Contexts", lambda r: r["contexts"] or "", "text"),
+        "removed": Column("Removed", lambda r: in_words("", r["removed"]), "text"),
+    }
+    return [column for name, column in columns.items() if frame[name].n_unique() > 1]
 
-    def cell(key: str) -> Render:
-        return lambda r: "" if r[key] is None else str(r[key])
 
-    titles = {"Contexts": "contexts", "Removed": "removed"}
-    return [
-        Column(title, cell(key), "text")
-        for title, key in titles.items()
-        if frame[key].n_unique() > 1
-    ]
+def interval_column(frame: pl.DataFrame) -> Column:
+    """Give the column of intervals; a cell without one is empty."""
+    return Column(
+        interval_title(frame),
+        lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"]),
+    )

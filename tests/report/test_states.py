@@ -1,4 +1,4 @@
-"""Representation on the page: the numbers are the tables', and words stay text."""
+"""Hidden states on the page: the numbers are the tables', and words stay text."""
 
 import html
 import json
@@ -12,12 +12,11 @@ from tiltmeter.errors import InputError
 from tiltmeter.report.drawing.cells import classed
 from tiltmeter.report.prose import first_few
 from tiltmeter.report.states.associations import association_section
-from tiltmeter.report.states.directions import direction_section, layer_section
-from tiltmeter.report.states.findings import findings
-from tiltmeter.report.states.part import state_part
+from tiltmeter.report.states.layers import direction_section, layer_section
+from tiltmeter.report.states.part import findings, state_part
 from tiltmeter.report.states.profiles import profile_section
 from tiltmeter.report.states.relations import relation_section
-from tiltmeter.report.states.results import layers, read_representation
+from tiltmeter.report.states.results import layers, read_states
 from tiltmeter.results.directory import TABLES
 
 
@@ -29,19 +28,19 @@ def trusted():
 
 
 @pytest.fixture(scope="module")
-def page(inside_results):
-    return (inside_results / "report.html").read_text(encoding="utf-8")
+def page(state_results):
+    return (state_results / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def two(inside, tmp_path_factory):
+def two(stated, tmp_path_factory):
     """Two models of seven layers, read in two ways; nothing is drawn."""
-    return inside.write(tmp_path_factory.mktemp("two"), ("MiniLM", "Llama"))
+    return stated.write(tmp_path_factory.mktemp("two"), ("MiniLM", "Llama"))
 
 
 @pytest.fixture(scope="module")
 def read(two):
-    return read_representation(two)
+    return read_states(two)
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +49,8 @@ def part(two):
 
 
 @pytest.fixture
-def made(inside, tmp_path):
-    return inside.write(tmp_path / "made", ("MiniLM",), layers=3, removed=(0,))
+def made(stated, tmp_path):
+    return stated.write(tmp_path / "made", ("MiniLM",), layers=3, removed=(0,))
 
 
 def texts(table):
@@ -82,10 +81,10 @@ WRITTEN = ("estimates", *(name for name, table in TABLES.items() if table.family
 
 
 def said(directory, about):
-    return next(text for what, _, text in findings(read_representation(directory)) if what == about)
+    return next(text for what, _, text in findings(read_states(directory)) if what == about)
 
 
-def test_representation_alone_makes_a_report_of_its_own(page):
+def test_states_alone_makes_a_report_of_its_own(page):
     title = html.unescape(re.search("<title>(.*?)</title>", page)[1])
     assert title.startswith("Stereotypes inside the model: <script>alert(1)")
     headings = re.findall(r'<h2 id="([^"]*)"', page)
@@ -107,7 +106,7 @@ def test_words_and_names_stay_text(page):
 
 def test_what_was_read_is_stated(page):
     for told in ("3 layers; width 384; float32; last state after the final norm", "ab" * 32,
-                 "generated; contexts.parquet", "on their own: nonbinary, agender",
+                 "generated; contexts.parquet", "single words: nonbinary, agender",
                  "female names 100, male names 100"):  # fmt: skip
         assert told in html.unescape(page)
 
@@ -120,13 +119,11 @@ def test_only_the_works_that_were_used_are_cited(part, made):
     assert not any("Mu, J." in one.citation for one in state_part(made).sources)
 
 
-def test_figures_lie_beside_the_report(inside_results):
+def test_figures_lie_beside_the_report(state_results):
     for suffix in ("svg", "png"):
-        figure = inside_results / "figures" / f"representation-profile-2.{suffix}"
+        figure = state_results / "figures" / f"representation-profile-2.{suffix}"
         assert figure.stat().st_size > 2000
-    curves = (inside_results / "figures" / "representation-layers-1.svg").read_text(
-        encoding="utf-8"
-    )
+    curves = (state_results / "figures" / "representation-layers-1.svg").read_text(encoding="utf-8")
     assert ">Warmth<" in curves and ">Competence<" in curves  # the legend
 
 
@@ -135,8 +132,8 @@ def test_the_brief_says_who_stands_higher_and_how_sure_that_is(read):
     assert found["Profile of names", "MiniLM"].startswith(
         "Warmth: female names 0.50 standard deviations above male names (95% interval 0.25 to "
         "0.75; p (Holm) .020). No difference is shown for Competence, female names − male names "
-        "0.10 [−0.15 to 0.35]. With the groups of words shuffled p is above .05 for Warmth, "
-        "female names − male names."
+        "0.10 [−0.15 to 0.35]. In the permutation test (words shuffled between groups) p is above "
+        ".05 for Warmth, female names − male names."
     )
 
 
@@ -154,9 +151,9 @@ def test_opposite_signs_that_the_mean_hides_are_named(read):
     assert "(Competence, female names − male names: −1.00 at layer 6, 1.20 at layer 0)" in told
 
 
-def test_signs_that_turn_with_how_a_model_is_read_are_named(inside, tmp_path):
-    directory = inside.write(tmp_path, ("MiniLM",), layers=3)
-    assert "Other contexts or removed components turn no sign." in said(
+def test_signs_that_turn_with_how_a_model_is_read_are_named(stated, tmp_path):
+    directory = stated.write(tmp_path, ("MiniLM",), layers=3)
+    assert "Other contexts or removed components change no sign." in said(
         directory, "Profile of names"
     )
     turned = pl.col("estimate") * (1 - 2 * pl.col("removed"))
@@ -169,21 +166,23 @@ def test_the_brief_counts_tests_and_says_that_they_are_adjusted(read):
     last = read.tables["associations"].filter(model="MiniLM", study="bai2025", layer="6", removed=0)
     sure, against = last.filter(pl.col("p_holm") < 0.05), last.filter(pl.col("estimate") < 0)
     told = next(text for about, _, text in findings(read) if about.endswith("bai2025"))
-    assert told.startswith(f"At the last layer (6) {sure.height} of 21 associations lean")
-    assert "(p (Holm) below .05)" in told and f"; {against.height} point the other way" in told
+    assert told.startswith(f"At the last layer (6): {sure.height} of 21 significant (p (Holm)")
+    assert "(p (Holm) below .05)" in told and f", {against.height} with the opposite sign." in told
 
 
 def test_the_brief_says_where_answers_and_states_agree_most(read):
-    told = next(text for about, _, text in findings(read) if about == "Answers and representation")
-    assert "most at layer 3 (r 0.70, 0.50 to 0.90; p (Holm) .010; missing left out)" in told
+    told = next(text for about, _, text in findings(read) if about == "Answers and hidden states")
+    assert "strongest at layer 3 (r 0.70 [0.50 to 0.90]; p (Holm) .010; missing left out)" in told
     assert "at the last layer, 6, r is 0.34" in told and "missing as zero 0.60" in told
 
 
 def test_accuracy_is_set_against_the_majority(read, made):
     told = next(text for about, _, text in findings(read) if about == "Accuracy of the directions")
-    assert "0.672 cut at zero (better than the majority)" in told
+    assert "0.672 cut at zero (better than the majority baseline)" in told
     change(made, "direction_accuracy", neutral=pl.lit(0.7))
-    assert "(not told from the majority)" in said(made, "Accuracy of the directions")
+    assert "(not distinguishable from the majority baseline)" in said(
+        made, "Accuracy of the directions"
+    )
 
 
 def test_nothing_is_called_free_of_bias(read, part):
@@ -220,12 +219,12 @@ def test_a_star_stands_where_groups_differ_after_holm(read):
     assert "nothing removed: groups differ (★) on Warmth;" in figure.summary
 
 
-def test_words_on_their_own_have_marks_and_an_interval_over_contexts(read, inside):
+def test_words_on_their_own_have_marks_and_an_interval_over_contexts(read, stated):
     section = profile_section(read, "fine")
     own = [row for row in drawn(section.figures[1]) if row["kind"] == "individual"]
-    assert {row["individual"] for row in own} == set(inside.INDIVIDUALS)
+    assert {row["individual"] for row in own} == set(stated.INDIVIDUALS)
     assert {row["low"] is None for row in own if row["individual"] == "nonbinary"} == {True}
-    head, *body = texts(dict(section.tables)["Table of words on their own: MiniLM, terms"])
+    head, *body = texts(dict(section.tables)["Table of single words: MiniLM, terms"])
     assert head[:3] == ["Word", "Dimension", "Removed"]
     assert len(body) == 3 * 7 * 2 and body[0][head.index("95% interval")] == "n/a"
 
@@ -253,8 +252,8 @@ def test_layers_are_sorted_as_numbers():
     assert layers(frame) == ["0", "2", "10", "odd"]
 
 
-def test_one_layer_makes_no_curve_and_is_said(inside, tmp_path):
-    read = read_representation(inside.write(tmp_path, ("api",), layers=1, removed=(0,)))
+def test_one_layer_makes_no_curve_and_is_said(stated, tmp_path):
+    read = read_states(stated.write(tmp_path, ("api",), layers=1, removed=(0,)))
     for name in ("profiles", "differences", "terms", "directions"):
         read.tables[name] = read.tables[name].filter(pl.col("layer") != "mean")
     assert layer_section(read) is None and direction_section(read).figures == ()
@@ -289,7 +288,7 @@ def test_the_largest_effect_is_found_and_called_no_test(read):
     best = held.sort(pl.col("estimate").abs(), descending=True).row(0, named=True)
     told = dict(zip(head, first, strict=True))
     assert (told["Layer"], told["Effect"]) == (best["layer"], f"{best['estimate']:.2f}")
-    assert "Picking a layer is not a test" in table.caption
+    assert "Selecting a layer is not a test" in table.caption
 
 
 def test_a_test_of_one_group_at_a_time_has_a_line_for_each(made):
@@ -300,7 +299,7 @@ def test_a_test_of_one_group_at_a_time_has_a_line_for_each(made):
         )  # fmt: skip
         other = one.with_columns(first=pl.lit("female names"))
         pl.concat([one, other]).write_parquet(path)
-    section = association_section(read_representation(made))
+    section = association_section(read_states(made))
     assert {row["series"] for row in drawn(section.figures[0])} == {
         "first group alone", "second group alone",
     }  # fmt: skip
@@ -347,7 +346,7 @@ def test_a_measure_that_another_leans_on_may_be_absent(made, measure):
 def test_a_malformed_table_is_named(made, name):
     pl.DataFrame({"model": ["MiniLM"]}).write_parquet(made / f"{name}.parquet")
     with pytest.raises(InputError, match=rf"{name}\.parquet: no column"):
-        read_representation(made)
+        read_states(made)
 
 
 def test_malformed_facts_are_named_and_odd_ones_left_out(made):
@@ -355,7 +354,7 @@ def test_malformed_facts_are_named_and_odd_ones_left_out(made):
     assert state_part(made).setting == ()
     (made / "states.json").write_text("[]")
     with pytest.raises(InputError, match=r"states\.json: a JSON object is expected"):
-        read_representation(made)
+        read_states(made)
 
 
 def test_tables_without_any_number_are_no_error(made):
@@ -368,18 +367,18 @@ def test_tables_without_any_number_are_no_error(made):
     assert part.findings[0].text == "No difference could be measured; see the notes."
 
 
-def test_representation_beside_a_run_and_networks_is_one_more_part(make_results, inside, page_of):
+def test_states_beside_a_run_and_networks_is_one_more_part(make_results, stated, page_of):
     directory = make_results(keys=["age"])
-    inside.write(directory, ("MiniLM",), layers=2, removed=(0,))
+    stated.write(directory, ("MiniLM",), layers=2, removed=(0,))
     keep(directory, (pl.col("family") != "states") | (pl.col("measure") == "profile_difference"))
     page = page_of(directory)
-    assert '<a href="#representation">Representation</a>' in page
+    assert '<a href="#representation">Hidden states</a>' in page
     assert page.index('id="stereotypes-1"') < page.index('id="representation"')
-    assert "Representation; Profile of names, MiniLM." in page
+    assert "Hidden states; Profile of names, MiniLM." in page
     assert '<h3 id="representation-layers" class="section">' in page
 
 
-def test_representation_and_networks_share_a_page(made, page_of):
+def test_states_and_networks_share_a_page(made, page_of):
     keep(made, measure="profile_difference")
     pl.DataFrame(
         [{"network": "Humans", "nodes": 9, "edges": 12}],
