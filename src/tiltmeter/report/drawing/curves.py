@@ -1,5 +1,6 @@
-"""Curves with their bands, panel beside panel: over the layers of a model, and of decisions on
-associations, as in the paper's figure 4.
+"""Curves with their bands, panel beside panel.
+
+Over the layers of a model; and of decisions on associations: the paper's figure 4.
 """
 
 from __future__ import annotations
