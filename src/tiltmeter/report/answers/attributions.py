@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import polars as pl
 
+from tiltmeter.report.drawing import charts
 from tiltmeter.report.drawing.charts import LABELS, Row
 from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
-from tiltmeter.report.drawing.intervals import forest
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, interval, number, p_value, percent
 from tiltmeter.report.sections import Section, in_order
@@ -173,7 +172,7 @@ def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
         ),
         draw,
         plan,
-        partial(share_summary, parts=_PARTS),
+        lambda rows: share_summary(rows, _PARTS),
     )
 
 
@@ -190,7 +189,7 @@ def _difference_figures(comedy: pl.DataFrame, plan: Plan, measure: Measure) -> l
 
     def draw(rows: list[Row], panels: list[str]) -> Row:
         below = [{**row, "block": row["block"] or _POOLED} for row in rows]
-        return forest(sorted(below, key=lambda r: r["block"] == _POOLED), axis, panels)
+        return charts.forest(sorted(below, key=lambda r: r["block"] == _POOLED), axis, panels)
 
     return per_mode("differences", caption, shown, draw, plan)
 

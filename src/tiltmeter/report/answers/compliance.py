@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import polars as pl
 
+from tiltmeter.report.drawing import charts
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, per_mode
-from tiltmeter.report.drawing.intervals import dots
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, percent
 from tiltmeter.report.sections import Section, in_order
@@ -79,9 +78,9 @@ def _figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
         "compliance",
         caption,
         total.with_columns(counts=pl.concat_list("n_scored", *_COUNTS)),
-        partial(bars, parts=_PARTS),
+        lambda rows, panels: bars(rows, _PARTS, panels),
         plan,
-        partial(share_summary, parts=_PARTS),
+        lambda rows: share_summary(rows, _PARTS),
     )
 
 
@@ -102,8 +101,13 @@ def _group_figures(asked: pl.DataFrame, plan: Plan) -> list[Figure]:
         "Share of answers refused or without a score otherwise, by the one group that the question "
         "is about. Dots that lie apart: the model declines more often for one group."
     )
-    draw = partial(dots, axis=axis, title="Group asked about", hollow=True)
-    return per_mode("asked-about", caption, asked, draw, plan)
+    return per_mode(
+        "asked-about",
+        caption,
+        asked,
+        lambda rows, panels: charts.dots(rows, axis, panels, "Group asked about", hollow=True),
+        plan,
+    )
 
 
 def _table(frame: pl.DataFrame, plan: Plan) -> Table:

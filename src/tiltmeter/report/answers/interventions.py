@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import polars as pl
 
+from tiltmeter.report.drawing import charts
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
-from tiltmeter.report.drawing.intervals import forest
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.report.sections import Finding, Section, in_order
@@ -110,7 +109,9 @@ def _figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
         "missing answer at an end of the scale. Neutral 0; left of it scores are lower "
         f"with the prompt. With {_quoted(each)}."
     )
-    return per_mode("interventions", caption, each, partial(forest, axis=axis), plan)
+    return per_mode(
+        "interventions", caption, each, lambda rows, panels: charts.forest(rows, axis, panels), plan
+    )
 
 
 def _quoted(frame: pl.DataFrame) -> str:
