@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import Measure
+from tiltmeter.results import Measure, records
 
 __all__ = ["Plan", "Stereotype", "Stimuli", "read_facts", "read_plan", "spaced"]
 
@@ -140,39 +140,27 @@ def _bare(value: object) -> Plan:
 
 
 def read_facts(path: Path) -> Plan:
-    """Read a JSON file like ``plan.json``; empty where there is no such file.
+    """Read a JSON file of facts; empty where there is no such file.
 
     Raises InputError if it is not a JSON object.
-    """
-    return read_plan(path) if path.is_file() else Plan()
-
-
-def read_plan(path: Path) -> Plan:
-    """Read ``plan.json``.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Returns
-    -------
-    Plan
-        What of it could be understood.
-
-    Raises
-    ------
-    InputError
-        If there is no such file or it is not a JSON object.
     """
     try:
         raw = json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except FileNotFoundError:
-        raise InputError(f"{path}: not found; give a directory that a run has written") from None
+        return Plan()
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON: {error}") from None
     if not _is_map(raw):
         raise InputError(f"{path}: a JSON object is expected, not {type(raw).__name__}")
+    return Plan(raw)
+
+
+def read_plan(path: Path) -> Plan:
+    """Read what can be understood of ``plan.json``.
+
+    Raises PlanError if there is no such file, it is no plan, or it is of another layout.
+    """
+    raw = records.read_plan(path)
     rows = [row for row in _list(raw.get("instruments")) if _is_map(row)]
     studies = _studies(raw)
     return Plan(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import polars as pl
@@ -14,9 +16,9 @@ from tiltmeter.report.plan import Plan
 from tiltmeter.results import Measure
 
 __all__ = ["CONTROL", "MEANINGS", "SIGNS", "answer", "category_title", "cut", "file_names",
-           "first_few", "interval", "interval_title", "number", "numbered", "p_value", "percent",
-           "scale", "short_names", "shown_names", "verdict", "verdict_class", "verdict_kind",
-           "visible"]  # fmt: skip
+           "first_few", "interval", "interval_title", "many", "number", "numbered", "p_value",
+           "percent", "scale", "short_names", "shown_names", "verdict", "verdict_class",
+           "verdict_kind", "visible"]  # fmt: skip
 
 #: The category of stimuli with a known answer.
 CONTROL = "control"
@@ -27,9 +29,9 @@ MEANINGS = {
     "neither": "nothing was decided",
     "both": "decided both ways",
     "unparsed": "no answer could be read",
-    "truncated": "cut off before there was an answer",
+    "truncated": "the answer was cut off",
     "low_coverage": "too few of the words were paired",
-    "error": "the model gave no answer but an error",
+    "error": "the model returned an error instead of an answer",
 }
 
 #: The kind of a verdict → its sign and label. A code of another kind is shown as it stands.
@@ -90,6 +92,15 @@ def verdict_class(code: str | None) -> str:
     return kind if kind in SIGNS and " " not in kind else ""
 
 
+def many(count: int | str) -> str:
+    """Write a whole number; one of more than 15 digits as a power of ten."""
+    exact = Decimal(count)
+    if exact < 10**15:
+        return f"{int(exact):,}"
+    digits, power = f"{exact:.1e}".split("e+")
+    return f"{digits} × 10^{power}"
+
+
 def category_title(category: str | None) -> str:
     """Write a category as a heading."""
     return (category or "no category").replace("_", " ").capitalize()
@@ -103,26 +114,25 @@ def answer(
     `total`: the estimate over all stereotypes, if there is one.
     `rows`: the estimates per stereotype, controls left out.
     """
-    kinds = [verdict_kind(row["verdict"]) for row in rows]
-    counts = {kind: kinds.count(kind) for kind in SIGNS}
-    other = len(kinds) - sum(counts.values())
+    counts = Counter(verdict_kind(row["verdict"]) for row in rows)
+    margin = plan.number("margin")
+    slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
+    near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
+    known = ("consistent", "reversed", "equivalent", "inconclusive")
+    rest = [
+        (counts["reversed"], "leaned the other way"),
+        (counts["equivalent"], f"shown to be {near}"),
+        (counts["inconclusive"], "inconclusive"),
+        (len(rows) - sum(counts[kind] for kind in known), "without a verdict"),
+    ]
+    others = ", ".join(f"{count} {what}" for count, what in rest if count)
     noun = "stereotype" if len(rows) == 1 else "stereotypes"
     text = (
         f"In {counts['consistent']} of {len(rows)} {noun} the answers leaned the stereotypical "
         "way by more than chance explains."
     )
-    margin = plan.number("margin")
-    slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
     if slight and margin:
         text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
-    near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
-    rest = [
-        (counts["reversed"], "leaned the other way"),
-        (counts["equivalent"], f"shown to be {near}"),
-        (counts["inconclusive"], "inconclusive"),
-        (counts["no verdict"] + other, "without a verdict"),
-    ]
-    others = ", ".join(f"{count} {what}" for count, what in rest if count)
     text += f" The others: {others}." if others else ""
     if total and total["estimate"] is not None:
         text += (
@@ -147,16 +157,8 @@ def scale(measure: Measure) -> str:
 def visible(text: str) -> str:
     """Show control and direction characters instead of obeying them.
 
-    Parameters
-    ----------
-    text
-        Any text.
-
-    Returns
-    -------
-    str
-        The text with ASCII control characters as their pictures (U+2400…) and other control,
-        format and separator characters by their number; joiners, line breaks and tabs stay.
+    ASCII control characters are shown as their pictures (U+2400…), other control, format and
+    separator characters by their number; joiners, line breaks and tabs stay.
     """
     if text.replace("\n", "").replace("\t", "").isprintable():
         return text

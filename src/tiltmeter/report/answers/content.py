@@ -13,7 +13,8 @@ import polars as pl
 
 from tiltmeter.report.answers.ranks import rank_figures, rank_table
 from tiltmeter.report.drawing.charts import Axis, Row, forest
-from tiltmeter.report.drawing.figures import Figure, drawn, span
+from tiltmeter.report.drawing.figures import Figure, drawn
+from tiltmeter.report.drawing.intervals import range_text
 from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, p_value, scale, short_names
@@ -133,7 +134,8 @@ def _radar_figure(rows: Sequence[Row], name: str, mode_note: str, measure: Measu
         f"{number(measure.high, 0)}; a line is broken where there is no score. Without intervals: "
         "see the next figure."
     )
-    return Figure(name, caption, span(told_apart), radar(placed, panels, lines, title, measure))
+    drawing = radar(placed, panels, lines, title, measure)
+    return Figure(name, caption, range_text(told_apart), drawing)
 
 
 def _interval_figure(

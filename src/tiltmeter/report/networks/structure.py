@@ -10,11 +10,10 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.layers import many
 from tiltmeter.report.drawing.streams import stream_figures
 from tiltmeter.report.families import ALPHA, first_drawn, named
 from tiltmeter.report.networks.results import NETWORK, PUBLISHED, Networks
-from tiltmeter.report.prose import number, p_value, percent, visible
+from tiltmeter.report.prose import many, number, p_value, percent, visible
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 
