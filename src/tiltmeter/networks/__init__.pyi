@@ -3,7 +3,7 @@ from .bias import measure_bias as measure_bias
 from .bias import vary_setting as vary_setting
 from .building import build as build
 from .chance import compare_with_rewired as compare_with_rewired
-from .cleaning import clean as clean
+from .building import clean as clean
 from .lexicons import read_emotions as read_emotions
 from .lexicons import read_valence as read_valence
 from .loading import read_associations as read_associations

@@ -114,7 +114,7 @@ def read_spelling(spelling: str | Path | Mapping[str, str] | None) -> dict[str, 
     return {wrong.strip().lower(): right.strip().lower() for wrong, right in pairs}
 
 
-def without_articles(text: str, cues: Collection[str], *, lwow_compatible: bool = False) -> str:
+def without_articles(text: str, cues: Collection[str], lwow_compatible: bool) -> str:
     """Drop leading articles and "to", unless the text is itself a cue."""
     if lwow_compatible:
         for article in ARTICLES:
