@@ -41,6 +41,7 @@ def test_the_nrc_emotion_lexicon(shared_data: Path) -> None:
         ("v.scores", "null\t0.25\nvery good\t1.000\n"),
         ("NRC-VAD-Lexicon.txt", "Word\tValence\tArousal\tDominance\r\nnull\t0.25\t0\t0\r\n"
                                 "very good\t1\t1\t1\r\n"),
+        ("bare.csv", "null,0.25\nvery good,1\n"),
         ("bare.txt", "null\t0.25\t0\t0\nvery good\t1\t1\t1\n"),
         ("v2.1.txt", "term\tvalence\tarousal\tdominance\nnull\t-0.5\t0\t0\nvery good\t1\t1\t1\n"),
         ("table.csv", "valence,word\n0.25,null\n1,very good\n,nan\n"),
@@ -69,10 +70,10 @@ def test_valence_is_read_from_parquet(tmp_path: Path) -> None:
         ("good\t5.1\n", r"v.txt:1: 'good': valence '5.1'; allowed are numbers from 0 to 1"),
         ("good\t0.5\nbad\tnan\n", "v.txt:2: 'bad': valence 'nan'"),
         ("good\t0.5\ngood\t0.6\n", "v.txt:2: 'good' has valence 0.5 and 0.6; keep one"),
-        ("good\t0.5\nbad\n", "v.txt:2: 1 fields; expected 2"),
+        ("good\t0.5\nbad\n", "v.txt:2: 1 fields where line 1 has 2"),
         ("word\tarousal\ngood\t0.5\n", "no column valence; has word, arousal"),
-        ("good,0.5\n", "1 columns and no header"),
-        ("", "1 columns and no header"),
+        ("good\n", "1 columns and no header"),
+        ("", "0 columns and no header"),
         ("word\tvalence\n", "no word has a valence"),
     ],
 )
@@ -85,7 +86,7 @@ def test_a_missing_or_undecodable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none.txt: no such file"):
         read_valence(tmp_path / "none.txt")
     (tmp_path / "v.txt").write_bytes(b"caf\xe9\t0.5\n")
-    with pytest.raises(InputError, match="v.txt: not UTF-8 at byte 3"):
+    with pytest.raises(InputError, match="v.txt: not UTF-8 after line 0"):
         read_valence(tmp_path / "v.txt")
 
 

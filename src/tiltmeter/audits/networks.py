@@ -14,10 +14,10 @@ from typing import Any
 import polars as pl
 
 import tiltmeter
-from tiltmeter.networks.bias import Lexicons, measure_bias, vary_setting
-from tiltmeter.networks.chance import compare_with_rewired
+from tiltmeter.networks.bias import measure_bias, vary_setting
+from tiltmeter.networks.controls import absent_words, check_priming, compare_with_rewired
+from tiltmeter.networks.lexicons import Lexicons
 from tiltmeter.networks.network import Network
-from tiltmeter.networks.priming import absent_words, check_priming
 from tiltmeter.networks.setting import FAMILY, Setting
 from tiltmeter.networks.streams import stream_tables
 from tiltmeter.networks.structure import describe, overlap

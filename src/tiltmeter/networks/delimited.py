@@ -11,6 +11,7 @@ import gzip
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
 
@@ -33,7 +34,10 @@ def header(path: Path) -> list[str]:
     """
     if path.suffix == ".parquet":
         return next(tables.pieces(path, 1)).columns
-    for record in fields(path):
+    if not path.name.endswith(ENDINGS):
+        allowed = ", ".join((*ENDINGS[:3], ".parquet"))
+        raise InputError(f"{path}: ending {path.suffix!r}; allowed are {allowed}, also with .gz")
+    for _, record in fields(path):
         twice = {name for name in record if record.count(name) > 1}
         if twice:
             raise InputError(f"{path}:1: column {min(twice)!r} stands twice")
@@ -52,55 +56,36 @@ def records(path: Path, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
             yield piece.select(pl.col(*columns).cast(pl.String).fill_null(""))
         return
     reader = fields(path)
-    names = next(reader)
+    _, names = next(reader)
     places = [names.index(column) for column in columns]
-    kept: list[list[str]] = [[] for _ in places]
-    for number, record in enumerate(reader, 1):
-        for column, place in zip(kept, places, strict=True):
-            column.append(record[place])
-        if number % PIECE == 0:
-            yield _frame(columns, kept)
-            kept = [[] for _ in places]
-    yield _frame(columns, kept)
+    rows = ([record[place] for place in places] for _, record in reader)
+    schema = dict.fromkeys(columns, pl.String())
+    for piece in chain([[]], iter(lambda: list(islice(rows, PIECE)), [])):  # at least one frame
+        yield pl.DataFrame(piece, schema=schema, orient="row")
 
 
-def _frame(columns: Sequence[str], kept: Sequence[list[str]]) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            name: pl.Series(name, values, pl.String)
-            for name, values in zip(columns, kept, strict=True)
-        }
-    )
-
-
-def fields(path: Path) -> Iterator[list[str]]:
-    """Read a text table record by record, the names of its columns first.
+def fields(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Read a text table record by record, the first first, each with the number of its line.
 
     Commas or tabs part the fields: tabs where the first line holds one. A table with tabs whose
     first line has no quotation marks has none elsewhere either: there a quotation mark is text.
 
-    Raises InputError if the file is missing, has another ending, is not UTF-8 or broken, or a
-    record has more or fewer fields than the first; the line is named.
+    Raises InputError if the file is missing, is not UTF-8 or broken, or a record has more or fewer
+    fields than the first; the line is named.
     """
-    line = 0
+    line = width = 0
     try:
         with _open(path) as file:
             first = file.readline()
             file.seek(0)
             tabs = "\t" in first
-            plain = tabs and '"' not in first
-            reader = csv.reader(
-                file,
-                delimiter="\t" if tabs else ",",
-                quoting=csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL,
-                strict=True,
-            )
-            width = 0
+            quoting = csv.QUOTE_NONE if tabs and '"' not in first else csv.QUOTE_MINIMAL
+            reader = csv.reader(file, delimiter="\t" if tabs else ",", quoting=quoting, strict=True)
             for record in reader:
                 line = reader.line_num
                 width = width or len(record)
                 if len(record) == width:
-                    yield record
+                    yield line, record
                 elif record:
                     raise InputError(
                         f"{path}:{line}: {len(record)} fields where line 1 has {width}"
@@ -115,9 +100,6 @@ def fields(path: Path) -> Iterator[list[str]]:
 
 @contextmanager
 def _open(path: Path) -> Iterator[TextIO]:
-    if not path.name.endswith(ENDINGS):
-        allowed = ", ".join((*ENDINGS[:3], ".parquet"))
-        raise InputError(f"{path}: ending {path.suffix!r}; allowed are {allowed}, also with .gz")
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     opener = gzip.open if path.suffix == ".gz" else open

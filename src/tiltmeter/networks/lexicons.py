@@ -9,13 +9,18 @@ eight emotions are Plutchik's. Words are kept as they are spelt: "null", "nan" a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
+import polars as pl
+
 from tiltmeter.errors import InputError
+from tiltmeter.networks.delimited import fields
 from tiltmeter.results.tables import read_table
 
-__all__ = ["EMOTIONS", "Valence", "read_emotions", "read_valence"]
+__all__ = ["EMOTIONS", "Lexicons", "Valence", "read_emotions", "read_valence"]
 
 #: Plutchik's eight.
 EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surprise", "trust")
@@ -26,6 +31,7 @@ _SENTIMENTS = ("negative", "positive")
 #: How the column of words is called; the last by lists of many languages.
 _WORD = ("word", "term", "english word")
 _MARK = ("value", "association")
+_MARKS = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 #: Columns of files without a header, by how many there are.
 _BARE = {
@@ -36,6 +42,26 @@ _BARE = {
 
 #: Where a row stands, and its fields.
 _Rows = Iterator[tuple[str, Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Lexicons:
+    """What people said about words; brought by the user.
+
+    Parameters
+    ----------
+    valence
+        Word → 0 (negative) to 1 (positive), from `lexicons.read_valence`.
+    emotions
+        Emotion → its words, from `lexicons.read_emotions`.
+    """
+
+    valence: Mapping[str, float] | None = None
+    emotions: Mapping[str, Iterable[str]] | None = None
+
+    def serve(self, approach: str) -> bool:
+        """Tell whether an approach has the lexicon it needs."""
+        return approach == "stereotypes" or getattr(self, approach) is not None
 
 
 class Valence(dict[str, float]):
@@ -71,18 +97,18 @@ def read_valence(path: str | Path) -> Valence:
     columns, rows = _read(path)
     word, value = _column(columns, _WORD, path), _column(columns, ("valence",), path)
     ratings: dict[str, float] = {}
-    for where, fields in rows:
-        if not fields[value].strip():
+    for where, row in rows:
+        if not row[value].strip():
             continue
-        rating = _number(fields[value])
+        rating = _number(row[value])
         if rating is None or not -1 <= rating <= 1:
             raise InputError(
-                f"{where}: {fields[word]!r}: valence {fields[value]!r}; allowed are numbers from "
+                f"{where}: {row[word]!r}: valence {row[value]!r}; allowed are numbers from "
                 "0 to 1, or from −1 to 1"
             )
-        if ratings.setdefault(fields[word], rating) != rating:
+        if ratings.setdefault(row[word], rating) != rating:
             raise InputError(
-                f"{where}: {fields[word]!r} has valence {ratings[fields[word]]:g} and {rating:g}; "
+                f"{where}: {row[word]!r} has valence {ratings[row[word]]:g} and {rating:g}; "
                 "keep one"
             )
     if not ratings:
@@ -118,21 +144,21 @@ def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
     columns, rows = _read(path)
     word = _column(columns, _WORD, path)
     marks = _long(columns, rows, path) if "emotion" in columns else _wide(columns, rows, path)
-    seen: dict[tuple[str, str], bool] = {}
-    for where, fields, emotion, value in marks:
-        if value.strip() not in ("0", "1"):
-            raise InputError(f"{where}: {fields[word]!r}: {emotion} {value!r}; allowed are 0 and 1")
-        marked = value.strip() == "1"
-        if seen.setdefault((emotion, fields[word]), marked) != marked:
-            raise InputError(f"{where}: {fields[word]!r} has {emotion} 0 and 1; keep one")
-    words: dict[str, set[str]] = {emotion: set() for emotion in EMOTIONS}
-    for (emotion, name), marked in seen.items():
-        if marked:
-            words[emotion].add(name)
-    empty = [emotion for emotion, found in words.items() if not found]
+    marked: dict[str, dict[str, bool]] = {emotion: {} for emotion in EMOTIONS}
+    for where, row, emotion, value in marks:
+        mark = _MARKS.get(value.strip().lower())
+        if mark is None:
+            raise InputError(f"{where}: {row[word]!r}: {emotion} {value!r}; allowed are 0 and 1")
+        if marked[emotion].setdefault(row[word], mark) != mark:
+            raise InputError(f"{where}: {row[word]!r} has {emotion} 0 and 1; keep one")
+    words = {
+        emotion: frozenset(name for name, mark in of.items() if mark)
+        for emotion, of in marked.items()
+    }
+    empty = [emotion for emotion in EMOTIONS if not words[emotion]]
     if empty:
         raise InputError(f"{path}: no words for {', '.join(empty)}; each emotion needs some")
-    return {emotion: frozenset(found) for emotion, found in words.items()}
+    return words
 
 
 _Marks = Iterator[tuple[str, Sequence[str], str, str]]
@@ -140,29 +166,26 @@ _Marks = Iterator[tuple[str, Sequence[str], str, str]]
 
 def _long(columns: Sequence[str], rows: _Rows, path: Path) -> _Marks:
     """Give the mark of each row; without a column of values each row is one."""
-    named = columns.index("emotion")
+    place = columns.index("emotion")
     value = next((columns.index(name) for name in _MARK if name in columns), None)
-    for where, fields in rows:
-        emotion = fields[named].strip().lower()
+    for where, row in rows:
+        emotion = row[place].strip().lower()
         if emotion in _SENTIMENTS:
             continue
         if emotion not in EMOTIONS:
-            raise InputError(f"{where}: emotion {fields[named]!r}; known are {', '.join(EMOTIONS)}")
-        yield where, fields, emotion, "1" if value is None else fields[value]
+            raise InputError(f"{where}: emotion {row[place]!r}; known are {', '.join(EMOTIONS)}")
+        yield where, row, emotion, "1" if value is None else row[value]
 
 
 def _wide(columns: Sequence[str], rows: _Rows, path: Path) -> _Marks:
     """Give the marks of each row, one for each emotion."""
-    lacking = [emotion for emotion in EMOTIONS if emotion not in columns]
+    lacking = ", ".join(emotion for emotion in EMOTIONS if emotion not in columns)
     if lacking:
-        raise InputError(
-            f"{path}: no column emotion, and none for {', '.join(lacking)}; has "
-            f"{', '.join(columns)}"
-        )
-    places = [(emotion, columns.index(emotion)) for emotion in EMOTIONS]
-    for where, fields in rows:
-        for emotion, place in places:
-            yield where, fields, emotion, fields[place]
+        has = ", ".join(columns)
+        raise InputError(f"{path}: no column emotion, and none for {lacking}; has {has}")
+    for where, row in rows:
+        for emotion in EMOTIONS:
+            yield where, row, emotion, row[columns.index(emotion)]
 
 
 def _column(columns: Sequence[str], names: Sequence[str], path: Path) -> int:
@@ -180,56 +203,23 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _read(path: Path) -> tuple[list[str], _Rows]:
+def _read(path: Path) -> tuple[Sequence[str], _Rows]:
     """Give the names of the columns in lower case, and the rows."""
-    if path.suffix in (".csv", ".parquet"):
+    if path.suffix == ".parquet":
         frame = read_table(path)
+        text = frame.select(pl.all().cast(pl.String).fill_null("")).iter_rows()
         columns = [name.strip().lower() for name in frame.columns]
-        text = ([_text(value) for value in row] for row in frame.iter_rows())
         return columns, ((f"{path}: row {n}", row) for n, row in enumerate(text, start=1))
-    lines = _lines(path)
-    first = lines[0].split("\t") if lines else []
+    rows = ((f"{path}:{line}", record) for line, record in fields(path))
+    where, first = next(rows, (f"{path}:1", []))
     columns = [name.strip().lower() for name in first]
-    header = any(name in columns for name in _WORD) and len(columns) > 1 and not _rated(first)
-    if not header:
-        if len(first) not in _BARE:
-            raise InputError(
-                f"{path}:1: {len(first)} columns and no header with word or term; expected text "
-                "parted by tabs"
-            )
-        columns = list(_BARE[len(first)])
-    return columns, _rows(path, lines, len(columns), start=1 if header else 0)
-
-
-def _rated(fields: Sequence[str]) -> bool:
-    """Tell whether a first line is a row: "term" is a word, too."""
-    return any(_number(field) is not None for field in fields[1:])
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    return text.split("\n")
-
-
-def _rows(path: Path, lines: Sequence[str], width: int, start: int) -> _Rows:
-    for number, line in enumerate(lines[start:], start=start + 1):
-        if not line.strip():
-            continue
-        fields = line.rstrip("\r").split("\t")
-        if len(fields) != width:
-            raise InputError(f"{path}:{number}: {len(fields)} fields; expected {width}")
-        yield f"{path}:{number}", fields
-
-
-def _text(value: object) -> str:
-    """Write a value of a table as text: whole numbers and truth without a fraction."""
-    if value is None:
-        return ""
-    if isinstance(value, bool | int) or (isinstance(value, float) and value.is_integer()):
-        return str(int(value))
-    return str(value)
+    # "term" is a word, too: a first line with a number is a row.
+    rated = any(_number(field) is not None for field in first[1:])
+    if len(columns) > 1 and not rated and any(name in columns for name in _WORD):
+        return columns, rows
+    if len(first) not in _BARE:
+        raise InputError(
+            f"{where}: {len(first)} columns and no header with word or term; expected text parted "
+            "by tabs or commas"
+        )
+    return _BARE[len(first)], chain([(where, first)], rows)

@@ -104,7 +104,7 @@ def read_spelling(spelling: str | Path | Mapping[str, str] | None) -> dict[str, 
     if isinstance(spelling, Mapping):
         pairs = [[wrong, right] for wrong, right in spelling.items()]
     else:
-        pairs = list(fields(Path(spelling)))
+        pairs = [record for _, record in fields(Path(spelling))]
         if pairs and len(pairs[0]) != 2:
             raise InputError(
                 f"{spelling}: {len(pairs[0])} columns; a spelling table has two: wrong, right"

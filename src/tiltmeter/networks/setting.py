@@ -116,13 +116,12 @@ class Setting:
             raise InputError(f"{message}; missing='skip' (--missing skip) leaves them out")
         return [word for word in words if word not in absent]
 
-
-def spread_columns(spreading: Spreading, norm: str) -> dict[str, Any]:
-    """Name the setting in an estimate: ``retention``, ``time_steps``, ``norm``, ``weighted``."""
-    kept = spreading.retention
-    return {
-        "retention": float(kept) if isinstance(kept, float | int) else None,
-        "time_steps": spreading.time_steps,
-        "norm": norm,
-        "weighted": spreading.weighted,
-    }
+    def columns(self) -> dict[str, Any]:
+        """Name it in an estimate: ``retention``, ``time_steps``, ``norm``, ``weighted``."""
+        kept = self.spreading.retention
+        return {
+            "retention": float(kept) if isinstance(kept, float | int) else None,
+            "time_steps": self.spreading.time_steps,
+            "norm": self.norm or "l2",
+            "weighted": self.spreading.weighted,
+        }
