@@ -1,4 +1,10 @@
-"""Bias in any number of networks, by every approach of a study."""
+"""Bias in any number of networks, by every approach of a study, and how networks differ.
+
+A difference is candidate − baseline over the targets that both networks have, −2 to 2, neutral 0,
+stereotype-consistent on the side of the effect; the network given first is the candidate. Interval
+and p come from drawing targets, the same for both networks, so that what moves both cancels. Where
+both have the same primes, a row more correlates their activations over pairs of prime and target.
+"""
 
 from __future__ import annotations
 
@@ -215,14 +221,7 @@ def _settings(default: Setting) -> Iterator[tuple[str, Setting]]:
 
 
 def _differences(contrasts: Sequence[Contrast]) -> list[Row]:
-    """Compare the effects of every two networks of one identity.
-
-    Over the targets that both have: candidate − baseline, −2 to 2, neutral 0,
-    stereotype-consistent on the side of the effect. Interval and p come from drawing targets, the
-    same for both networks, so that what moves both cancels. The network given first is the
-    candidate. Where both have the same primes, a row more correlates their activations over pairs
-    of prime and target.
-    """
+    """Compare the effects of every two networks of one identity."""
     rows: list[Row] = []
     for name in contrasts[0].sets:
         pairs = [_difference(a, b, name) for a, b in combinations(contrasts, 2)]

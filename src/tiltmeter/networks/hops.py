@@ -19,21 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiltmeter.errors import InputError
 from tiltmeter.networks.network import Network
 
-__all__ = [
-    "SOURCES",
-    "UNREACHABLE",
-    "Arrivals",
-    "Edge",
-    "ShortestPaths",
-    "arrivals",
-    "count_by_hops",
-    "distances",
-    "levels",
-    "strongest",
-]
+__all__ = ["SOURCES", "ShortestPaths", "arrivals", "count_by_hops", "distances", "strongest"]
 
 #: Sources searched from at a time: the bits of a word.
 SOURCES = 64
@@ -45,17 +33,16 @@ def distances(network: Network, sources: NDArray[np.integer]) -> NDArray[np.int3
     """Count the hops from some places, as `Network.places` gives them, to all words.
 
     Shape (sources, nodes), int32; −1 where there is no path. Edges of a directed network are
-    followed forwards. Raises InputError if a source is no place in the network.
+    followed forwards.
     """
-    starts = np.asarray(sources, dtype=np.int64)
-    wrong = starts[(starts < 0) | (starts >= len(network))]
-    if wrong.size:
-        raise InputError(f"sources: {wrong[0]}: places are 0 to {len(network) - 1}")
     edges = arrivals(network)
-    pieces = [
-        _hops(edges, starts[first : first + SOURCES]) for first in range(0, len(starts), SOURCES)
-    ]
-    return np.concatenate(pieces) if pieces else np.empty((0, len(network)), dtype=np.int32)
+    hops = np.full((len(sources), len(network)), UNREACHABLE, dtype=np.int32)
+    for first in range(0, len(sources), SOURCES):
+        starts, part = sources[first : first + SOURCES], hops[first : first + SOURCES]
+        part[np.arange(len(starts)), starts] = 0
+        for level, reached in levels(edges, starts):
+            part[_unpack(reached)[: len(starts)]] = level
+    return hops
 
 
 class Arrivals(NamedTuple):
@@ -101,14 +88,6 @@ def levels(
         yield hops, reached
         seen |= reached
         front = reached
-
-
-def _hops(edges: Arrivals, starts: NDArray[np.integer]) -> NDArray[np.int32]:
-    hops = np.full((len(starts), edges.size), UNREACHABLE, dtype=np.int32)
-    hops[np.arange(len(starts)), starts] = 0
-    for level, reached in levels(edges, starts):
-        hops[_unpack(reached)[: len(starts)]] = level
-    return hops
 
 
 def _unpack(words: NDArray[np.uint64]) -> NDArray[np.bool_]:

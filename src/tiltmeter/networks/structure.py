@@ -13,8 +13,6 @@ out.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
@@ -27,11 +25,9 @@ from tiltmeter.networks.network import Network, check_networks
 from tiltmeter.results.schemas import NETWORKS, OVERLAPS
 
 __all__ = [
-    "PathLength",
     "clustering",
     "describe",
     "diameter",
-    "distances",
     "largest_component",
     "mean_path_length",
     "overlap",
@@ -42,14 +38,6 @@ EXACT_NODES = 25_000
 SAMPLED_SOURCES = 4_096
 #: Paths of two edges held at a time, per edge of the network.
 WEDGES = 16
-
-
-class PathLength(NamedTuple):
-    """The mean of the shortest paths, in hops; null where no word leads to another."""
-
-    mean: float | None
-    sources: int
-    nodes: int
 
 
 def largest_component(network: Network) -> Network:
@@ -81,7 +69,7 @@ def diameter(network: Network) -> int:
     """
     component = largest_component(network)
     if component.directed:
-        return len(_pairs_by_hops(component, np.arange(len(component)))) - 1
+        return len(count_by_hops(arrivals(component), np.arange(len(component)))) - 1
     return _widest(component)
 
 
@@ -103,26 +91,21 @@ def _widest(network: Network) -> int:
     return longest
 
 
-def _pairs_by_hops(network: Network, sources: NDArray[np.intp]) -> NDArray[np.int64]:
-    return count_by_hops(arrivals(network), sources)
-
-
-def mean_path_length(network: Network, *, seed: int = 0) -> PathLength:
+def mean_path_length(network: Network, *, seed: int = 0) -> tuple[float | None, int | None]:
     """Average the hops over the pairs of words of the largest component.
 
     In a directed network edges are followed forwards and pairs without a path are left out. Paths
-    are measured from all words up to 25,000, and from 4,096 beyond, drawn with `seed`.
+    are measured from all words up to 25,000, and from 4,096 beyond, drawn with `seed`. Gives the
+    mean, None where no word leads to another; and from how many words, None where from all.
     """
     component = largest_component(network)
-    size = len(component)
-    limit = size if size <= EXACT_NODES else SAMPLED_SOURCES
-    sources = np.arange(size)
-    if limit < size:
-        sources = np.sort(np.random.default_rng(seed).choice(size, limit, replace=False))
-    pairs = _pairs_by_hops(component, sources)
+    sources, drawn = np.arange(len(component)), None
+    if len(component) > EXACT_NODES:
+        drawn = SAMPLED_SOURCES
+        sources = np.sort(np.random.default_rng(seed).choice(sources, drawn, replace=False))
+    pairs = count_by_hops(arrivals(component), sources)
     hops = int(pairs @ np.arange(len(pairs)))
-    mean = hops / int(pairs.sum()) if pairs.any() else None
-    return PathLength(mean, len(sources), size)
+    return (hops / int(pairs.sum()) if pairs.any() else None), drawn
 
 
 def clustering(network: Network) -> float:
@@ -191,8 +174,7 @@ def describe(network: Network, *, paths: bool = True, seed: int = 0) -> pl.DataF
     nodes, edges = len(network), network.n_edges - network.n_loops
     ends = edges if network.directed else 2 * edges
     components = connected_components(network.weights, directed=True, connection="weak")[0]
-    length = mean_path_length(network, seed=seed) if paths else None
-    sampled = length is not None and length.sources < length.nodes
+    mean, drawn = mean_path_length(network, seed=seed) if paths else (None, None)
     row = {
         "network": network.name,
         "directed": network.directed,
@@ -202,8 +184,8 @@ def describe(network: Network, *, paths: bool = True, seed: int = 0) -> pl.DataF
         "average_degree": 2 * edges / nodes,
         "components": int(components),
         "diameter": diameter(network) if paths else None,
-        "mean_path_length": length.mean if length else None,
-        "path_sources": length.sources if length and sampled else None,
+        "mean_path_length": mean,
+        "path_sources": drawn,
         "clustering": clustering(network),
     }
     return pl.DataFrame([row], schema=NETWORKS)
