@@ -81,9 +81,7 @@ def _measure(
     """Make the estimates, and the details by the names of their tables."""
     study, lexicons, setting = comparison.study, comparison.lexicons, comparison.setting
     found = measure_bias(networks, study, lexicons=lexicons, setting=setting)
-    nodes, edges = stream_tables(
-        networks, comparison.streams, valence=lexicons.valence, on_missing="skip"
-    )
+    nodes, edges = stream_tables(networks, comparison.streams, lexicons.valence)
     estimates = [found.estimates]
     for network in networks:
         how: dict[str, Any] = {"lexicons": lexicons, "setting": setting.within(network)}
