@@ -141,7 +141,7 @@ def emotions(
     return _contrast(network, known if len(known) == 2 else [], sets, {}, about, how)
 
 
-def _contrast(  # noqa: PLR0913
+def _contrast(
     network: Network,
     primes: Sequence[str],
     sets: Mapping[str, Sequence[str]],

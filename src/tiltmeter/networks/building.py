@@ -216,7 +216,7 @@ def _cleaned(step: str, pairs: _Pairs, before: _Pairs) -> dict[str, object]:
     }
 
 
-def build(  # noqa: PLR0913 - the steps, each of which may be left out
+def build(
     associations: pl.DataFrame,
     *,
     directed: bool = False,

@@ -11,7 +11,6 @@ import gzip
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
 
@@ -57,11 +56,17 @@ def records(path: Path, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         return
     reader = fields(path)
     _, names = next(reader)
-    places = [names.index(column) for column in columns]
-    rows = ([record[place] for place in places] for _, record in reader)
     schema = dict.fromkeys(columns, pl.String())
-    for piece in chain([[]], iter(lambda: list(islice(rows, PIECE)), [])):  # at least one frame
-        yield pl.DataFrame(piece, schema=schema, orient="row")
+    kept: dict[str, list[str]] = {column: [] for column in columns}
+    places = [(values, names.index(column)) for column, values in kept.items()]
+    for number, (_, record) in enumerate(reader, 1):
+        for values, place in places:
+            values.append(record[place])
+        if number % PIECE == 0:
+            yield pl.DataFrame(kept, schema=schema)
+            for values in kept.values():
+                values.clear()
+    yield pl.DataFrame(kept, schema=schema)
 
 
 def fields(path: Path) -> Iterator[tuple[int, list[str]]]:

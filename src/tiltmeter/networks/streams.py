@@ -130,7 +130,7 @@ def stream(
     return only
 
 
-def several(  # noqa: PLR0913 - as `stream`
+def several(
     network: Network,
     pairs: Iterable[tuple[str, str]],
     *,
@@ -179,7 +179,7 @@ def stream_tables(
     return pl.concat(nodes), pl.concat(edges)
 
 
-def _stream(  # noqa: PLR0913 - as `stream`
+def _stream(
     search: ShortestPaths,
     source: str,
     target: str,
