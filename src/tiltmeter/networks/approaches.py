@@ -56,13 +56,12 @@ __all__ = [
     "Array",
     "Contrast",
     "Row",
+    "activate_sides",
     "activations",
     "adjust",
     "effects",
-    "emotions",
     "ends",
     "slopes",
-    "stereotypes",
 ]
 
 Array = NDArray[np.float64]
@@ -101,58 +100,42 @@ class Contrast:
         return levels[:, 0::2] - levels[:, 1::2]
 
 
-def stereotypes(network: Network, identity: Stereotypes, about: Row, setting: Setting) -> Contrast:
-    """Activate the primes of matched pairs; a set of targets per category.
-
-    `about` has ``subject``, ``study``, ``identity`` and ``instrument``. Raises InputError if a
-    prime or target is no node and the setting does not skip it.
-    """
-    first, second = identity.categories
-    known = set(setting.present(network, list(identity.primes), "prime"))
-    pairs = [(pair[first], pair[second]) for pair in identity.pairs]
-    primes = [word for pair in pairs if known.issuperset(pair) for word in pair]
-    sets = {
-        category: setting.present(network, identity.targets[category], "target")
-        for category in identity.categories
-    }
-    about = {**about, "measure": "activation_effect", "first": first, "second": second}
-    return _contrast(network, primes, sets, {first: 1, second: -1}, about, setting)
-
-
-def emotions(
+def activate_sides(
     network: Network,
-    identity: Emotions,
+    identity: Stereotypes | Emotions,
     lexicon: Mapping[str, Iterable[str]],
     about: Row,
     setting: Setting,
 ) -> Contrast:
-    """Activate both primes; a set of targets per emotion of the lexicon (emotion → its words).
+    """Activate the primes of two sides, whole pairs only; targets by category or emotion.
 
-    As `stereotypes`; a norm of the setting goes before that of the identity.
+    `lexicon` has the words of each emotion, `about` has ``subject``, ``study``, ``identity`` and
+    ``instrument``. Raises InputError if a prime or a target of stereotypes is no node and the
+    setting does not skip it.
     """
-    first, second = identity.primes
-    known = setting.present(network, identity.primes, "prime")
-    sets = {
-        emotion: sorted(word for word in words if word in network)
-        for emotion, words in lexicon.items()
-    }
-    about = {**about, "measure": "emotion_effect", "first": first, "second": second}
-    how = replace(setting, norm=setting.norm or identity.norm)
-    return _contrast(network, known if len(known) == 2 else [], sets, {}, about, how)
-
-
-def _contrast(
-    network: Network,
-    primes: Sequence[str],
-    sets: Mapping[str, Sequence[str]],
-    signs: Mapping[str, int],
-    about: Row,
-    setting: Setting,
-) -> Contrast:
+    known = set(setting.present(network, list(identity.primes), "prime"))
+    if isinstance(identity, Stereotypes):
+        first, second = identity.categories
+        pairs = [(pair[first], pair[second]) for pair in identity.pairs]
+        sets = {
+            name: setting.present(network, identity.targets[name], "target")
+            for name in (first, second)
+        }
+        signs, measure = {first: 1, second: -1}, "activation_effect"
+    else:
+        first, second = identity.primes
+        pairs = [(first, second)]
+        sets = {
+            name: sorted(filter(network.__contains__, words)) for name, words in lexicon.items()
+        }
+        signs, measure = {}, "emotion_effect"
+        setting = replace(setting, norm=setting.norm or identity.norm)
+    primes = [word for pair in pairs if known.issuperset(pair) for word in pair]
     targets = list(dict.fromkeys(word for words in sets.values() for word in words))
     places = {word: place for place, word in enumerate(targets)}
     activation = activate(network, primes, setting.spreading, targets=targets)
     normalised = activation.normalised(setting.norm or "l2")
+    about = {**about, "measure": measure, "first": first, "second": second}
     return Contrast(about, primes, sets, signs, places, activation.values, normalised, setting)
 
 
@@ -235,7 +218,7 @@ def slopes(
 ) -> list[Row]:
     """Fit a model per prime, and one of all primes for the joint test; rows of `results.ESTIMATES`.
 
-    `ratings` are valences from 0 to 1; `n` counts the rated nodes. Otherwise as `stereotypes`.
+    `ratings` are valences from 0 to 1; `n` counts the rated nodes. Otherwise as `activate_sides`.
     """
     primes = setting.present(network, identity.primes, "prime")
     rated = [word for word in network.words if word in ratings]

@@ -24,13 +24,12 @@ from tiltmeter.networks.approaches import (
     Array,
     Contrast,
     Row,
+    activate_sides,
     activations,
     adjust,
     effects,
-    emotions,
     ends,
     slopes,
-    stereotypes,
 )
 from tiltmeter.networks.lexicons import Lexicons
 from tiltmeter.networks.network import Network, check_networks
@@ -40,7 +39,6 @@ from tiltmeter.results.schemas import ABSENCES, ACTIVATIONS
 from tiltmeter.statistics.paired import bootstrap_effects, signed_rank_effect
 from tiltmeter.stimuli.network_study import (
     APPROACHES,
-    Emotions,
     Identity,
     NetworkStudy,
     Stereotypes,
@@ -186,13 +184,12 @@ def _measured(
         if identity.approach not in asked:
             continue
         about: Row = {**shared, "identity": key}
-        match identity:
-            case Stereotypes():
-                yield key, identity, stereotypes(network, identity, about, how)
-            case Emotions():
-                yield key, identity, emotions(network, identity, known.emotions or {}, about, how)
-            case Valence():
-                yield key, identity, slopes(network, identity, known.valence or {}, about, how)
+        made: Contrast | list[Row]
+        if isinstance(identity, Valence):
+            made = slopes(network, identity, known.valence or {}, about, how)
+        else:
+            made = activate_sides(network, identity, known.emotions or {}, about, how)
+        yield key, identity, made
 
 
 def _absent(network: Network, study: str, key: str, identity: Identity) -> Iterator[Row]:

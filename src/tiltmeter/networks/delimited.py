@@ -10,9 +10,7 @@ import csv
 import gzip
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
 import polars as pl
 
@@ -78,9 +76,12 @@ def fields(path: Path) -> Iterator[tuple[int, list[str]]]:
     Raises InputError if the file is missing, is not UTF-8 or broken, or a record has more or fewer
     fields than the first; the line is named.
     """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    opener = gzip.open if path.suffix == ".gz" else open
     line = width = 0
     try:
-        with _open(path) as file:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
             first = file.readline()
             file.seek(0)
             tabs = "\t" in first
@@ -92,21 +93,11 @@ def fields(path: Path) -> Iterator[tuple[int, list[str]]]:
                 if len(record) == width:
                     yield line, record
                 elif record:
-                    raise InputError(
-                        f"{path}:{line}: {len(record)} fields where line 1 has {width}"
-                    )
+                    fault = f"{len(record)} fields where line 1 has {width}"
+                    raise InputError(f"{path}:{line}: {fault}")
     except csv.Error as error:
         raise InputError(f"{path}:{line + 1}: malformed: {error}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 after line {line}: {error.reason}") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{path}: broken gzip file after line {line}: {error}") from None
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[TextIO]:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-        yield file

@@ -25,48 +25,26 @@ from typing import NamedTuple
 from tiltmeter.errors import InputError
 from tiltmeter.networks.delimited import fields
 
-__all__ = [
-    "COUNTRIES",
-    "Rewriter",
-    "in_wordnet",
-    "is_lemma",
-    "lemma",
-    "lemmas",
-    "read_spelling",
-    "rewriter",
-    "without_articles",
-]
+__all__ = ["COUNTRIES", "in_wordnet", "lemma", "read_spelling", "rewriter", "without_articles"]
 
 Rewriter = Callable[[str], str]
 
-#: Names of one country → the one WordNet 3.0 knows that is kept. Few on purpose: "us" may be the
-#: pronoun, "america" the continent, "great britain" and "england" are parts of the kingdom,
-#: "holland" of the Netherlands, and Burma and Myanmar are told apart by those who say them.
-COUNTRIES = {
-    "u.s.": "usa",
-    "u.s": "usa",
-    "u.s.a.": "usa",
-    "u.s.a": "usa",
-    "united states": "usa",
-    "united states of america": "usa",
-    "the united states": "usa",
-    "the united states of america": "usa",
-    "u.k.": "uk",
-    "u.k": "uk",
-    "united kingdom": "uk",
-    "the united kingdom": "uk",
-    "u.s.s.r.": "ussr",
-    "u.s.s.r": "ussr",
-    "soviet union": "ussr",
-    "the soviet union": "ussr",
-    "the netherlands": "netherlands",
-    "czechia": "czech republic",
-    "the czech republic": "czech republic",
-    "people's republic of china": "china",
-    "republic of korea": "south korea",
-    "dprk": "north korea",
-    "republic of ireland": "ireland",
-}
+#: The name of a country that WordNet 3.0 knows → other names that become it. Few on purpose: "us"
+#: may be the pronoun, "america" the continent, "great britain" and "england" are parts of the
+#: kingdom, "holland" of the Netherlands; Burma and Myanmar are told apart by those who say them.
+_COUNTRIES = {
+    "usa": ("u.s.", "u.s", "u.s.a.", "u.s.a", "united states", "united states of america",
+            "the united states", "the united states of america"),
+    "uk": ("u.k.", "u.k", "united kingdom", "the united kingdom"),
+    "ussr": ("u.s.s.r.", "u.s.s.r", "soviet union", "the soviet union"),
+    "netherlands": ("the netherlands",),
+    "czech republic": ("czechia", "the czech republic"),
+    "china": ("people's republic of china",),
+    "south korea": ("republic of korea",),
+    "north korea": ("dprk",),
+    "ireland": ("republic of ireland",),
+}  # fmt: skip
+COUNTRIES = {name: kept for kept, names in _COUNTRIES.items() for name in names}
 ARTICLES = ("a ", "an ", "the ", "to ")
 #: Plurals that WordNet lists as nouns of their own, or knows only outside of phrases.
 PLURALS = {"men": "man", "hands": "hand"}
@@ -149,7 +127,7 @@ def _punctuation(text: str) -> str:
 def _apart() -> dict[str, str]:
     """List phrases by their letters without space and hyphen; spaces go before hyphens."""
     forms = defaultdict(list)
-    for phrase in lemmas():
+    for phrase in _dictionary().lemmas:
         if "_" in phrase or "-" in phrase:
             forms[phrase.replace("_", "").replace("-", "")].append(phrase)
     return {
@@ -166,7 +144,7 @@ def _spaces(text: str) -> str:
 
 @cache
 def _lwow_apart() -> dict[str, str]:
-    known = list(lemmas())
+    known = _dictionary().lemmas
     spaces = {word.replace("_", ""): word.replace("_", " ") for word in known}
     hyphens = {word.replace("-", ""): word for word in known}
     forms = spaces | {joined: word for joined, word in hyphens.items() if joined != word}
@@ -208,7 +186,7 @@ RULES = {
 
 
 class _Dictionary(NamedTuple):
-    """Lemma → letters of its parts of speech, and the exceptions of each part of speech."""
+    """The 147,306 lemmas → letters of their parts of speech; exceptions by part of speech."""
 
     lemmas: Mapping[str, str]
     exceptions: Mapping[str, Mapping[str, tuple[str, ...]]]
@@ -228,13 +206,8 @@ def _dictionary() -> _Dictionary:
     return _Dictionary(known, exceptions)
 
 
-def lemmas() -> Iterable[str]:
-    """Give the 147,306 lemmas, lower-cased, words of a phrase joined by underscores."""
-    return _dictionary().lemmas.keys()
-
-
 def is_lemma(form: str) -> bool:
-    """Tell whether a form, spelt as in `lemmas`, is one of them."""
+    """Tell whether a form, lower-cased and with underscores for spaces, is a lemma."""
     return form in _dictionary().lemmas
 
 
