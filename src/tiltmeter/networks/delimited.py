@@ -85,8 +85,12 @@ def fields(path: Path) -> Iterator[tuple[int, list[str]]]:
             first = file.readline()
             file.seek(0)
             tabs = "\t" in first
-            quoting = csv.QUOTE_NONE if tabs and '"' not in first else csv.QUOTE_MINIMAL
-            reader = csv.reader(file, delimiter="\t" if tabs else ",", quoting=quoting, strict=True)
+            reader = csv.reader(
+                file,
+                delimiter="\t" if tabs else ",",
+                quoting=csv.QUOTE_NONE if tabs and '"' not in first else csv.QUOTE_MINIMAL,
+                strict=True,
+            )
             for record in reader:
                 line = reader.line_num
                 width = width or len(record)

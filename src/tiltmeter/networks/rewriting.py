@@ -15,12 +15,10 @@ from __future__ import annotations
 import gzip
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks.delimited import fields
@@ -67,7 +65,10 @@ def rewriter(step: str, spelling: Mapping[str, str], lwow_compatible: bool) -> R
         "countries": lambda text: COUNTRIES.get(text, text),
         "lemmas": _noun,
     }
-    theirs: dict[str, Rewriter] = {"spaces": _lwow_spaces, "lemmas": _lwow_noun}
+    theirs: dict[str, Rewriter] = {
+        "spaces": lambda text: _lwow_apart().get(text, text),
+        "lemmas": lambda text: lemma(text).replace("men", "man").replace("hands", "hand"),
+    }
     return (ours | theirs if lwow_compatible else ours).get(step, str)
 
 
@@ -126,15 +127,10 @@ def _punctuation(text: str) -> str:
 @cache
 def _apart() -> dict[str, str]:
     """List phrases by their letters without space and hyphen; spaces go before hyphens."""
-    forms = defaultdict(list)
-    for phrase in _dictionary().lemmas:
-        if "_" in phrase or "-" in phrase:
-            forms[phrase.replace("_", "").replace("-", "")].append(phrase)
-    return {
-        joined: min(phrases, key=lambda phrase: (phrase.count("-"), phrase)).replace("_", " ")
-        for joined, phrases in forms.items()
-        if any(map(str.isalpha, joined))
-    }
+    phrases = [word for word in _lemmas() if "_" in word or "-" in word]
+    phrases.sort(key=lambda phrase: (phrase.count("-"), phrase), reverse=True)
+    forms = {word.replace("_", "").replace("-", ""): word.replace("_", " ") for word in phrases}
+    return {joined: word for joined, word in forms.items() if any(map(str.isalpha, joined))}
 
 
 def _spaces(text: str) -> str:
@@ -144,15 +140,10 @@ def _spaces(text: str) -> str:
 
 @cache
 def _lwow_apart() -> dict[str, str]:
-    known = _dictionary().lemmas
-    spaces = {word.replace("_", ""): word.replace("_", " ") for word in known}
-    hyphens = {word.replace("-", ""): word for word in known}
+    spaces = {word.replace("_", ""): word.replace("_", " ") for word in _lemmas()}
+    hyphens = {word.replace("-", ""): word for word in _lemmas()}
     forms = spaces | {joined: word for joined, word in hyphens.items() if joined != word}
     return {joined: word for joined, word in forms.items() if not is_lemma(joined)}
-
-
-def _lwow_spaces(text: str) -> str:
-    return _lwow_apart().get(text, text)
 
 
 def _noun(text: str) -> str:
@@ -170,10 +161,7 @@ def _noun(text: str) -> str:
     return noun.replace("_", " ")
 
 
-def _lwow_noun(text: str) -> str:
-    return lemma(text).replace("men", "man").replace("hands", "hand")
-
-
+_WORDNET = files("tiltmeter.networks") / "wordnet"
 #: Part of speech → its letter in the list of lemmas, and its rules: ending → what replaces it.
 RULES = {
     "noun": ("n", (("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"),
@@ -185,30 +173,24 @@ RULES = {
 }  # fmt: skip
 
 
-class _Dictionary(NamedTuple):
-    """The 147,306 lemmas → letters of their parts of speech; exceptions by part of speech."""
-
-    lemmas: Mapping[str, str]
-    exceptions: Mapping[str, Mapping[str, tuple[str, ...]]]
+@cache
+def _lemmas() -> dict[str, str]:
+    """Read the 147,306 lemmas → letters of their parts of speech."""
+    packed = (_WORDNET / "wordnet30_lemmas.tsv.gz").read_bytes()
+    # Lines end with a line feed only: splitlines() would also cut at other separators.
+    lines = gzip.decompress(packed).decode("utf-8").rstrip("\n").split("\n")
+    return dict(line.split("\t") for line in lines)
 
 
 @cache
-def _dictionary() -> _Dictionary:
-    folder = files("tiltmeter.networks") / "wordnet"
-    packed = (folder / "wordnet30_lemmas.tsv.gz").read_bytes()
-    # Lines end with a line feed only: splitlines() would also cut at other separators.
-    lines = gzip.decompress(packed).decode("utf-8").rstrip("\n").split("\n")
-    known = dict(line.split("\t") for line in lines)
-    exceptions = {}
-    for part in RULES:
-        rows = [line.split() for line in (folder / f"{part}.exc").read_text("utf-8").split("\n")]
-        exceptions[part] = {row[0]: tuple(row[1:]) for row in rows if row}
-    return _Dictionary(known, exceptions)
+def _exceptions(part: str) -> dict[str, list[str]]:
+    rows = [line.split() for line in (_WORDNET / f"{part}.exc").read_text("utf-8").split("\n")]
+    return {row[0]: row[1:] for row in rows if row}
 
 
 def is_lemma(form: str) -> bool:
     """Tell whether a form, lower-cased and with underscores for spaces, is a lemma."""
-    return form in _dictionary().lemmas
+    return form in _lemmas()
 
 
 def in_wordnet(words: Iterable[str]) -> set[str]:
@@ -246,14 +228,13 @@ def lemma(word: str) -> str:
 
 def _morphy(form: str, part: str) -> list[str]:
     """List the lemmas of a part of speech that a form may belong to."""
-    known, exceptions = _dictionary()
     letter, rules = RULES[part]
 
     def found(forms: Iterable[str]) -> list[str]:
-        return [form for form in dict.fromkeys(forms) if letter in known.get(form, "")]
+        return [form for form in dict.fromkeys(forms) if letter in _lemmas().get(form, "")]
 
-    if form in exceptions[part]:
-        return found([form, *exceptions[part][form]])
+    if form in _exceptions(part):
+        return found([form, *_exceptions(part)[form]])
     # Each form once: a word like "seseses…" would otherwise double its forms with every rule.
     forms = _shortened([form], rules)
     hits = found([form, *forms])
