@@ -254,10 +254,10 @@ def _difference(candidate: Contrast, baseline: Contrast, name: str) -> list[Row]
     change |= _compared(tables, setting)
     if candidate.primes != baseline.primes:
         return [{**change, "note": "the networks lack different primes"}]
-    levels = [one.levels(shared).ravel() for one in (candidate, baseline)]
-    if not all(map(np.ptp, levels)):
+    one, other = candidate.levels(shared).ravel(), baseline.levels(shared).ravel()
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
         return [change]
-    correlation = float(stats.spearmanr(*levels).statistic)
+    correlation = float(stats.spearmanr(one, other).statistic)
     alike = {"measure": "rank_correlation", "method": "descriptive", "estimate": correlation}
     return [change, {**row, **alike}]
 
@@ -283,8 +283,8 @@ def _compared(tables: Sequence[Array], setting: Setting) -> Row:
 
 def _listed(given: Network | Sequence[Network]) -> Sequence[Network]:
     """List networks, each with a name of its own."""
-    networks = given if isinstance(given, list | tuple) else [given]
-    check_networks(*networks)
+    check_networks(*(given if isinstance(given, list | tuple) else [given]))
+    networks = [given] if isinstance(given, Network) else given
     names = [network.name for network in networks]
     twice = [name for name in names if names.count(name) > 1]
     if twice:

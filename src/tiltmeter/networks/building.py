@@ -29,7 +29,7 @@ weight; words in WordNet 3.0 only; answers given once left out; largest connecte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -268,7 +268,7 @@ def build(
         raise InputError(f"min_weight: {min_weight}; expected a number from 0")
     edges = _weigh(associations)
     log = [_built("associations", edges)]
-    steps = [
+    steps: list[tuple[str, bool, Callable[[pl.DataFrame], pl.DataFrame]]] = [
         ("no_loops", True, lambda edges: edges.filter(pl.col("src") != pl.col("tgt"))),
         ("undirected", not directed, _join_directions),
         ("wordnet", wordnet, _keep_known),

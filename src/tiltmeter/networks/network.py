@@ -134,16 +134,10 @@ class Network:
 
     def edges(self) -> pl.DataFrame:
         """List the edges: ``src``, ``tgt``, ``wt``; of an undirected network each once."""
-        matrix = self.weights if self.directed else sp.triu(self.weights, format="csr")
-        rows, columns = matrix.nonzero()
-        words = pl.Series("word", self.words, pl.String)
-        return pl.DataFrame(
-            {
-                "src": words.gather(rows.astype(np.int64)),
-                "tgt": words.gather(columns.astype(np.int64)),
-                "wt": np.asarray(matrix[rows, columns], dtype=np.float64),
-            }
-        )
+        matrix = sp.coo_array(self.weights if self.directed else sp.triu(self.weights))
+        words = pl.Series(self.words, dtype=pl.String)
+        source, target = (words.gather(ends.astype(np.int64)) for ends in matrix.coords)
+        return pl.DataFrame({"src": source, "tgt": target, "wt": matrix.data})
 
     def places(self, words: Iterable[str], what: str = "word") -> NDArray[np.intp]:
         """Find nodes by their words.

@@ -13,6 +13,8 @@ out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
@@ -124,15 +126,9 @@ def clustering(network: Network) -> float:
 
 def _links(network: Network) -> sp.csr_array:
     """Give 1 wherever two different words are neighbours, either way."""
-    weights = network.weights.tocoo()
-    rows, columns = weights.coords
-    apart = rows != columns
-    rows, columns = rows[apart], columns[apart]
-    if network.directed:
-        rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
-    links = sp.coo_array((np.ones(len(rows), np.int32), (rows, columns)), weights.shape).tocsr()
-    links.data[:] = 1
-    return links
+    weights = network.weights + network.weights.T if network.directed else network.weights
+    either = weights.astype(bool).astype(np.int32)
+    return sp.csr_array(either - sp.diags_array(either.diagonal(), dtype=np.int32))
 
 
 def _triangles(links: sp.csr_array) -> NDArray[np.float64]:
@@ -218,13 +214,11 @@ def overlap(a: Network, b: Network) -> pl.DataFrame:
         raise InputError(
             f"directed: {one.name!r} is directed and {other.name!r} is not; read both alike"
         )
-    places = {word: place for place, word in enumerate(b.words)}
-    at = np.array([places.get(word, -1) for word in a.words], dtype=np.int64)
-    in_a = np.flatnonzero(at >= 0)
-    edges_a, edges_b = (_edges_among(net, rows) for net, rows in ((a, in_a), (b, at[in_a])))
+    both = [word for word in a.words if word in b]
+    edges_a, edges_b = (_edges_among(network, both) for network in (a, b))
     counts = (
-        ("nodes", len(a), len(b), len(in_a)),
-        ("edges", len(edges_a), len(edges_b), len(np.intersect1d(edges_a, edges_b))),
+        ("nodes", len(a), len(b), len(both)),
+        ("edges", edges_a.nnz, edges_b.nnz, edges_a.multiply(edges_b).nnz),
     )
     rows = []
     for of, n_a, n_b, shared in counts:
@@ -234,10 +228,8 @@ def overlap(a: Network, b: Network) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=OVERLAPS, orient="row")
 
 
-def _edges_among(network: Network, places: NDArray[np.integer]) -> NDArray[np.int64]:
-    """List the edges between some nodes as numbers, after the order in which these are given."""
+def _edges_among(network: Network, words: Sequence[str]) -> sp.csr_array:
+    """Give the weights of the edges between some nodes, each edge once, in the order of words."""
+    places = network.places(words)
     among = network.weights[places][:, places]
-    if not network.directed:
-        among = sp.triu(among)
-    rows, columns = among.nonzero()
-    return rows.astype(np.int64) * len(places) + columns
+    return among if network.directed else sp.triu(among, format="csr")
