@@ -225,10 +225,8 @@ def transition(network: Network, spreading: Spreading) -> sp.csr_array:
     passed = np.divide(1 - retention, strength, out=np.zeros(size), where=strength > 0)
     moved = weights.T.tocsr() if network.directed else weights.copy()
     moved.data *= passed[moved.indices]
-    if network.n_loops:
-        _warn_of_loops(network, spreading)
-        if spreading.spreadr_loops:
-            moved = moved - sp.diags_array(moved.diagonal())
+    if spreading.spreadr_loops:
+        moved = moved - sp.diags_array(moved.diagonal())
     kept = np.where(strength > 0, retention, 1.0)
     matrix = sp.csr_array(moved + sp.diags_array(kept))
     matrix.sort_indices()
@@ -254,8 +252,10 @@ def _prepare(
         step = sp.csc_array(matrix[order][:, order])
         step.sort_indices()
         prepared = _PREPARED[network] = (wanted, step, np.argsort(order))
-    elif network.n_loops:
-        _warn_of_loops(network, how)
+    if network.n_loops:
+        lost = "is lost, as in spreadr" if how.spreadr_loops else "comes back to them"
+        text = f"{network.n_loops} self-loops: what they carry {lost}"
+        warnings.warn(text, TiltmeterWarning, stacklevel=3)
     return *prepared[1:], how
 
 
@@ -263,9 +263,3 @@ def _prepare(
 _PREPARED: WeakKeyDictionary[Network, tuple[Any, sp.csc_array, NDArray[np.intp]]] = (
     WeakKeyDictionary()
 )
-
-
-def _warn_of_loops(network: Network, how: Spreading) -> None:
-    lost = "is lost, as in spreadr" if how.spreadr_loops else "comes back to them"
-    text = f"{network.n_loops} self-loops: what they carry {lost}"
-    warnings.warn(text, TiltmeterWarning, stacklevel=3)
