@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tiltmeter.networks.network import Network
 
-__all__ = ["SOURCES", "ShortestPaths", "arrivals", "count_by_hops", "distances", "strongest"]
+__all__ = ["SOURCES", "ShortestPaths", "count_by_hops", "distances", "strongest"]
 
 #: Sources searched from at a time: the bits of a word.
 SOURCES = 64
@@ -35,12 +35,12 @@ def distances(network: Network, sources: NDArray[np.integer]) -> NDArray[np.int3
     Shape (sources, nodes), int32; −1 where there is no path. Edges of a directed network are
     followed forwards.
     """
-    edges = arrivals(network)
+    edges = _arrivals(network)
     hops = np.full((len(sources), len(network)), UNREACHABLE, dtype=np.int32)
     for first in range(0, len(sources), SOURCES):
         starts, part = sources[first : first + SOURCES], hops[first : first + SOURCES]
         part[np.arange(len(starts)), starts] = 0
-        for level, reached in levels(edges, starts):
+        for level, reached in _levels(edges, starts):
             part[_unpack(reached)[: len(starts)]] = level
     return hops
 
@@ -54,7 +54,7 @@ class Arrivals(NamedTuple):
     origins: NDArray[np.intp]  # where each edge comes from
 
 
-def arrivals(network: Network) -> Arrivals:
+def _arrivals(network: Network) -> Arrivals:
     """Sort the edges of a network by the nodes they lead to."""
     matrix = sp.csr_array(network.weights.T) if network.directed else network.weights
     # reduceat takes an empty row for the next row's first entry: rows without entries stay out.
@@ -63,7 +63,7 @@ def arrivals(network: Network) -> Arrivals:
     return Arrivals(len(network), targets, first, matrix.indices.astype(np.intp))
 
 
-def levels(
+def _levels(
     edges: Arrivals, starts: NDArray[np.integer]
 ) -> Iterator[tuple[int, NDArray[np.uint64]]]:
     """Search from at most 64 nodes, level by level.
@@ -96,11 +96,11 @@ def _unpack(words: NDArray[np.uint64]) -> NDArray[np.bool_]:
     return np.unpackbits(octets, axis=1, bitorder="little").T.astype(bool)
 
 
-def count_by_hops(edges: Arrivals, starts: NDArray[np.integer]) -> NDArray[np.int64]:
+def count_by_hops(network: Network, starts: NDArray[np.integer]) -> NDArray[np.int64]:
     """Count the ordered pairs (source, reached node) by the hops between them: place h, h hops."""
-    counts = [0]
+    edges, counts = _arrivals(network), [0]
     for first in range(0, len(starts), SOURCES):
-        for hops, reached in levels(edges, starts[first : first + SOURCES]):
+        for hops, reached in _levels(edges, starts[first : first + SOURCES]):
             if hops == len(counts):
                 counts.append(0)
             counts[hops] += int(np.bitwise_count(reached).sum())

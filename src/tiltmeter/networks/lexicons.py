@@ -20,7 +20,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.networks.delimited import fields
 from tiltmeter.results.tables import read_table
 
-__all__ = ["EMOTIONS", "Lexicons", "Valence", "read_emotions", "read_valence"]
+__all__ = ["EMOTIONS", "Lexicons", "read_emotions", "read_valence"]
 
 #: Plutchik's eight.
 EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surprise", "trust")
@@ -28,20 +28,18 @@ EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surpr
 #: Of the NRC Emotion Lexicon, but no emotions.
 _SENTIMENTS = ("negative", "positive")
 
-#: How the column of words is called; the last by lists of many languages.
-_WORD = ("word", "term", "english word")
-_MARK = ("value", "association")
-_MARKS = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
+#: Other names of columns; "english word" stands in lists of many languages.
+_NAMES = {"term": "word", "english word": "word", "association": "value"}
 
 #: Columns of files without a header, by how many there are.
 _BARE = {
-    2: ("word", "valence"),
-    3: ("word", "emotion", "value"),
-    4: ("word", "valence", "arousal", "dominance"),
+    2: ["word", "valence"],
+    3: ["word", "emotion", "value"],
+    4: ["word", "valence", "arousal", "dominance"],
 }
 
-#: Where a row stands, and its fields.
-_Rows = Iterator[tuple[str, Sequence[str]]]
+#: How a table may write whether a word goes with an emotion.
+_MARKS = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 
 @dataclass(frozen=True)
@@ -64,15 +62,7 @@ class Lexicons:
         return approach == "stereotypes" or getattr(self, approach) is not None
 
 
-class Valence(dict[str, float]):
-    """Word → valence from 0 (negative) to 1 (positive); `scale` has the ends of the file's own."""
-
-    def __init__(self, ratings: Mapping[str, float], scale: tuple[float, float] = (0, 1)) -> None:
-        super().__init__(ratings)
-        self.scale = scale
-
-
-def read_valence(path: str | Path) -> Valence:
+def read_valence(path: str | Path) -> dict[str, float]:
     """Read how positive words are.
 
     Parameters
@@ -84,38 +74,35 @@ def read_valence(path: str | Path) -> Valence:
 
     Returns
     -------
-    Valence
-        On 0…1. A file with a value below 0 is taken to be on −1…1, and v becomes (v + 1) / 2;
-        `scale` tells which it was.
+    dict
+        Word → valence from 0 (negative) to 1 (positive). A file with a value below 0 is taken to be
+        on −1…1, and v becomes (v + 1) / 2.
 
     Raises
     ------
     InputError
         If a value is no number from −1 to 1, a word has two values, or there are none.
     """
-    path = Path(path)
-    columns, rows = _read(path)
-    word, value = _column(columns, _WORD, path), _column(columns, ("valence",), path)
+    _, rows = _read(Path(path), "valence")
     ratings: dict[str, float] = {}
-    for where, row in rows:
-        if not row[value].strip():
+    for line, row in rows:
+        word, text = row["word"], row["valence"]
+        if not text.strip():
             continue
-        rating = _number(row[value])
+        rating = _number(text)
         if rating is None or not -1 <= rating <= 1:
+            allowed = "allowed are numbers from 0 to 1, or from −1 to 1"
+            raise InputError(f"{path}:{line}: {word!r}: valence {text!r}; {allowed}")
+        first = ratings.setdefault(word, rating)
+        if first != rating:
             raise InputError(
-                f"{where}: {row[word]!r}: valence {row[value]!r}; allowed are numbers from "
-                "0 to 1, or from −1 to 1"
-            )
-        if ratings.setdefault(row[word], rating) != rating:
-            raise InputError(
-                f"{where}: {row[word]!r} has valence {ratings[row[word]]:g} and {rating:g}; "
-                "keep one"
+                f"{path}:{line}: {word!r} has valence {first:g} and {rating:g}; keep one"
             )
     if not ratings:
         raise InputError(f"{path}: no word has a valence")
     if min(ratings.values()) >= 0:
-        return Valence(ratings)
-    return Valence({word: (rating + 1) / 2 for word, rating in ratings.items()}, (-1, 1))
+        return ratings
+    return {word: (rating + 1) / 2 for word, rating in ratings.items()}
 
 
 def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
@@ -140,59 +127,40 @@ def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
         If a value is not 0 or 1, a word has both for an emotion, an emotion is not known, or one
         of the eight has no words.
     """
-    path = Path(path)
-    columns, rows = _read(path)
-    word = _column(columns, _WORD, path)
-    marks = _long(columns, rows, path) if "emotion" in columns else _wide(columns, rows, path)
+    columns, rows = _read(Path(path))
+    lacking = ", ".join(emotion for emotion in EMOTIONS if emotion not in columns)
+    if lacking and "emotion" not in columns:
+        has = ", ".join(columns)
+        raise InputError(f"{path}: no column emotion, and none for {lacking}; has {has}")
     marked: dict[str, dict[str, bool]] = {emotion: {} for emotion in EMOTIONS}
-    for where, row, emotion, value in marks:
-        mark = _MARKS.get(value.strip().lower())
-        if mark is None:
-            raise InputError(f"{where}: {row[word]!r}: {emotion} {value!r}; allowed are 0 and 1")
-        if marked[emotion].setdefault(row[word], mark) != mark:
-            raise InputError(f"{where}: {row[word]!r} has {emotion} 0 and 1; keep one")
+    for line, row in rows:
+        for emotion, text in _marks(row).items():
+            word, mark = row["word"], _MARKS.get(text.strip().lower())
+            if emotion not in marked:
+                known = ", ".join(EMOTIONS)
+                raise InputError(f"{path}:{line}: emotion {emotion!r}; known are {known}")
+            if mark is None:
+                raise InputError(
+                    f"{path}:{line}: {word!r}: {emotion} {text!r}; allowed are 0 and 1"
+                )
+            if marked[emotion].setdefault(word, mark) != mark:
+                raise InputError(f"{path}:{line}: {word!r} has {emotion} 0 and 1; keep one")
     words = {
-        emotion: frozenset(name for name, mark in of.items() if mark)
-        for emotion, of in marked.items()
+        emotion: frozenset(word for word, mark in marks.items() if mark)
+        for emotion, marks in marked.items()
     }
-    empty = [emotion for emotion in EMOTIONS if not words[emotion]]
+    empty = ", ".join(emotion for emotion in EMOTIONS if not words[emotion])
     if empty:
-        raise InputError(f"{path}: no words for {', '.join(empty)}; each emotion needs some")
+        raise InputError(f"{path}: no words for {empty}; each emotion needs some")
     return words
 
 
-_Marks = Iterator[tuple[str, Sequence[str], str, str]]
-
-
-def _long(columns: Sequence[str], rows: _Rows, path: Path) -> _Marks:
-    """Give the mark of each row; without a column of values each row is one."""
-    place = columns.index("emotion")
-    value = next((columns.index(name) for name in _MARK if name in columns), None)
-    for where, row in rows:
-        emotion = row[place].strip().lower()
-        if emotion in _SENTIMENTS:
-            continue
-        if emotion not in EMOTIONS:
-            raise InputError(f"{where}: emotion {row[place]!r}; known are {', '.join(EMOTIONS)}")
-        yield where, row, emotion, "1" if value is None else row[value]
-
-
-def _wide(columns: Sequence[str], rows: _Rows, path: Path) -> _Marks:
-    """Give the marks of each row, one for each emotion."""
-    lacking = ", ".join(emotion for emotion in EMOTIONS if emotion not in columns)
-    if lacking:
-        has = ", ".join(columns)
-        raise InputError(f"{path}: no column emotion, and none for {lacking}; has {has}")
-    for where, row in rows:
-        for emotion in EMOTIONS:
-            yield where, row, emotion, row[columns.index(emotion)]
-
-
-def _column(columns: Sequence[str], names: Sequence[str], path: Path) -> int:
-    for name in names:
-        if name in columns:
-            return columns.index(name)
-    raise InputError(f"{path}: no column {' or '.join(names)}; has {', '.join(columns)}")
+def _marks(row: Mapping[str, str]) -> dict[str, str]:
+    """Give the emotions a row is about, each with its mark; an emotion without one is marked."""
+    if "emotion" not in row:
+        return {emotion: row[emotion] for emotion in EMOTIONS}
+    emotion = row["emotion"].strip().lower()
+    return {} if emotion in _SENTIMENTS else {emotion: row.get("value", "1")}
 
 
 def _number(text: str) -> float | None:
@@ -203,23 +171,31 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _read(path: Path) -> tuple[Sequence[str], _Rows]:
-    """Give the names of the columns in lower case, and the rows."""
+def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+    """Give the names of the columns; and the line of each row with its fields by column."""
+    rows: Iterator[tuple[int, Sequence[str]]]
     if path.suffix == ".parquet":
-        frame = read_table(path)
-        text = frame.select(pl.all().cast(pl.String).fill_null("")).iter_rows()
-        columns = [name.strip().lower() for name in frame.columns]
-        return columns, ((f"{path}: row {n}", row) for n, row in enumerate(text, start=1))
-    rows = ((f"{path}:{line}", record) for line, record in fields(path))
-    where, first = next(rows, (f"{path}:1", []))
-    columns = [name.strip().lower() for name in first]
-    # "term" is a word, too: a first line with a number is a row.
-    rated = any(_number(field) is not None for field in first[1:])
-    if len(columns) > 1 and not rated and any(name in columns for name in _WORD):
-        return columns, rows
-    if len(first) not in _BARE:
-        raise InputError(
-            f"{where}: {len(first)} columns and no header with word or term; expected text parted "
-            "by tabs or commas"
-        )
-    return _BARE[len(first)], chain([(where, first)], rows)
+        table = read_table(path).select(pl.all().cast(pl.String).fill_null(""))
+        columns, rows = _named(table.columns), enumerate(table.iter_rows(), start=1)
+    else:
+        rows = fields(path)
+        line, first = next(rows, (1, []))
+        columns = _named(first)
+        # "term" is a word, too: a first line with a number is a row.
+        rated = any(_number(field) is not None for field in first[1:])
+        if rated or len(first) == 1 or "word" not in columns:
+            if len(first) not in _BARE:
+                raise InputError(
+                    f"{path}:{line}: {len(first)} columns and no header with word or term; "
+                    "expected text parted by tabs or commas"
+                )
+            columns, rows = _BARE[len(first)], chain([(line, first)], rows)
+    for name in ("word", *needed):
+        if name not in columns:
+            raise InputError(f"{path}: no column {name}; has {', '.join(columns)}")
+    return columns, ((line, dict(zip(columns, row, strict=True))) for line, row in rows)
+
+
+def _named(columns: Sequence[str]) -> list[str]:
+    names = [name.strip().lower() for name in columns]
+    return [name if _NAMES.get(name) in names else _NAMES.get(name, name) for name in names]

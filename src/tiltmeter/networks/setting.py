@@ -85,31 +85,23 @@ class Setting:
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
-        if self.norm is not None and self.norm not in NORMS:
-            raise InputError(f"norm {self.norm!r}: allowed are {', '.join(NORMS)}")
-        if self.missing not in ("error", "skip"):
-            raise InputError(f"missing {self.missing!r}: allowed are error, skip")
-        if not 0 < self.confidence < 1:
-            raise InputError(f"confidence {self.confidence}: between 0 and 1")
-        if self.draws and self.draws < 100:
-            raise InputError(f"draws {self.draws}: at least 100, or 0 for no intervals")
-        if self.rewirings and self.rewirings < FEWEST:
-            raise InputError(
-                f"rewirings {self.rewirings}: at least {FEWEST}, with which p can reach .05, or 0"
-            )
+        few = f"at least {FEWEST}, with which p can reach .05, or 0"
+        for name, right, allowed in (
+            ("norm", self.norm in (None, *NORMS), f"allowed are {', '.join(NORMS)}"),
+            ("missing", self.missing in ("error", "skip"), "allowed are error, skip"),
+            ("confidence", 0 < self.confidence < 1, "between 0 and 1"),
+            ("draws", not self.draws or self.draws >= 100, "at least 100, or 0 for no intervals"),
+            ("rewirings", not self.rewirings or self.rewirings >= FEWEST, few),
+        ):
+            if not right:
+                raise InputError(f"{name} {getattr(self, name)!r}: {allowed}")
 
     def within(self, network: Network) -> Setting:
         """Return the same with the steps and the start that `network` implies."""
         return replace(self, spreading=self.spreading.within(network))
 
     def present(self, network: Network, words: Sequence[str], what: str) -> list[str]:
-        """Return those words that are nodes, in their order.
-
-        Raises
-        ------
-        InputError
-            If words are absent and `missing` is ``"error"``.
-        """
+        """Return those words that are nodes; unless `missing` is skip, an absent one is an error."""
         absent = network.absent(words)
         if absent and self.missing == "error":
             message = network.say_absent(absent, what)

@@ -75,15 +75,15 @@ class Spreading:
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
         kept = np.asarray(self.retention, dtype=np.float64)
-        for name, values in (("retention", kept), ("decay", np.float64(self.decay))):
-            if not bool(np.all((values >= 0) & (values <= 1))):
-                raise InputError(f"{name} {getattr(self, name)}: allowed is 0 to 1")
-        if self.time_steps is not None and self.time_steps < 1:
-            raise InputError(f"time_steps {self.time_steps}: at least 1")
-        if self.start is not None and not 0 < self.start < np.inf:
-            raise InputError(f"start {self.start}: a number above 0")
-        if not 0 <= self.suppress < np.inf:
-            raise InputError(f"suppress {self.suppress}: 0 or more")
+        for name, right, allowed in (
+            ("retention", np.all((kept >= 0) & (kept <= 1)), "allowed is 0 to 1"),
+            ("decay", 0 <= self.decay <= 1, "allowed is 0 to 1"),
+            ("time_steps", self.time_steps is None or self.time_steps >= 1, "at least 1"),
+            ("start", self.start is None or 0 < self.start < np.inf, "a number above 0"),
+            ("suppress", 0 <= self.suppress < np.inf, "0 or more"),
+        ):
+            if not right:
+                raise InputError(f"{name} {getattr(self, name)}: {allowed}")
 
     def within(self, network: Network) -> Spreading:
         """Return the same with the number of steps and the start that `network` implies.

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from tiltmeter.errors import InputError
-from tiltmeter.networks.hops import SOURCES, arrivals, count_by_hops, distances
+from tiltmeter.networks.hops import SOURCES, count_by_hops, distances
 from tiltmeter.networks.network import Network, check_networks
 from tiltmeter.results.schemas import NETWORKS, OVERLAPS
 
@@ -71,7 +71,7 @@ def diameter(network: Network) -> int:
     """
     component = largest_component(network)
     if component.directed:
-        return len(count_by_hops(arrivals(component), np.arange(len(component)))) - 1
+        return len(count_by_hops(component, np.arange(len(component)))) - 1
     return _widest(component)
 
 
@@ -105,7 +105,7 @@ def mean_path_length(network: Network, *, seed: int = 0) -> tuple[float | None, 
     if len(component) > EXACT_NODES:
         drawn = SAMPLED_SOURCES
         sources = np.sort(np.random.default_rng(seed).choice(sources, drawn, replace=False))
-    pairs = count_by_hops(arrivals(component), sources)
+    pairs = count_by_hops(component, sources)
     hops = int(pairs @ np.arange(len(pairs)))
     return (hops / int(pairs.sum()) if pairs.any() else None), drawn
 
