@@ -179,16 +179,9 @@ def _swap(source: Ends, target: Ends, rng: np.random.Generator, network: Network
     """Pair all edges at random and let each pair swap targets, in place, where it may."""
     order, pairs = rng.permutation(len(source)), len(source) // 2
     one, other = order[:pairs], order[pairs : 2 * pairs]
-    new = (
-        _numbered(source[one], target[other], network),
-        _numbered(source[other], target[one], network),
-    )
-    every = np.concatenate([_numbered(source, target, network), *new])
-    ranked = np.argsort(every)
-    same = np.diff(every[ranked]) == 0
-    clash = np.zeros(len(every), dtype=bool)
-    clash[ranked[1:]] |= same
-    clash[ranked[:-1]] |= same
+    ends = (source, target), (source[one], target[other]), (source[other], target[one])
+    every = pl.Series(np.concatenate([_numbered(*pair, network) for pair in ends]))
+    clash = every.is_duplicated().to_numpy()
     loops = (source[one] == target[other]) | (source[other] == target[one])
     may = ~(clash[len(source) :].reshape(2, pairs).any(axis=0) | loops)
     one, other = one[may], other[may]

@@ -142,10 +142,9 @@ class ShortestPaths:
             hops[side][front] = depth[side]
             fronts[side] = front
             met = front[hops[1 - side][front] >= 0]
-        back = self._walk(1, hops[0], met, depth[0])
-        return [
-            (start, end, weight) for layer in reversed(back) for end, start, weight in layer
-        ] + [edge for layer in self._walk(0, hops[1], met, depth[1]) for edge in layer]
+        back, on = self._walk(1, hops[0], met, depth[0]), self._walk(0, hops[1], met, depth[1])
+        turned = [(start, end, weight) for layer in reversed(back) for end, start, weight in layer]
+        return turned + [edge for layer in on for edge in layer]
 
     def _walk(
         self, side: int, hops: NDArray[np.int32], met: _Index, depth: int
