@@ -101,7 +101,7 @@ class Setting:
         return replace(self, spreading=self.spreading.within(network))
 
     def present(self, network: Network, words: Sequence[str], what: str) -> list[str]:
-        """Return those words that are nodes; raise InputError for others unless they are skipped."""
+        """Return those words that are nodes; others raise InputError unless they are skipped."""
         absent = network.absent(words)
         if absent and self.missing == "error":
             message = network.say_absent(absent, what)
