@@ -17,7 +17,7 @@ lines are skipped, and of several answers to one question the last counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -193,20 +193,12 @@ def _of_rows(
     path: Path, responses: str, participants: bool, skipped: Counter[str]
 ) -> Iterator[pl.DataFrame]:
     """Count rows with up to three answers each."""
-    columns = RESPONSES[responses]
-    missing = ("", *NO_ANSWER) if participants else ("",)
-    before = 0
+    columns, before = RESPONSES[responses], 0
     for piece in delimited.records(path, ["cue", *columns]):
-        answers = (
-            piece.with_row_index("answer", offset=before)
-            .with_columns(pl.concat_list(columns).alias("response"))
-            .select("answer", "cue", "response")
-            .explode("response", empty_as_null=True)
-            .with_columns(pl.col("cue", "response").str.strip_chars())
-        )
-        none = pl.col("response").str.to_lowercase().is_in(missing)
-        yield _count(answers.with_columns(response=pl.when(~none).then("response")), skipped)
+        answers = piece.with_row_index("answer", offset=before)
         before += piece.height
+        given = answers.select("answer", "cue", response=pl.concat_list(columns))
+        yield _count(given, skipped, NO_ANSWER if participants else ())
 
 
 def _of_shards(folder: Path, responses: str, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
@@ -223,14 +215,16 @@ def _of_shards(folder: Path, responses: str, skipped: Counter[str]) -> Iterator[
     schema: Schema = {"answer": pl.Int64(), "cue": pl.String(), "response": pl.List(pl.String())}
     pieces = iter(lambda: list(islice(rows, LINES)), [])
     for piece in chain([[]], pieces):  # at least one table
-        given = pl.DataFrame(piece, schema=schema, orient="row")
-        answers = given.explode("response", empty_as_null=True)
-        yield _count(answers.with_columns(pl.col("cue", "response").str.strip_chars()), skipped)
+        yield _count(pl.DataFrame(piece, schema=schema, orient="row"), skipped)
 
 
-def _count(answers: pl.DataFrame, skipped: Counter[str]) -> pl.DataFrame:
-    """Count answers, the same twice to one question once."""
-    given = _drop_missing(answers, skipped)
+def _count(given: pl.DataFrame, skipped: Counter[str], missing: Sequence[str] = ()) -> pl.DataFrame:
+    """Count answers, some in each row, the same twice to one question once."""
+    answers = given.explode("response", empty_as_null=True).with_columns(
+        pl.col("cue", "response").str.strip_chars()
+    )
+    none = pl.col("response").str.to_lowercase().is_in(missing)
+    given = _drop_missing(answers.with_columns(response=pl.when(~none).then("response")), skipped)
     once = given.filter(
         pl.struct("answer", pl.col("response").str.to_lowercase()).is_first_distinct()
     )
