@@ -182,8 +182,7 @@ def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict
         line, first = next(rows, (1, []))
         columns = _named(first)
         # "term" is a word, too: a first line with a number is a row.
-        rated = any(_number(field) is not None for field in first[1:])
-        if rated or len(first) == 1 or "word" not in columns:
+        if not first or any(_number(field) is not None for field in first[1:]):
             if len(first) not in _BARE:
                 raise InputError(
                     f"{path}:{line}: {len(first)} columns and no header with word or term; "
@@ -192,7 +191,8 @@ def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict
             columns, rows = _BARE[len(first)], chain([(line, first)], rows)
     for name in ("word", *needed):
         if name not in columns:
-            raise InputError(f"{path}: no column {name}; has {', '.join(columns)}")
+            named = "word or term" if name == "word" else name
+            raise InputError(f"{path}: no column {named}; has {', '.join(columns)}")
     return columns, ((line, dict(zip(columns, row, strict=True))) for line, row in rows)
 
 

@@ -70,7 +70,7 @@ class Setting:
     draws
         Bootstrap samples of targets; 0 for no intervals.
     rewirings
-        Networks rewired at random that effects are compared with (see `chance`); 0 for none.
+        Networks rewired at random that effects are compared with (see `controls`); 0 for none.
     seed
         For everything drawn.
     """
