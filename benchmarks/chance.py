@@ -55,7 +55,7 @@ def measure(what: str) -> dict[str, Any]:
 
 
 def _held() -> dict[str, Any]:
-    from tiltmeter.networks.chance import compare_with_rewired
+    from tiltmeter.networks.controls import compare_with_rewired
     from tiltmeter.networks.loading import read_network
 
     network = read_network(HAIKU)
@@ -70,7 +70,7 @@ def _calibrated() -> dict[str, list[float]]:
     import polars as pl
 
     from tiltmeter.networks.bias import measure_bias
-    from tiltmeter.networks.chance import compare_with_rewired, rewire
+    from tiltmeter.networks.controls import compare_with_rewired, rewire
     from tiltmeter.networks.loading import read_network
     from tiltmeter.networks.setting import Setting
     from tiltmeter.networks.spreading import Spreading

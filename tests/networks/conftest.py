@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.networks import Network
-from tiltmeter.networks.bias import Lexicons
+from tiltmeter.networks.lexicons import Lexicons
 from tiltmeter.networks.loading import read_network
 from tiltmeter.stimuli import NetworkStudy, parse_network_study
 

@@ -15,7 +15,8 @@ import statsmodels.api as sm
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks import Network
-from tiltmeter.networks.bias import Lexicons, measure_bias, vary_setting
+from tiltmeter.networks.bias import measure_bias, vary_setting
+from tiltmeter.networks.lexicons import Lexicons
 from tiltmeter.networks.setting import Setting
 from tiltmeter.networks.spreading import Spreading, activate
 from tiltmeter.results import ESTIMATES

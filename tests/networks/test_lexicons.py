@@ -20,7 +20,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 def test_the_nrc_vad_lexicon(shared_data: Path) -> None:
     """20,007 words; "null" is one, "TRUE" is in capitals."""
     ratings = read_valence(shared_data / "nrc" / "vad_v1" / "v.scores")
-    assert (len(ratings), ratings.scale) == (20_007, (0, 1))
+    assert len(ratings) == 20_007
     assert {"very positive", "null", "TRUE"} <= set(ratings)
     assert ratings["very positive"] == max(ratings.values()) == 1
 
@@ -41,6 +41,7 @@ def test_the_nrc_emotion_lexicon(shared_data: Path) -> None:
         ("v.scores", "null\t0.25\nvery good\t1.000\n"),
         ("NRC-VAD-Lexicon.txt", "Word\tValence\tArousal\tDominance\r\nnull\t0.25\t0\t0\r\n"
                                 "very good\t1\t1\t1\r\n"),
+        ("bare.csv", "null,0.25\nvery good,1\n"),
         ("bare.txt", "null\t0.25\t0\t0\nvery good\t1\t1\t1\n"),
         ("v2.1.txt", "term\tvalence\tarousal\tdominance\nnull\t-0.5\t0\t0\nvery good\t1\t1\t1\n"),
         ("table.csv", "valence,word\n0.25,null\n1,very good\n,nan\n"),
@@ -51,9 +52,9 @@ def test_valence_is_read_from_each_kind_of_file(tmp_path: Path, name: str, text:
     assert read_valence(written(tmp_path, name, text)) == {"null": 0.25, "very good": 1.0}
 
 
-def test_the_scale_of_the_file_is_told(tmp_path: Path) -> None:
+def test_a_scale_that_begins_at_minus_1_is_moved(tmp_path: Path) -> None:
     found = read_valence(written(tmp_path, "v.csv", "word,valence\nbad,-1\nfair,0\ngood,1\n"))
-    assert (found, found.scale) == ({"bad": 0.0, "fair": 0.5, "good": 1.0}, (-1, 1))
+    assert found == {"bad": 0.0, "fair": 0.5, "good": 1.0}
 
 
 def test_valence_is_read_from_parquet(tmp_path: Path) -> None:
@@ -69,10 +70,11 @@ def test_valence_is_read_from_parquet(tmp_path: Path) -> None:
         ("good\t5.1\n", r"v.txt:1: 'good': valence '5.1'; allowed are numbers from 0 to 1"),
         ("good\t0.5\nbad\tnan\n", "v.txt:2: 'bad': valence 'nan'"),
         ("good\t0.5\ngood\t0.6\n", "v.txt:2: 'good' has valence 0.5 and 0.6; keep one"),
-        ("good\t0.5\nbad\n", "v.txt:2: 1 fields; expected 2"),
+        ("good\t0.5\nbad\n", "v.txt:2: 1 fields where line 1 has 2"),
         ("word\tarousal\ngood\t0.5\n", "no column valence; has word, arousal"),
-        ("good,0.5\n", "1 columns and no header"),
-        ("", "1 columns and no header"),
+        ("good\n", "no column word or term; has good"),
+        ("a\t1\t2\t3\t4\n", "5 columns and no header"),
+        ("", "0 columns and no header"),
         ("word\tvalence\n", "no word has a valence"),
     ],
 )
@@ -85,7 +87,7 @@ def test_a_missing_or_undecodable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none.txt: no such file"):
         read_valence(tmp_path / "none.txt")
     (tmp_path / "v.txt").write_bytes(b"caf\xe9\t0.5\n")
-    with pytest.raises(InputError, match="v.txt: not UTF-8 at byte 3"):
+    with pytest.raises(InputError, match="v.txt: not UTF-8 after line 0"):
         read_valence(tmp_path / "v.txt")
 
 

@@ -202,7 +202,7 @@ def test_wrong_parameters_are_named(options: dict[str, Any], message: str) -> No
 def test_several_skips_what_a_network_lacks_and_says_so() -> None:
     network = made({("a", "b"): 1, ("c", "d"): 1})
     asked = [("a", "b"), ("a", "c"), ("a", "x"), ("a", "b")]
-    found, skipped = several(network, asked, on_missing="skip")
+    found, skipped = several(network, asked, skip=True)
     assert [(one.source, one.target) for one in found] == [("a", "b")]
     assert skipped == [
         "no path from 'a' to 'c' in network 'made'; choose another pair",
@@ -210,14 +210,12 @@ def test_several_skips_what_a_network_lacks_and_says_so() -> None:
     ]
     with pytest.raises(InputError, match="no path from 'a' to 'c'"):
         several(network, asked)
-    with pytest.raises(InputError, match="on_missing 'no': allowed are error, skip"):
-        several(network, asked, on_missing="no")
 
 
 def test_tables_hold_all_networks_and_pairs() -> None:
     edges = {("a", "b"): 1, ("b", "c"): 1}
     networks = [made(edges, name="one"), made({("a", "b"): 1}, name="two")]
-    nodes, links = stream_tables(networks, [("a", "b"), ("a", "c")], on_missing="skip")
+    nodes, links = stream_tables(networks, [("a", "b"), ("a", "c")])
     assert (nodes.schema, links.schema) == (pl.Schema(STREAM_NODES), pl.Schema(STREAM_EDGES))
     assert links.select("network", "source", "target", "src", "tgt").rows() == [
         ("one", "a", "b", "a", "b"),

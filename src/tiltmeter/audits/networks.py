@@ -14,10 +14,10 @@ from typing import Any
 import polars as pl
 
 import tiltmeter
-from tiltmeter.networks.bias import Lexicons, measure_bias, vary_setting
-from tiltmeter.networks.chance import compare_with_rewired
+from tiltmeter.networks.bias import measure_bias, vary_setting
+from tiltmeter.networks.controls import absent_words, check_priming, compare_with_rewired
+from tiltmeter.networks.lexicons import Lexicons
 from tiltmeter.networks.network import Network
-from tiltmeter.networks.priming import absent_words, check_priming
 from tiltmeter.networks.setting import FAMILY, Setting
 from tiltmeter.networks.streams import stream_tables
 from tiltmeter.networks.structure import describe, overlap
@@ -81,9 +81,7 @@ def _measure(
     """Make the estimates, and the details by the names of their tables."""
     study, lexicons, setting = comparison.study, comparison.lexicons, comparison.setting
     found = measure_bias(networks, study, lexicons=lexicons, setting=setting)
-    nodes, edges = stream_tables(
-        networks, comparison.streams, valence=lexicons.valence, on_missing="skip"
-    )
+    nodes, edges = stream_tables(networks, comparison.streams, lexicons.valence)
     estimates = [found.estimates]
     for network in networks:
         how: dict[str, Any] = {"lexicons": lexicons, "setting": setting.within(network)}

@@ -1,60 +1,52 @@
-"""Bias in any number of networks, by every approach of a study."""
+"""Bias in any number of networks, by every approach of a study, and how networks differ.
+
+A difference is candidate − baseline over the targets that both networks have, −2 to 2, neutral 0,
+stereotype-consistent on the side of the effect; the network given first is the candidate. Interval
+and p come from drawing targets, the same for both networks, so that what moves both cancels. Where
+both have the same primes, a row more correlates their activations over pairs of prime and target.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from scipy import stats
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.networks.contrasts import (
+from tiltmeter.networks.approaches import (
+    DIRECTIONS,
+    Array,
     Contrast,
+    Row,
+    activate_sides,
     activations,
-    differences,
+    adjust,
     effects,
-    emotions,
-    stereotypes,
+    ends,
+    slopes,
 )
+from tiltmeter.networks.lexicons import Lexicons
 from tiltmeter.networks.network import Network, check_networks
 from tiltmeter.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
-from tiltmeter.networks.valence import slopes
 from tiltmeter.results import as_estimates
 from tiltmeter.results.schemas import ABSENCES, ACTIVATIONS
+from tiltmeter.statistics.two_samples import bootstrap_effects, signed_rank_effect
 from tiltmeter.stimuli import load_network_study
 from tiltmeter.stimuli.network_study import (
     APPROACHES,
-    Emotions,
     Identity,
     NetworkStudy,
     Stereotypes,
     Valence,
 )
 
-__all__ = ["Bias", "Lexicons", "measure_bias", "published_rows", "vary_setting"]
-
-Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Lexicons:
-    """What people said about words; brought by the user.
-
-    Parameters
-    ----------
-    valence
-        Word → 0 (negative) to 1 (positive), from `lexicons.read_valence`.
-    emotions
-        Emotion → its words, from `lexicons.read_emotions`.
-    """
-
-    valence: Mapping[str, float] | None = None
-    emotions: Mapping[str, Iterable[str]] | None = None
-
-    def serve(self, approach: str) -> bool:
-        """Tell whether an approach has the lexicon it needs."""
-        return approach == "stereotypes" or getattr(self, approach) is not None
+__all__ = ["Bias", "measure_bias", "published_rows", "vary_setting"]
 
 
 class Bias(NamedTuple):
@@ -108,25 +100,19 @@ def measure_bias(
     >>> found.filter(method="published").select("targets", "estimate", "n").rows()
     [('female', 1.0, 1), ('male', -1.0, 1)]
     """
-    given = _listed(networks)
-    loaded = load_network_study(study)
-    rows: list[Row] = []
-    contrasts: list[Contrast] = []
-    activated: list[Row] = []
-    absent: list[Row] = []
-    for network in given:
+    listed, loaded = _listed(networks), load_network_study(study)
+    rows, activated, absent = list[Row](), list[Row](), list[Row]()
+    contrasts: defaultdict[str, list[Contrast]] = defaultdict(list)
+    for network in listed:
         for key, identity, made in _measured(network, loaded, approaches, lexicons, setting):
-            about = {"network": network.name, "study": loaded.name, "identity": key}
-            absent += ({**about, **row} for row in _absent(network, identity))
-            if not isinstance(made, Contrast):
-                rows += made
-                continue
-            contrasts.append(made)
-            rows += effects(made)
-            if isinstance(identity, Stereotypes):
-                activated += ({**about, **row} for row in activations(made, identity.primes))
+            absent += _absent(network, loaded.name, key, identity)
+            if isinstance(made, Contrast):
+                contrasts[key].append(made)
+                activated += activations(made)
+            rows += _tested(made)
+    rows += (row for group in contrasts.values() for row in _differences(group))
     return Bias(
-        as_estimates([*rows, *differences(contrasts)], MEASURES, FAMILY),
+        as_estimates(rows, MEASURES, FAMILY),
         pl.DataFrame(activated, schema=ACTIVATIONS),
         pl.DataFrame(absent, schema=ABSENCES),
     )
@@ -141,8 +127,8 @@ def published_rows(
 ) -> list[Row]:
     """Measure one network with the published tests alone; rows of `results.ESTIMATES`."""
     loaded, how = load_network_study(study), replace(setting, draws=0)
-    made = (one for *_, one in _measured(network, loaded, approaches, lexicons, how))
-    rows = [row for one in made for row in (effects(one) if isinstance(one, Contrast) else one)]
+    measured = _measured(network, loaded, approaches, lexicons, how)
+    rows = (row for *_, made in measured for row in _tested(made))
     return [row for row in rows if row["method"] == "published"]
 
 
@@ -179,6 +165,10 @@ def vary_setting(
     return as_estimates(rows, MEASURES, FAMILY)
 
 
+def _tested(made: Contrast | list[Row]) -> list[Row]:
+    return effects(made) if isinstance(made, Contrast) else made
+
+
 def _measured(
     network: Network,
     study: NetworkStudy,
@@ -189,49 +179,106 @@ def _measured(
     """Yield each identity with its contrast or, of valence, its rows of estimates."""
     known, how = lexicons or Lexicons(), (setting or Setting()).within(network)
     asked = _approaches(study, approaches, known)
+    shared = {"subject": network.name, "study": study.name, "instrument": INSTRUMENT}
     for key, identity in study.identities.items():
-        about: Row = {
-            "subject": network.name,
-            "study": study.name,
-            "identity": key,
-            "instrument": INSTRUMENT,
-        }
         if identity.approach not in asked:
             continue
-        match identity:
-            case Stereotypes():
-                yield key, identity, stereotypes(network, identity, about, how)
-            case Emotions():
-                yield key, identity, emotions(network, identity, known.emotions or {}, about, how)
-            case Valence():
-                yield key, identity, slopes(network, identity, known.valence or {}, about, how)
+        about: Row = {**shared, "identity": key}
+        made: Contrast | list[Row]
+        if isinstance(identity, Valence):
+            made = slopes(network, identity, known.valence or {}, about, how)
+        else:
+            made = activate_sides(network, identity, known.emotions or {}, about, how)
+        yield key, identity, made
 
 
-def _absent(network: Network, identity: Identity) -> Iterator[Row]:
+def _absent(network: Network, study: str, key: str, identity: Identity) -> Iterator[Row]:
     """List primes and targets that are no nodes, by the set of targets."""
     sets = identity.targets if isinstance(identity, Stereotypes) else {None: ()}
+    about = {"network": network.name, "study": study, "identity": key}
     for name, words in sets.items():
         if absent := network.absent([*identity.primes, *words]):
-            yield {"targets": name, "absent": absent}
+            yield {**about, "targets": name, "absent": absent}
 
 
 def _settings(default: Setting) -> Iterator[tuple[str, Setting]]:
     """Yield what is varied, and the setting with it."""
     how, steps = default.spreading, default.spreading.time_steps or 1
-
-    def spread(varied: str, **change: Any) -> tuple[str, Setting]:
-        return varied, replace(default, spreading=replace(how, **change))
-
-    for share in (0.25, 0.5, 1.5, 2.0, 4.0):
-        changed = max(1, round(share * steps))
-        if changed != steps:
-            yield spread("time_steps", time_steps=changed)
-    for retention in (0.0, 0.25, 0.5, 0.75):
-        if retention != how.retention:
-            yield spread("retention", retention=retention)
-    yield spread("weights", weighted=not how.weighted)
+    lengths = [max(1, round(share * steps)) for share in (0.25, 0.5, 1.5, 2.0, 4.0)]
+    changes: list[tuple[str, Any]] = [
+        *(("time_steps", length) for length in lengths if length != steps),
+        *(("retention", kept) for kept in (0.0, 0.25, 0.5, 0.75) if kept != how.retention),
+        ("weighted", not how.weighted),
+    ]
+    for field, value in changes:
+        varied = "weights" if field == "weighted" else field
+        yield varied, replace(default, spreading=replace(how, **{field: value}))
     for norm in ("l1", "l2", "none"):
         yield "norm", replace(default, norm=norm)
+
+
+def _differences(contrasts: Sequence[Contrast]) -> list[Row]:
+    """Compare the effects of every two networks of one identity."""
+    rows: list[Row] = []
+    for name in contrasts[0].sets:
+        pairs = [_difference(a, b, name) for a, b in combinations(contrasts, 2)]
+        adjust([pair[0] for pair in pairs], "pairs of networks of a set of targets")
+        rows += (row for pair in pairs for row in pair)
+    return rows
+
+
+def _difference(candidate: Contrast, baseline: Contrast, name: str) -> list[Row]:
+    theirs, setting = set(baseline.sets[name]), candidate.setting
+    shared = [word for word in candidate.sets[name] if word in theirs]
+    row = {
+        **candidate.about,
+        "subject": None,
+        "level": "targets",
+        "factor": "subject",
+        "baseline": baseline.about["subject"],
+        "candidate": candidate.about["subject"],
+        "targets": name,
+        "n_clusters": len(shared),
+        "clustered_by": "target",
+    }
+    change = {
+        **row,
+        "range_low": -2.0,
+        "range_high": 2.0,
+        "direction": DIRECTIONS[candidate.signs.get(name, 0)],
+        "method": "bootstrap" if setting.draws else "descriptive",
+    }
+    tables = [one.differences(shared) for one in (candidate, baseline)]
+    if len(shared) < 2 or not all(table.size for table in tables):
+        return [{**change, "note": "fewer than two targets in both networks"}]
+    change |= _compared(tables, setting)
+    if candidate.primes != baseline.primes:
+        return [{**change, "note": "the networks lack different primes"}]
+    one, other = candidate.levels(shared).ravel(), baseline.levels(shared).ravel()
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return [change]
+    correlation = float(stats.spearmanr(one, other).statistic)
+    alike = {"measure": "rank_correlation", "method": "descriptive", "estimate": correlation}
+    return [change, {**row, **alike}]
+
+
+def _compared(tables: Sequence[Array], setting: Setting) -> Row:
+    """Give a difference, and its interval and two-sided p from drawing targets."""
+    one, other = (float(signed_rank_effect(table.ravel())) for table in tables)
+    row = {"estimate": one - other, "candidate_estimate": one, "baseline_estimate": other}
+    if not setting.draws:
+        return row
+    draws = bootstrap_effects([*tables], draws=setting.draws, seed=setting.seed)
+    change = draws[:, 0] - draws[:, 1]
+    beyond = min(np.count_nonzero(change <= 0), np.count_nonzero(change >= 0))
+    return {
+        **row,
+        **ends(change, setting.confidence),
+        "alternative": "two-sided",
+        "p": min(1.0, 2 * (beyond + 1) / (len(change) + 1)),
+        "confidence": setting.confidence,
+        "n_resamples": setting.draws,
+    }
 
 
 def _listed(given: Network | Sequence[Network]) -> Sequence[Network]:
@@ -239,15 +286,17 @@ def _listed(given: Network | Sequence[Network]) -> Sequence[Network]:
     check_networks(*(given if isinstance(given, list | tuple) else [given]))
     networks = [given] if isinstance(given, Network) else given
     names = [network.name for network in networks]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise InputError(f"networks: name {twice[0]!r} stands twice; name them apart (NAME=PATH)")
+        name = min(twice)
+        raise InputError(f"networks: name {name!r} stands twice; name them apart (NAME=PATH)")
     return networks
 
 
 def _approaches(
     study: NetworkStudy, asked: Sequence[str] | None, lexicons: Lexicons
-) -> tuple[str, ...]:
+) -> Sequence[str]:
+    """Check the approaches asked for; by default all that the study and the lexicons allow."""
     for approach in asked or ():
         if approach not in APPROACHES:
             raise InputError(unknown("approach", approach, APPROACHES))
@@ -261,4 +310,4 @@ def _approaches(
     every = asked or [name for name in APPROACHES if study.of(name) and lexicons.serve(name)]
     if not every:
         raise InputError(f"study {study.name!r} needs lexicons; give their paths (--valence FILE)")
-    return tuple(every)
+    return every

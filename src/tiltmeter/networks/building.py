@@ -1,25 +1,222 @@
-"""From counts of free associations to a network of words.
+"""From counts of free associations to a network of words: clean the words, then keep its edges.
 
-As Abramski, Rossetti & Stella (2025, arXiv:2510.24488, "Network construction") and the code of
-LWOW (`graphFromEdgeList`, `makeUndirected`, `WNfilter`, `idiosynfilter`, `CC`): an edge from cue
-to response, weighted by how often it was given; both directions made one with the larger weight;
-words in WordNet 3.0 only; answers given once left out; largest connected component.
+`clean` makes words alike (case, spelling, inflection) and follows the preparation of LWOW
+(Abramski et al. 2024, arXiv:2412.01330; code as in `rewriting`), which Abramski, Rossetti & Stella
+(2025) use for humans and models alike. Each step can be left out. Deviations:
+
+- LWOW has no steps ``punctuation``, ``two_words`` and ``countries``; `LWOW_STEPS` are its own.
+- Its lemmatiser replaces "men" by "man" and "hands" by "hand" in the middle of words
+  ("government" → "governmant", which WordNet does not know and the network loses), and takes
+  nltk's shortest noun always ("boss" → "bos", "us" → "u"). Here whole words are replaced, words
+  in -ss stay (as WordNet's own morphy has it), and a noun in -s that WordNet knows as it stands
+  does not become one of two letters ("pus" → "pu"). Phrases are looked up with WordNet's
+  underscore ("ice creams" → "ice cream"), which nltk is not told.
+- Its spaces and hyphens are put back into numbers and inflected words too ("911" → "9-11").
+- Articles are dropped until none is left, not each once in a fixed order; the cues an answer may
+  equal are compared as they are then, not corrected and lemmatised.
+- It drops doubles among the three responses of a row after cleaning; see `loading`.
+- It fills up or draws to 100 rows a cue; here counts stay what they are.
+- Of 17 phrases that WordNet writes in two ways ("shetland sheepdog", "shetland sheep dog") it may
+  choose the other, for it takes the last in the order of WordNet's synsets.
+
+``lwow_compatible=True`` does as LWOW in all but the last three.
+
+`build` follows Abramski, Rossetti & Stella (2025, arXiv:2510.24488, "Network construction") and the
+code of LWOW (`graphFromEdgeList`, `makeUndirected`, `WNfilter`, `idiosynfilter`, `CC`): an edge
+from cue to response, weighted by how often it was given; both directions made one with the larger
+weight; words in WordNet 3.0 only; answers given once left out; largest connected component.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
 import polars as pl
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, unknown
 from tiltmeter.networks.network import Network
-from tiltmeter.networks.rewriting import in_wordnet
+from tiltmeter.networks.rewriting import (
+    in_wordnet,
+    lemma,
+    read_spelling,
+    rewriter,
+    without_articles,
+)
 from tiltmeter.networks.structure import largest_component
 from tiltmeter.results.tables import need_columns
 
-__all__ = ["build"]
+__all__ = ["DEFAULT_STEPS", "LWOW_STEPS", "build", "clean"]
+
+#: All steps of cleaning, in their order.
+DEFAULT_STEPS = (
+    "lower_case",  # Dog → dog
+    "underscores",  # ice_cream → ice cream
+    "punctuation",  # what is no letter, digit, hyphen or apostrophe inside a word
+    "articles",  # the dog → dog, unless "the dog" is a cue
+    "spaces",  # blackbird stays, teddybear → teddy bear
+    "spelling",  # by the table given
+    "countries",  # united states of america → usa
+    "two_words",  # answers of more than two words are dropped
+    "lemmas",  # dogs → dog
+    "no_echo",  # answers equal to their cue are dropped
+)
+#: The steps of LWOW.
+LWOW_STEPS = tuple(
+    step for step in DEFAULT_STEPS if step not in ("punctuation", "two_words", "countries")
+)
+
+#: Steps that drop pairs → which pairs they keep; `empty` is always the last step.
+_KEPT = {
+    "two_words": pl.col("response").str.count_matches(r"\S+") <= 2,
+    "no_echo": pl.col("cue") != pl.col("response"),
+    "empty": pl.all_horizontal(pl.col("cue", "response").str.strip_chars() != ""),
+}
+
+_COLUMNS = ("cue", "response", "count")
 
 
-def build(  # noqa: PLR0913 - the steps, each of which may be left out
+def clean(
+    associations: pl.DataFrame,
+    steps: Sequence[str] | None = None,
+    *,
+    spelling: str | Path | Mapping[str, str] | None = None,
+    lwow_compatible: bool = False,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Clean free associations.
+
+    Parameters
+    ----------
+    associations
+        Columns ``cue``, ``response`` and ``count``.
+    steps
+        Some of `DEFAULT_STEPS`; they are taken in the order of that list, whatever the order
+        here. None: all of them, or `LWOW_STEPS` where `lwow_compatible`.
+    spelling
+        Wrong → right, or a table of these; nothing is corrected by default.
+    lwow_compatible
+        Do what the code of LWOW does, mistakes included.
+
+    Returns
+    -------
+    tuple of polars.DataFrame
+        The associations, each pair once, in order of first appearance; and a row per step:
+        ``step``, ``rows`` (pairs after it), ``answers`` (sum of their counts), ``changed`` and
+        ``dropped`` (pairs). The first row is what was given; the last two are the pairs with an
+        empty word, dropped always, and equal pairs added up.
+
+    Raises
+    ------
+    InputError
+        If a step is not known, a column is missing, or a step leaves nothing.
+
+    Examples
+    --------
+    >>> given = {"cue": ["Cat", "cat"], "response": ["dogs", "the dog"], "count": [2, 1]}
+    >>> associations, _ = clean(pl.DataFrame(given))
+    >>> associations.rows()
+    [('cat', 'dog', 3)]
+    """
+    chosen, corrections = _choose(steps, lwow_compatible), read_spelling(spelling)
+    need_columns(associations, _COLUMNS, "associations")
+    pairs = _Pairs.of(associations)
+    if not pairs.rows.height:
+        raise InputError("associations: there were none; expected pairs of cue and response")
+    log = [_cleaned("associations", pairs, pairs)]
+    for step in [*chosen, "empty"]:
+        before = pairs
+        if step in _KEPT:
+            pairs = before.keep(_KEPT[step])
+        else:
+            pairs = _rewrite(before, step, corrections, lwow_compatible)
+        log.append(_cleaned(step, pairs, before))
+    summed = pairs.frame().group_by("cue", "response", maintain_order=True).agg(pl.sum("count"))
+    dropped = pairs.rows.height - summed.height
+    log.append({**log[-1], "step": "summed", "rows": summed.height, "dropped": dropped})
+    return summed, pl.DataFrame(log)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Texts once each, and `rows`: by their places a cue and a response, and how often."""
+
+    cues: list[str]
+    responses: list[str]
+    rows: pl.DataFrame
+
+    @classmethod
+    def of(cls, associations: pl.DataFrame) -> _Pairs:
+        texts, places = {}, {}
+        for column in ("cue", "response"):
+            words = associations.select(word=pl.col(column).cast(pl.String).fill_null(""))
+            once = words.unique(maintain_order=True).with_row_index("place")
+            texts[column] = once["word"].to_list()
+            places[column] = words.join(once, on="word", how="left", maintain_order="left")["place"]
+        return cls(texts["cue"], texts["response"], associations.select("count", **places))
+
+    def frame(self) -> pl.DataFrame:
+        """Write the pairs out."""
+        return self.rows.select(
+            cue=pl.Series(self.cues, dtype=pl.String).gather(self.rows["cue"]),
+            response=pl.Series(self.responses, dtype=pl.String).gather(self.rows["response"]),
+            count="count",
+        )
+
+    def keep(self, wanted: pl.Expr) -> _Pairs:
+        return replace(self, rows=self.rows.filter(self.frame().select(wanted).to_series()))
+
+    def changed(self, before: _Pairs) -> int:
+        """Count the pairs, as many as before, of which a text is another than before."""
+        other = pl.Series([a != b for a, b in zip(self.cues, before.cues, strict=True)])
+        others = pl.Series([a != b for a, b in zip(self.responses, before.responses, strict=True)])
+        either = other.gather(self.rows["cue"]) | others.gather(self.rows["response"])
+        return int(either.sum())
+
+
+def _choose(steps: Sequence[str] | None, lwow_compatible: bool) -> list[str]:
+    if steps is None:
+        steps = LWOW_STEPS if lwow_compatible else DEFAULT_STEPS
+    for step in steps:
+        if step not in DEFAULT_STEPS:
+            listed = ", ".join(DEFAULT_STEPS)
+            raise InputError(f"steps: {unknown('step', step, DEFAULT_STEPS)}; all: {listed}")
+    return [step for step in DEFAULT_STEPS if step in steps]
+
+
+def _rewrite(
+    pairs: _Pairs, step: str, spelling: Mapping[str, str], lwow_compatible: bool
+) -> _Pairs:
+    """Apply a step to every text once."""
+    if step == "articles":
+        known = _cues(pairs.cues, spelling) if lwow_compatible else frozenset(pairs.cues)
+        kept = (without_articles(text, known, lwow_compatible) for text in pairs.responses)
+        return replace(pairs, responses=list(kept))
+    change = rewriter(step, spelling, lwow_compatible)
+    cues, responses = ([change(text) for text in texts] for texts in (pairs.cues, pairs.responses))
+    return replace(pairs, cues=cues, responses=responses)
+
+
+def _cues(cues: Iterable[str], spelling: Mapping[str, str]) -> frozenset[str]:
+    """Give the cues as LWOW compares answers with them: corrected and lemmatised already."""
+    corrected = (spelling.get(cue, cue) for cue in cues)
+    return frozenset("man" if cue == "men" else lemma(cue) for cue in corrected)
+
+
+def _cleaned(step: str, pairs: _Pairs, before: _Pairs) -> dict[str, object]:
+    rows = pairs.rows.height
+    if not rows:
+        raise InputError(f"associations: step {step!r} left none; expected a pair or more")
+    return {
+        "step": step,
+        "rows": rows,
+        "answers": pairs.rows["count"].sum(),
+        "changed": pairs.changed(before),
+        "dropped": before.rows.height - rows,
+    }
+
+
+def build(
     associations: pl.DataFrame,
     *,
     directed: bool = False,
@@ -69,20 +266,18 @@ def build(  # noqa: PLR0913 - the steps, each of which may be left out
     """
     if not min_weight >= 0:
         raise InputError(f"min_weight: {min_weight}; expected a number from 0")
-    edges = _count(associations)
-    log = [_logged("associations", edges)]
-    edges = edges.filter(pl.col("src") != pl.col("tgt"))
-    log.append(_logged("no_loops", edges))
-    if not directed:
-        edges = _join_directions(edges)
-        log.append(_logged("undirected", edges))
-    if wordnet:
-        known = sorted(in_wordnet(_words(edges)))
-        edges = edges.filter(pl.all_horizontal(pl.col("src", "tgt").is_in(known)))
-        log.append(_logged("wordnet", edges))
-    if min_weight > 0:
-        edges = edges.filter(pl.col("wt") >= min_weight)
-        log.append(_logged("min_weight", edges))
+    edges = _weigh(associations)
+    log = [_built("associations", edges)]
+    steps: list[tuple[str, bool, Callable[[pl.DataFrame], pl.DataFrame]]] = [
+        ("no_loops", True, lambda edges: edges.filter(pl.col("src") != pl.col("tgt"))),
+        ("undirected", not directed, _join_directions),
+        ("wordnet", wordnet, _keep_known),
+        ("min_weight", min_weight > 0, lambda edges: edges.filter(pl.col("wt") >= min_weight)),
+    ]
+    for step, wanted, change in steps:
+        if wanted:
+            edges = change(edges)
+            log.append(_built(step, edges))
     network = Network.from_edges(edges.sort("src", "tgt"), directed=directed, name=name)
     if component:
         network = largest_component(network)
@@ -90,21 +285,20 @@ def build(  # noqa: PLR0913 - the steps, each of which may be left out
     return network, pl.DataFrame(log)
 
 
-def _count(associations: pl.DataFrame) -> pl.DataFrame:
-    need_columns(associations, ("cue", "response", "count"), "associations")
-    edges = associations.select(src="cue", tgt="response", wt="count")
-    edges = edges.with_columns(pl.col("wt").cast(pl.Float64, strict=False))
-    right = pl.col("wt").is_finite() & (pl.col("wt") > 0)
-    for column in ("src", "tgt"):
-        right &= pl.col(column).cast(pl.String).str.strip_chars() != ""
-    wrong = associations.filter(~edges.select(right.fill_null(False)).to_series())
+def _weigh(associations: pl.DataFrame) -> pl.DataFrame:
+    """Add up the counts of equal pairs."""
+    need_columns(associations, _COLUMNS, "associations")
+    count = pl.col("count").cast(pl.Float64, strict=False)
+    words = pl.col("cue", "response").cast(pl.String).str.strip_chars()
+    right = pl.all_horizontal(count.is_finite(), count > 0, words != "")
+    wrong = associations.filter(~right.fill_null(False))
     if not wrong.is_empty():
-        cue, response, count = wrong.select("cue", "response", "count").row(0)
+        cue, response, given = wrong.select(_COLUMNS).row(0)
         raise InputError(
-            f"associations: {cue!r} – {response!r}: count {count!r}; expected two words and a "
+            f"associations: {cue!r} – {response!r}: count {given!r}; expected two words and a "
             "number above 0"
         )
-    return edges.group_by("src", "tgt").agg(pl.col("wt").sum())
+    return associations.group_by(src="cue", tgt="response").agg(wt=count.sum())
 
 
 def _join_directions(edges: pl.DataFrame) -> pl.DataFrame:
@@ -112,11 +306,16 @@ def _join_directions(edges: pl.DataFrame) -> pl.DataFrame:
     return edges.group_by(src=first, tgt=second).agg(pl.col("wt").max())
 
 
+def _keep_known(edges: pl.DataFrame) -> pl.DataFrame:
+    known = sorted(in_wordnet(_words(edges)))
+    return edges.filter(pl.all_horizontal(pl.col("src", "tgt").is_in(known)))
+
+
 def _words(edges: pl.DataFrame) -> pl.Series:
     return pl.concat([edges["src"], edges["tgt"]]).unique()
 
 
-def _logged(step: str, edges: pl.DataFrame) -> dict[str, object]:
+def _built(step: str, edges: pl.DataFrame) -> dict[str, object]:
     if edges.is_empty():
         raise InputError(f"associations: step {step!r} left no edge; a network needs at least one")
     return {"step": step, "nodes": len(_words(edges)), "edges": edges.height}

@@ -10,9 +10,7 @@ import csv
 import gzip
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
 import polars as pl
 
@@ -33,7 +31,10 @@ def header(path: Path) -> list[str]:
     """
     if path.suffix == ".parquet":
         return next(tables.pieces(path, 1)).columns
-    for record in fields(path):
+    if not path.name.endswith(ENDINGS):
+        allowed = ", ".join((*ENDINGS[:3], ".parquet"))
+        raise InputError(f"{path}: ending {path.suffix!r}; allowed are {allowed}, also with .gz")
+    for _, record in fields(path):
         twice = {name for name in record if record.count(name) > 1}
         if twice:
             raise InputError(f"{path}:1: column {min(twice)!r} stands twice")
@@ -52,74 +53,55 @@ def records(path: Path, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
             yield piece.select(pl.col(*columns).cast(pl.String).fill_null(""))
         return
     reader = fields(path)
-    names = next(reader)
-    places = [names.index(column) for column in columns]
-    kept: list[list[str]] = [[] for _ in places]
-    for number, record in enumerate(reader, 1):
-        for column, place in zip(kept, places, strict=True):
-            column.append(record[place])
+    _, names = next(reader)
+    schema = dict.fromkeys(columns, pl.String())
+    kept: dict[str, list[str]] = {column: [] for column in columns}
+    places = [(values, names.index(column)) for column, values in kept.items()]
+    for number, (_, record) in enumerate(reader, 1):
+        for values, place in places:
+            values.append(record[place])
         if number % PIECE == 0:
-            yield _frame(columns, kept)
-            kept = [[] for _ in places]
-    yield _frame(columns, kept)
+            yield pl.DataFrame(kept, schema=schema)
+            for values in kept.values():
+                values.clear()
+    yield pl.DataFrame(kept, schema=schema)
 
 
-def _frame(columns: Sequence[str], kept: Sequence[list[str]]) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            name: pl.Series(name, values, pl.String)
-            for name, values in zip(columns, kept, strict=True)
-        }
-    )
-
-
-def fields(path: Path) -> Iterator[list[str]]:
-    """Read a text table record by record, the names of its columns first.
+def fields(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Read a text table record by record, the first first, each with the number of its line.
 
     Commas or tabs part the fields: tabs where the first line holds one. A table with tabs whose
     first line has no quotation marks has none elsewhere either: there a quotation mark is text.
 
-    Raises InputError if the file is missing, has another ending, is not UTF-8 or broken, or a
-    record has more or fewer fields than the first; the line is named.
+    Raises InputError if the file is missing, is not UTF-8 or broken, or a record has more or fewer
+    fields than the first; the line is named.
     """
-    line = 0
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    opener = gzip.open if path.suffix == ".gz" else open
+    line = width = 0
     try:
-        with _open(path) as file:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
             first = file.readline()
             file.seek(0)
             tabs = "\t" in first
-            plain = tabs and '"' not in first
             reader = csv.reader(
                 file,
                 delimiter="\t" if tabs else ",",
-                quoting=csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL,
+                quoting=csv.QUOTE_NONE if tabs and '"' not in first else csv.QUOTE_MINIMAL,
                 strict=True,
             )
-            width = 0
             for record in reader:
                 line = reader.line_num
                 width = width or len(record)
                 if len(record) == width:
-                    yield record
+                    yield line, record
                 elif record:
-                    raise InputError(
-                        f"{path}:{line}: {len(record)} fields where line 1 has {width}"
-                    )
+                    fault = f"{len(record)} fields where line 1 has {width}"
+                    raise InputError(f"{path}:{line}: {fault}")
     except csv.Error as error:
         raise InputError(f"{path}:{line + 1}: malformed: {error}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 after line {line}: {error.reason}") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{path}: broken gzip file after line {line}: {error}") from None
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[TextIO]:
-    if not path.name.endswith(ENDINGS):
-        allowed = ", ".join((*ENDINGS[:3], ".parquet"))
-        raise InputError(f"{path}: ending {path.suffix!r}; allowed are {allowed}, also with .gz")
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-        yield file

@@ -19,21 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiltmeter.errors import InputError
 from tiltmeter.networks.network import Network
 
-__all__ = [
-    "SOURCES",
-    "UNREACHABLE",
-    "Arrivals",
-    "Edge",
-    "ShortestPaths",
-    "arrivals",
-    "count_by_hops",
-    "distances",
-    "levels",
-    "strongest",
-]
+__all__ = ["SOURCES", "ShortestPaths", "count_by_hops", "distances", "strongest"]
 
 #: Sources searched from at a time: the bits of a word.
 SOURCES = 64
@@ -45,17 +33,16 @@ def distances(network: Network, sources: NDArray[np.integer]) -> NDArray[np.int3
     """Count the hops from some places, as `Network.places` gives them, to all words.
 
     Shape (sources, nodes), int32; −1 where there is no path. Edges of a directed network are
-    followed forwards. Raises InputError if a source is no place in the network.
+    followed forwards.
     """
-    starts = np.asarray(sources, dtype=np.int64)
-    wrong = starts[(starts < 0) | (starts >= len(network))]
-    if wrong.size:
-        raise InputError(f"sources: {wrong[0]}: places are 0 to {len(network) - 1}")
-    edges = arrivals(network)
-    pieces = [
-        _hops(edges, starts[first : first + SOURCES]) for first in range(0, len(starts), SOURCES)
-    ]
-    return np.concatenate(pieces) if pieces else np.empty((0, len(network)), dtype=np.int32)
+    edges = _arrivals(network)
+    hops = np.full((len(sources), len(network)), UNREACHABLE, dtype=np.int32)
+    for first in range(0, len(sources), SOURCES):
+        starts, part = sources[first : first + SOURCES], hops[first : first + SOURCES]
+        part[np.arange(len(starts)), starts] = 0
+        for level, reached in _levels(edges, starts):
+            part[_unpack(reached)[: len(starts)]] = level
+    return hops
 
 
 class Arrivals(NamedTuple):
@@ -67,7 +54,7 @@ class Arrivals(NamedTuple):
     origins: NDArray[np.intp]  # where each edge comes from
 
 
-def arrivals(network: Network) -> Arrivals:
+def _arrivals(network: Network) -> Arrivals:
     """Sort the edges of a network by the nodes they lead to."""
     matrix = sp.csr_array(network.weights.T) if network.directed else network.weights
     # reduceat takes an empty row for the next row's first entry: rows without entries stay out.
@@ -76,7 +63,7 @@ def arrivals(network: Network) -> Arrivals:
     return Arrivals(len(network), targets, first, matrix.indices.astype(np.intp))
 
 
-def levels(
+def _levels(
     edges: Arrivals, starts: NDArray[np.integer]
 ) -> Iterator[tuple[int, NDArray[np.uint64]]]:
     """Search from at most 64 nodes, level by level.
@@ -103,25 +90,17 @@ def levels(
         front = reached
 
 
-def _hops(edges: Arrivals, starts: NDArray[np.integer]) -> NDArray[np.int32]:
-    hops = np.full((len(starts), edges.size), UNREACHABLE, dtype=np.int32)
-    hops[np.arange(len(starts)), starts] = 0
-    for level, reached in levels(edges, starts):
-        hops[_unpack(reached)[: len(starts)]] = level
-    return hops
-
-
 def _unpack(words: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Turn a word per node into a row of truth values per bit."""
     octets = words.astype("<u8").view(np.uint8).reshape(-1, 8)
     return np.unpackbits(octets, axis=1, bitorder="little").T.astype(bool)
 
 
-def count_by_hops(edges: Arrivals, starts: NDArray[np.integer]) -> NDArray[np.int64]:
+def count_by_hops(network: Network, starts: NDArray[np.integer]) -> NDArray[np.int64]:
     """Count the ordered pairs (source, reached node) by the hops between them: place h, h hops."""
-    counts = [0]
+    edges, counts = _arrivals(network), [0]
     for first in range(0, len(starts), SOURCES):
-        for hops, reached in levels(edges, starts[first : first + SOURCES]):
+        for hops, reached in _levels(edges, starts[first : first + SOURCES]):
             if hops == len(counts):
                 counts.append(0)
             counts[hops] += int(np.bitwise_count(reached).sum())
@@ -163,10 +142,9 @@ class ShortestPaths:
             hops[side][front] = depth[side]
             fronts[side] = front
             met = front[hops[1 - side][front] >= 0]
-        back = self._walk(1, hops[0], met, depth[0])
-        return [
-            (start, end, weight) for layer in reversed(back) for end, start, weight in layer
-        ] + [edge for layer in self._walk(0, hops[1], met, depth[1]) for edge in layer]
+        back, on = self._walk(1, hops[0], met, depth[0]), self._walk(0, hops[1], met, depth[1])
+        turned = [(start, end, weight) for layer in reversed(back) for end, start, weight in layer]
+        return turned + [edge for layer in on for edge in layer]
 
     def _walk(
         self, side: int, hops: NDArray[np.int32], met: _Index, depth: int

@@ -9,13 +9,18 @@ eight emotions are Plutchik's. Words are kept as they are spelt: "null", "nan" a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
+import polars as pl
+
 from tiltmeter.errors import InputError
+from tiltmeter.networks.delimited import fields
 from tiltmeter.results.tables import read_table
 
-__all__ = ["EMOTIONS", "Valence", "read_emotions", "read_valence"]
+__all__ = ["EMOTIONS", "Lexicons", "read_emotions", "read_valence"]
 
 #: Plutchik's eight.
 EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surprise", "trust")
@@ -23,30 +28,41 @@ EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surpr
 #: Of the NRC Emotion Lexicon, but no emotions.
 _SENTIMENTS = ("negative", "positive")
 
-#: How the column of words is called; the last by lists of many languages.
-_WORD = ("word", "term", "english word")
-_MARK = ("value", "association")
+#: Other names of columns; "english word" stands in lists of many languages.
+_NAMES = {"term": "word", "english word": "word", "association": "value"}
 
 #: Columns of files without a header, by how many there are.
 _BARE = {
-    2: ("word", "valence"),
-    3: ("word", "emotion", "value"),
-    4: ("word", "valence", "arousal", "dominance"),
+    2: ["word", "valence"],
+    3: ["word", "emotion", "value"],
+    4: ["word", "valence", "arousal", "dominance"],
 }
 
-#: Where a row stands, and its fields.
-_Rows = Iterator[tuple[str, Sequence[str]]]
+#: How a table may write whether a word goes with an emotion.
+_MARKS = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 
-class Valence(dict[str, float]):
-    """Word → valence from 0 (negative) to 1 (positive); `scale` has the ends of the file's own."""
+@dataclass(frozen=True)
+class Lexicons:
+    """What people said about words; brought by the user.
 
-    def __init__(self, ratings: Mapping[str, float], scale: tuple[float, float] = (0, 1)) -> None:
-        super().__init__(ratings)
-        self.scale = scale
+    Parameters
+    ----------
+    valence
+        Word → 0 (negative) to 1 (positive), from `lexicons.read_valence`.
+    emotions
+        Emotion → its words, from `lexicons.read_emotions`.
+    """
+
+    valence: Mapping[str, float] | None = None
+    emotions: Mapping[str, Iterable[str]] | None = None
+
+    def serve(self, approach: str) -> bool:
+        """Tell whether an approach has the lexicon it needs."""
+        return approach == "stereotypes" or getattr(self, approach) is not None
 
 
-def read_valence(path: str | Path) -> Valence:
+def read_valence(path: str | Path) -> dict[str, float]:
     """Read how positive words are.
 
     Parameters
@@ -58,38 +74,35 @@ def read_valence(path: str | Path) -> Valence:
 
     Returns
     -------
-    Valence
-        On 0…1. A file with a value below 0 is taken to be on −1…1, and v becomes (v + 1) / 2;
-        `scale` tells which it was.
+    dict
+        Word → valence from 0 (negative) to 1 (positive). A file with a value below 0 is taken to be
+        on −1…1, and v becomes (v + 1) / 2.
 
     Raises
     ------
     InputError
         If a value is no number from −1 to 1, a word has two values, or there are none.
     """
-    path = Path(path)
-    columns, rows = _read(path)
-    word, value = _column(columns, _WORD, path), _column(columns, ("valence",), path)
+    _, rows = _read(Path(path), "valence")
     ratings: dict[str, float] = {}
-    for where, fields in rows:
-        if not fields[value].strip():
+    for line, row in rows:
+        word, text = row["word"], row["valence"]
+        if not text.strip():
             continue
-        rating = _number(fields[value])
+        rating = _number(text)
         if rating is None or not -1 <= rating <= 1:
+            allowed = "allowed are numbers from 0 to 1, or from −1 to 1"
+            raise InputError(f"{path}:{line}: {word!r}: valence {text!r}; {allowed}")
+        first = ratings.setdefault(word, rating)
+        if first != rating:
             raise InputError(
-                f"{where}: {fields[word]!r}: valence {fields[value]!r}; allowed are numbers from "
-                "0 to 1, or from −1 to 1"
-            )
-        if ratings.setdefault(fields[word], rating) != rating:
-            raise InputError(
-                f"{where}: {fields[word]!r} has valence {ratings[fields[word]]:g} and {rating:g}; "
-                "keep one"
+                f"{path}:{line}: {word!r} has valence {first:g} and {rating:g}; keep one"
             )
     if not ratings:
         raise InputError(f"{path}: no word has a valence")
     if min(ratings.values()) >= 0:
-        return Valence(ratings)
-    return Valence({word: (rating + 1) / 2 for word, rating in ratings.items()}, (-1, 1))
+        return ratings
+    return {word: (rating + 1) / 2 for word, rating in ratings.items()}
 
 
 def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
@@ -114,62 +127,40 @@ def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
         If a value is not 0 or 1, a word has both for an emotion, an emotion is not known, or one
         of the eight has no words.
     """
-    path = Path(path)
-    columns, rows = _read(path)
-    word = _column(columns, _WORD, path)
-    marks = _long(columns, rows, path) if "emotion" in columns else _wide(columns, rows, path)
-    seen: dict[tuple[str, str], bool] = {}
-    for where, fields, emotion, value in marks:
-        if value.strip() not in ("0", "1"):
-            raise InputError(f"{where}: {fields[word]!r}: {emotion} {value!r}; allowed are 0 and 1")
-        marked = value.strip() == "1"
-        if seen.setdefault((emotion, fields[word]), marked) != marked:
-            raise InputError(f"{where}: {fields[word]!r} has {emotion} 0 and 1; keep one")
-    words: dict[str, set[str]] = {emotion: set() for emotion in EMOTIONS}
-    for (emotion, name), marked in seen.items():
-        if marked:
-            words[emotion].add(name)
-    empty = [emotion for emotion, found in words.items() if not found]
+    columns, rows = _read(Path(path))
+    lacking = ", ".join(emotion for emotion in EMOTIONS if emotion not in columns)
+    if lacking and "emotion" not in columns:
+        has = ", ".join(columns)
+        raise InputError(f"{path}: no column emotion, and none for {lacking}; has {has}")
+    marked: dict[str, dict[str, bool]] = {emotion: {} for emotion in EMOTIONS}
+    for line, row in rows:
+        for emotion, text in _marks(row).items():
+            word, mark = row["word"], _MARKS.get(text.strip().lower())
+            if emotion not in marked:
+                known = ", ".join(EMOTIONS)
+                raise InputError(f"{path}:{line}: emotion {emotion!r}; known are {known}")
+            if mark is None:
+                raise InputError(
+                    f"{path}:{line}: {word!r}: {emotion} {text!r}; allowed are 0 and 1"
+                )
+            if marked[emotion].setdefault(word, mark) != mark:
+                raise InputError(f"{path}:{line}: {word!r} has {emotion} 0 and 1; keep one")
+    words = {
+        emotion: frozenset(word for word, mark in marks.items() if mark)
+        for emotion, marks in marked.items()
+    }
+    empty = ", ".join(emotion for emotion in EMOTIONS if not words[emotion])
     if empty:
-        raise InputError(f"{path}: no words for {', '.join(empty)}; each emotion needs some")
-    return {emotion: frozenset(found) for emotion, found in words.items()}
+        raise InputError(f"{path}: no words for {empty}; each emotion needs some")
+    return words
 
 
-_Marks = Iterator[tuple[str, Sequence[str], str, str]]
-
-
-def _long(columns: Sequence[str], rows: _Rows, path: Path) -> _Marks:
-    """Give the mark of each row; without a column of values each row is one."""
-    named = columns.index("emotion")
-    value = next((columns.index(name) for name in _MARK if name in columns), None)
-    for where, fields in rows:
-        emotion = fields[named].strip().lower()
-        if emotion in _SENTIMENTS:
-            continue
-        if emotion not in EMOTIONS:
-            raise InputError(f"{where}: emotion {fields[named]!r}; known are {', '.join(EMOTIONS)}")
-        yield where, fields, emotion, "1" if value is None else fields[value]
-
-
-def _wide(columns: Sequence[str], rows: _Rows, path: Path) -> _Marks:
-    """Give the marks of each row, one for each emotion."""
-    lacking = [emotion for emotion in EMOTIONS if emotion not in columns]
-    if lacking:
-        raise InputError(
-            f"{path}: no column emotion, and none for {', '.join(lacking)}; has "
-            f"{', '.join(columns)}"
-        )
-    places = [(emotion, columns.index(emotion)) for emotion in EMOTIONS]
-    for where, fields in rows:
-        for emotion, place in places:
-            yield where, fields, emotion, fields[place]
-
-
-def _column(columns: Sequence[str], names: Sequence[str], path: Path) -> int:
-    for name in names:
-        if name in columns:
-            return columns.index(name)
-    raise InputError(f"{path}: no column {' or '.join(names)}; has {', '.join(columns)}")
+def _marks(row: Mapping[str, str]) -> dict[str, str]:
+    """Give the emotions a row is about, each with its mark; an emotion without one is marked."""
+    if "emotion" not in row:
+        return {emotion: row[emotion] for emotion in EMOTIONS}
+    emotion = row["emotion"].strip().lower()
+    return {} if emotion in _SENTIMENTS else {emotion: row.get("value", "1")}
 
 
 def _number(text: str) -> float | None:
@@ -180,56 +171,31 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _read(path: Path) -> tuple[list[str], _Rows]:
-    """Give the names of the columns in lower case, and the rows."""
-    if path.suffix in (".csv", ".parquet"):
-        frame = read_table(path)
-        columns = [name.strip().lower() for name in frame.columns]
-        text = ([_text(value) for value in row] for row in frame.iter_rows())
-        return columns, ((f"{path}: row {n}", row) for n, row in enumerate(text, start=1))
-    lines = _lines(path)
-    first = lines[0].split("\t") if lines else []
-    columns = [name.strip().lower() for name in first]
-    header = any(name in columns for name in _WORD) and len(columns) > 1 and not _rated(first)
-    if not header:
-        if len(first) not in _BARE:
-            raise InputError(
-                f"{path}:1: {len(first)} columns and no header with word or term; expected text "
-                "parted by tabs"
-            )
-        columns = list(_BARE[len(first)])
-    return columns, _rows(path, lines, len(columns), start=1 if header else 0)
+def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+    """Give the names of the columns; and the line of each row with its fields by column."""
+    rows: Iterator[tuple[int, Sequence[str]]]
+    if path.suffix == ".parquet":
+        table = read_table(path).select(pl.all().cast(pl.String).fill_null(""))
+        columns, rows = _named(table.columns), enumerate(table.iter_rows(), start=1)
+    else:
+        rows = fields(path)
+        line, first = next(rows, (1, []))
+        columns = _named(first)
+        # "term" is a word, too: a first line with a number is a row.
+        if not first or any(_number(field) is not None for field in first[1:]):
+            if len(first) not in _BARE:
+                raise InputError(
+                    f"{path}:{line}: {len(first)} columns and no header with word or term; "
+                    "expected text parted by tabs or commas"
+                )
+            columns, rows = _BARE[len(first)], chain([(line, first)], rows)
+    for name in ("word", *needed):
+        if name not in columns:
+            named = "word or term" if name == "word" else name
+            raise InputError(f"{path}: no column {named}; has {', '.join(columns)}")
+    return columns, ((line, dict(zip(columns, row, strict=True))) for line, row in rows)
 
 
-def _rated(fields: Sequence[str]) -> bool:
-    """Tell whether a first line is a row: "term" is a word, too."""
-    return any(_number(field) is not None for field in fields[1:])
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    return text.split("\n")
-
-
-def _rows(path: Path, lines: Sequence[str], width: int, start: int) -> _Rows:
-    for number, line in enumerate(lines[start:], start=start + 1):
-        if not line.strip():
-            continue
-        fields = line.rstrip("\r").split("\t")
-        if len(fields) != width:
-            raise InputError(f"{path}:{number}: {len(fields)} fields; expected {width}")
-        yield f"{path}:{number}", fields
-
-
-def _text(value: object) -> str:
-    """Write a value of a table as text: whole numbers and truth without a fraction."""
-    if value is None:
-        return ""
-    if isinstance(value, bool | int) or (isinstance(value, float) and value.is_integer()):
-        return str(int(value))
-    return str(value)
+def _named(columns: Sequence[str]) -> list[str]:
+    names = [name.strip().lower() for name in columns]
+    return [name if _NAMES.get(name) in names else _NAMES.get(name, name) for name in names]

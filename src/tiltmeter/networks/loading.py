@@ -17,7 +17,8 @@ lines are skipped, and of several answers to one question the last counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -87,15 +88,9 @@ def read_network(path: str | Path, *, name: str | None = None, directed: bool = 
             f"and one for the weight ({', '.join(WEIGHTS)})"
         )
     edges = pl.concat(list(delimited.records(path, [*ends, weight])))
-    named = _name(path) if name is None else name
-    try:
-        return Network.from_edges(
-            edges.rename(dict(zip((*ends, weight), ("src", "tgt", "wt"), strict=True))),
-            directed=directed,
-            name=named,
-        )
-    except InputError as error:
-        raise InputError(f"{path}: {str(error).removeprefix(f'{named}: ')}") from None
+    edges.columns = ["src", "tgt", "wt"]
+    network = Network.from_edges(edges, directed=directed, name=str(path))
+    return replace(network, name=_name(path) if name is None else name)
 
 
 def _name(path: Path) -> str:
@@ -140,22 +135,17 @@ def read_associations(path: str | Path, *, responses: str = "R123") -> pl.DataFr
 
 
 def tally_associations(path: Path, *, responses: str = "R123") -> tuple[pl.DataFrame, Counter[str]]:
-    """Read free associations as `read_associations` does, and say what was left out.
+    """Read free associations as `read_associations` does, and count what was left out.
 
-    Returns
-    -------
-    tuple
-        The table, and how many answers were ``missing`` or ``doubled`` (the same twice to one
-        question), how many lines of shards ``malformed``, ``failed`` or ``repeated``.
+    Gives the table, and how many answers were ``missing`` or ``doubled`` (the same twice to one
+    question), how many lines of shards ``malformed``, ``failed`` or ``repeated``. Raises InputError
+    as `read_associations`.
     """
     if responses not in RESPONSES:
         raise InputError(f"responses {responses!r}; allowed are {', '.join(RESPONSES)}")
     skipped: Counter[str] = Counter()
-    if path.is_dir():
-        pieces = _of_shards(path, responses, skipped)
-    else:
-        pieces = _of_table(path, responses, skipped)
-    counts = _add_up(pieces)
+    read = _of_shards if path.is_dir() else _of_table
+    counts = _add_up(read(path, responses, skipped))
     if counts.is_empty():
         raise InputError(f"{path}: no answers")
     whole = (counts["count"] == counts["count"].round()).all()
@@ -203,47 +193,38 @@ def _of_rows(
     path: Path, responses: str, participants: bool, skipped: Counter[str]
 ) -> Iterator[pl.DataFrame]:
     """Count rows with up to three answers each."""
-    columns = RESPONSES[responses]
-    missing = ("", *NO_ANSWER) if participants else ("",)
-    before = 0
+    columns, before = RESPONSES[responses], 0
     for piece in delimited.records(path, ["cue", *columns]):
-        answers = (
-            piece.with_row_index("answer", offset=before)
-            .with_columns(pl.concat_list(columns).alias("response"))
-            .select("answer", "cue", "response")
-            .explode("response", empty_as_null=True)
-            .with_columns(pl.col("cue", "response").str.strip_chars())
-        )
-        none = pl.col("response").str.to_lowercase().is_in(missing)
-        yield _count(answers.with_columns(response=pl.when(~none).then("response")), skipped)
+        answers = piece.with_row_index("answer", offset=before)
         before += piece.height
+        given = answers.select("answer", "cue", response=pl.concat_list(columns))
+        yield _count(given, skipped, NO_ANSWER if participants else ())
 
 
 def _of_shards(folder: Path, responses: str, skipped: Counter[str]) -> Iterator[pl.DataFrame]:
     """Count the answers in a directory of shards, or of results with shards below ``answers/``."""
     shards = _find_shards(folder)
     last = _mark_last(shards)
-    kept = slice(1 if responses == "R1" else None)
-
-    def rows() -> Iterator[tuple[int, str, list[str]]]:
-        for number, line in enumerate(_shard_lines(shards, skipped)):
-            if last[number]:
-                yield number, line["cue"], line["responses"][kept]
-            else:
-                skipped["repeated"] += 1
-
+    skipped["repeated"] += len(last) - int(last.sum())
+    most = 1 if responses == "R1" else None
+    rows = (
+        (number, line["cue"], line["responses"][:most])
+        for number, line in enumerate(_shard_lines(shards, skipped))
+        if last[number]
+    )
     schema: Schema = {"answer": pl.Int64(), "cue": pl.String(), "response": pl.List(pl.String())}
-    lines = rows()
-    pieces = iter(lambda: list(islice(lines, LINES)), [])
+    pieces = iter(lambda: list(islice(rows, LINES)), [])
     for piece in chain([[]], pieces):  # at least one table
-        given = pl.DataFrame(piece, schema=schema, orient="row")
-        answers = given.explode("response", empty_as_null=True)
-        yield _count(answers.with_columns(pl.col("cue", "response").str.strip_chars()), skipped)
+        yield _count(pl.DataFrame(piece, schema=schema, orient="row"), skipped)
 
 
-def _count(answers: pl.DataFrame, skipped: Counter[str]) -> pl.DataFrame:
-    """Count answers, the same twice to one question once."""
-    given = _drop_missing(answers, skipped)
+def _count(given: pl.DataFrame, skipped: Counter[str], missing: Sequence[str] = ()) -> pl.DataFrame:
+    """Count answers, some in each row, the same twice to one question once."""
+    answers = given.explode("response", empty_as_null=True).with_columns(
+        pl.col("cue", "response").str.strip_chars()
+    )
+    none = pl.col("response").str.to_lowercase().is_in(missing)
+    given = _drop_missing(answers.with_columns(response=pl.when(~none).then("response")), skipped)
     once = given.filter(
         pl.struct("answer", pl.col("response").str.to_lowercase()).is_first_distinct()
     )
@@ -285,10 +266,7 @@ def _mark_last(shards: list[Path]) -> NDArray[np.bool_]:
     """Mark the lines that no later line replaces; memory: a number per line."""
     lines = _shard_lines(shards, Counter())
     keys = np.fromiter((hash((line["cue"], line["repetition"])) for line in lines), np.int64)
-    _, from_end = np.unique(keys[::-1], return_index=True)
-    last = np.zeros(len(keys), dtype=bool)
-    last[len(keys) - 1 - from_end] = True
-    return last
+    return pl.Series(keys).is_last_distinct().to_numpy()
 
 
 def _shard_lines(shards: list[Path], skipped: Counter[str]) -> Iterator[dict[str, Any]]:

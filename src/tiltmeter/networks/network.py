@@ -83,21 +83,26 @@ class Network:
         need_columns(edges, ("src", "tgt", "wt"), name or "edges")
         if edges.is_empty():
             raise InputError(f"{prefix}no edges; a network needs at least one")
-        ends = edges.select(pl.col("src", "tgt").cast(pl.String)).with_columns(wt=edges["wt"])
-        _check_words(ends, prefix)
-        weight = _numbers(ends, prefix)
+        ends = edges.select(pl.col("src", "tgt").cast(pl.String), "wt")
+        _check_edges(ends, prefix, directed)
         words = pl.concat([ends["src"], ends["tgt"]]).unique(maintain_order=True)
         places = pl.DataFrame({"word": words}).with_row_index("place")
-        ends = ends.with_columns(wt=weight)
-        at = [
-            ends.select(word=column).join(places, on="word", how="left", maintain_order="left")
+        source, target = (
+            ends.select(word=column)
+            .join(places, on="word", how="left", maintain_order="left")["place"]
+            .to_numpy()
+            .astype(np.int32)
             for column in ("src", "tgt")
-        ]
-        source, target = (frame["place"].to_numpy().astype(np.int32) for frame in at)
-        _check_once(source, target, words, prefix, directed)
-        return cls(
-            tuple(words), _matrix(source, target, weight, len(words), directed), directed, name
         )
+        weight = ends["wt"].cast(pl.Float64).to_numpy()
+        if not directed:
+            apart = source != target
+            source, target = np.append(source, target[apart]), np.append(target, source[apart])
+            weight = np.append(weight, weight[apart])
+        shape = (len(words), len(words))
+        matrix = sp.coo_array((weight, (source, target)), shape=shape).tocsr()
+        matrix.sort_indices()
+        return cls(tuple(words), matrix, directed, name)
 
     def __repr__(self) -> str:
         """Say what it is, in one line."""
@@ -129,16 +134,10 @@ class Network:
 
     def edges(self) -> pl.DataFrame:
         """List the edges: ``src``, ``tgt``, ``wt``; of an undirected network each once."""
-        matrix = self.weights if self.directed else sp.triu(self.weights, format="csr")
-        rows, columns = matrix.nonzero()
-        words = pl.Series("word", self.words, pl.String)
-        return pl.DataFrame(
-            {
-                "src": words.gather(rows.astype(np.int64)),
-                "tgt": words.gather(columns.astype(np.int64)),
-                "wt": np.asarray(matrix[rows, columns], dtype=np.float64),
-            }
-        )
+        matrix = sp.coo_array(self.weights if self.directed else sp.triu(self.weights))
+        words = pl.Series(self.words, dtype=pl.String)
+        source, target = (words.gather(ends.astype(np.int64)) for ends in matrix.coords)
+        return pl.DataFrame({"src": source, "tgt": target, "wt": matrix.data})
 
     def places(self, words: Iterable[str], what: str = "word") -> NDArray[np.intp]:
         """Find nodes by their words.
@@ -181,17 +180,12 @@ class Network:
         return f"{what} not in {of}: {', '.join(shown)}{more}"
 
 
-def _check_words(ends: pl.DataFrame, prefix: str) -> None:
-    empty = ends.with_row_index("row").filter(
-        pl.any_horizontal(pl.col("src", "tgt").fill_null("").str.strip_chars() == "")
-    )
+def _check_edges(ends: pl.DataFrame, prefix: str, directed: bool) -> None:
+    words = pl.col("src", "tgt").fill_null("").str.strip_chars()
+    empty = ends.with_row_index("row").filter(pl.any_horizontal(words == ""))
     if not empty.is_empty():
         raise InputError(f"{prefix}edge {empty['row'][0] + 1}: a word is empty")
-
-
-def _numbers(ends: pl.DataFrame, prefix: str) -> NDArray[np.float64]:
-    """Read the weights: positive, finite numbers."""
-    weight = ends["wt"].cast(pl.Float64, strict=False)
+    weight = pl.col("wt").cast(pl.Float64, strict=False)
     wrong = ends.filter(~(weight.is_finite() & (weight > 0)).fill_null(False))
     if not wrong.is_empty():
         source, target, value = wrong.row(0)
@@ -199,47 +193,13 @@ def _numbers(ends: pl.DataFrame, prefix: str) -> NDArray[np.float64]:
             f"{prefix}edge {source!r} – {target!r}: weight {value!r}; weights are numbers above 0, "
             "leave out edges without weight"
         )
-    return weight.to_numpy()
-
-
-def _check_once(
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    words: pl.Series,
-    prefix: str,
-    directed: bool,
-) -> None:
-    ends = (
-        (source, target) if directed else (np.minimum(source, target), np.maximum(source, target))
-    )
-    key = ends[0].astype(np.int64) * len(words) + ends[1]
-    order = np.argsort(key, kind="stable")
-    again = np.flatnonzero(np.diff(key[order]) == 0)
-    if again.size:
-        edge = order[again[0] + 1]
-        first, second = words[int(source[edge])], words[int(target[edge])]
+    either = [pl.min_horizontal("src", "tgt"), pl.max_horizontal("src", "tgt").alias("last")]
+    again = ends.filter(~pl.struct(["src", "tgt"] if directed else either).is_first_distinct())
+    if not again.is_empty():
+        source, target, _ = again.row(0)
         way = "" if directed else " (an undirected edge stands once, in either direction)"
         hint = "tiltmeter network build merges such edges"
-        raise InputError(f"{prefix}edge {first!r} – {second!r} stands twice{way}; {hint}")
-
-
-def _matrix(
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    weight: NDArray[np.float64],
-    size: int,
-    directed: bool,
-) -> sp.csr_array:
-    if not directed:
-        apart = source != target
-        source, target = (
-            np.concatenate([source, target[apart]]),
-            np.concatenate([target, source[apart]]),
-        )
-        weight = np.concatenate([weight, weight[apart]])
-    matrix = sp.coo_array((weight, (source, target)), shape=(size, size)).tocsr()
-    matrix.sort_indices()
-    return matrix
+        raise InputError(f"{prefix}edge {source!r} – {target!r} stands twice{way}; {hint}")
 
 
 def check_networks(*given: object) -> None:

@@ -15,58 +15,34 @@ from __future__ import annotations
 import gzip
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks.delimited import fields
 
-__all__ = [
-    "COUNTRIES",
-    "Rewriter",
-    "in_wordnet",
-    "is_lemma",
-    "lemma",
-    "lemmas",
-    "read_spelling",
-    "rewriter",
-    "without_articles",
-]
+__all__ = ["COUNTRIES", "in_wordnet", "lemma", "read_spelling", "rewriter", "without_articles"]
 
 Rewriter = Callable[[str], str]
 
-#: Names of one country → the one WordNet 3.0 knows that is kept. Few on purpose: "us" may be the
-#: pronoun, "america" the continent, "great britain" and "england" are parts of the kingdom,
-#: "holland" of the Netherlands, and Burma and Myanmar are told apart by those who say them.
-COUNTRIES = {
-    "u.s.": "usa",
-    "u.s": "usa",
-    "u.s.a.": "usa",
-    "u.s.a": "usa",
-    "united states": "usa",
-    "united states of america": "usa",
-    "the united states": "usa",
-    "the united states of america": "usa",
-    "u.k.": "uk",
-    "u.k": "uk",
-    "united kingdom": "uk",
-    "the united kingdom": "uk",
-    "u.s.s.r.": "ussr",
-    "u.s.s.r": "ussr",
-    "soviet union": "ussr",
-    "the soviet union": "ussr",
-    "the netherlands": "netherlands",
-    "czechia": "czech republic",
-    "the czech republic": "czech republic",
-    "people's republic of china": "china",
-    "republic of korea": "south korea",
-    "dprk": "north korea",
-    "republic of ireland": "ireland",
-}
+#: The name of a country that WordNet 3.0 knows → other names that become it. Few on purpose: "us"
+#: may be the pronoun, "america" the continent, "great britain" and "england" are parts of the
+#: kingdom, "holland" of the Netherlands; Burma and Myanmar are told apart by those who say them.
+_COUNTRIES = {
+    "usa": ("u.s.", "u.s", "u.s.a.", "u.s.a", "united states", "united states of america",
+            "the united states", "the united states of america"),
+    "uk": ("u.k.", "u.k", "united kingdom", "the united kingdom"),
+    "ussr": ("u.s.s.r.", "u.s.s.r", "soviet union", "the soviet union"),
+    "netherlands": ("the netherlands",),
+    "czech republic": ("czechia", "the czech republic"),
+    "china": ("people's republic of china",),
+    "south korea": ("republic of korea",),
+    "north korea": ("dprk",),
+    "ireland": ("republic of ireland",),
+}  # fmt: skip
+COUNTRIES = {name: kept for kept, names in _COUNTRIES.items() for name in names}
 ARTICLES = ("a ", "an ", "the ", "to ")
 #: Plurals that WordNet lists as nouns of their own, or knows only outside of phrases.
 PLURALS = {"men": "man", "hands": "hand"}
@@ -89,7 +65,10 @@ def rewriter(step: str, spelling: Mapping[str, str], lwow_compatible: bool) -> R
         "countries": lambda text: COUNTRIES.get(text, text),
         "lemmas": _noun,
     }
-    theirs: dict[str, Rewriter] = {"spaces": _lwow_spaces, "lemmas": _lwow_noun}
+    theirs: dict[str, Rewriter] = {
+        "spaces": lambda text: _lwow_apart().get(text, text),
+        "lemmas": lambda text: lemma(text).replace("men", "man").replace("hands", "hand"),
+    }
     return (ours | theirs if lwow_compatible else ours).get(step, str)
 
 
@@ -104,7 +83,7 @@ def read_spelling(spelling: str | Path | Mapping[str, str] | None) -> dict[str, 
     if isinstance(spelling, Mapping):
         pairs = [[wrong, right] for wrong, right in spelling.items()]
     else:
-        pairs = list(fields(Path(spelling)))
+        pairs = [record for _, record in fields(Path(spelling))]
         if pairs and len(pairs[0]) != 2:
             raise InputError(
                 f"{spelling}: {len(pairs[0])} columns; a spelling table has two: wrong, right"
@@ -114,7 +93,7 @@ def read_spelling(spelling: str | Path | Mapping[str, str] | None) -> dict[str, 
     return {wrong.strip().lower(): right.strip().lower() for wrong, right in pairs}
 
 
-def without_articles(text: str, cues: Collection[str], *, lwow_compatible: bool = False) -> str:
+def without_articles(text: str, cues: Collection[str], lwow_compatible: bool) -> str:
     """Drop leading articles and "to", unless the text is itself a cue."""
     if lwow_compatible:
         for article in ARTICLES:
@@ -148,15 +127,10 @@ def _punctuation(text: str) -> str:
 @cache
 def _apart() -> dict[str, str]:
     """List phrases by their letters without space and hyphen; spaces go before hyphens."""
-    forms = defaultdict(list)
-    for phrase in lemmas():
-        if "_" in phrase or "-" in phrase:
-            forms[phrase.replace("_", "").replace("-", "")].append(phrase)
-    return {
-        joined: min(phrases, key=lambda phrase: (phrase.count("-"), phrase)).replace("_", " ")
-        for joined, phrases in forms.items()
-        if any(map(str.isalpha, joined))
-    }
+    phrases = [word for word in _lemmas() if "_" in word or "-" in word]
+    phrases.sort(key=lambda phrase: (phrase.count("-"), phrase), reverse=True)
+    forms = {word.replace("_", "").replace("-", ""): word.replace("_", " ") for word in phrases}
+    return {joined: word for joined, word in forms.items() if any(map(str.isalpha, joined))}
 
 
 def _spaces(text: str) -> str:
@@ -166,15 +140,10 @@ def _spaces(text: str) -> str:
 
 @cache
 def _lwow_apart() -> dict[str, str]:
-    known = list(lemmas())
-    spaces = {word.replace("_", ""): word.replace("_", " ") for word in known}
-    hyphens = {word.replace("-", ""): word for word in known}
+    spaces = {word.replace("_", ""): word.replace("_", " ") for word in _lemmas()}
+    hyphens = {word.replace("-", ""): word for word in _lemmas()}
     forms = spaces | {joined: word for joined, word in hyphens.items() if joined != word}
     return {joined: word for joined, word in forms.items() if not is_lemma(joined)}
-
-
-def _lwow_spaces(text: str) -> str:
-    return _lwow_apart().get(text, text)
 
 
 def _noun(text: str) -> str:
@@ -192,10 +161,7 @@ def _noun(text: str) -> str:
     return noun.replace("_", " ")
 
 
-def _lwow_noun(text: str) -> str:
-    return lemma(text).replace("men", "man").replace("hands", "hand")
-
-
+_WORDNET = files("tiltmeter.networks") / "wordnet"
 #: Part of speech → its letter in the list of lemmas, and its rules: ending → what replaces it.
 RULES = {
     "noun": ("n", (("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"),
@@ -207,35 +173,24 @@ RULES = {
 }  # fmt: skip
 
 
-class _Dictionary(NamedTuple):
-    """Lemma → letters of its parts of speech, and the exceptions of each part of speech."""
-
-    lemmas: Mapping[str, str]
-    exceptions: Mapping[str, Mapping[str, tuple[str, ...]]]
+@cache
+def _lemmas() -> dict[str, str]:
+    """Read the 147,306 lemmas → letters of their parts of speech."""
+    packed = (_WORDNET / "wordnet30_lemmas.tsv.gz").read_bytes()
+    # Lines end with a line feed only: splitlines() would also cut at other separators.
+    lines = gzip.decompress(packed).decode("utf-8").rstrip("\n").split("\n")
+    return dict(line.split("\t") for line in lines)
 
 
 @cache
-def _dictionary() -> _Dictionary:
-    folder = files("tiltmeter.networks") / "wordnet"
-    packed = (folder / "wordnet30_lemmas.tsv.gz").read_bytes()
-    # Lines end with a line feed only: splitlines() would also cut at other separators.
-    lines = gzip.decompress(packed).decode("utf-8").rstrip("\n").split("\n")
-    known = dict(line.split("\t") for line in lines)
-    exceptions = {}
-    for part in RULES:
-        rows = [line.split() for line in (folder / f"{part}.exc").read_text("utf-8").split("\n")]
-        exceptions[part] = {row[0]: tuple(row[1:]) for row in rows if row}
-    return _Dictionary(known, exceptions)
-
-
-def lemmas() -> Iterable[str]:
-    """Give the 147,306 lemmas, lower-cased, words of a phrase joined by underscores."""
-    return _dictionary().lemmas.keys()
+def _exceptions(part: str) -> dict[str, list[str]]:
+    rows = [line.split() for line in (_WORDNET / f"{part}.exc").read_text("utf-8").split("\n")]
+    return {row[0]: row[1:] for row in rows if row}
 
 
 def is_lemma(form: str) -> bool:
-    """Tell whether a form, spelt as in `lemmas`, is one of them."""
-    return form in _dictionary().lemmas
+    """Tell whether a form, lower-cased and with underscores for spaces, is a lemma."""
+    return form in _lemmas()
 
 
 def in_wordnet(words: Iterable[str]) -> set[str]:
@@ -273,14 +228,13 @@ def lemma(word: str) -> str:
 
 def _morphy(form: str, part: str) -> list[str]:
     """List the lemmas of a part of speech that a form may belong to."""
-    known, exceptions = _dictionary()
     letter, rules = RULES[part]
 
     def found(forms: Iterable[str]) -> list[str]:
-        return [form for form in dict.fromkeys(forms) if letter in known.get(form, "")]
+        return [form for form in dict.fromkeys(forms) if letter in _lemmas().get(form, "")]
 
-    if form in exceptions[part]:
-        return found([form, *exceptions[part][form]])
+    if form in _exceptions(part):
+        return found([form, *_exceptions(part)[form]])
     # Each form once: a word like "seseses…" would otherwise double its forms with every rule.
     forms = _shortened([form], rules)
     hits = found([form, *forms])

@@ -29,6 +29,8 @@ __all__ = ["BLOCK", "HOLD", "Following", "find_followers", "run_all"]
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
+#: Which primes, and their activation, shape (nodes, primes of the block).
+Block = tuple[Places, Array]
 
 #: Primes worked on at a time: their activations and the network then stay in the cache.
 BLOCK = 24
@@ -44,13 +46,11 @@ HOLD = 1_200_000_000
 class Following:
     """Which primes run, which follow, and what a follower gives to whom.
 
-    Column v of `given` is what v gives to its neighbours in a step, `kept` the share q that a
-    follower keeps; `leaders` and `others` run, with followers and without, and `of` lists a
-    leader's followers.
+    Column v of `given` is what v gives to its neighbours in a step; `leaders` and `others` run,
+    with followers and without, and `of` lists a leader's followers.
     """
 
     given: sp.csc_array
-    kept: float
     leaders: Places
     others: Places
     of: dict[int, list[int]]
@@ -78,14 +78,14 @@ def find_followers(step: sp.csc_array, places: Places, kept: float, most: int) -
     may = places[(alike & (degree > 0))[places]]
     limits = sorted({*range(1, 9), int(degree.max(initial=1))}, reverse=True)
     for limit in limits:
-        following = _choose(given, kept, places, may[degree[may] <= limit], asked)
-        if limit == 1 or _held(following, places) <= most:
+        following = _choose(given, places, may[degree[may] <= limit], asked)
+        if limit == 1 or _held(following) <= most:
             break
     return following
 
 
 def _choose(
-    given: sp.csc_array, kept: float, places: Places, may: Places, asked: NDArray[np.bool_]
+    given: sp.csc_array, places: Places, may: Places, asked: NDArray[np.bool_]
 ) -> Following:
     starts, indices = given.indptr, given.indices
     leads, follows = np.zeros(asked.size, dtype=bool), np.zeros(asked.size, dtype=bool)
@@ -98,10 +98,10 @@ def _choose(
         for leader in near.tolist():
             of.setdefault(leader, []).append(place)
     others = places[~leads[places] & ~follows[places]]
-    return Following(given, kept, places[leads[places]], others, of)
+    return Following(given, places[leads[places]], others, of)
 
 
-def _held(following: Following, places: Places) -> int:
+def _held(following: Following) -> int:
     """Count the leaders held at once, run in their order, each until its last follower is made."""
     turn = {int(leader): at for at, leader in enumerate(following.leaders)}
     made = {
@@ -116,22 +116,19 @@ def _held(following: Following, places: Places) -> int:
     return int(np.cumsum(change).max(initial=0))
 
 
-def run_all(
-    step: sp.csc_array, places: NDArray[np.intp], how: Spreading, hold: int
-) -> Iterator[tuple[NDArray[np.intp], Array]]:
+def run_all(step: sp.csc_array, places: Places, how: Spreading, hold: int) -> Iterator[Block]:
     """Run primes in blocks, those near each other in the matrix together.
 
     `step` is the matrix of one step, `places` are the primes in it; `hold` bytes may be held so
-    that some primes need not run. Yields which of the primes a block has, and their activation,
-    shape (nodes, primes of the block).
+    that some primes need not run.
     """
     which = np.empty(step.shape[0], dtype=np.intp)
     which[places] = np.arange(len(places))
-    places = others = np.sort(places)
+    others = np.sort(places)
     if len(places) > BLOCK and np.ndim(how.retention) == 0 and not how.suppress:
         kept = float(np.asarray(how.retention))
-        following = find_followers(step, places, kept, hold // (8 * step.shape[0]))
-        for at, block in _lead(step, following, how):
+        following = find_followers(step, others, kept, hold // (8 * step.shape[0]))
+        for at, block in _lead(step, following, kept, how):
             yield which[at], block
         others = following.others
     for begin in range(0, len(others), BLOCK):
@@ -140,13 +137,13 @@ def run_all(
 
 
 def _lead(
-    step: sp.csc_array, following: Following, how: Spreading
-) -> Iterator[tuple[NDArray[np.intp], Array]]:
+    step: sp.csc_array, following: Following, retention: float, how: Spreading
+) -> Iterator[Block]:
     """Run the primes that others follow; yield those, and the others once all theirs have run."""
     steps, start, share = how.time_steps or 0, how.start or 0.0, 1.0 - how.decay
-    kept = share * following.kept
+    kept = share * retention
     waits = {f: sum(1 for _ in following.gives(f)) for fs in following.of.values() for f in fs}
-    needed = {leader: len(fs) for leader, fs in following.of.items()}
+    needed = {leader: len(followers) for leader, followers in following.of.items()}
     activations: dict[int, Array] = {}
     for begin in range(0, len(following.leaders), BLOCK):
         at = following.leaders[begin : begin + BLOCK]
@@ -167,11 +164,8 @@ def _lead(
                 waits[follower] -= 1
                 ready += [follower] * (waits[follower] == 0)
         for first in range(0, len(ready), BLOCK):
-            made = ready[first : first + BLOCK]
-            yield (
-                np.array(made),
-                _follow(made, following, activations, (start * kept**steps, share)),
-            )
+            made = np.array(ready[first : first + BLOCK])
+            yield made, _follow(made, following, activations, start * kept**steps, share)
         for follower in ready:
             for leader, _ in following.gives(follower):
                 needed[leader] -= 1
@@ -180,19 +174,18 @@ def _lead(
 
 
 def _follow(
-    made: list[int], following: Following, activations: dict[int, Array], ends: tuple[float, float]
+    made: Places, following: Following, activations: dict[int, Array], own: float, share: float
 ) -> Array:
     """Give the activation of followers: what they kept, and what their neighbours passed on."""
-    own, share = ends
     block = np.zeros((following.given.shape[0], len(made)), order="F")
-    for i, follower in enumerate(made):
+    for i, follower in enumerate(made.tolist()):
         for leader, weight in following.gives(follower):
             block[:, i] += share * weight * activations[leader]
         block[follower, i] += own
     return block
 
 
-def _run(step: sp.csc_array, places: NDArray[np.intp], how: Spreading) -> Array:
+def _run(step: sp.csc_array, places: Places, how: Spreading) -> Array:
     """Spread from each of `places`, sparsely while few words are reached."""
     given = np.full(len(places), how.start), (places, np.arange(len(places)))
     reached = sp.csc_array(given, shape=(step.shape[0], len(places)))

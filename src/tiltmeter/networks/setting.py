@@ -70,7 +70,7 @@ class Setting:
     draws
         Bootstrap samples of targets; 0 for no intervals.
     rewirings
-        Networks rewired at random that effects are compared with (see `chance`); 0 for none.
+        Networks rewired at random that effects are compared with (see `controls`); 0 for none.
     seed
         For everything drawn.
     """
@@ -85,44 +85,35 @@ class Setting:
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
-        if self.norm is not None and self.norm not in NORMS:
-            raise InputError(f"norm {self.norm!r}: allowed are {', '.join(NORMS)}")
-        if self.missing not in ("error", "skip"):
-            raise InputError(f"missing {self.missing!r}: allowed are error, skip")
-        if not 0 < self.confidence < 1:
-            raise InputError(f"confidence {self.confidence}: between 0 and 1")
-        if self.draws and self.draws < 100:
-            raise InputError(f"draws {self.draws}: at least 100, or 0 for no intervals")
-        if self.rewirings and self.rewirings < FEWEST:
-            raise InputError(
-                f"rewirings {self.rewirings}: at least {FEWEST}, with which p can reach .05, or 0"
-            )
+        few = f"at least {FEWEST}, with which p can reach .05, or 0"
+        for name, right, allowed in (
+            ("norm", self.norm in (None, *NORMS), f"allowed are {', '.join(NORMS)}"),
+            ("missing", self.missing in ("error", "skip"), "allowed are error, skip"),
+            ("confidence", 0 < self.confidence < 1, "between 0 and 1"),
+            ("draws", not self.draws or self.draws >= 100, "at least 100, or 0 for no intervals"),
+            ("rewirings", not self.rewirings or self.rewirings >= FEWEST, few),
+        ):
+            if not right:
+                raise InputError(f"{name} {getattr(self, name)!r}: {allowed}")
 
     def within(self, network: Network) -> Setting:
         """Return the same with the steps and the start that `network` implies."""
         return replace(self, spreading=self.spreading.within(network))
 
     def present(self, network: Network, words: Sequence[str], what: str) -> list[str]:
-        """Return those words that are nodes, in their order.
-
-        Raises
-        ------
-        InputError
-            If words are absent and `missing` is ``"error"``.
-        """
+        """Return those words that are nodes; others raise InputError unless they are skipped."""
         absent = network.absent(words)
         if absent and self.missing == "error":
             message = network.say_absent(absent, what)
             raise InputError(f"{message}; missing='skip' (--missing skip) leaves them out")
         return [word for word in words if word not in absent]
 
-
-def spread_columns(spreading: Spreading, norm: str) -> dict[str, Any]:
-    """Name the setting in an estimate: ``retention``, ``time_steps``, ``norm``, ``weighted``."""
-    kept = spreading.retention
-    return {
-        "retention": float(kept) if isinstance(kept, float | int) else None,
-        "time_steps": spreading.time_steps,
-        "norm": norm,
-        "weighted": spreading.weighted,
-    }
+    def columns(self) -> dict[str, Any]:
+        """Name it in an estimate: ``retention``, ``time_steps``, ``norm``, ``weighted``."""
+        kept = self.spreading.retention
+        return {
+            "retention": float(kept) if isinstance(kept, float | int) else None,
+            "time_steps": self.spreading.time_steps,
+            "norm": self.norm or "l2",
+            "weighted": self.spreading.weighted,
+        }

@@ -75,15 +75,15 @@ class Spreading:
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
         kept = np.asarray(self.retention, dtype=np.float64)
-        for name, values in (("retention", kept), ("decay", np.float64(self.decay))):
-            if not bool(np.all((values >= 0) & (values <= 1))):
-                raise InputError(f"{name} {getattr(self, name)}: allowed is 0 to 1")
-        if self.time_steps is not None and self.time_steps < 1:
-            raise InputError(f"time_steps {self.time_steps}: at least 1")
-        if self.start is not None and not 0 < self.start < np.inf:
-            raise InputError(f"start {self.start}: a number above 0")
-        if not 0 <= self.suppress < np.inf:
-            raise InputError(f"suppress {self.suppress}: 0 or more")
+        for name, right, allowed in (
+            ("retention", np.all((kept >= 0) & (kept <= 1)), "allowed is 0 to 1"),
+            ("decay", 0 <= self.decay <= 1, "allowed is 0 to 1"),
+            ("time_steps", self.time_steps is None or self.time_steps >= 1, "at least 1"),
+            ("start", self.start is None or 0 < self.start < np.inf, "a number above 0"),
+            ("suppress", 0 <= self.suppress < np.inf, "0 or more"),
+        ):
+            if not right:
+                raise InputError(f"{name} {getattr(self, name)}: {allowed}")
 
     def within(self, network: Network) -> Spreading:
         """Return the same with the number of steps and the start that `network` implies.
@@ -225,10 +225,8 @@ def transition(network: Network, spreading: Spreading) -> sp.csr_array:
     passed = np.divide(1 - retention, strength, out=np.zeros(size), where=strength > 0)
     moved = weights.T.tocsr() if network.directed else weights.copy()
     moved.data *= passed[moved.indices]
-    if network.n_loops:
-        _warn_of_loops(network, spreading)
-        if spreading.spreadr_loops:
-            moved = moved - sp.diags_array(moved.diagonal())
+    if spreading.spreadr_loops:
+        moved = moved - sp.diags_array(moved.diagonal())
     kept = np.where(strength > 0, retention, 1.0)
     matrix = sp.csr_array(moved + sp.diags_array(kept))
     matrix.sort_indices()
@@ -254,8 +252,10 @@ def _prepare(
         step = sp.csc_array(matrix[order][:, order])
         step.sort_indices()
         prepared = _PREPARED[network] = (wanted, step, np.argsort(order))
-    elif network.n_loops:
-        _warn_of_loops(network, how)
+    if network.n_loops:
+        lost = "is lost, as in spreadr" if how.spreadr_loops else "comes back to them"
+        text = f"{network.n_loops} self-loops: what they carry {lost}"
+        warnings.warn(text, TiltmeterWarning, stacklevel=3)
     return *prepared[1:], how
 
 
@@ -263,9 +263,3 @@ def _prepare(
 _PREPARED: WeakKeyDictionary[Network, tuple[Any, sp.csc_array, NDArray[np.intp]]] = (
     WeakKeyDictionary()
 )
-
-
-def _warn_of_loops(network: Network, how: Spreading) -> None:
-    lost = "is lost, as in spreadr" if how.spreadr_loops else "comes back to them"
-    text = f"{network.n_loops} self-loops: what they carry {lost}"
-    warnings.warn(text, TiltmeterWarning, stacklevel=3)

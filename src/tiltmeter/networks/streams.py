@@ -14,10 +14,9 @@ words are blue and negative ones red). A word that the lexicon lacks is unknown,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
 
 import polars as pl
 
@@ -138,40 +137,25 @@ def several(
     valence: Mapping[str, float] | None = None,
     neutral: tuple[float, float] = NEUTRAL,
     most_nodes: int = MOST_NODES,
-    on_missing: str = "error",
+    skip: bool = False,
 ) -> tuple[list[Stream], list[str]]:
-    """Find the streams of several pairs of words.
+    """Find the streams of several pairs of words as `stream` does, each pair once.
 
-    Parameters
-    ----------
-    network, valence, neutral, most_nodes
-        As for `stream`.
-    pairs
-        Source and target of each; the same pair is looked at once.
-    on_missing
-        What to do about a pair without a stream: ``"error"``, or ``"skip"`` it.
-
-    Returns
-    -------
-    tuple
-        The streams, and why others are missing, a line each.
-
-    Raises
-    ------
-    InputError
-        As for `stream`, and if `on_missing` is not known.
+    Gives the streams, and why others are missing, a line each. Raises InputError as `stream`; where
+    `skip`, a pair without a stream is missing instead.
     """
-    if on_missing not in ("error", "skip"):
-        raise InputError(f"on_missing {on_missing!r}: allowed are error, skip")
     check_networks(network)
-    _check(neutral, most_nodes)
-    search, drawing = ShortestPaths(network), _Drawing(valence or {}, neutral, most_nodes)
-    streams, skipped = [], []
+    low, high = neutral
+    if not 0 <= low < high <= 1:
+        raise InputError(f"neutral {low:g}, {high:g}: expected two rising numbers from 0 to 1")
+    if most_nodes < 1:
+        raise InputError(f"most_nodes {most_nodes}: expected a whole number of 1 or more")
+    search, streams, skipped = ShortestPaths(network), [], []
     for source, target in dict.fromkeys(pairs):
         try:
-            streams.append(_stream(search, source, target, drawing))
+            streams.append(_stream(search, source, target, valence or {}, neutral, most_nodes))
         except InputError as error:
-            if on_missing == "error":
+            if not skip:
                 raise
             skipped.append(str(error))
     return streams, skipped
@@ -179,47 +163,31 @@ def several(
 
 def stream_tables(
     networks: Iterable[Network],
-    pairs: Iterable[tuple[str, str]],
-    *,
+    pairs: Sequence[tuple[str, str]],
     valence: Mapping[str, float] | None = None,
-    on_missing: str = "error",
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Tabulate the streams of several pairs of words in several networks of distinct names.
 
-    As `several`, which also says why a pair was skipped. Gives nodes and edges: tables with the
-    columns STREAM_NODES and STREAM_EDGES.
+    Pairs without a stream are skipped. Gives nodes and edges: tables with the columns STREAM_NODES
+    and STREAM_EDGES.
     """
-    wanted = list(pairs)
     nodes, edges = [pl.DataFrame(schema=STREAM_NODES)], [pl.DataFrame(schema=STREAM_EDGES)]
     for network in networks:
-        streams, _ = several(network, wanted, valence=valence, on_missing=on_missing)
+        streams, _ = several(network, pairs, valence=valence, skip=True)
         nodes += [one.nodes for one in streams]
         edges += [one.edges for one in streams]
     return pl.concat(nodes), pl.concat(edges)
 
 
-class _Drawing(NamedTuple):
-    """What a stream is shown with."""
-
-    valence: Mapping[str, float]
-    neutral: tuple[float, float]
-    most_nodes: int
-
-    def rating(self, word: str) -> float | None:
-        """Give the valence of a word; None where it is not rated."""
-        value = self.valence.get(word)
-        return None if value is None or math.isnan(value) else float(value)
-
-
-def _check(neutral: tuple[float, float], most_nodes: int) -> None:
-    low, high = neutral
-    if not 0 <= low < high <= 1:
-        raise InputError(f"neutral {low:g}, {high:g}: expected two rising numbers from 0 to 1")
-    if most_nodes < 1:
-        raise InputError(f"most_nodes {most_nodes}: expected a whole number of 1 or more")
-
-
-def _stream(search: ShortestPaths, source: str, target: str, drawing: _Drawing) -> Stream:
+def _stream(
+    search: ShortestPaths,
+    source: str,
+    target: str,
+    valence: Mapping[str, float],
+    neutral: tuple[float, float],
+    most_nodes: int,
+) -> Stream:
+    words, of = search.network.words, (search.network.name, source, target)
     start, end = _ends(search.network, source, target)
     edges = search.edges(start, end)
     if not edges:
@@ -229,13 +197,13 @@ def _stream(search: ShortestPaths, source: str, target: str, drawing: _Drawing) 
     for near, far in steps:
         hops[far] = hops[near] + 1
     through, over = paths_through(steps, start, end)
-    words, most = search.network.words, drawing.most_nodes
     order = sorted(hops, key=lambda node: (hops[node], -through[node], words[node]))
     rank = {node: number for number, node in enumerate(order)}
-    rated = {node: drawing.rating(words[node]) for node in order}
-    tones = {node: tone(rated[node], drawing.neutral) for node in order}
-    shown = strongest(edges, start, end, most) if len(order) - 2 > most else set(order)
-    of = (search.network.name, source, target)
+    given = {node: valence.get(words[node]) for node in order}
+    rated = {n: None if v is None or math.isnan(v) else float(v) for n, v in given.items()}
+    tones = {node: tone(value, neutral) for node, value in rated.items()}
+    many = len(order) - 2 > most_nodes
+    shown = strongest(edges, start, end, most_nodes) if many else set(order)
     nodes = [
         (*of, words[n], hops[n], rated[n], tones[n], digits(through[n]), n in shown) for n in order
     ]

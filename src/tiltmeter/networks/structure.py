@@ -13,7 +13,7 @@ out.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -22,16 +22,14 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from tiltmeter.errors import InputError
-from tiltmeter.networks.hops import SOURCES, arrivals, count_by_hops, distances
+from tiltmeter.networks.hops import SOURCES, count_by_hops, distances
 from tiltmeter.networks.network import Network, check_networks
 from tiltmeter.results.schemas import NETWORKS, OVERLAPS
 
 __all__ = [
-    "PathLength",
     "clustering",
     "describe",
     "diameter",
-    "distances",
     "largest_component",
     "mean_path_length",
     "overlap",
@@ -42,14 +40,6 @@ EXACT_NODES = 25_000
 SAMPLED_SOURCES = 4_096
 #: Paths of two edges held at a time, per edge of the network.
 WEDGES = 16
-
-
-class PathLength(NamedTuple):
-    """The mean of the shortest paths, in hops; null where no word leads to another."""
-
-    mean: float | None
-    sources: int
-    nodes: int
 
 
 def largest_component(network: Network) -> Network:
@@ -81,7 +71,7 @@ def diameter(network: Network) -> int:
     """
     component = largest_component(network)
     if component.directed:
-        return len(_pairs_by_hops(component, np.arange(len(component)))) - 1
+        return len(count_by_hops(component, np.arange(len(component)))) - 1
     return _widest(component)
 
 
@@ -103,26 +93,21 @@ def _widest(network: Network) -> int:
     return longest
 
 
-def _pairs_by_hops(network: Network, sources: NDArray[np.intp]) -> NDArray[np.int64]:
-    return count_by_hops(arrivals(network), sources)
-
-
-def mean_path_length(network: Network, *, seed: int = 0) -> PathLength:
+def mean_path_length(network: Network, *, seed: int = 0) -> tuple[float | None, int | None]:
     """Average the hops over the pairs of words of the largest component.
 
     In a directed network edges are followed forwards and pairs without a path are left out. Paths
-    are measured from all words up to 25,000, and from 4,096 beyond, drawn with `seed`.
+    are measured from all words up to 25,000, and from 4,096 beyond, drawn with `seed`. Gives the
+    mean, None where no word leads to another; and from how many words, None where from all.
     """
     component = largest_component(network)
-    size = len(component)
-    limit = size if size <= EXACT_NODES else SAMPLED_SOURCES
-    sources = np.arange(size)
-    if limit < size:
-        sources = np.sort(np.random.default_rng(seed).choice(size, limit, replace=False))
-    pairs = _pairs_by_hops(component, sources)
+    sources, drawn = np.arange(len(component)), None
+    if len(component) > EXACT_NODES:
+        drawn = SAMPLED_SOURCES
+        sources = np.sort(np.random.default_rng(seed).choice(sources, drawn, replace=False))
+    pairs = count_by_hops(component, sources)
     hops = int(pairs @ np.arange(len(pairs)))
-    mean = hops / int(pairs.sum()) if pairs.any() else None
-    return PathLength(mean, len(sources), size)
+    return (hops / int(pairs.sum()) if pairs.any() else None), drawn
 
 
 def clustering(network: Network) -> float:
@@ -141,15 +126,9 @@ def clustering(network: Network) -> float:
 
 def _links(network: Network) -> sp.csr_array:
     """Give 1 wherever two different words are neighbours, either way."""
-    weights = network.weights.tocoo()
-    rows, columns = weights.coords
-    apart = rows != columns
-    rows, columns = rows[apart], columns[apart]
-    if network.directed:
-        rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
-    links = sp.coo_array((np.ones(len(rows), np.int32), (rows, columns)), weights.shape).tocsr()
-    links.data[:] = 1
-    return links
+    weights = network.weights + network.weights.T if network.directed else network.weights
+    either = weights.astype(bool).astype(np.int32)
+    return sp.csr_array(either - sp.diags_array(either.diagonal(), dtype=np.int32))
 
 
 def _triangles(links: sp.csr_array) -> NDArray[np.float64]:
@@ -191,8 +170,7 @@ def describe(network: Network, *, paths: bool = True, seed: int = 0) -> pl.DataF
     nodes, edges = len(network), network.n_edges - network.n_loops
     ends = edges if network.directed else 2 * edges
     components = connected_components(network.weights, directed=True, connection="weak")[0]
-    length = mean_path_length(network, seed=seed) if paths else None
-    sampled = length is not None and length.sources < length.nodes
+    mean, drawn = mean_path_length(network, seed=seed) if paths else (None, None)
     row = {
         "network": network.name,
         "directed": network.directed,
@@ -202,8 +180,8 @@ def describe(network: Network, *, paths: bool = True, seed: int = 0) -> pl.DataF
         "average_degree": 2 * edges / nodes,
         "components": int(components),
         "diameter": diameter(network) if paths else None,
-        "mean_path_length": length.mean if length else None,
-        "path_sources": length.sources if length and sampled else None,
+        "mean_path_length": mean,
+        "path_sources": drawn,
         "clustering": clustering(network),
     }
     return pl.DataFrame([row], schema=NETWORKS)
@@ -236,13 +214,11 @@ def overlap(a: Network, b: Network) -> pl.DataFrame:
         raise InputError(
             f"directed: {one.name!r} is directed and {other.name!r} is not; read both alike"
         )
-    places = {word: place for place, word in enumerate(b.words)}
-    at = np.array([places.get(word, -1) for word in a.words], dtype=np.int64)
-    in_a = np.flatnonzero(at >= 0)
-    edges_a, edges_b = (_edges_among(net, rows) for net, rows in ((a, in_a), (b, at[in_a])))
+    both = [word for word in a.words if word in b]
+    edges_a, edges_b = (_edges_among(network, both) for network in (a, b))
     counts = (
-        ("nodes", len(a), len(b), len(in_a)),
-        ("edges", len(edges_a), len(edges_b), len(np.intersect1d(edges_a, edges_b))),
+        ("nodes", len(a), len(b), len(both)),
+        ("edges", edges_a.nnz, edges_b.nnz, edges_a.multiply(edges_b).nnz),
     )
     rows = []
     for of, n_a, n_b, shared in counts:
@@ -252,10 +228,8 @@ def overlap(a: Network, b: Network) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=OVERLAPS, orient="row")
 
 
-def _edges_among(network: Network, places: NDArray[np.integer]) -> NDArray[np.int64]:
-    """List the edges between some nodes as numbers, after the order in which these are given."""
+def _edges_among(network: Network, words: Sequence[str]) -> sp.csr_array:
+    """Give the weights of the edges between some nodes, each edge once, in the order of words."""
+    places = network.places(words)
     among = network.weights[places][:, places]
-    if not network.directed:
-        among = sp.triu(among)
-    rows, columns = among.nonzero()
-    return rows.astype(np.int64) * len(places) + columns
+    return among if network.directed else sp.triu(among, format="csr")

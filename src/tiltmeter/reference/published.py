@@ -32,6 +32,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 import polars as pl
+from polars import selectors as cs
 
 from tiltmeter.errors import InputError, unknown
 
@@ -55,17 +56,17 @@ _FILES = {
     },
     "schuster2024": {"directions": "published_schuster_accuracy.csv"},
 }
-_NUMBERS: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(("mean", "ci_low", "ci_high", "sd", "t", "accuracy"), pl.Float64),
-    **dict.fromkeys(("comedy_share", "tragedy_share", "neutral_share"), pl.Float64),
-    "n": pl.Int64,
-}
-_OF_NETWORKS: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(("effect", "stereotype", "p", "spearman", "effect_p"), pl.Float64),
-    **dict.fromkeys(("correlation", "only_a", "shared", "only_b"), pl.Float64),
-    **dict.fromkeys(("density", "average_degree"), pl.Float64),
-    **dict.fromkeys(("n", "nodes", "edges"), pl.Int64),
-}
+
+#: Columns of numbers, where a table has them; the last only in tables of networks.
+_COUNTS = ("n", "nodes", "edges")
+_NUMBERS = (
+    *("mean", "ci_low", "ci_high", "sd", "t", "accuracy"),
+    *("comedy_share", "tragedy_share", "neutral_share"),
+)
+_OF_NETWORKS = (
+    *("effect", "stereotype", "p", "spearman", "effect_p", "correlation"),
+    *("only_a", "shared", "only_b", "density", "average_degree"),
+)
 _REGRESSIONS = {"bai2025": "published_regressions.csv"}
 _TEXT = ("table", "model", "term", "p", "note")
 
@@ -134,11 +135,12 @@ def load_published(study: str, instrument: str = "word_association") -> pl.DataF
         raise InputError(unknown("study with published values", study, _FILES))
     if instrument not in _FILES[study]:
         raise InputError(unknown("instrument with published values", instrument, _FILES[study]))
-    frame = _read(_FILES[study][instrument])
     numbers = _OF_NETWORKS if study == "abramski2025" else _NUMBERS
-    frame = frame.cast({name: kind for name, kind in numbers.items() if name in frame.columns})
-    flags = [pl.col("missing") == "1"] if "missing" in frame.columns else []
-    return frame.with_columns(flags)
+    return _read(_FILES[study][instrument]).with_columns(
+        cs.by_name(*numbers, require_all=False).cast(pl.Float64),
+        cs.by_name(*_COUNTS, require_all=False).cast(pl.Int64),
+        cs.by_name("missing", require_all=False) == "1",
+    )
 
 
 def load_regressions(study: str) -> pl.DataFrame:

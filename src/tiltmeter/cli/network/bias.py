@@ -65,7 +65,7 @@ def command(  # noqa: PLR0913 - one argument an option
     from tiltmeter.cli.network.options import open_networks
     from tiltmeter.cli.options import counting_bar
     from tiltmeter.networks.bias import measure_bias, vary_setting
-    from tiltmeter.networks.chance import compare_with_rewired
+    from tiltmeter.networks.controls import compare_with_rewired
     from tiltmeter.results.tables import write_table
 
     read = open_networks(networks, directed=options["directed"])

@@ -79,8 +79,7 @@ def _build(path: Path, options: dict[str, Any]) -> tuple[Network, pl.DataFrame]:
     import polars as pl
 
     from tiltmeter.errors import InputError
-    from tiltmeter.networks.building import build
-    from tiltmeter.networks.cleaning import clean
+    from tiltmeter.networks.building import build, clean
     from tiltmeter.networks.loading import tally_associations
 
     steps = options["steps"]

@@ -11,7 +11,7 @@ import click
 from tiltmeter.cli.options import all_options
 
 if TYPE_CHECKING:
-    from tiltmeter.networks.bias import Lexicons
+    from tiltmeter.networks.lexicons import Lexicons
     from tiltmeter.networks.network import Network
     from tiltmeter.networks.setting import Setting
     from tiltmeter.networks.spreading import Spreading
@@ -126,8 +126,7 @@ def build_setting(options: dict[str, Any]) -> Setting:
 
 def read_lexicons(options: dict[str, Any]) -> Lexicons:
     """Read the lexicons whose paths were given."""
-    from tiltmeter.networks.bias import Lexicons
-    from tiltmeter.networks.lexicons import read_emotions, read_valence
+    from tiltmeter.networks.lexicons import Lexicons, read_emotions, read_valence
 
     valence, emotions = options["valence"], options["emotions"]
     return Lexicons(

@@ -41,7 +41,7 @@ def command(  # noqa: PLR0913 - one argument an option
 
     from tiltmeter.cli.network.options import open_networks
     from tiltmeter.errors import InputError
-    from tiltmeter.networks.priming import check_priming
+    from tiltmeter.networks.controls import check_priming
     from tiltmeter.networks.structure import describe, overlap
     from tiltmeter.results.tables import write_table
 

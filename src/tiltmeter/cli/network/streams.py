@@ -69,7 +69,7 @@ def command(  # noqa: PLR0913 - one argument an option
         valence=read_valence(valence) if valence else None,
         neutral=neutral or NEUTRAL,
         most_nodes=most_nodes,
-        on_missing=missing,
+        skip=missing == "skip",
     )
     for reason in skipped:
         click.echo(f"tiltmeter: skipped: {reason}", err=True)

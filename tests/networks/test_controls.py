@@ -1,8 +1,10 @@
-"""Networks rewired at random, and effects beside theirs."""
+"""Networks rewired at random, effects beside theirs, and the published priming check."""
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,8 +14,15 @@ from hypothesis import strategies as st
 
 from tiltmeter.errors import InputError
 from tiltmeter.networks import Network
-from tiltmeter.networks.bias import Lexicons, measure_bias
-from tiltmeter.networks.chance import compare_with_rewired, rewire
+from tiltmeter.networks.bias import measure_bias
+from tiltmeter.networks.controls import (
+    absent_words,
+    check_priming,
+    compare_with_rewired,
+    rewire,
+    triplets,
+)
+from tiltmeter.networks.lexicons import Lexicons
 from tiltmeter.networks.setting import Setting
 from tiltmeter.results import ESTIMATES
 from tiltmeter.stimuli import NetworkStudy
@@ -137,3 +146,32 @@ def test_too_few_are_refused(little: Network, study: NetworkStudy) -> None:
         Setting(rewirings=5)
     with pytest.raises(InputError, match="rewirings 0: at least 19 rewired networks"):
         compare_with_rewired(little, study, setting=replace(FEW, rewirings=0))
+
+
+def test_haiku_is_primed_as_published(haiku: Network, shared_data: Path) -> None:
+    correlation, effect = check_priming(haiku).iter_rows(named=True)
+    tests = shared_data / "lwow" / "tests"
+    with (tests / "corrLDT.csv").open(newline="") as file:
+        r, p = (float(line["Haiku"]) for line in csv.DictReader(file))
+    with (tests / "wilcoxonLDT.csv").open(newline="") as file:
+        published_p, published = (float(line["Haiku"]) for line in csv.DictReader(file))
+    assert correlation["n"] == effect["n"] == 50 and absent_words(haiku) == []
+    assert correlation["measure"] == "priming_correlation"
+    assert correlation["estimate"] == pytest.approx(r, abs=1e-10)
+    assert correlation["p"] == pytest.approx(p, rel=1e-6)
+    assert effect["measure"] == "priming_effect"
+    assert effect["estimate"] == pytest.approx(published, abs=1e-10)
+    assert effect["p"] == pytest.approx(published_p, rel=1e-6)
+
+
+def test_the_triplets_are_the_published_ones(shared_data: Path) -> None:
+    with (shared_data / "lwow" / "LDT_50_triplets.csv").open(newline="") as file:
+        rows = [tuple(row) for row in csv.reader(file)][1:]
+    assert triplets().cast(pl.String).rows() == rows
+
+
+def test_a_network_without_the_words_has_no_number(little: Network) -> None:
+    found = check_priming(little)
+    assert found.select("n", "estimate").rows() == [(0, None), (0, None)]
+    assert found["note"].str.contains("fewer than three triplets").all()
+    assert "britain" in absent_words(little)

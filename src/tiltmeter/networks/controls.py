@@ -1,12 +1,21 @@
-"""Bias in rewired networks: the same measures where nothing is left to find.
+"""Two controls: rewired networks, where nothing is left to find, and human reaction times.
 
-Reference: Maslov & Sneppen 2002, Science 296, 910–913 (random networks of the same degrees).
-Two edges a–b and c–d become a–d and c–b, over and over. Every word keeps its number of edges, and
-the weights stay; who is associated with whom is random. An effect that such networks show as well
-follows from the numbers of edges and chance alone.
+*Rewired networks*: Maslov & Sneppen 2002, Science 296, 910–913 (random networks of the same
+degrees). Two edges a–b and c–d become a–d and c–b, over and over. Every word keeps its number of
+edges, and the weights stay; who is associated with whom is random. An effect that such networks
+show as well follows from the numbers of edges and chance alone.
 Measures, as method ``rewired``, where an effect lies among those of rewired networks; and as
 `false_alarm_rate` in what share of them the published p, which takes pairs of a prime and a target
 for independent, is at most .05. Range 0 to 1; a correct p gives .05.
+
+*Priming*: Abramski et al. 2025, "The LLM World of Words", Sci. Data 12:803, after the Semantic
+Priming Project (Hutchison et al. 2013). People decide faster that a target is a word when a
+related word went before it. In a network that models their memory, the related prime activates the
+target more than the unrelated one does, and the more it does, the faster they are.
+Measures, over 50 triplets of target, related and unrelated prime, Spearman's correlation of
+normalised activation and reaction time (`priming_correlation`; 100 pairs; expected: negative) and
+Wilcoxon's effect of related − unrelated (`priming_effect`; 50 pairs; expected: positive). Both
+range from −1 to 1, neutral 0. Activations are normalised over all primes of the triplets.
 """
 
 from __future__ import annotations
@@ -14,22 +23,28 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from importlib import resources
 from typing import Any
 
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy import stats
 
 from tiltmeter.errors import InputError, TiltmeterWarning
-from tiltmeter.networks.bias import Lexicons, published_rows
+from tiltmeter.networks.bias import published_rows
+from tiltmeter.networks.lexicons import Lexicons
 from tiltmeter.networks.network import Network
-from tiltmeter.networks.setting import FAMILY, MEASURES, Setting
+from tiltmeter.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
+from tiltmeter.networks.spreading import Spreading, activate
 from tiltmeter.results import as_estimates, columns
 from tiltmeter.results.estimates import KEYS
+from tiltmeter.statistics.two_samples import signed_rank
 from tiltmeter.stimuli.network_study import NetworkStudy
 
-__all__ = ["LEVEL", "compare_with_rewired", "rewire"]
+__all__ = ["absent_words", "check_priming", "compare_with_rewired", "rewire", "triplets"]
 
 #: A published p of at most this is a false alarm in a rewired network.
 LEVEL = 0.05
@@ -94,19 +109,14 @@ def compare_with_rewired(
         for _ in range(how.rewirings):
             rows += measure(rewire(network, rng))
             on_progress()
-    rewired = pl.DataFrame(
-        [{name: row.get(name) for name in _REWIRED} for row in rows], schema=_REWIRED
-    )
+    rewired = pl.DataFrame(rows, schema=columns(*_KEYS, "estimate", "p"))
     return _beside(as_estimates(own, MEASURES, FAMILY), rewired, how.confidence)
-
-
-_REWIRED = columns(*_KEYS, "estimate", "p")
 
 
 def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.DataFrame:
     """Compare each estimate with those of the rewired networks."""
     estimate, tail = pl.col("estimate"), (1 - confidence) / 2
-    given = (
+    found = (
         rewired.join(own.select(*_KEYS, own="estimate"), on=_KEYS, nulls_equal=True)
         .drop_nulls("estimate")
         .group_by(_KEYS)
@@ -126,23 +136,19 @@ def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.D
         .when(alternative="less").then("below")
         .otherwise((2 * pl.min_horizontal("above", "below")).clip(upper_bound=1.0))
     )  # fmt: skip
-    unsaid = [name for name in given.columns if name in own.columns and name not in KEYS]
-    joined = (
-        own.drop(unsaid)
-        .join(given, on=_KEYS, how="left", nulls_equal=True, maintain_order="left")
-        .with_columns(method=pl.lit("rewired"))
+    placed = (
+        own.select(*KEYS, "estimate", "alternative", "direction", "n", method=pl.lit("rewired"))
+        .join(found, on=_KEYS, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(p=p, confidence=pl.lit(confidence))
     )
-    placed = joined.select(
-        *KEYS, *("estimate", "method", "alternative", "direction", "n", "n_resamples"),
-        *("placebo_mean", "placebo_low", "placebo_high"), p=p, confidence=pl.lit(confidence),
-    )  # fmt: skip
-    alarms = joined.drop_nulls("false_alarms").select(
+    alarms = placed.drop_nulls("false_alarms").select(
         pl.col([name for name in KEYS if name != "measure"]),
         *("method", "n_resamples"),
         measure=pl.lit("false_alarm_rate"),
         estimate="false_alarms",
     )
-    return as_estimates(pl.concat([placed, alarms], how="diagonal"), MEASURES, FAMILY)
+    effects = placed.drop("above", "below", "false_alarms")
+    return as_estimates(pl.concat([effects, alarms], how="diagonal"), MEASURES, FAMILY)
 
 
 def rewire(network: Network, rng: np.random.Generator) -> Network:
@@ -173,16 +179,9 @@ def _swap(source: Ends, target: Ends, rng: np.random.Generator, network: Network
     """Pair all edges at random and let each pair swap targets, in place, where it may."""
     order, pairs = rng.permutation(len(source)), len(source) // 2
     one, other = order[:pairs], order[pairs : 2 * pairs]
-    new = (
-        _numbered(source[one], target[other], network),
-        _numbered(source[other], target[one], network),
-    )
-    every = np.concatenate([_numbered(source, target, network), *new])
-    ranked = np.argsort(every)
-    same = np.diff(every[ranked]) == 0
-    clash = np.zeros(len(every), dtype=bool)
-    clash[ranked[1:]] |= same
-    clash[ranked[:-1]] |= same
+    ends = (source, target), (source[one], target[other]), (source[other], target[one])
+    every = pl.Series(np.concatenate([_numbered(*pair, network) for pair in ends]))
+    clash = every.is_duplicated().to_numpy()
     loops = (source[one] == target[other]) | (source[other] == target[one])
     may = ~(clash[len(source) :].reshape(2, pairs).any(axis=0) | loops)
     one, other = one[may], other[may]
@@ -194,3 +193,73 @@ def _numbered(source: Ends, target: Ends, network: Network) -> Ends:
     if network.directed:
         return source * len(network) + target
     return np.minimum(source, target) * len(network) + np.maximum(source, target)
+
+
+@lru_cache(maxsize=1)
+def triplets() -> pl.DataFrame:
+    """Read the 50 published triplets.
+
+    Columns ``target``, ``related`` and ``unrelated`` (the primes), ``related_rt`` and
+    ``unrelated_rt`` (z-scored reaction times after each).
+    """
+    data = (resources.files("tiltmeter.networks") / "priming.csv").read_bytes()
+    text = pl.read_csv(data, infer_schema=False)
+    return text.with_columns(pl.col("related_rt", "unrelated_rt").cast(pl.Float64))
+
+
+_WORDS = ("target", "related", "unrelated")
+
+
+def absent_words(network: Network) -> list[str]:
+    """List the words of the triplets that are no nodes."""
+    return network.absent(sorted({word for name in _WORDS for word in triplets()[name]}))
+
+
+def check_priming(network: Network, spreading: Spreading | None = None) -> pl.DataFrame:
+    """Compare a network with human reaction times.
+
+    Parameters
+    ----------
+    network
+        Any network of English words; triplets with a word that it lacks are left out.
+    spreading
+        How activation spreads.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.ESTIMATES`, a row per measure; `n` counts triplets. No estimate with
+        fewer than 3.
+    """
+    how = (spreading or Spreading()).within(network)
+    absent = absent_words(network)
+    known = triplets().filter(~pl.any_horizontal(pl.col(_WORDS).is_in(absent)))
+    shared = {
+        "subject": network.name,
+        "instrument": INSTRUMENT,
+        "level": "subject",
+        "method": "published",
+        "n": known.height,
+        **Setting(how).columns(),
+    }
+    correlation = {**shared, "measure": "priming_correlation", "alternative": "two-sided"}
+    effect = {**shared, "measure": "priming_effect", "alternative": "greater"}
+    if known.height < 3:
+        note = {"note": "fewer than three triplets in the network"}
+        return as_estimates([correlation | note, effect | note], MEASURES, FAMILY)
+    related, unrelated = _levels(network, known, how)
+    times = pl.concat([known["related_rt"], known["unrelated_rt"]])
+    together = stats.spearmanr(np.concatenate([related, unrelated]), times)
+    apart = signed_rank(related - unrelated, "greater")
+    correlation |= {"estimate": float(together.statistic), "p": float(together.pvalue)}
+    effect |= {"estimate": apart.effect, "p": apart.p}
+    return as_estimates([correlation, effect], MEASURES, FAMILY)
+
+
+def _levels(network: Network, known: pl.DataFrame, how: Spreading) -> list[NDArray[np.float64]]:
+    """Give the activation of each target by its related and by its unrelated prime."""
+    targets, pairs = known["target"].to_list(), known.select("related", "unrelated")
+    primes = list(dict.fromkeys(word for pair in pairs.iter_rows() for word in pair))
+    levels = activate(network, primes, how, targets=targets).normalised()
+    rows = np.arange(len(targets))
+    return [levels[rows, [primes.index(word) for word in words]] for words in pairs]

@@ -1,0 +1,265 @@
+"""The three approaches to the bias of one network: stereotypes, emotions and valence.
+
+Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, "Stereotypes approach", "Emotions
+approach" and "Valence approach".
+
+*Stereotypes* and *emotions* measure the difference in normalised activation of a target between the
+two primes of a pair. Stereotypes: over all matched pairs (woman − man) and all targets tied to a
+category; activations are divided by the L2 norm of their column over all nodes, then by that of
+their row over the primes. Emotions: between two primes, over all words of the network that a
+lexicon of the user's (NRC EmoLex) ties to one of the eight emotions of Plutchik 1980; divided by L1
+norms, since by L2 all emotions may lean the same way (figure 13).
+Range of the effect (z / √n, see `statistics.two_samples`): ±.87 for many pairs, up to ±1 for few;
+neutral 0; positive: the first category activates these targets more. Targets of the first category
+are stereotype-consistent above 0, those of the second below; emotions have no such direction.
+Deviations: none in effect and p (of emotions two-sided; the paper does not say). Beside them
+stand Holm's p, a test over swapped primes and an interval from drawing targets, because 125 pairs
+that share 25 targets and 5 pairs of primes are not 125 observations.
+
+*Valence* measures, for each prime (`valence_slope`), the slope of the valence of all rated words
+(NRC VAD, 0 to 1) on their normalised activation, in a GLM of its own; and for all primes of an
+identity (`valence_joint`), in one GLM with all of them, a Wald test that the slopes are equal.
+Slope (log odds): neutral 0, no bounds; positive: perceived more positively than the other primes of
+the identity. The joint estimate is √(χ² / n), Cohen's w: χ² grows with n, so it compares networks
+of different size.
+Deviations: the paper names neither family nor link; binomial and logit give slopes and χ² of the
+size of its figures 10 and 11, a normal family does not. Rows of method ``published`` have that
+model's p and χ², rows of method ``robust`` the sandwich's p and intervals. Both take words for
+independent, which neighbours in a network are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from tiltmeter.networks.network import Network
+from tiltmeter.networks.setting import Setting
+from tiltmeter.networks.spreading import activate
+from tiltmeter.statistics.clustered import holm
+from tiltmeter.statistics.logit import equal_slopes, fit_shares
+from tiltmeter.statistics.two_samples import (
+    Alternative,
+    bootstrap_effects,
+    permute_columns,
+    signed_rank,
+)
+from tiltmeter.stimuli.network_study import Emotions, Stereotypes, Valence
+
+__all__ = [
+    "DIRECTIONS",
+    "Array",
+    "Contrast",
+    "Row",
+    "activate_sides",
+    "activations",
+    "adjust",
+    "effects",
+    "ends",
+    "slopes",
+]
+
+Array = NDArray[np.float64]
+Row = dict[str, Any]
+
+#: What a sign of `Contrast.signs` is tested for, and on which side it is stereotype-consistent.
+_ALTERNATIVES: Mapping[int, Alternative] = {1: "greater", -1: "less", 0: "two-sided"}
+DIRECTIONS = {1: "above", -1: "below", 0: None}
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """The activation of targets by two categories of primes in one network.
+
+    `raw` and `normalised` have the shape (targets, primes): primes of the first and the second
+    category in turn. `signs` has 1 or −1 for a set of targets which by a stereotype the first
+    or the second category activates more. The setting says by which norm.
+    """
+
+    about: Row  # subject, study, identity, instrument, measure, first, second
+    primes: Sequence[str]
+    sets: Mapping[str, Sequence[str]]  # their name → targets
+    signs: Mapping[str, int]
+    places: Mapping[str, int]  # target → its row
+    raw: Array
+    normalised: Array
+    setting: Setting
+
+    def levels(self, targets: Sequence[str]) -> Array:
+        """Give the normalised activation of some targets, shape (targets, primes)."""
+        return self.normalised[[self.places[word] for word in targets]]
+
+    def differences(self, targets: Sequence[str]) -> Array:
+        """Give first − second category of some targets, shape (targets, pairs of primes)."""
+        levels = self.levels(targets)
+        return levels[:, 0::2] - levels[:, 1::2]
+
+
+def activate_sides(
+    network: Network,
+    identity: Stereotypes | Emotions,
+    lexicon: Mapping[str, Iterable[str]],
+    about: Row,
+    setting: Setting,
+) -> Contrast:
+    """Activate the primes of two sides, whole pairs only; targets by category or emotion.
+
+    `lexicon` has the words of each emotion, `about` has ``subject``, ``study``, ``identity`` and
+    ``instrument``. Raises InputError if a prime or a target of stereotypes is no node and the
+    setting does not skip it.
+    """
+    known = set(setting.present(network, list(identity.primes), "prime"))
+    if isinstance(identity, Stereotypes):
+        first, second = identity.categories
+        pairs = [(pair[first], pair[second]) for pair in identity.pairs]
+        sets = {
+            name: setting.present(network, identity.targets[name], "target")
+            for name in (first, second)
+        }
+        signs, measure = {first: 1, second: -1}, "activation_effect"
+    else:
+        first, second = identity.primes
+        pairs = [(first, second)]
+        sets = {
+            name: sorted(filter(network.__contains__, words)) for name, words in lexicon.items()
+        }
+        signs, measure = {}, "emotion_effect"
+        setting = replace(setting, norm=setting.norm or identity.norm)
+    primes = [word for pair in pairs if known.issuperset(pair) for word in pair]
+    targets = list(dict.fromkeys(word for words in sets.values() for word in words))
+    places = {word: place for place, word in enumerate(targets)}
+    activation = activate(network, primes, setting.spreading, targets=targets)
+    normalised = activation.normalised(setting.norm or "l2")
+    about = {**about, "measure": measure, "first": first, "second": second}
+    return Contrast(about, primes, sets, signs, places, activation.values, normalised, setting)
+
+
+def activations(contrast: Contrast) -> list[Row]:
+    """List the activation of targets by primes of stereotypes; rows of `schemas.ACTIVATIONS`."""
+    about = contrast.about
+    shared = {"network": about["subject"], "study": about["study"], "identity": about["identity"]}
+    return [
+        {
+            **shared,
+            "group": about["second" if column % 2 else "first"],
+            "prime": prime,
+            "targets": name,
+            "target": word,
+            "activation": float(contrast.raw[contrast.places[word], column]),
+            "normalised": float(contrast.normalised[contrast.places[word], column]),
+        }
+        for name in contrast.signs
+        for word in contrast.sets[name]
+        for column, prime in enumerate(contrast.primes)
+    ]
+
+
+def effects(contrast: Contrast) -> list[Row]:
+    """Test each set of targets; rows of `results.ESTIMATES`.
+
+    Of each the published test, the test over swapped primes and, where the setting draws targets,
+    the interval. Without targets or primes there is no estimate, and a note.
+    """
+    rows = [row for name in contrast.sets for row in _effect(contrast, name)]
+    adjust([row for row in rows if row["method"] == "published"], "sets of a network and identity")
+    return rows
+
+
+def _effect(contrast: Contrast, name: str) -> list[Row]:
+    setting, sign = contrast.setting, contrast.signs.get(name, 0)
+    d, side = contrast.differences(contrast.sets[name]), _ALTERNATIVES[sign]
+    test = signed_rank(d, side)
+    published: Row = {"method": "published", "alternative": side, "p": test.p}
+    swapped: Row = {"method": "permutation", "alternative": side}
+    drawn: Row = {"method": "bootstrap", "confidence": setting.confidence}
+    drawn |= {"n_clusters": len(d), "clustered_by": "target"}
+    if test.effect is None:
+        published["note"] = "no pair of primes and target in the network"
+    else:
+        found = permute_columns(d, side, seed=setting.seed)
+        swapped |= {"p": found.p, "n_resamples": found.n_permutations}
+        if d.shape[1] < 2:
+            swapped["note"] = "one pair of primes: nothing to swap"
+        if setting.draws and len(d) > 1:
+            draws = bootstrap_effects([d], draws=setting.draws, seed=setting.seed)[:, 0]
+            drawn |= {**ends(draws, setting.confidence), "n_resamples": setting.draws}
+    shared = {
+        **contrast.about,
+        **setting.columns(),
+        "level": "targets",
+        "targets": name,
+        "direction": DIRECTIONS[sign],
+        "estimate": test.effect,
+        "n": test.n,
+    }
+    return [shared | row for row in (published, swapped, *([drawn] if setting.draws else []))]
+
+
+def adjust(rows: Sequence[Row], over: str) -> None:
+    """Add Holm's p, in place, to those rows of a family that have a p."""
+    known = [row for row in rows if row.get("p") is not None]
+    for row, p in zip(known, holm(np.array([row["p"] for row in known])), strict=True):
+        row |= {"p_holm": float(p), "adjusted_over": over}
+
+
+def ends(draws: Array, confidence: float) -> Row:
+    """Give the ends of a percentile interval."""
+    low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return {"ci_low": float(low), "ci_high": float(high)}
+
+
+def slopes(
+    network: Network, identity: Valence, ratings: Mapping[str, float], about: Row, setting: Setting
+) -> list[Row]:
+    """Fit a model per prime, and one of all primes for the joint test; rows of `results.ESTIMATES`.
+
+    `ratings` are valences from 0 to 1; `n` counts the rated nodes. Otherwise as `activate_sides`.
+    """
+    primes = setting.present(network, identity.primes, "prime")
+    rated = [word for word in network.words if word in ratings]
+    activation = activate(network, primes, setting.spreading, targets=rated)
+    x = activation.normalised(setting.norm or "l2")
+    y = np.array([ratings[word] for word in rated], dtype=np.float64)
+    shared = {**about, "n": len(rated), **setting.columns()}
+    of_prime = {**shared, "measure": "valence_slope", "level": "prime", "alternative": "two-sided"}
+    of_all = {**shared, "measure": "valence_joint", "level": "identity", "alternative": "greater"}
+    rows = [
+        {**of_prime, "prime": prime, **row}
+        for column, prime in enumerate(primes)
+        for row in _slope(y, x[:, [column]], setting.confidence)
+    ]
+    return rows + [{**of_all, **row} for row in _joint(y, x)]
+
+
+def _slope(y: Array, x: Array, confidence: float) -> list[Row]:
+    fit = fit_shares(y, x)
+    if fit is None:
+        note = "activation does not vary over the rated words"
+        return [{"method": "published", "note": note}]
+    slope, rows = float(fit.slopes[0]), list[Row]()
+    for method, covariance in (("published", fit.covariance), ("robust", fit.robust)):
+        se = float(np.sqrt(covariance[0, 0]))
+        p = float(2 * stats.norm.sf(abs(slope) / se))
+        rows.append({"method": method, "estimate": slope, "se": se, "p": p})
+    reach = float(stats.norm.ppf((1 + confidence) / 2)) * rows[1]["se"]
+    rows[1] |= {"confidence": confidence, "ci_low": slope - reach, "ci_high": slope + reach}
+    return rows
+
+
+def _joint(y: Array, x: Array) -> list[Row]:
+    if x.shape[1] < 2:
+        return [{"method": "published", "note": "fewer than two primes in the network"}]
+    fit = fit_shares(y, x)
+    wald = equal_slopes(fit.slopes, fit.covariance) if fit else None
+    robust = equal_slopes(fit.slopes, fit.robust) if fit else None
+    if wald is None or robust is None:
+        note = "the primes' activations follow from one another; no joint test"
+        return [{"method": "published", "note": note}]
+    size = float(np.sqrt(wald.statistic / len(y)))
+    tests = {"published": wald, "robust": robust}
+    return [{"method": name, "estimate": size, **asdict(test)} for name, test in tests.items()]
