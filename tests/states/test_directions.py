@@ -168,8 +168,8 @@ def test_a_file_of_ones_own_needs_three_columns(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("term,direction\nx,high\n", "missing column dimension"),
-        ("term,dimension,direction\nx,A,high\ny,A,up\n", ":3: direction 'up'; allowed: high"),
-        ("term,dimension,direction\n,A,high\n", ":2: term ''; allowed: some text"),
+        ("term,dimension,direction\nx,A,high\ny,A,up\n", ":3: direction 'up'; allowed are high"),
+        ("term,dimension,direction\n,A,high\n", ":2: term is empty; some text is needed"),
         ("term,dimension,direction\nx,A,high\nx,A,low\n", "'x' is both high and low in 'A'"),
         ("term,dimension,direction\n", "no row is left of 0"),
     ],
