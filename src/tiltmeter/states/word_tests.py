@@ -24,7 +24,7 @@ A user's file, YAML or JSON, has a name and tests::
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -140,11 +140,10 @@ class TestSetting:
         """Refuse values that mean nothing."""
         if not 0 < self.confidence < 1:
             raise InputError(f"confidence {self.confidence}: must lie between 0 and 1, as 0.95")
-        for name, least in (("draws", 0), ("most_partitions", 0), ("drawn_partitions", 1)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name} {getattr(self, name)}: at least {least}")
-        if self.samples < 2:
-            raise InputError(f"samples {self.samples}: at least 2 draws of contexts")
+        least = {"draws": 0, "most_partitions": 0, "drawn_partitions": 1, "samples": 2}
+        for name, fewest in least.items():
+            if getattr(self, name) < fewest:
+                raise InputError(f"{name} {getattr(self, name)}: at least {fewest}")
 
 
 def shipped_tests() -> list[str]:
@@ -205,9 +204,8 @@ def test_words(tests: Iterable[WordTest]) -> list[str]:
 
 @lru_cache(maxsize=4)
 def _shipped(name: str) -> tuple[WordTest, ...]:
-    source = resources.files("tiltmeter.states") / f"{name}.yaml"
-    content, root = parse_yaml(source.read_text(encoding="utf-8"), f"{name}.yaml")
-    return tuple(_checked(content, root, f"{name}.yaml"))
+    with resources.as_file(resources.files("tiltmeter.states") / f"{name}.yaml") as path:
+        return tuple(_read(path))
 
 
 def _of_study(study: Study) -> list[WordTest]:
@@ -216,19 +214,8 @@ def _of_study(study: Study) -> list[WordTest]:
         for dimension in study.dimensions_of(key):
             words = study.words(key, "", dimension)
             roles = ("marginalized", "default", "tied", "counter")
-            of = {role: WordSet(role, tuple(getattr(words, role))) for role in roles}
-            tests.append(
-                WordTest(
-                    study=study.name,
-                    stereotype=key,
-                    dimension=dimension,
-                    first=of["marginalized"],
-                    second=of["default"],
-                    toward=of["tied"],
-                    against=of["counter"],
-                    by_attributes=True,
-                )
-            )
+            sets = (WordSet(role, tuple(getattr(words, role))) for role in roles)
+            tests.append(WordTest(study.name, key, *sets, dimension=dimension, by_attributes=True))
     if not tests:
         raise InputError(f"{study.name}: no stereotype has attributes; nothing to test")
     return tests
@@ -255,17 +242,7 @@ def _checked(content: Any, root: yaml.Node | None, source: str) -> list[WordTest
     except StudyError as error:
         raise InputError(str(error)) from None
     study = file.name or Path(source).stem
-    return [
-        WordTest(
-            study,
-            name,
-            first=test.first.named("first"),
-            second=test.second.named("second"),
-            toward=test.toward.named("toward"),
-            against=test.against.named("against"),
-        )
-        for name, test in file.tests.items()
-    ]
+    return [WordTest(study, name, *test.sets()) for name, test in file.tests.items()]
 
 
 def _enough(words: list[str]) -> list[str]:
@@ -285,9 +262,6 @@ class _Set(Strict):
     name: str = ""
     words: Annotated[MaybeWords, AfterValidator(_enough)]
 
-    def named(self, role: str) -> WordSet:
-        return WordSet(self.name or role, tuple(self.words))
-
 
 class _Test(Strict):
     first: _Set
@@ -295,15 +269,14 @@ class _Test(Strict):
     toward: _Set
     against: _Set
 
-    def sets(self) -> list[tuple[str, _Set]]:
-        return [(role, getattr(self, role)) for role in _Test.model_fields]
+    def sets(self) -> Iterator[WordSet]:
+        """Give the four sets; one without a name is called by its role."""
+        return (WordSet(one.name or role, tuple(one.words)) for role, one in self)
 
     @model_validator(mode="after")
     def _apart(self) -> _Test:
-        pairs = (("first", "second"), ("toward", "against"))
-        for one, other in pairs:
-            problem = _overlap(getattr(self, one).words, getattr(self, other).words)
-            if problem:
+        for one, other in (("first", "second"), ("toward", "against")):
+            if problem := _overlap(getattr(self, one).words, getattr(self, other).words):
                 raise ValueError(f"{one} and {other}: {problem}")
         return self
 
