@@ -43,7 +43,7 @@ from tiltmeter.stimuli.yaml_text import parse_yaml, read_yaml, validate
 #: A function called test is no test of pytest's.
 __test__: dict[str, str] = {}
 
-__all__ = ["TestSetting", "WordSet", "WordTest", "load_tests", "shipped_tests", "test_words"]
+__all__ = ["TestSetting", "WordSet", "WordTest", "load_tests", "test_words"]
 
 FEWEST = 2
 _SHIPPED = ("caliskan2017",)
@@ -146,11 +146,6 @@ class TestSetting:
                 raise InputError(f"{name} {getattr(self, name)}: at least {fewest}")
 
 
-def shipped_tests() -> list[str]:
-    """Names of what `load_tests` knows: lists of tests, and studies of answers."""
-    return sorted([*_SHIPPED, *shipped_studies()])
-
-
 def load_tests(named: str | Path) -> list[WordTest]:
     """Load tests by the name of a shipped list or study, or from a user's file.
 
@@ -180,13 +175,13 @@ def load_tests(named: str | Path) -> list[WordTest]:
     >>> test.stereotype, test.first.name, len(test.first.words), test.toward.name
     ('weat6', 'male names', 8, 'career')
     """
-    text = str(named)
+    text, studies = str(named), shipped_studies()
     if text in _SHIPPED:
         return list(_shipped(text))
-    if text in shipped_studies():
+    if text in studies:
         return _of_study(load_study(text))
     if not text.endswith((".yaml", ".yml", ".json")):
-        message = unknown("tests", text, shipped_tests())
+        message = unknown("tests", text, sorted([*_SHIPPED, *studies]))
         raise InputError(f"{message}; or give a file ending in .yaml or .json")
     return _read(Path(named))
 
