@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import torch
 from torch.nn.functional import log_softmax, scaled_dot_product_attention
@@ -136,16 +136,12 @@ class Engine:
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of `text`, with nothing put before or after."""
-        return cast(list[int], self.tokenizer.encode(text, add_special_tokens=False))
+        return list(self.tokenizer.encode(text, add_special_tokens=False))
 
-    def decode(self, tokens: Sequence[int]) -> str:
-        """Return the text of `tokens`, without the marks of the chat format."""
-        return cast(
-            str,
-            self.tokenizer.decode(
-                list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
-            ),
-        )
+    def decode(self, tokens: Sequence[int], marks: bool = False) -> str:
+        """Return the text of `tokens`, with or without the marks of the chat format."""
+        how = {"skip_special_tokens": not marks, "clean_up_tokenization_spaces": False}
+        return str(self.tokenizer.decode(list(tokens), **how))
 
     @torch.inference_mode()
     def run(self, segments: Sequence[Segment]) -> None:
