@@ -86,17 +86,7 @@ PROVIDERS: Mapping[str, Provider] = {
 
 
 def find_provider(model: str) -> Provider:
-    """Look up what a model's provider can do.
-
-    Parameters
-    ----------
-    model
-        As inspect names it: ``vllm/NAME``, ``vllm-completions/NAME``.
-
-    Returns
-    -------
-    Provider
-        The defaults where the provider is not listed.
+    """Look up what a model's provider can do: the defaults where it is not listed.
 
     Examples
     --------

@@ -154,7 +154,8 @@ def difference(associations: Array, n_first: int, standardised: bool = True) -> 
 def _divide(means: Array, spread: Array, largest: Array) -> Array:
     """Divide by a spread; nan where there is none."""
     out = np.full(means.shape, np.nan)
-    return np.divide(means, spread, out=out, where=spread > _FLAT * largest)
+    np.divide(means, spread, out=out, where=spread > _FLAT * largest)
+    return out
 
 
 def _quantile(drawn: Array, share: float) -> float:

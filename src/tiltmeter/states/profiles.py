@@ -213,8 +213,8 @@ def _differences(
         interval = {"ci_low": tested.ci_low, "ci_high": tested.ci_high}
         yield {**about, "method": "welch", **interval, "confidence": how.confidence}
         drawn = {"test": "exact" if shuffled.exact else "drawn", "p": shuffled.p}
-        drawn["n_resamples"] = shuffled.n_permutations
-        yield {**two_sided, "method": "permutation", **drawn}
+        n_resamples = shuffled.n_permutations
+        yield {**two_sided, "method": "permutation", **drawn, "n_resamples": n_resamples}
 
 
 def _adjust(rows: pl.DataFrame) -> pl.DataFrame:

@@ -24,7 +24,7 @@ A user's file, YAML or JSON, has a name and tests::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -54,6 +54,9 @@ class WordSet(NamedTuple):
 
     name: str
     words: tuple[str, ...]
+
+
+Sets = tuple[WordSet, WordSet, WordSet, WordSet]
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class WordTest:
                 raise InputError(f"{self.stereotype}: {problem or 'a set of words is empty'}")
 
     @property
-    def sets(self) -> tuple[WordSet, WordSet, WordSet, WordSet]:
+    def sets(self) -> Sets:
         """The four sets: first, second, toward, against."""
         return self.first, self.second, self.toward, self.against
 
@@ -209,7 +212,7 @@ def _of_study(study: Study) -> list[WordTest]:
         for dimension in study.dimensions_of(key):
             words = study.words(key, "", dimension)
             roles = ("marginalized", "default", "tied", "counter")
-            sets = (WordSet(role, tuple(getattr(words, role))) for role in roles)
+            sets = _sets((role, getattr(words, role)) for role in roles)
             tests.append(WordTest(study.name, key, *sets, dimension=dimension, by_attributes=True))
     if not tests:
         raise InputError(f"{study.name}: no stereotype has attributes; nothing to test")
@@ -237,7 +240,15 @@ def _checked(content: Any, root: yaml.Node | None, source: str) -> list[WordTest
     except StudyError as error:
         raise InputError(str(error)) from None
     study = file.name or Path(source).stem
-    return [WordTest(study, name, *test.sets()) for name, test in file.tests.items()]
+    return [
+        WordTest(study, key, *_sets((one.name or role, one.words) for role, one in test))
+        for key, test in file.tests.items()
+    ]
+
+
+def _sets(named: Iterable[tuple[str, Sequence[str]]]) -> Sets:
+    first, second, toward, against = (WordSet(name, tuple(words)) for name, words in named)
+    return first, second, toward, against
 
 
 def _enough(words: list[str]) -> list[str]:
@@ -263,10 +274,6 @@ class _Test(Strict):
     second: _Set
     toward: _Set
     against: _Set
-
-    def sets(self) -> Iterator[WordSet]:
-        """Give the four sets; one without a name is called by its role."""
-        return (WordSet(one.name or role, tuple(one.words)) for role, one in self)
 
     @model_validator(mode="after")
     def _apart(self) -> _Test:

@@ -26,16 +26,7 @@ import torch
 from tiltmeter.errors import ModelError
 from tiltmeter.models.embedded.engine import Engine, Segment, prompt_chain
 
-__all__ = [
-    "Answer",
-    "Decoders",
-    "Position",
-    "Sampling",
-    "choose",
-    "complete",
-    "fill",
-    "side_by_side",
-]
+__all__ = ["Answer", "Position", "Sampling", "choose", "complete", "fill", "side_by_side"]
 
 #: Digits of the log-probabilities that are handed out; below is rounding noise.
 DIGITS = 4

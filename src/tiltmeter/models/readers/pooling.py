@@ -9,9 +9,10 @@ batch by batch.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,58 +76,50 @@ def mean_states(model: Any, depth: Depth, batch: Batch) -> Array:
     """Average the states of each term's tokens; shape (spans, layers, width)."""
     import torch
 
-    mean = _Mean(batch)
+    pool = _pooling(batch)
     # One piece of memory for all layers: small ones between those that blocks take and give back
     # would keep the process from giving them back too.
     shape = (depth.count, len(batch.spans), depth.width)
     means = torch.empty(shape, dtype=torch.float32, device=_device(model))
     if depth.blocks is None:
-        states = run(model, batch.texts, every_state=True).hidden_states
-        for layer, state in enumerate(states):
-            means[layer] = mean(state)
+        for layer, state in enumerate(run(model, batch.texts, every_state=True).hidden_states):
+            means[layer] = pool(state)
     else:
         layers = iter(range(depth.count))
-        with _watched(depth.blocks, lambda state: means[next(layers)].copy_(mean(state))):
+        with _watched(depth.blocks, lambda state: means[next(layers)].copy_(pool(state))):
             output = run(model, batch.texts)
         if depth.last == "normed":
-            means[-1] = mean(output.last_hidden_state)
+            means[-1] = pool(output.last_hidden_state)
         if next(layers, None) is not None:
             raise ValueError("fewer states than layers")
     pooled: Array = means.transpose(0, 1).cpu().numpy()
     return pooled
 
 
-class _Mean:
-    """Averages the states of spans of tokens, in float32, wherever the states are."""
+def _pooling(batch: Batch) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Make what averages the states of spans of tokens, in float32, wherever the states are."""
+    import torch
+    from torch.nn.functional import embedding_bag
 
-    def __init__(self, batch: Batch) -> None:
-        longest = max(map(len, batch.texts))
-        self._places: list[int] = []
-        self._starts: list[int] = []
-        for row, start, stop in batch.spans:
-            self._starts.append(len(self._places))
-            self._places += range(row * longest + start, row * longest + stop)
-        self._on: dict[torch.device, tuple[torch.Tensor, ...]] = {}
+    longest = max(map(len, batch.texts))
+    places: list[int] = []
+    starts: list[int] = []
+    for row, start, stop in batch.spans:
+        starts.append(len(places))
+        places += range(row * longest + start, row * longest + stop)
+    numbers = (places, list(range(len(places))), starts)
 
-    def __call__(self, state: torch.Tensor) -> torch.Tensor:
-        """Return shape (spans, width)."""
-        from torch.nn.functional import embedding_bag
+    @functools.cache
+    def on(device: torch.device) -> list[torch.Tensor]:
+        return [torch.tensor(listed, device=device) for listed in numbers]
 
-        places, order, starts = self._at(state.device)
-        picked = state.reshape(-1, state.shape[-1]).index_select(0, places).float()
+    def pool(state: torch.Tensor) -> torch.Tensor:
+        at, order, begins = on(state.device)
+        picked = state.reshape(-1, state.shape[-1]).index_select(0, at).float()
         # Each sum is in the order of the tokens: the same on every run, on a GPU too.
-        return embedding_bag(order, picked, starts, mode="mean")
+        return embedding_bag(order, picked, begins, mode="mean")
 
-    def _at(self, device: torch.device) -> tuple[torch.Tensor, ...]:
-        import torch
-
-        if device not in self._on:
-            order = list(range(len(self._places)))
-            self._on[device] = tuple(
-                torch.tensor(numbers, device=device)
-                for numbers in (self._places, order, self._starts)
-            )
-        return self._on[device]
+    return pool
 
 
 @contextmanager
@@ -152,6 +145,8 @@ def find_depth(model: Any, texts: Sequence[tuple[int, ...]], last: str) -> Depth
     Raises ModelError if it gives no states, or not one per token at every layer, or `last` (one of
     LAST) cannot be had.
     """
+    from torch.nn import ModuleList
+
     states = run(model, texts, every_state=True).get("hidden_states")
     shape = (len(texts), max(map(len, texts)))
     if not states or any(s.shape[:2] != shape or s.shape != states[0].shape for s in states):
@@ -159,13 +154,12 @@ def find_depth(model: Any, texts: Sequence[tuple[int, ...]], last: str) -> Depth
     depth = Depth(len(states), int(states[0].shape[2]))
     every = _every_token(texts)
     expected = mean_states(model, depth, every)
-    for blocks in _candidates(model, len(states) - 1):
-        tried = _tried(model, Depth(depth.count, depth.width, blocks, "normed"), every)
-        if tried is None or not _close(tried, expected):
-            continue
-        before = _tried(model, Depth(depth.count, depth.width, blocks, "block"), every)
-        normed = before is None or not _close(before, expected)
-        return Depth(depth.count, depth.width, blocks, last if normed else "block")
+    lists = [module for module in model.modules() if isinstance(module, ModuleList)]
+    for blocks in (module for module in lists if len(module) == len(states) - 1 > 0):
+        normed = replace(depth, blocks=blocks, last="normed")
+        if _gives(model, normed, every, expected):
+            block = replace(normed, last="block")
+            return block if last == "block" or _gives(model, block, every, expected) else normed
     if last == "block":
         raise ModelError("last='block': its blocks cannot be told apart; use last='normed'")
     return depth
@@ -176,19 +170,12 @@ def _every_token(texts: Sequence[tuple[int, ...]]) -> Batch:
     return Batch(list(texts), spans, [[number] for number in range(len(spans))])
 
 
-def _candidates(model: Any, count: int) -> list[Any]:
-    from torch.nn import ModuleList
-
-    lists = [module for module in model.modules() if isinstance(module, ModuleList)]
-    return [module for module in lists if len(module) == count > 0]
-
-
-def _tried(model: Any, depth: Depth, batch: Batch) -> Array | None:
+def _gives(model: Any, depth: Depth, batch: Batch, expected: Array) -> bool:
     """Read through blocks that may be the wrong ones: they raise or give what they like."""
     try:
-        return mean_states(model, depth, batch)
+        return _close(mean_states(model, depth, batch), expected)
     except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
-        return None
+        return False
 
 
 def _close(a: Array, b: Array) -> bool:

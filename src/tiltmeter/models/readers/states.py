@@ -106,21 +106,17 @@ class Reader(Protocol):
     @property
     def name(self) -> str:
         """As the user named it."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """Another one for other weights, another revision, another precision."""
-        ...
 
     @property
     def layers(self) -> tuple[str, ...]:
         """Labels of what `read` gives."""
-        ...
 
     def read(self, contexts: pl.DataFrame) -> States:
         """Read the states of terms in contexts (columns CONTEXTS); a row per key."""
-        ...
 
 
 Span = tuple[int, int]
@@ -136,24 +132,9 @@ RAGGED_FROM, RAGGED = 0.25, 0.1
 
 
 def locate(term: str, context: str) -> tuple[int, int]:
-    """Find a term in a context.
+    """Find the characters of a context at which a term first begins, and ends (exclusive).
 
-    Parameters
-    ----------
-    term
-        One or several words.
-    context
-        The text.
-
-    Returns
-    -------
-    tuple of int
-        The characters of `context` at which the first occurrence begins, and ends (exclusive).
-
-    Raises
-    ------
-    InputError
-        If the term does not stand in the context.
+    Raises InputError if the term, one or several words, does not stand in the context.
 
     Examples
     --------

@@ -69,19 +69,14 @@ class TransformerReader:
         self.layers = tuple(map(str, range(self._depth.count)))
         identity = f"{loaded.identity} {self.last} {loading.first}"
         self.fingerprint = hashlib.sha256(identity.encode()).hexdigest()
-        self._tokens = Tokens(
-            self.tokenizer, self.causal, loaded.limit, self._line_break(loading.first)
-        )
+        # What is set before a term that would be a causal model's first token.
+        line_break = self.causal and loading.first == "break"
+        before = self.tokenizer("\n", add_special_tokens=False)["input_ids"] if line_break else ()
+        self._tokens = Tokens(self.tokenizer, self.causal, loaded.limit, tuple(before))
         processor = loaded.model.device.type == "cpu"
         self._batch_tokens = loading.batch_tokens or BATCH_TOKENS["cpu" if processor else "gpu"]
         weights = sum(p.numel() * p.element_size() for p in loaded.model.parameters())
         self._spare = max(LEAST_BYTES, int(SHARE * weights))
-
-    def _line_break(self, first: str) -> tuple[int, ...]:
-        """Give what is set before a term that would be a causal model's first token."""
-        if not self.causal or first == "bare":
-            return ()
-        return tuple(self.tokenizer("\n", add_special_tokens=False)["input_ids"])
 
     def read(self, contexts: pl.DataFrame) -> States:
         """Read the states of terms in contexts (columns CONTEXTS); rows of one key are averaged.
@@ -111,7 +106,7 @@ class TransformerReader:
                 stacklevel=2,
             )
         self._check(values)
-        counts = np.array([len(of) for of in rows.values()], dtype=np.int64)
+        counts = np.array(list(map(len, rows.values())), dtype=np.int64)
         return States(tuple(rows), self.layers, values, counts)
 
     def _parts(
