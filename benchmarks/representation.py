@@ -156,7 +156,7 @@ def _batches(reader: Any, contexts: pl.DataFrame) -> list[Any]:
 
 
 def _bare(reader: Any, batches: Sequence[Any]) -> None:
-    from tiltmeter.models.readers.pooling import run as forward
+    from tiltmeter.models.readers.transformer import run as forward
 
     for batch in batches:
         forward(reader.model, batch.texts)
@@ -214,7 +214,7 @@ def _texts() -> list[Any]:
 
 def _alone(path: str) -> float:
     from tiltmeter.models.readers.opening import Loading, open_reader
-    from tiltmeter.models.readers.pooling import run as forward
+    from tiltmeter.models.readers.transformer import run as forward
 
     reader = open_reader(CAUSAL, Loading(dtype="float32", device="cpu"))
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
