@@ -35,9 +35,7 @@ NAMED = 5
 _SENSE = ("key", "term", "synset", "definition")
 
 
-def read_examples(
-    path: str | Path, dictionary: Dictionary, most: int = 5, *, skip_missing: bool = False
-) -> pl.DataFrame:
+def read_examples(path: str | Path, dictionary: Dictionary, most: int = 5) -> pl.DataFrame:
     """Read the sentences of a dictionary's senses.
 
     Parameters
@@ -48,8 +46,6 @@ def read_examples(
         Whose senses are wanted. Those without a sentence are left out, with a warning.
     most
         Sentences per sense, the first ones.
-    skip_missing
-        Leave out a sentence that does not hold its term, which is an error otherwise.
 
     Returns
     -------
@@ -62,7 +58,7 @@ def read_examples(
         If the file is missing, a line is malformed, a sense stands twice with other sentences, a
         sentence does not hold its term, or all senses of a pole are without a sentence.
     """
-    sentences = _read_lines(Path(path), dictionary.terms, most, skip_missing)
+    sentences = _read_lines(Path(path), dictionary.terms, most)
     _refuse_empty_poles(sentences, dictionary, str(path))
     return _contexts(sentences, dictionary.terms, str(path))
 
@@ -75,7 +71,7 @@ def read_word_examples(path: str | Path, words: Iterable[str], most: int = 5) ->
     sentence, too.
     """
     wanted = {word: word for word in words}
-    sentences = _read_lines(Path(path), wanted, most, skip_missing=False)
+    sentences = _read_lines(Path(path), wanted, most)
     if bare := [word for word in wanted if not sentences.get(word)]:
         raise InputError(
             f"{path}: {len(bare)} of {len(wanted)} words have no example: {_few(bare)}; add a "
@@ -184,9 +180,7 @@ def _few(keys: Sequence[str]) -> str:
     return ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
 
 
-def _read_lines(
-    path: Path, wanted: Mapping[str, str], most: int, skip_missing: bool
-) -> dict[str, list[str]]:
+def _read_lines(path: Path, wanted: Mapping[str, str], most: int) -> dict[str, list[str]]:
     """Read the sentences of the senses `wanted` (key → term), by key; only what the file has."""
     if most < 1:
         raise InputError(f"most {most}: at least 1 example per sense")
@@ -200,18 +194,13 @@ def _read_lines(
             raise InputError(
                 f"{path}:{number}: {key!r} has other examples in line {line}; keep one line"
             )
-    sentences = {}
     for key, (line, given) in by_key.items():
-        term = wanted[key]
-        kept = [text for text in given if not skip_missing or holds(term, text)]
-        sentences[key] = kept[:most]
-        for text in sentences[key]:
-            if not holds(term, text):
+        for text in given[:most]:
+            if not holds(wanted[key], text):
                 raise InputError(
-                    f"{path}:{line}: {term!r} is no word of the example {text!r}; correct it, or "
-                    "skip such examples"
+                    f"{path}:{line}: {wanted[key]!r} is no word of the example {text!r}; correct it"
                 )
-    return sentences
+    return {key: given[:most] for key, (_, given) in by_key.items()}
 
 
 def _lines(path: Path) -> Iterator[tuple[int, Any]]:

@@ -24,7 +24,6 @@ A conversation that ends with an assistant message is continued from there. Mode
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -96,8 +95,8 @@ class EmbeddedModel(ModelAPI):
         weights, dtype, device, batch_size = (SETTINGS | model_args).values()
         require_libraries("tiltmeter/smollm2", *LIBRARIES)
         self._batch_size = _at_least_one("batch_size", batch_size)
-        found = find_weights(weights)
-        self._worker = _worker(found, str(dtype), str(device), self._batch_size)
+        source = find_weights(weights)
+        self._worker = _worker(source, str(dtype), str(device), self._batch_size)
 
     async def generate(
         self,
@@ -117,7 +116,7 @@ class EmbeddedModel(ModelAPI):
         def start(engine: Engine) -> Decoders:
             from tiltmeter.models.embedded.decoding import choose, complete, fill, side_by_side
 
-            prompt, sampling = _prompt(engine, messages), _several(_sampling(config), choices)
+            prompt, sampling = _prompt(engine, messages), _samplings(config, choices)
             if properties is not None:
                 return side_by_side([fill(engine, prompt, properties, one) for one in sampling])
             if options is not None:
@@ -188,27 +187,25 @@ def _prompt(engine: Engine, messages: list[dict[str, str]]) -> list[int]:
     return engine.encode(text)
 
 
-def _sampling(config: GenerateConfig) -> Sampling:
+def _samplings(config: GenerateConfig, choices: int) -> list[Sampling]:
+    """Give each of several answers a seed of its own, if any."""
     from tiltmeter.models.embedded.decoding import Sampling
 
     if config.temperature is not None and config.temperature < 0:
         raise ModelError(f"temperature={config.temperature} is not allowed; use 0 or more")
-    return Sampling(
-        temperature=1.0 if config.temperature is None else config.temperature,
-        top_p=config.top_p,
-        top_k=config.top_k,
-        max_tokens=config.max_tokens or MAX_TOKENS,
-        stops=tuple(config.stop_seqs or ()),
-        seed=config.seed,
-        top_logprobs=(config.top_logprobs or 0) if config.logprobs else None,
-    )
-
-
-def _several(sampling: Sampling, choices: int) -> list[Sampling]:
-    """Give each of several answers a seed of its own."""
-    if sampling.seed is None:
-        return [sampling] * choices
-    return [dataclasses.replace(sampling, seed=sampling.seed + number) for number in range(choices)]
+    seeds = [config.seed if config.seed is None else config.seed + at for at in range(choices)]
+    return [
+        Sampling(
+            temperature=1.0 if config.temperature is None else config.temperature,
+            top_p=config.top_p,
+            top_k=config.top_k,
+            max_tokens=config.max_tokens or MAX_TOKENS,
+            stops=tuple(config.stop_seqs or ()),
+            seed=seed,
+            top_logprobs=(config.top_logprobs or 0) if config.logprobs else None,
+        )
+        for seed in seeds
+    ]
 
 
 def _properties(response: ResponseSchema | None) -> Mapping[str, list[str]] | None:
@@ -230,11 +227,10 @@ def _choice(extra_body: Mapping[str, Any] | None) -> list[str] | None:
     """Return the texts of which one is the answer, None if it is free."""
     if not extra_body:
         return None
-    match dict(extra_body):
-        case {"structured_outputs": {"choice": options}, **rest} if not rest and _are_texts(
-            options
-        ):
-            return list(dict.fromkeys(options))
+    match extra_body:
+        case {"structured_outputs": {"choice": [*texts]}, **rest} if not rest:
+            if _are_texts(texts):
+                return list(dict.fromkeys(texts))
     raise ModelError(
         f"extra_body={extra_body!r}: tiltmeter/smollm2 takes nothing but "
         '{"structured_outputs": {"choice": [...]}} with at least one text'

@@ -130,12 +130,11 @@ class EmbeddingService:
                 "ask the service"
             )
         place = {text: at for at, text in enumerate(texts)}
-        rows: dict[str, list[int]] = {}
-        for key, context in contexts.select("key", "context").iter_rows():
-            rows.setdefault(key, []).append(place[context])
-        means = np.stack([embeddings[of].mean(axis=0) for of in rows.values()])
-        counts = np.array(list(map(len, rows.values())), dtype=np.int64)
-        return States(tuple(rows), self.layers, means[:, None].astype(np.float32), counts)
+        by_key = contexts.group_by("key", maintain_order=True).agg("context")
+        rows = [[place[text] for text in listed] for listed in by_key["context"]]
+        means = np.stack([embeddings[of].mean(axis=0) for of in rows])
+        counts = np.array([len(of) for of in rows], dtype=np.int64)
+        return States(tuple(by_key["key"]), self.layers, means[:, None].astype(np.float32), counts)
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         from openai import OpenAIError

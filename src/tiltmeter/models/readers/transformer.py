@@ -99,9 +99,8 @@ class TransformerReader:
         what is no number.
         """
         spans = find_terms(contexts)
-        rows: dict[str, list[int]] = {}
-        for row, key in enumerate(contexts["key"]):
-            rows.setdefault(key, []).append(row)
+        by_key = contexts.with_row_index("row").group_by("key", maintain_order=True).agg("row")
+        rows: dict[str, list[int]] = dict(by_key.iter_rows())
         texts: list[str] = contexts["context"].to_list()
         place = {key: at for at, key in enumerate(rows)}
         values = np.empty((len(rows), len(self.layers), self.width), dtype=np.float32)
@@ -119,7 +118,7 @@ class TransformerReader:
                 stacklevel=2,
             )
         self._check(values)
-        counts = np.array(list(map(len, rows.values())), dtype=np.int64)
+        counts = np.array([len(of) for of in rows.values()], dtype=np.int64)
         return States(tuple(rows), self.layers, values, counts)
 
     def _parts(
@@ -168,10 +167,9 @@ class TransformerReader:
 
     def _check(self, values: Array) -> None:
         for at, layer in enumerate(self.layers):
-            one = values[:, at]
-            wrong = None if np.isfinite(one).all() else "holds numbers that are not finite"
-            wrong = wrong if one.any() else "is all zero"
-            if wrong:
+            finite = np.isfinite(values[:, at]).all()
+            if not finite or not values[:, at].any():
+                wrong = "is all zero" if finite else "holds numbers that are not finite"
                 raise ModelError(
                     f"model {self.name!r}: layer {layer} {wrong}; its weights are broken, or its "
                     "dtype is too narrow (try float32)"
@@ -181,13 +179,11 @@ class TransformerReader:
 def _trial_texts(loaded: Pretrained) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Take tokens from all over the vocabulary: two texts whose second halves differ."""
     known = min(len(loaded.tokenizer), loaded.model.get_input_embeddings().num_embeddings)
-    special = set(loaded.tokenizer.all_special_ids)
-    step = max(1, known // (2 * TRIAL_TOKENS))
-    ordinary = [token for token in range(known) if token not in special]
+    ordinary = sorted(set(range(known)).difference(loaded.tokenizer.all_special_ids))
+    step, half = max(1, known // (2 * TRIAL_TOKENS)), TRIAL_TOKENS // 2
     spread = [ordinary[(at * step) % len(ordinary)] for at in range(2 * TRIAL_TOKENS)]
-    half = TRIAL_TOKENS // 2
-    one = spread[:TRIAL_TOKENS]
-    return tuple(one), tuple(one[:half] + spread[TRIAL_TOKENS : TRIAL_TOKENS + half])
+    start, end, other_end = spread[:half], spread[half : 2 * half], spread[2 * half : 3 * half]
+    return (*start, *end), (*start, *other_end)
 
 
 @dataclass(frozen=True, eq=False)
