@@ -271,25 +271,10 @@ def _coefficient(fitted: Fit, confidence: float) -> dict[str, Any]:
 def trial_effects(states: States, trials: pl.DataFrame, removed: int = 0) -> pl.DataFrame:
     """Give the WEAT effect of each trial's words at every layer.
 
-    Parameters
-    ----------
-    states
-        Of every word of the trials.
-    trials
-        Columns TRIAL_WORDS.
-    removed
-        Components that were taken out of the states, for the record.
-
-    Returns
-    -------
-    polars.DataFrame
-        `stereotype`, `trial`, `layer`, `removed`, `estimate`; null where all attributes are equally
-        close, or one side has none.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, or a word has no state.
+    `trials` have columns TRIAL_WORDS; `removed`, for the record: components that were taken out of
+    the states. Gives `stereotype`, `trial`, `layer`, `removed` and `estimate`, which is null where
+    all attributes are equally close, or one side has none. Raises InputError if a column is
+    missing, or a word has no state.
     """
     need_columns(trials, list(TRIAL_WORDS), "trials")
     asked = trials.select(pl.concat_list(list(TRIAL_WORDS)[2:]), n_tied=pl.col("tied").list.len())

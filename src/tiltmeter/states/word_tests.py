@@ -190,13 +190,7 @@ def load_tests(named: str | Path) -> list[WordTest]:
 
 
 def test_words(tests: Iterable[WordTest]) -> list[str]:
-    """List the words of tests, each once: those whose states are needed.
-
-    Examples
-    --------
-    >>> len(test_words(load_tests("caliskan2017")[6:8]))
-    47
-    """
+    """List the words of tests, each once: those whose states are needed."""
     return list(dict.fromkeys(w for test in tests for one in test.sets for w in one.words))
 
 
