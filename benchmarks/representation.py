@@ -43,13 +43,13 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 def run() -> Result:
     from tiltmeter.errors import ModelError
-    from tiltmeter.models.embedded.weights import LIBRARIES, find_weights
+    from tiltmeter.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights
     from tiltmeter.models.readers.pretrained import require_libraries
 
     columns = ("what", "contexts", "processor s", "loop ÷ ours", "ours ÷ bare forward")
     title = "Hidden states of terms in contexts"
     try:
-        require_libraries("tiltmeter/smollm2", *LIBRARIES)
+        require_libraries("tiltmeter/smollm2", *EMBEDDED_LIBRARIES)
         find_weights()
     except ModelError as error:
         return Result(title, columns, [], {}, [f"not run: {error}"])

@@ -21,7 +21,7 @@ class Provider:
     local: bool = False
     """Runs on one's own machine, without charge."""
     embedded: bool = False
-    """Comes with Tiltmeter: a small model that rambles and has no use for instructions."""
+    """Comes with Tiltmeter: a small model that writes long answers and follows no instructions."""
     seeded: bool = False
     """A seed fixes the answers; other providers ignore or refuse one."""
     exact: bool = False

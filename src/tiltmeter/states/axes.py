@@ -48,7 +48,7 @@ RANK = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """What takes states to coordinates.
+    """The projection of states onto the axes.
 
     `labels`: space (broad, fine) and dimension of each coordinate; `layers`: as of the states;
     `inverse`: shape (layers, coordinates, width).

@@ -65,7 +65,7 @@ _DETERMINED = re.compile(r"(a|an|the|my|your|his|her|its|our|their|this|that|som
 
 
 def alone(terms: Iterable[str] | Mapping[str, str]) -> pl.DataFrame:
-    """Make each term its own context: what the model takes it for before any context.
+    """Use each term as its own context.
 
     Parameters
     ----------

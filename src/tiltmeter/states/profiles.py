@@ -21,8 +21,8 @@ Where all words have one coordinate, or those of both groups do not vary, number
 note says so. A note also tells where some states are more than 10 times as long as most. Causal
 models hold such states at the first token of a text (Xiao et al. 2024, ICLR, "attention sinks"),
 which is the word's own where its context begins with it and the tokenizer sets no mark before it.
-They drown all else, and groups then differ by how many tokens their words have: leave such contexts
-out (`in_templates` with `leading` false), for poles as for words.
+They dominate every mean, and groups then differ by how many tokens their words have: leave such
+contexts out (`in_templates` with `leading` false), for poles as for words.
 """
 
 from __future__ import annotations

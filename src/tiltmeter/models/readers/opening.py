@@ -25,7 +25,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiltmeter.errors import ModelError, unknown
-from tiltmeter.models.embedded.weights import LIBRARIES, expand_weights, find_weights
+from tiltmeter.models.embedded.weights import EMBEDDED_LIBRARIES, expand_weights, find_weights
 from tiltmeter.models.providers import find_provider
 from tiltmeter.models.readers.pretrained import Loading, load_pretrained, require_libraries
 from tiltmeter.models.readers.states import States, find_terms
@@ -65,7 +65,7 @@ def open_reader(model: str, loading: Loading | None = None) -> TransformerReader
     if provider.embedded:
         if model != EMBEDDED:
             raise ModelError(unknown("embedded model", model, [EMBEDDED]))
-        require_libraries(model, *LIBRARIES)
+        require_libraries(model, *EMBEDDED_LIBRARIES)
         source = str(expand_weights(Path(find_weights())))
     else:
         source = rest if provider.states else os.path.expanduser(model)

@@ -251,7 +251,7 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def _one_line(name: str) -> Iterator[None]:
-    """Say in a line what transformers says in many."""
+    """Raise what transformers raises as an error of one line."""
     try:
         yield
     except ModelError:

@@ -11,9 +11,9 @@ no characters. A causal model's context ends with the term: what follows cannot 
 state, so this is exact, and "X is here" and "X is there" become the same. The context is
 tokenised whole before it is cut, so that the cut moves no border between tokens.
 
-A causal model takes its very first token for something else than a word: states there are often a
-hundred times as long as others and say nothing about the term. Where a tokenizer sets no mark
-before a text, a term that would stand first gets a line break before it.
+The first token of a text is an attention sink of causal models: its state is often a hundred times
+as long as others and says nothing about the term. Where a tokenizer sets no mark before a text, a
+term that would stand first gets a line break before it.
 
 A context that is longer than the model can read keeps its beginning, if the term is in it, or
 else a window around the term.
