@@ -189,3 +189,16 @@ def test_the_papers_subset_needs_its_columns(tmp_path: Path) -> None:
         read_extended(path, subset="paper")
     with pytest.raises(InputError, match="subset 'most'; allowed|subset 'most': allowed"):
         read_extended(path, subset="most")
+
+
+def test_directions_without_context(
+    read: dict[str, States], released: Dictionary, shared_data: Path
+) -> None:
+    """The accuracy of the released code on 2,563 words: mean over layers, cut at zero."""
+    of = {"model": "minilm", "contexts": "none", "removed": 0}
+    extended = read_extended(shared_data / "nicolas" / "full_dictionary.csv")
+    found = predict_directions(read["none"], released, read["further"], extended, of=of)
+    rows = found.estimates.filter(layer="mean", dimension="all", cut="zero", method="wilson")
+    (row,) = rows.iter_rows(named=True)
+    assert row["estimate"] == pytest.approx(0.6719, abs=0.001)
+    assert row["neutral"] == pytest.approx(1329 / 2563)
