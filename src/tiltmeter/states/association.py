@@ -227,11 +227,7 @@ def _mac(states: States, test: WordTest, how: TestSetting) -> Rows:
     return rows
 
 
-def _ceat(states: States, test: WordTest, how: TestSetting) -> Rows:
-    return list(zip(states.layers, combine_samples(states, test, how), strict=True))
-
-
-_BY_TARGETS = {"weat": _weat, "seat": _weat, "ceat": _ceat}
+_BY_TARGETS = {"weat": _weat, "seat": _weat, "ceat": combine_samples}
 
 #: All methods; those of _BY_TARGETS part targets and so need at least two on each side.
 _MEASURES = {**_BY_TARGETS, "ripa": _ripa, "mac": _mac}

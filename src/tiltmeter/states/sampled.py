@@ -73,15 +73,17 @@ def combine(effects: Array, variances: Array) -> Combined:
     return Combined(float(effect), float(weight.sum() ** -0.5), between)
 
 
-def combine_samples(states: States, test: WordTest, how: TestSetting) -> list[dict[str, Any]]:
+def combine_samples(
+    states: States, test: WordTest, how: TestSetting
+) -> list[tuple[str, dict[str, Any]]]:
     """Draw contexts of words (keys ``word|number``) and combine the effects.
 
-    For each layer the columns of `results.ESTIMATES` that hold numbers, and τ². Raises InputError
+    Each layer, the columns of `results.ESTIMATES` that hold its numbers, and τ². Raises InputError
     if a word has no state, or no word has two contexts, so that all draws would be the same.
     """
     sizes = [len(one.words) for one in test.sets]
     if min(sizes[:2]) < FEWEST:
-        return [{"note": "too few words for the test"} for _ in states.layers]
+        return [(layer, {"note": "too few words for the test"}) for layer in states.layers]
     places = _places(states, [word for one in test.sets for word in one.words])
     if max(map(len, places)) < 2:
         raise InputError(
@@ -94,8 +96,11 @@ def combine_samples(states: States, test: WordTest, how: TestSetting) -> list[di
     picks = np.stack([rng.integers(0, len(at), how.samples) for at in places], axis=1)
     picks += np.concatenate(starts)
     rows = [np.concatenate(side) for side in sides]
-    cosines = (_cosines(states, layer, *rows) for layer in range(len(states.layers)))
-    return [_combined(_effects(one, picks, sizes), sizes, how) for one in cosines]
+    combined = []
+    for at, layer in enumerate(states.layers):
+        effects = _effects(_cosines(states, at, *rows), picks, sizes)
+        combined.append((layer, _combined(effects, sizes, how)))
+    return combined
 
 
 def _places(states: States, words: Sequence[str]) -> list[NDArray[np.intp]]:
