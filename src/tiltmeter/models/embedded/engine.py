@@ -172,7 +172,7 @@ class Engine:
             logits_to_keep=torch.tensor(_filled(rows), device=device),
         )
         logprobs = log_softmax(output.logits[0, : len(rows)].float(), dim=-1).cpu()
-        parts = logprobs.split([len(segment.wanted) for segment in segments])
+        parts = torch.split(logprobs, [len(segment.wanted) for segment in segments])
         for segment, part in zip(segments, parts, strict=True):
             segment.logprobs = part
 
