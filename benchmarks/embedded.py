@@ -42,12 +42,13 @@ Answers = dict[str, dict[str, Any]]
 
 def run() -> Result:
     from tiltmeter.errors import ModelError
-    from tiltmeter.models.embedded.weights import find_weights, require_libraries
+    from tiltmeter.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights
+    from tiltmeter.models.readers.pretrained import require_libraries
 
     columns = ("mode", "path", "trials", "words", "trials/s", "words/s", "time ÷ peer")
     title = "The embedded model beside plain transformers"
     try:
-        require_libraries()
+        require_libraries("tiltmeter/smollm2", *EMBEDDED_LIBRARIES)
         find_weights()
     except ModelError as error:
         return Result(title, columns, [], {}, [f"not run: {error}"])

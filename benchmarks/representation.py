@@ -43,12 +43,13 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 def run() -> Result:
     from tiltmeter.errors import ModelError
-    from tiltmeter.models.embedded.weights import find_weights, require_libraries
+    from tiltmeter.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights
+    from tiltmeter.models.readers.pretrained import require_libraries
 
     columns = ("what", "contexts", "processor s", "loop ÷ ours", "ours ÷ bare forward")
     title = "Hidden states of terms in contexts"
     try:
-        require_libraries()
+        require_libraries("tiltmeter/smollm2", *EMBEDDED_LIBRARIES)
         find_weights()
     except ModelError as error:
         return Result(title, columns, [], {}, [f"not run: {error}"])
@@ -155,7 +156,7 @@ def _batches(reader: Any, contexts: pl.DataFrame) -> list[Any]:
 
 
 def _bare(reader: Any, batches: Sequence[Any]) -> None:
-    from tiltmeter.models.readers.pooling import run as forward
+    from tiltmeter.models.readers.transformer import run as forward
 
     for batch in batches:
         forward(reader.model, batch.texts)
@@ -213,7 +214,7 @@ def _texts() -> list[Any]:
 
 def _alone(path: str) -> float:
     from tiltmeter.models.readers.opening import Loading, open_reader
-    from tiltmeter.models.readers.pooling import run as forward
+    from tiltmeter.models.readers.transformer import run as forward
 
     reader = open_reader(CAUSAL, Loading(dtype="float32", device="cpu"))
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading

@@ -1,4 +1,4 @@
-"""Axes of a stereotype space: hand-made poles whose coordinates are known."""
+"""Axes of hand-made poles whose coordinates are known; components taken out of states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
-from tiltmeter.states.axes import build_axes
+from tiltmeter.states.axes import build_axes, remove_components
 from tiltmeter.states.dictionary import SENSES, Dictionary
 
 
@@ -93,11 +93,10 @@ def test_a_broad_pole_weighs_words_not_dimensions() -> None:
     np.testing.assert_allclose(found[0, :2, 0], [2, 0], atol=1e-12)
 
 
-def test_senses_without_state_are_left_out_and_named() -> None:
+def test_senses_without_state_are_left_out() -> None:
     more = dictionary(*TWO.senses.select("dimension", "term", "direction").rows(),
                       ("Skill", "deft", "high"))  # fmt: skip
     axes = build_axes(POLES, more)
-    assert axes.absent == ("deft",)
     np.testing.assert_array_equal(axes.inverse, build_axes(POLES, TWO).inverse)
 
 
@@ -122,3 +121,52 @@ def test_axes_that_are_one_are_refused() -> None:
 def test_states_of_another_model_are_refused() -> None:
     with pytest.raises(InputError, match="states of 1 layers, 3 wide; the poles have 2, 3 wide"):
         build_axes(POLES, TWO).coordinates(states({"x": [[1, 2, 3]]}))
+
+
+def drawn(words: int = 20, width: int = 8) -> States:
+    values = np.random.default_rng(0).normal(3, 1, size=(words, 2, width)).astype(np.float32)
+    keys = tuple(str(word) for word in range(words))
+    return States(keys, ("0", "1"), values, np.ones(words, dtype=np.int64))
+
+
+@pytest.mark.parametrize(("k", "words"), [(1, 20), (3, 20), (3, 6)])
+def test_projections_on_the_leading_eigenvectors_are_gone(k: int, words: int) -> None:
+    """Eigenvectors of the covariance; ours are of the products of words where these are few."""
+    given = drawn(words)
+    found = remove_components(given, k)
+    for layer in range(2):
+        x = given.values[:, layer].astype(float)
+        leading = np.linalg.eigh(np.cov(x.T))[1][:, -k:]
+        left = x - (x - x.mean(axis=0)) @ leading @ leading.T
+        np.testing.assert_allclose(found.values[:, layer], left, atol=1e-5)
+
+
+def test_no_component_gives_the_same_states_and_the_mean_stays() -> None:
+    given = drawn()
+    assert remove_components(given, 0) is given
+    found = remove_components(given, 4)
+    np.testing.assert_allclose(found.values.mean(axis=0), given.values.mean(axis=0), atol=1e-5)
+    assert found.keys == given.keys
+
+
+def test_components_are_removed_one_after_another() -> None:
+    twice = remove_components(remove_components(drawn(), 1), 2)
+    np.testing.assert_allclose(twice.values, remove_components(drawn(), 3).values, atol=1e-4)
+
+
+def test_components_may_be_those_of_other_states() -> None:
+    """Taken out of parts by the components of the whole, parts are those of the whole."""
+    given = drawn()
+    part = States(given.keys[:3], given.layers, given.values[:3], given.counts[:3])
+    found = remove_components(part, 2, of=given)
+    np.testing.assert_allclose(found.values, remove_components(given, 2).values[:3], atol=1e-5)
+    with pytest.raises(InputError, match="another width"):
+        remove_components(part, 2, of=drawn(width=7))
+
+
+def test_all_components_or_more_are_refused() -> None:
+    remove_components(drawn(words=5), 3)
+    with pytest.raises(InputError, match="components 4: states of 5 words vary in no more"):
+        remove_components(drawn(words=5), 4)
+    with pytest.raises(InputError, match="components -1"):
+        remove_components(drawn(), -1)

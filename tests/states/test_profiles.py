@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -15,7 +17,7 @@ from tiltmeter.results.schemas import PROFILE_TERMS
 from tiltmeter.states.contexts import TEMPLATES
 from tiltmeter.states.dictionary import SENSES, Dictionary
 from tiltmeter.states.profiles import Profile, ProfileSetting, measure_profile
-from tiltmeter.states.words import Words
+from tiltmeter.states.words import Words, read_words
 
 OF = {"model": "mine", "contexts": "none", "removed": 0}
 WORDS = Words("people", {"a": ("Ann", "Amy", "Ada"), "b": ("Bob", "Ben", "Bo"),
@@ -222,3 +224,28 @@ def test_bad_settings_and_missing_words_are_named() -> None:
         ProfileSetting(draws=0)
     with pytest.raises(InputError, match="no states of 1 terms: 'Eve'"):
         measured(words=Words("people", {"a": ("Ann", "Amy"), "b": ("Eve", "Bob")}))
+
+
+def test_every_difference_of_names_is_the_published_one(
+    read: dict[str, States], released: Dictionary, shared_data: Path
+) -> None:
+    """The reference is the released code's `projection` of names."""
+    of = {"model": "minilm", "contexts": "generated", "removed": 0}
+    setting = ProfileSetting(draws=200)
+    words = read_words("names")
+    found = measure_profile(
+        read["generated"], released, read["names"], words, of=of, setting=setting
+    )
+    path = shared_data / "schuster" / "minilm_names_projection_reference.csv"
+    theirs = pl.read_csv(path).with_columns(
+        layer=pl.col("Model").str.extract(r"-L(\d+)$").fill_null("mean"), dimension="Dimension"
+    )
+    published = found.estimates.filter(method="published")
+    both = theirs.join(published, on=["layer", "dimension"], validate="1:1")
+    assert both.height == 8 * 9
+    assert (both["diff"] - both["estimate"]).abs().max() < 1e-4
+    assert (both["p"] / both["diff_pvalue"] - 1).abs().max() < 1e-3
+    assert published["note"].null_count() == published.height
+    means = found.estimates.filter(measure="profile_mean", group="Female Names")
+    both = theirs.join(means, on=["layer", "dimension"], validate="1:1")
+    assert (both["Female Names_mean"] - both["estimate"]).abs().max() < 1e-4

@@ -23,7 +23,7 @@ from tiltmeter.asking.trials import ask, trials_task
 from tiltmeter.instruments.catalogue import INSTRUMENTS, select
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Instrument
-from tiltmeter.models.embedded.provider import tiltmeter_provider
+from tiltmeter.models.embedded.provider import EmbeddedModel
 from tiltmeter.stimuli import find_intervention, load_study
 
 __all__ = ["TASKS", "measured", "task_of", "tiltmeter"]
@@ -89,4 +89,4 @@ def measured(study: str) -> Scorer:
 #: The inspect task of each instrument.
 TASKS = {name: task_of(instrument) for name, instrument in INSTRUMENTS.items()}
 
-tiltmeter = modelapi(name="tiltmeter")(tiltmeter_provider)
+tiltmeter = modelapi(name="tiltmeter")(EmbeddedModel)

@@ -13,7 +13,7 @@ from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.modes import MODES
 from tiltmeter.results import SCORES
 from tiltmeter.results.tables import scan_table
-from tiltmeter.states.trial_effects import TRIAL_WORDS
+from tiltmeter.states.relation import TRIAL_WORDS
 from tiltmeter.stimuli import word_key
 
 __all__ = ["ScoredAnswers", "read_answers", "stereotype_name"]

@@ -17,14 +17,13 @@ from tiltmeter.audits.relating import ScoredAnswers, stereotype_name
 from tiltmeter.models.readers.states import Reader, States
 from tiltmeter.results import ESTIMATES
 from tiltmeter.states.association import TestSetting, test_associations
+from tiltmeter.states.axes import remove_components
 from tiltmeter.states.contexts import InContext, alone, in_templates, rows_of
 from tiltmeter.states.dictionary import Dictionary
 from tiltmeter.states.directions import predict_directions
-from tiltmeter.states.nullification import remove_components
 from tiltmeter.states.profiles import ProfileSetting, measure_profile
-from tiltmeter.states.relation import MISSING, relate
+from tiltmeter.states.relation import MISSING, relate, trial_effects
 from tiltmeter.states.storing import read_states
-from tiltmeter.states.trial_effects import trial_effects
 from tiltmeter.states.word_tests import WordTest
 from tiltmeter.states.words import Words
 

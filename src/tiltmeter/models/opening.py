@@ -11,12 +11,7 @@ from typing import Any
 from tiltmeter.errors import InputError, ModelError, TiltmeterError
 from tiltmeter.models.providers import PROVIDERS, find_provider
 
-__all__ = [
-    "Connection",
-    "Generation",
-    "open_model",
-    "open_models",
-]
+__all__ = ["Connection", "Generation", "open_model", "open_models"]
 
 
 @dataclass(frozen=True)
@@ -60,24 +55,8 @@ def open_models(
 ) -> dict[str, Any]:
     """Open every model of a plan, before anything is asked or written.
 
-    Parameters
-    ----------
-    models
-        As inspect names them.
-    generation
-        How answers are sampled.
-    connection
-        How to reach them.
-
-    Returns
-    -------
-    dict
-        Name → `inspect_ai.model.Model`.
-
-    Raises
-    ------
-    ModelError
-        If a provider is not known, not installed, or lacks its key.
+    Gives `inspect_ai.model.Model` by the name as inspect has it. Raises ModelError if a provider is
+    not known, not installed, or lacks its key.
     """
     return {name: open_model(name, generation, connection) for name in models}
 

@@ -21,7 +21,7 @@ class Provider:
     local: bool = False
     """Runs on one's own machine, without charge."""
     embedded: bool = False
-    """Comes with Tiltmeter: a small model that rambles and has no use for instructions."""
+    """Comes with Tiltmeter: a small model that writes long answers and follows no instructions."""
     seeded: bool = False
     """A seed fixes the answers; other providers ignore or refuse one."""
     exact: bool = False
@@ -86,17 +86,7 @@ PROVIDERS: Mapping[str, Provider] = {
 
 
 def find_provider(model: str) -> Provider:
-    """Look up what a model's provider can do.
-
-    Parameters
-    ----------
-    model
-        As inspect names it: ``vllm/NAME``, ``vllm-completions/NAME``.
-
-    Returns
-    -------
-    Provider
-        The defaults where the provider is not listed.
+    """Look up what a model's provider can do: the defaults where it is not listed.
 
     Examples
     --------

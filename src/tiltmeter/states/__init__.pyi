@@ -1,4 +1,5 @@
 from .association import test_associations as test_associations
+from .axes import remove_components as remove_components
 from .contexts import alone as alone
 from .contexts import in_templates as in_templates
 from .corpus import sample_corpus as sample_corpus
@@ -7,7 +8,6 @@ from .dictionary import read_dictionary as read_dictionary
 from .directions import predict_directions as predict_directions
 from .directions import read_extended as read_extended
 from .examples import read_examples as read_examples
-from .nullification import remove_components as remove_components
 from .profiles import ProfileSetting as ProfileSetting
 from .profiles import measure_profile as measure_profile
 from .relation import relate as relate

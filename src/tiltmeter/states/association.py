@@ -39,7 +39,7 @@ Deviations from the sources
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,12 +59,7 @@ from tiltmeter.statistics.clustered import adjusted, holm
 #: A function called test is no test of pytest's.
 __test__: dict[str, str] = {}
 
-__all__ = ["METHODS", "Tested", "TestSetting", "test_associations"]
-
-METHODS = ("weat", "seat", "ceat", "ripa", "mac")
-
-#: Those that part targets, and so need at least two on each side.
-_BY_TARGETS = ("weat", "seat", "ceat")
+__all__ = ["Tested", "TestSetting", "test_associations"]
 
 Rows = list[tuple[str, dict[str, Any]]]
 
@@ -108,7 +103,7 @@ def test_associations(
     of
         What the states are of, for the columns `model`, `contexts` and `removed`.
     method
-        One of METHODS; ``weat`` of words in templates is called ``seat``.
+        weat | seat | ceat | ripa | mac; ``weat`` of words in templates is called ``seat``.
     setting
         How; by default as `TestSetting` says.
 
@@ -136,21 +131,24 @@ def test_associations(
     >>> found.estimates.select(pl.col("estimate").round(3), "p", "n_resamples").row(0)
     (1.914, 0.16666666666666666, 6)
     """
-    if method not in METHODS:
-        raise InputError(f"method {method!r}: allowed are {', '.join(METHODS)}")
+    if method not in _MEASURES:
+        raise InputError(f"method {method!r}: allowed are {', '.join(_MEASURES)}")
     how = setting or TestSetting()
     if method != "ceat":
         states = _by_word(states, test_words(tests))
     called = "seat" if method == "weat" and of.get("contexts") == "templates" else method
+    stated = {**of, "subject": of["model"], "instrument": "association_test", "measure": called}
+    stated |= {"level": "stereotype", "confidence": how.confidence}
+    stated |= {"method": "random_effects" if called == "ceat" else "permutation"}
     rows: list[dict[str, Any]] = []
-    for test in (one.as_weat if called in _BY_TARGETS else one for one in tests):
-        stated = {**of, "subject": of["model"], "instrument": "association_test"}
-        stated |= {"measure": called, "level": "stereotype", "confidence": how.confidence}
-        stated |= {"method": "random_effects" if called == "ceat" else "permutation"}
-        stated |= _describe(test, called)
-        rows += [
-            {**stated, "layer": layer, **row} for layer, row in _MEASURES[method](states, test, how)
-        ]
+    for given in tests:
+        test = given.as_weat if called in _BY_TARGETS else given
+        stated |= {"study": test.study, "stereotype": test.stereotype, "dimension": test.dimension}
+        sides = _describe(*test.sets)
+        parted = ("n_first", "n_second") if called in _BY_TARGETS else ("n_toward", "n_against")
+        stated |= {**sides, "n": sum(sides[name] for name in parted)}
+        measured = _MEASURES[method](states, test, how)
+        rows += [{**stated, "layer": layer, **row} for layer, row in measured]
     flat = pl.DataFrame(rows, schema=_FLAT).with_row_index("at")
     estimates = as_estimates(_parted(flat, how.draws), MEASURES, "states")
     return Tested(estimates, flat.select(list(ASSOCIATION_TESTS)))
@@ -175,14 +173,13 @@ def _parted(flat: pl.DataFrame, draws: int) -> pl.DataFrame:
     return whole.sort("at", maintain_order=True).drop("at").collect()
 
 
-def _describe(test: WordTest, measure: str) -> dict[str, Any]:
-    roles = ("first", "second", "toward", "against")
-    named = {role: one.name for role, one in zip(roles, test.sets, strict=True)}
-    counts = {f"n_{role}": len(one.words) for role, one in zip(roles, test.sets, strict=True)}
-    parted = roles[:2] if measure in _BY_TARGETS else roles[2:]
-    n = sum(counts[f"n_{role}"] for role in parted)
-    about = {"study": test.study, "stereotype": test.stereotype, "dimension": test.dimension}
-    return {**about, **named, **counts, "n": n}
+def _describe(*sets: WordSet | None) -> dict[str, Any]:
+    """Name and count the sets of words; None where a measure compares no second group."""
+    sides: dict[str, Any] = {}
+    for role, one in zip(("first", "second", "toward", "against"), sets, strict=True):
+        sides[role] = one and one.name
+        sides[f"n_{role}"] = one and len(one.words)
+    return sides
 
 
 def _by_word(states: States, words: Sequence[str]) -> States:
@@ -191,9 +188,9 @@ def _by_word(states: States, words: Sequence[str]) -> States:
         return states
     rows, of = rows_of(states, words)
     counts = states.counts[rows].astype(np.float64)
+    total = np.bincount(of, counts)
     sums = np.zeros((len(words), *states.values.shape[1:]))
     np.add.at(sums, of, states.values[rows] * counts[:, None, None])
-    total = np.bincount(of, counts, len(words))
     means = (sums / total[:, None, None]).astype(np.float32)
     return States(tuple(words), states.layers, means, total.astype(np.int64))
 
@@ -220,72 +217,38 @@ def _ripa(states: States, test: WordTest, how: TestSetting) -> Rows:
 
 def _mac(states: States, test: WordTest, how: TestSetting) -> Rows:
     rows = []
-    sides = ((test.first, test.toward, test.against), (test.second, test.against, test.toward))
-    for group, own, other in sides:
+    turned = (test.second, test.against, test.toward)
+    for group, own, other in ((test.first, test.toward, test.against), turned):
         attributes = states.unit(own.words + other.words)
         cosines = np.einsum("alw,tlw->lat", attributes, states.unit(group.words), optimize=True)
         differential = Differential(cosines, len(own.words), len(group.words), standardised=False)
-        stated = _of_one(group, own, other)
-        rows += [(layer, {**row, **stated}) for layer, row in _rows(states, differential, how)]
+        sides = _describe(group, None, own, other)
+        rows += [(layer, {**row, **sides}) for layer, row in _rows(states, differential, how)]
     return rows
 
 
-def _of_one(group: WordSet, own: WordSet, other: WordSet) -> dict[str, Any]:
-    """Describe a row that compares no second group."""
-    return {
-        "first": group.name,
-        "second": None,
-        "toward": own.name,
-        "against": other.name,
-        "n_first": len(group.words),
-        "n_second": None,
-        "n_toward": len(own.words),
-        "n_against": len(other.words),
-    }
+_BY_TARGETS = {"weat": _weat, "seat": _weat, "ceat": combine_samples}
 
-
-def _ceat(states: States, test: WordTest, how: TestSetting) -> Rows:
-    return list(zip(states.layers, combine_samples(states, test, how), strict=True))
-
-
-_MEASURES: dict[str, Callable[[States, WordTest, TestSetting], Rows]] = {
-    "weat": _weat,
-    "seat": _weat,
-    "ceat": _ceat,
-    "ripa": _ripa,
-    "mac": _mac,
-}
+#: All methods; those of _BY_TARGETS part targets and so need at least two on each side.
+_MEASURES = {**_BY_TARGETS, "ripa": _ripa, "mac": _mac}
 
 
 def _rows(states: States, differential: Differential, how: TestSetting) -> Rows:
     """Set out effect, interval and partitions of every layer."""
-    effect, values = differential.effect(), differential.associations
-    low = high = np.full(len(effect), np.nan)
+    values, n = differential.associations, differential.n_items
+    tested = permute(values, n, how)
+    sums = values[:, :n].sum(axis=1), values[:, n:].sum(axis=1)
+    numbers = {"estimate": differential.effect(), "statistic": sums[0] - sums[1]}
+    numbers |= {"p": tested.p, "p_two_sided": tested.p_two_sided}
     if how.draws:
-        low, high = differential.interval(how.confidence, how.draws, how.seed)
-    tested = permute(values, differential.n_items, how)
-    split = (
-        values[:, : differential.n_items].sum(axis=1),
-        values[:, differential.n_items :].sum(axis=1),
-    )
-    numbers = {
-        "estimate": effect,
-        "ci_low": low,
-        "ci_high": high,
-        "statistic": split[0] - split[1],
-        "p": tested.p,
-        "p_two_sided": tested.p_two_sided,
-    }
+        interval = differential.interval(how.confidence, how.draws, how.seed)
+        numbers |= zip(("ci_low", "ci_high"), interval, strict=True)
     counted = {"test": "exact" if tested.exact else "drawn", "n_resamples": tested.n_partitions}
-    return [
-        (layer, _row({name: float(of[at]) for name, of in numbers.items()}) | counted)
-        for at, layer in enumerate(states.layers)
-    ]
-
-
-def _row(numbers: dict[str, float]) -> dict[str, Any]:
-    flat = not np.isfinite(numbers["estimate"])
-    row: dict[str, Any] = {k: v if np.isfinite(v) else None for k, v in numbers.items()}
-    if flat:
-        row |= dict.fromkeys(("ci_low", "ci_high", "p", "p_two_sided"))
-    return row | {"note": "no word is closer than another" if flat else None}
+    rows: Rows = []
+    for at, layer in enumerate(states.layers):
+        row: dict[str, Any] = {name: float(of[at]) for name, of in numbers.items()} | counted
+        if np.isnan(row["estimate"]):
+            row |= dict.fromkeys(("estimate", "ci_low", "ci_high", "p", "p_two_sided"))
+            row["note"] = "no word is closer than another"
+        rows.append((layer, row))
+    return rows

@@ -16,9 +16,8 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -66,7 +65,7 @@ _DETERMINED = re.compile(r"(a|an|the|my|your|his|her|its|our|their|this|that|som
 
 
 def alone(terms: Iterable[str] | Mapping[str, str]) -> pl.DataFrame:
-    """Make each term its own context: what the model takes it for before any context.
+    """Use each term as its own context.
 
     Parameters
     ----------
@@ -83,7 +82,8 @@ def alone(terms: Iterable[str] | Mapping[str, str]) -> pl.DataFrame:
     >>> alone(["friendly"]).rows()
     [('friendly', 'friendly', 'friendly')]
     """
-    return _frame([(key, term, term) for key, term in _keyed(terms).items()])
+    rows = [(key, term, term) for key, term in _keyed(terms).items()]
+    return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
 
 
 def in_templates(
@@ -123,13 +123,12 @@ def in_templates(
     for key, term in _keyed(terms).items():
         before = _article(term) if article is None else article.strip()
         phrase = f"{before} {term}" if before else term
+        within = re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.I)
         for number, template in enumerate(TEMPLATES, start=1):
-            if template.startswith("{}") and not leading:
+            if within.search(template.format("")) or (template.startswith("{}") and not leading):
                 continue
-            if not re.search(rf"(?<!\w){re.escape(term)}(?!\w)", template.format(""), re.I):
-                context = template.format(phrase)
-                rows.append((f"{key}|{number}" if apart else key, term, context))
-    return _frame(rows)
+            rows.append((f"{key}|{number}" if apart else key, term, template.format(phrase)))
+    return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
 
 
 def term_of(key: str) -> str:
@@ -145,26 +144,10 @@ def term_of(key: str) -> str:
 
 
 def rows_of(states: States, terms: Iterable[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Find the rows of states of some terms, whether apart by context or averaged.
+    """Find the rows of states of some terms, whether apart by context (``Mary|3``) or averaged.
 
-    Parameters
-    ----------
-    states
-        Keys are terms, or terms and the number of a context (``Mary|3``).
-    terms
-        No term twice.
-
-    Returns
-    -------
-    rows : numpy.ndarray
-        Rows of `states`.
-    of : numpy.ndarray
-        For each, the place of its term in `terms`.
-
-    Raises
-    ------
-    InputError
-        If a term has no state.
+    No term stands twice. Gives rows of `states` and for each the place of its term in `terms`, both
+    of shape (rows,). Raises InputError if a term has no state.
     """
     place = {term: at for at, term in enumerate(terms)}
     pairs = [
@@ -174,8 +157,7 @@ def rows_of(states: States, terms: Iterable[str]) -> tuple[NDArray[np.intp], NDA
     ]
     rows, of = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     seen = set(of.tolist())
-    absent = [term for term, at in place.items() if at not in seen]
-    if absent:
+    if absent := [term for term, at in place.items() if at not in seen]:
         raise InputError(
             f"no states of {len(absent)} terms: {', '.join(map(repr, absent[:5]))}; give each a "
             "context"
@@ -192,22 +174,11 @@ def _keyed(terms: Iterable[str] | Mapping[str, str]) -> dict[str, str]:
     return dict(terms) if isinstance(terms, Mapping) else {term: term for term in terms}
 
 
-def _frame(rows: list[tuple[str, str, str]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=CONTEXTS, orient="row")
-
-
-@dataclass(frozen=True)
-class InContext:
+class InContext(NamedTuple):
     """Terms in contexts.
 
-    Parameters
-    ----------
-    kind
-        none | templates | dictionary | generated | corpus.
-    frame
-        Columns CONTEXTS.
-    file
-        Where they were read.
+    `kind`: none | templates | dictionary | generated | corpus; `frame`: columns CONTEXTS; `file`:
+    where they were read.
     """
 
     kind: str
@@ -217,71 +188,37 @@ class InContext:
     def describe(self) -> dict[str, Any]:
         """Say what was read, for the record."""
         digest = hashlib.sha256(self.frame.write_json().encode()).hexdigest()
-        return {
-            "kind": self.kind,
-            "file": self.file.name if self.file else None,
-            "contexts": self.frame.height,
-            "sha256": digest,
-        }
+        file = self.file.name if self.file else None
+        return {"kind": self.kind, "file": file, "contexts": self.frame.height, "sha256": digest}
 
 
 def place_terms(dictionary: Dictionary, named: str | None = None, most: int = 5) -> InContext:
-    """Place the senses of a dictionary in contexts.
+    """Place the senses of a dictionary in contexts, at most `most` of a file for each.
 
-    Parameters
-    ----------
-    dictionary
-        Whose senses are placed.
-    named
-        ``"none"``: each term alone; ``"templates"``: in the neutral ones; ``"dictionary"``: the
-        dictionary's own examples; or the path of a file (`read_examples`). By default the
-        dictionary's examples where it has any, else none.
-    most
-        Contexts per sense.
-
-    Returns
-    -------
-    InContext
-
-    Raises
-    ------
-    InputError
-        If the file is missing or malformed, or a pole is left without contexts.
+    `named`: ``"none"``, each term alone; ``"templates"``, the neutral ones; ``"dictionary"``, the
+    dictionary's own examples; or the path of a file (`read_examples`). By default the dictionary's
+    examples where it has any, else none. Raises InputError if the file is missing or malformed, or
+    a pole is left without contexts.
     """
     if named is None:
-        given = dictionary.senses["examples"].list.len().sum()
-        named = "dictionary" if given else "none"
-    if named == "none":
-        return InContext(named, alone(dictionary.terms))
-    if named == "templates":
-        return InContext(named, in_templates(dictionary.terms, apart=False))
+        named = "dictionary" if dictionary.senses["examples"].list.len().sum() else "none"
     if named == "dictionary":
         return InContext(named, dictionary_examples(dictionary, most))
+    if named in ("none", "templates"):
+        terms = dictionary.terms
+        return InContext(
+            named, alone(terms) if named == "none" else in_templates(terms, apart=False)
+        )
     path = _file(named)
     return InContext(_kind(path), read_examples(path, dictionary, most), path)
 
 
 def place_words(words: Iterable[str], named: str = "none", most: int = 5) -> InContext:
-    """Place the words of association tests in contexts.
+    """Place the words of association tests in contexts, at most `most` of a file for each.
 
-    Parameters
-    ----------
-    words
-        Each once.
-    named
-        ``"none"``, ``"templates"``, or the path of a file; contexts are kept apart, as ``ceat``
-        wants them.
-    most
-        Contexts per word, of a file.
-
-    Returns
-    -------
-    InContext
-
-    Raises
-    ------
-    InputError
-        If the file is missing or malformed, or a word has no context in it.
+    `named`: ``"none"``, ``"templates"``, or the path of a file; contexts are kept apart, as
+    ``ceat`` needs them. Raises InputError if the file is missing or malformed, or a word has no
+    context in it.
     """
     listed = list(dict.fromkeys(words))
     if named == "none":

@@ -239,8 +239,7 @@ def _unpacked(path: Path, packed: Any) -> Iterator[Any]:
 def _of_lines(file: TextIO) -> Iterator[str]:
     rest = ""
     while piece := file.readline(PIECE):
-        piece = rest + piece
-        rest = ""
+        piece, rest = rest + piece, ""
         if not piece.endswith("\n") and len(piece) >= PIECE:
             before, space, after = piece.rpartition(" ")
             piece, rest = (before, after) if space and len(after) < PIECE else (piece, "")
@@ -250,9 +249,8 @@ def _of_lines(file: TextIO) -> Iterator[str]:
 
 
 def _of_json(path: Path, file: TextIO, column: str | None) -> Iterator[str]:
-    number = 0
-    while line := file.readline(LONGEST_JSON):
-        number += 1
+    lines = iter(lambda: file.readline(LONGEST_JSON), "")
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
@@ -261,25 +259,26 @@ def _of_json(path: Path, file: TextIO, column: str | None) -> Iterator[str]:
             row = None
         if not isinstance(row, dict):
             raise InputError(f'{path}:{number}: not a line of JSON, such as {{"text": "…"}}')
-        column = column or _column(row, f"{path}:{number}", "field")
         if column not in row:
-            raise InputError(f"{path}:{number}: {unknown('field', column, row)}")
+            column = _column(column, row, f"{path}:{number}", "field")
         if isinstance(text := row[column], str):  # a comment that was deleted is null
             yield from text.splitlines()
 
 
 def _of_table(path: Path, column: str | None) -> Iterator[str]:
     for piece in pieces(path):
-        column = column or _column(piece.columns, str(path), "column")
         if column not in piece.columns:
-            raise InputError(f"{path}: {unknown('column', column, piece.columns)}")
+            column = _column(column, piece.columns, str(path), "column")
         for text in piece[column]:
             if isinstance(text, str):
                 yield from text.splitlines()
 
 
-def _column(names: Iterable[str], where: str, kind: str) -> str:
-    listed = list(names)
+def _column(named: str | None, known: Iterable[str], where: str, kind: str) -> str:
+    """Find the column of the text where none is named; refuse a name that is not known."""
+    if named is not None:
+        raise InputError(f"{where}: {unknown(kind, named, known)}")
+    listed = list(known)
     for name in COLUMNS:
         if name in listed:
             return name

@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 import csv
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import resources
@@ -35,22 +36,18 @@ from tiltmeter.errors import InputError, unknown
 from tiltmeter.results.tables import need_columns, read_table
 from tiltmeter.states.words import read_json
 
-__all__ = ["BROAD", "DIRECTIONS_OF", "Dictionary", "SENSES", "line_of", "read_dictionary"]
+__all__ = ["BROAD", "SENSES", "Dictionary", "read_dictionary", "read_pole"]
 
 #: Broad dimensions and the dimensions they are made of.
 BROAD = {"Warmth": ("Sociability", "Morality"), "Competence": ("Ability", "Agency")}
 
 #: How files write a direction.
-DIRECTIONS_OF = {"high": "high", "low": "low", "1": "high", "-1": "low", "1.0": "high",
-                 "-1.0": "low"}  # fmt: skip
+_HIGH, _LOW = ("high", "1", "1.0"), ("low", "-1", "-1.0")
+_DIRECTIONS = {**dict.fromkeys(_HIGH, "high"), **dict.fromkeys(_LOW, "low")}
 
 #: One row per sense and dimension.
-SENSES: Mapping[str, pl.DataType] = {
-    "key": pl.String(),
-    "term": pl.String(),
-    "synset": pl.String(),
-    "definition": pl.String(),
-    "dimension": pl.String(),
+SENSES: dict[str, pl.DataType] = {
+    **dict.fromkeys(("key", "term", "synset", "definition", "dimension"), pl.String()),
     "direction": pl.String(),  # high | low
     "examples": pl.List(pl.String()),
 }
@@ -77,29 +74,31 @@ class Dictionary:
 
     def __post_init__(self) -> None:
         """Refuse poles without words, and words in both; find the broad dimensions."""
+        if not self.dimensions:
+            raise InputError(f"{self.name}: no rows; each dimension needs words high and low")
         if not self.broad:
             object.__setattr__(self, "broad", _broad(self.dimensions))
         for part in itertools.chain.from_iterable(self.broad.values()):
             if part not in self.dimensions:
                 raise InputError(f"{self.name}: {unknown('dimension', part, self.dimensions)}")
-        if not self.dimensions:
-            raise InputError(f"{self.name}: no rows; each dimension needs words high and low")
         for dimension in self.dimensions:
-            high, low = (self.pole([dimension], direction) for direction in ("high", "low"))
-            if not high or not low:
-                raise InputError(
-                    f"{self.name}: dimension {dimension!r} has no {'low' if high else 'high'} "
-                    "words; both poles are needed"
-                )
-            if both := sorted(set(high) & set(low)):
-                raise InputError(
-                    f"{self.name}: {both[0]!r} stands at both poles of {dimension!r}; keep one, "
-                    "or tell its senses apart by their synsets"
-                )
-            for pole in (high, low):
-                if len(set(pole)) < len(pole):
-                    twice = next(key for key in pole if pole.count(key) > 1)
-                    raise InputError(f"{self.name}: {twice!r} stands twice in {dimension!r}")
+            self._check_poles(dimension)
+
+    def _check_poles(self, dimension: str) -> None:
+        high, low = (self.pole([dimension], direction) for direction in ("high", "low"))
+        if not high or not low:
+            raise InputError(
+                f"{self.name}: dimension {dimension!r} has no {'low' if high else 'high'} words; "
+                "both poles are needed"
+            )
+        if both := sorted(set(high) & set(low)):
+            raise InputError(
+                f"{self.name}: {both[0]!r} stands at both poles of {dimension!r}; keep one, or "
+                "tell its senses apart by their synsets"
+            )
+        for key, count in Counter(high + low).items():
+            if count > 1:
+                raise InputError(f"{self.name}: {key!r} stands twice in {dimension!r}")
 
     @property
     def dimensions(self) -> tuple[str, ...]:
@@ -142,13 +141,31 @@ def read_dictionary(path: str | Path | None = None) -> Dictionary:
     (192, ('Sociability', 'Morality'), ('Sociability', 'Morality'))
     """
     if path is None:
-        return _shipped()
+        with resources.as_file(resources.files("tiltmeter.states") / "dictionary.csv") as shipped:
+            return replace(read_dictionary(shipped), name="tiltmeter")
     path = Path(path)
     rows = [_sense(row, path, number) for number, row in enumerate(_rows(path))]
-    return Dictionary(str(path), pl.DataFrame(rows, schema=dict(SENSES), orient="row"))
+    return Dictionary(str(path), pl.DataFrame(rows, schema=SENSES, orient="row"))
 
 
-def line_of(path: Path, number: int) -> str:
+def read_pole(row: Mapping[str, Any], path: Path, number: int) -> tuple[str, str, str]:
+    """Read term, dimension and direction (high, low) of a table's row `number`, from 0 on.
+
+    Raises InputError if one of them is missing or not allowed; the line is named.
+    """
+    for name in ("dimension", "term"):
+        if row[name] is None or not str(row[name]).strip():
+            raise InputError(f"{_line_of(path, number)}: {name} is empty; some text is needed")
+    given = "" if row["direction"] is None else str(row["direction"]).strip()
+    direction = _DIRECTIONS.get(given.lower())
+    if direction is None:
+        raise InputError(
+            f"{_line_of(path, number)}: direction {given!r}; allowed are high and low, or 1 and -1"
+        )
+    return str(row["term"]).strip(), str(row["dimension"]).strip(), direction
+
+
+def _line_of(path: Path, number: int) -> str:
     """Say where row `number` (from 0) of a table stands: the line of a CSV file, else the row."""
     if path.suffix != ".csv":
         return f"{path}: row {number + 1}"
@@ -156,12 +173,6 @@ def line_of(path: Path, number: int) -> str:
         reader = csv.reader(file)
         records = (reader.line_num for record in reader if record)
         return f"{path}:{next(itertools.islice(records, number + 1, None))}"
-
-
-def _shipped() -> Dictionary:
-    """Read the poles that come with Tiltmeter."""
-    with resources.as_file(resources.files("tiltmeter.states") / "dictionary.csv") as path:
-        return replace(read_dictionary(path), name="tiltmeter")
 
 
 def _broad(dimensions: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -179,7 +190,8 @@ def _rows(path: Path) -> Iterable[Mapping[str, Any]]:
         rows = read_json(path)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise InputError(f'{path}: expected a list of rows, as [{{"dimension": …, "term": …}}]')
-        return [{"direction": row.get("dir"), **row} for row in rows]
+        needed = dict.fromkeys(("dimension", "term"))
+        return [{**needed, "direction": row.get("dir"), **row} for row in rows]
     frame = read_table(path)
     if "direction" not in frame.columns and "dir" in frame.columns:
         frame = frame.rename({"dir": "direction"})
@@ -189,28 +201,18 @@ def _rows(path: Path) -> Iterable[Mapping[str, Any]]:
 
 def _sense(row: Mapping[str, Any], path: Path, number: int) -> tuple[Any, ...]:
     """Make a row of SENSES from one of a file."""
-    text = {name: str(value).strip() for name, value in row.items() if value is not None}
-    for name in ("dimension", "term"):
-        if not text.get(name):
-            raise InputError(f"{line_of(path, number)}: {name} is empty; some text is needed")
-    term, synset = text["term"], text.get("synset") or None
+    term, dimension, direction = read_pole(row, path, number)
     if "|" in term:
-        raise InputError(f"{line_of(path, number)}: term {term!r}: '|' is not allowed")
-    direction = DIRECTIONS_OF.get(text.get("direction", "").lower())
-    if direction is None:
-        raise InputError(
-            f"{line_of(path, number)}: direction {text.get('direction', '')!r}; allowed are high "
-            "and low, or 1 and -1"
-        )
+        raise InputError(f"{_line_of(path, number)}: term {term!r}: '|' is not allowed")
     examples = _examples(row.get("examples"))
     if examples is None:
         raise InputError(
-            f"{line_of(path, number)}: examples of {term!r}: expected a list of phrases, as "
+            f"{_line_of(path, number)}: examples of {term!r}: expected a list of phrases, as "
             "['a warm welcome']"
         )
+    synset, definition = (str(row.get(c) or "").strip() or None for c in ("synset", "definition"))
     key = f"{term}|{synset}" if synset else term
-    definition = text.get("definition") or None
-    return key, term, synset, definition, text["dimension"], direction, examples
+    return key, term, synset, definition, dimension, direction, examples
 
 
 def _examples(value: Any) -> list[str] | None:

@@ -36,7 +36,7 @@ from scipy.special import ndtr, ndtri
 
 from tiltmeter.states.word_tests import TestSetting
 
-__all__ = ["Array", "Differential", "Partitions", "permute"]
+__all__ = ["Differential", "Partitions", "difference", "permute"]
 
 Array = NDArray[np.float64]
 
@@ -71,36 +71,23 @@ class Differential:
 
     def effect(self) -> Array:
         """Give the effect of each layer, shape (layers,); nan where all items are alike."""
-        associations = self.associations
-        difference = associations[:, : self.n_items].mean(axis=1) - associations[
-            :, self.n_items :
-        ].mean(axis=1)
-        if not self.standardised:
-            return np.asarray(difference)
-        return _divide(difference, associations.std(axis=1), np.abs(associations).max(axis=1))
+        return difference(self.associations, self.n_items, self.standardised)
 
-    def interval(self, confidence: float, draws: int, seed: int) -> tuple[Array, Array]:
+    def interval(self, confidence: float, draws: int, seed: int) -> Array:
         """Draw words with replacement, `draws` times, for the ends of the BCa interval.
 
-        Both of shape (layers,); nan where draws have no effect or do not differ.
+        Shape (2, layers); nan where draws have no effect or do not differ.
         """
         rng = np.random.default_rng(seed)
-        drawn, observed = (
-            self._weighted([_resample(n, draws, rng) for n in self._sizes()]),
-            self.effect(),
-        )
-        acceleration = self._acceleration()
-        below = (drawn < observed[:, None]).mean(axis=1) + (drawn == observed[:, None]).mean(
-            axis=1
-        ) / 2
+        drawn = self._weighted([_resample(n, draws, rng) for n in self._sizes()])
+        observed, acceleration = self.effect()[:, None], self._acceleration()
+        below = (drawn < observed).mean(axis=1) + (drawn == observed).mean(axis=1) / 2
         bias = ndtri(np.clip(below, 0.5 / draws, 1 - 0.5 / draws))
+        tails = np.array([[0.5 - confidence / 2], [0.5 + confidence / 2]])
         with np.errstate(invalid="ignore", divide="ignore"):
-            ends = []
-            for tail in (0.5 - confidence / 2, 0.5 + confidence / 2):
-                shifted = bias + ndtri(tail)
-                at = ndtr(bias + shifted / (1 - acceleration * shifted))
-                ends.append([_quantile(row, share) for row, share in zip(drawn, at, strict=True)])
-        return np.array(ends[0]), np.array(ends[1])
+            shifted = bias + ndtri(tails)
+            ends = ndtr(bias + shifted / (1 - acceleration * shifted))
+        return np.array([list(map(_quantile, drawn, end)) for end in ends])
 
     def _sizes(self) -> tuple[int, int, int, int]:
         _, items, references = self.products.shape
@@ -152,10 +139,22 @@ def _resample(words: int, draws: int, rng: np.random.Generator) -> Array:
     return np.asarray(rng.multinomial(words, np.full(words, 1 / words), size=draws) / words)
 
 
-def _divide(difference: Array, spread: Array, largest: Array) -> Array:
-    """Divide by a spread; nan where it is none."""
-    out = np.full(difference.shape, np.nan)
-    np.divide(difference, spread, out=out, where=spread > _FLAT * largest)
+def difference(associations: Array, n_first: int, standardised: bool = True) -> Array:
+    """Give the mean of the first associations minus that of the others, along the last axis.
+
+    In standard deviations over all where `standardised`; nan where they are all alike.
+    """
+    first, second = associations[..., :n_first], associations[..., n_first:]
+    means = np.asarray(first.mean(axis=-1) - second.mean(axis=-1))
+    if not standardised:
+        return means
+    return _divide(means, associations.std(axis=-1), np.abs(associations).max(axis=-1))
+
+
+def _divide(means: Array, spread: Array, largest: Array) -> Array:
+    """Divide by a spread; nan where there is none."""
+    out = np.full(means.shape, np.nan)
+    np.divide(means, spread, out=out, where=spread > _FLAT * largest)
     return out
 
 

@@ -18,7 +18,7 @@ Table 2 of the paper rests on contexts that were not released.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,26 +34,25 @@ from tiltmeter.results.schemas import DIRECTION_TERMS
 from tiltmeter.results.tables import need_columns, read_table
 from tiltmeter.states.axes import build_axes
 from tiltmeter.states.contexts import term_of
-from tiltmeter.states.dictionary import BROAD, DIRECTIONS_OF, Dictionary, line_of
+from tiltmeter.states.dictionary import BROAD, Dictionary, read_pole
 from tiltmeter.states.measures import MEASURES
 
-__all__ = ["CUTS", "SUBSETS", "Predicted", "predict_directions", "read_extended"]
+__all__ = ["SUBSETS", "Predicted", "predict_directions", "read_extended"]
 
 Array = NDArray[np.float64]
 
-#: zero: as published; centred: the mean of the coordinates of the terms that are predicted.
-CUTS = ("zero", "centred")
-
-#: paper: no seed word, in the one dimension that the released code keeps of it (`primary`), not
-#: added by hand, with examples in WordNet.
 SUBSETS = ("paper", "all")
 
-_PAPER: dict[str, Callable[[str], bool]] = {
-    "in_seed": lambda text: text in ("false", "0"),
-    "primary": lambda text: text in ("true", "1"),
-    "manual_add": lambda text: text in ("false", "0"),
-    "n_wordnet_examples": lambda text: text.isdecimal() and int(text) > 0,
+#: The subset of the paper: no seed word, in the one dimension that the released code keeps of it
+#: (`primary`), not added by hand, with examples in WordNet.
+_PAPER = {
+    "in_seed": pl.col("in_seed").is_in(["false", "0"]),
+    "primary": pl.col("primary").is_in(["true", "1"]),
+    "manual_add": pl.col("manual_add").is_in(["false", "0"]),
+    "n_wordnet_examples": pl.col("n_wordnet_examples").cast(pl.Int64, strict=False) > 0,
 }
+
+_COLUMNS = ["term", "dimension", "direction"]
 
 
 class Predicted(NamedTuple):
@@ -89,24 +88,20 @@ def read_extended(path: str | Path, *, subset: str | None = None) -> pl.DataFram
     if subset not in (None, *SUBSETS):
         raise InputError(f"subset {subset!r}: allowed are {', '.join(SUBSETS)}")
     frame = read_table(path)
-    need_columns(frame, ("term", "dimension", "direction"), str(path))
-    chosen = subset == "paper" or (subset is None and set(_PAPER) <= set(frame.columns))
-    if chosen:
+    need_columns(frame, _COLUMNS, str(path))
+    of_paper = subset == "paper" or (subset is None and set(_PAPER) <= set(frame.columns))
+    if of_paper:
         need_columns(frame, tuple(_PAPER), f"{path}: subset paper")
-    text = frame.select(pl.all().cast(pl.String).str.strip_chars())
-    lower = text.with_columns(pl.exclude("term", "dimension").str.to_lowercase())
-    kept = [
-        (row["term"], row["dimension"], _direction(row, path, number))
-        for number, row in enumerate(lower.iter_rows(named=True))
-        if not chosen or all(allowed(row[name] or "") for name, allowed in _PAPER.items())
-    ]
-    if not kept:
+    text = frame.with_columns(pl.all().cast(pl.String).str.strip_chars().str.to_lowercase())
+    numbers = text.with_row_index("row").filter(*(_PAPER.values() if of_paper else ()))["row"]
+    if numbers.is_empty():
         raise InputError(f"{path}: no row is left of {frame.height}; give subset='all'")
-    columns = {name: pl.String for name in ("term", "dimension", "direction")}
-    words = pl.DataFrame(kept, schema=columns, orient="row").unique(maintain_order=True)
-    both = words.filter(pl.struct("term", "dimension").is_duplicated())
-    if both.height:
-        term, dimension, _ = both.row(0)
+    rows = zip(numbers, frame[numbers].iter_rows(named=True), strict=True)
+    poles = [read_pole(row, path, number) for number, row in rows]
+    words = pl.DataFrame(poles, schema=_COLUMNS, orient="row").unique(maintain_order=True)
+    twice = words.filter(pl.struct("term", "dimension").is_duplicated())
+    if twice.height:
+        term, dimension, _ = twice.row(0)
         raise InputError(f"{path}: {term!r} is both high and low in {dimension!r}; keep one")
     return words
 
@@ -155,34 +150,30 @@ def predict_directions(
     at = np.array([terms[term] for term in words["term"]])
     high = (words["direction"] == "high").to_numpy()
     own = words["dimension"].to_numpy()
-    rows: list[dict[str, object]] = []
-    terms_of: list[dict[str, object]] = []
+    layers = [*axes.layers, "mean"]
     stated = {**of, "subject": of["model"], "instrument": "direction", "level": "dimension"}
-    for space, dimension, columns, chosen in _chosen(axes.labels, dictionary, own):
+    rows: list[dict[str, object]] = []
+    counts: list[dict[str, object]] = []
+    for space, dimension, axis_of in _predictions(axes.labels, dictionary):
+        chosen = np.flatnonzero(np.isin(own, [*axis_of]))
+        if not chosen.size:
+            continue
+        columns = np.array([axis_of[name] for name in own[chosen]])
         # Shape (layers + 1, words): each word on the axis it is predicted by.
         values = coordinates[:, columns, at[chosen]]
         centre = np.zeros_like(values)
         for column in np.unique(columns):
             same = columns == column
             centre[:, same] = values[:, same].mean(axis=1, keepdims=True)
-        key = {"space": space, "dimension": dimension}
-        terms_of.append({**of, **key, "n": chosen.size, "n_high": int(high[chosen].sum())})
+        key = {"space": space, "dimension": dimension, "n": chosen.size}
+        counts.append({**of, **key, "n_high": int(high[chosen].sum())})
         for cut, above in (("zero", values > 0), ("centred", values > centre)):
-            own_key = {**stated, **key, "cut": cut}
-            rows += _counted(above, high[chosen], [*axes.layers, "mean"], own_key, confidence)
+            measured = _counted(above, high[chosen], layers, confidence)
+            rows += ({**stated, **key, "cut": cut, **row} for row in measured)
     return Predicted(
         as_estimates(rows, MEASURES, "states"),
-        check(pl.DataFrame(terms_of), DIRECTION_TERMS, "directions"),
+        check(pl.DataFrame(counts), DIRECTION_TERMS, "directions"),
     )
-
-
-def _direction(row: Mapping[str, str | None], path: Path, number: int) -> str:
-    direction = DIRECTIONS_OF.get(row["direction"] or "")
-    if direction is None or not row["term"] or not row["dimension"]:
-        name = "direction" if direction is None else "dimension" if row["term"] else "term"
-        allowed = "high and low, or 1 and -1" if direction is None else "some text"
-        raise InputError(f"{line_of(path, number)}: {name} {row[name]!r}; allowed: {allowed}")
-    return direction
 
 
 def _averaged(coordinates: Array, states: States) -> tuple[dict[str, int], Array]:
@@ -199,10 +190,9 @@ def _usable(
     extended: pl.DataFrame, dictionary: Dictionary, terms: Mapping[str, int]
 ) -> pl.DataFrame:
     """Leave out words that no axis is for or that have no state, and say how many."""
-    need_columns(extended, ("term", "dimension", "direction"), "extended")
-    parts = {part for dimension in dictionary.broad for part in _parts(dictionary, dimension)}
-    known = pl.col("dimension").is_in([*dictionary.dimensions, *parts])
-    kept = extended.filter(known)
+    need_columns(extended, _COLUMNS, "extended")
+    parts = [part for dimension in dictionary.broad for part in _parts(dictionary, dimension)]
+    kept = extended.filter(pl.col("dimension").is_in([*dictionary.dimensions, *parts]))
     words = kept.filter(pl.col("term").is_in([*terms]))
     if words.is_empty():
         raise InputError(
@@ -225,48 +215,36 @@ def _parts(dictionary: Dictionary, broad: str) -> set[str]:
     return {*dictionary.broad[broad], *BROAD.get(broad, ())}
 
 
-def _chosen(
-    labels: tuple[tuple[str, str], ...], dictionary: Dictionary, own: NDArray[np.object_]
-) -> Iterator[tuple[str, str, NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield space, dimension, the words that are predicted, and the coordinate each one has."""
+def _predictions(
+    labels: tuple[tuple[str, str], ...], dictionary: Dictionary
+) -> Iterator[tuple[str, str, dict[str, int]]]:
+    """Yield space, dimension, and by which coordinate the words of which dimensions are tried."""
     for column, (space, dimension) in enumerate(labels):
         parts = _parts(dictionary, dimension) if space == "broad" else {dimension}
-        chosen = np.flatnonzero(np.isin(own, [*parts]))
-        if chosen.size:
-            yield space, dimension, np.full(chosen.size, column), chosen
+        yield space, dimension, dict.fromkeys(parts, column)
     fine = {dimension: at for at, (space, dimension) in enumerate(labels) if space == "fine"}
-    chosen = np.flatnonzero(np.isin(own, [*fine]))
-    if chosen.size:
-        yield "fine", "all", np.array([fine[name] for name in own[chosen]]), chosen
+    yield "fine", "all", fine
 
 
 def _counted(
-    above: NDArray[np.bool_],
-    high: NDArray[np.bool_],
-    layers: list[str],
-    key: Mapping[str, object],
-    confidence: float,
-) -> list[dict[str, object]]:
-    """Count what was predicted rightly, rows of both measures per layer."""
+    above: NDArray[np.bool_], high: NDArray[np.bool_], layers: list[str], confidence: float
+) -> Iterator[dict[str, object]]:
+    """Count what was predicted rightly: rows of both measures per layer."""
     n, n_high = high.size, int(high.sum())
     right = (above == high).sum(axis=1)
-    low, up = _wilson(right, n, confidence)
-    balanced: list[float | None] = [None] * len(layers)
-    if 0 < n_high < n:
-        found_high, found_low = above[:, high].mean(axis=1), (~above[:, ~high]).mean(axis=1)
-        balanced = ((found_high + found_low) / 2).tolist()
     accuracy = {"measure": "direction_accuracy", "method": "wilson", "confidence": confidence}
     accuracy |= {"neutral": max(n_high, n - n_high) / n}
-    by_side: dict[str, object] = {"measure": "direction_balanced_accuracy"}
-    by_side |= {"method": "descriptive"}
-    if balanced[0] is None:
-        by_side["note"] = "all terms have one direction"
-    rows: list[dict[str, object]] = []
-    for layer, k, ci_low, ci_high, value in zip(layers, right, low, up, balanced, strict=True):
-        interval = {"estimate": int(k) / n, "ci_low": float(ci_low), "ci_high": float(ci_high)}
-        rows.append({**key, "layer": layer, "n": n, **accuracy, **interval})
-        rows.append({**key, "layer": layer, "n": n, **by_side, "estimate": value})
-    return rows
+    balanced = {"measure": "direction_balanced_accuracy", "method": "descriptive"}
+    by_side = np.full(len(layers), np.nan)
+    if 0 < n_high < n:
+        by_side = (above[:, high].mean(axis=1) + (~above[:, ~high]).mean(axis=1)) / 2
+    else:
+        balanced["note"] = "all terms have one direction"
+    numbers = (right / n, *_wilson(right, n, confidence), by_side)
+    for layer, share, ci_low, ci_high, value in zip(layers, *numbers, strict=True):
+        interval = {"estimate": share, "ci_low": ci_low, "ci_high": ci_high}
+        yield {"layer": layer, **accuracy, **interval}
+        yield {"layer": layer, **balanced, "estimate": value}
 
 
 def _wilson(right: NDArray[np.int64], n: int, confidence: float) -> tuple[Array, Array]:

@@ -32,10 +32,10 @@ __all__ = ["dictionary_examples", "for_senses", "holds", "read_examples", "read_
 #: How many senses a message names.
 NAMED = 5
 
+_SENSE = ("key", "term", "synset", "definition")
 
-def read_examples(
-    path: str | Path, dictionary: Dictionary, most: int = 5, *, skip_missing: bool = False
-) -> pl.DataFrame:
+
+def read_examples(path: str | Path, dictionary: Dictionary, most: int = 5) -> pl.DataFrame:
     """Read the sentences of a dictionary's senses.
 
     Parameters
@@ -46,8 +46,6 @@ def read_examples(
         Whose senses are wanted. Those without a sentence are left out, with a warning.
     most
         Sentences per sense, the first ones.
-    skip_missing
-        Leave out a sentence that does not hold its term, which is an error otherwise.
 
     Returns
     -------
@@ -60,8 +58,7 @@ def read_examples(
         If the file is missing, a line is malformed, a sense stands twice with other sentences, a
         sentence does not hold its term, or all senses of a pole are without a sentence.
     """
-    _refuse_none(most)
-    sentences = _read_lines(Path(path), dictionary.terms, most, skip_missing)
+    sentences = _read_lines(Path(path), dictionary.terms, most)
     _refuse_empty_poles(sentences, dictionary, str(path))
     return _contexts(sentences, dictionary.terms, str(path))
 
@@ -74,8 +71,7 @@ def read_word_examples(path: str | Path, words: Iterable[str], most: int = 5) ->
     sentence, too.
     """
     wanted = {word: word for word in words}
-    _refuse_none(most)
-    sentences = _read_lines(Path(path), wanted, most, skip_missing=False)
+    sentences = _read_lines(Path(path), wanted, most)
     if bare := [word for word in wanted if not sentences.get(word)]:
         raise InputError(
             f"{path}: {len(bare)} of {len(wanted)} words have no example: {_few(bare)}; add a "
@@ -95,7 +91,6 @@ def dictionary_examples(dictionary: Dictionary, most: int = 5) -> pl.DataFrame:
     Columns CONTEXTS; senses without such an example are left out, with a warning. Raises InputError
     if all senses of a pole are without one.
     """
-    _refuse_none(most)
     sentences = {
         key: [text for text in given or () if holds(term, text)][:most]
         for key, term, given in dictionary.senses.select("key", "term", "examples").iter_rows()
@@ -119,8 +114,7 @@ def for_senses(contexts: pl.DataFrame, senses: pl.DataFrame, name: str) -> pl.Da
 def senses_of(terms: Iterable[str]) -> pl.DataFrame:
     """List terms, each once, as senses: `key` and `term`, with `synset` and `definition` null."""
     rows = [(term, term, None, None) for term in dict.fromkeys(terms)]
-    columns = dict.fromkeys(("key", "term", "synset", "definition"), pl.String())
-    return pl.DataFrame(rows, schema=columns, orient="row")
+    return pl.DataFrame(rows, schema=dict.fromkeys(_SENSE, pl.String()), orient="row")
 
 
 def write_examples(
@@ -128,33 +122,17 @@ def write_examples(
 ) -> None:
     """Write contexts as `read_examples` reads them, whole or not at all.
 
-    Parameters
-    ----------
-    contexts
-        Columns CONTEXTS.
-    senses
-        Columns `key`, `term`, `synset` and `definition`, as of a dictionary: in their order.
-    path
-        Replaced if it is there.
-    source
-        Who wrote the sentences.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
+    `contexts` have columns CONTEXTS; `senses` have `key`, `term`, `synset` and `definition`, as of
+    a dictionary, and set the order; `source`: who wrote the sentences. An earlier file at `path` is
+    replaced. Raises InputError if the file cannot be written.
     """
     given = _by_key(contexts, "contexts")
-    senses = senses.unique("key", keep="first", maintain_order=True)
-    rows = [
-        {**row, "examples": given[row["key"]], "example_source": source}
-        for row in senses.select("key", "term", "synset", "definition").iter_rows(named=True)
-        if row["key"] in given
-    ]
-    lines = [
-        json.dumps({name: row[name] for name in row if name != "key"}, ensure_ascii=False) + "\n"
-        for row in rows
-    ]
+    first = senses.select(_SENSE).unique("key", keep="first", maintain_order=True)
+    lines = []
+    for key, *values in first.filter(pl.col("key").is_in([*given])).iter_rows():
+        row = dict(zip(_SENSE[1:], values, strict=True))
+        row |= {"examples": given[key], "example_source": source}
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
     path = Path(path)
     part = path.with_name(f"{path.name}.part")
     try:
@@ -167,10 +145,8 @@ def write_examples(
 
 def _by_key(contexts: pl.DataFrame, name: str) -> dict[str, list[str]]:
     need_columns(contexts, list(CONTEXTS), name)
-    given: dict[str, list[str]] = {}
-    for key, context in contexts.select("key", "context").iter_rows():
-        given.setdefault(key, []).append(context)
-    return given
+    by_key = contexts.group_by("key", maintain_order=True).agg("context")
+    return dict(by_key.iter_rows())
 
 
 def _contexts(
@@ -204,38 +180,27 @@ def _few(keys: Sequence[str]) -> str:
     return ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
 
 
-def _refuse_none(most: int) -> None:
+def _read_lines(path: Path, wanted: Mapping[str, str], most: int) -> dict[str, list[str]]:
+    """Read the sentences of the senses `wanted` (key → term), by key; only what the file has."""
     if most < 1:
         raise InputError(f"most {most}: at least 1 example per sense")
-
-
-def _read_lines(
-    path: Path, wanted: Mapping[str, str], most: int, skip_missing: bool
-) -> dict[str, list[str]]:
-    """Read the sentences of the senses `wanted` (key → term), by key; only what the file has."""
-    by_key: dict[str, list[str]] = {}
-    lines: dict[str, int] = {}
+    by_key: dict[str, tuple[int, list[str]]] = {}
     for number, row in _lines(path):
         key, given = _sense(row, f"{path}:{number}")
         if key not in wanted:
             continue
-        if by_key.setdefault(key, given) != given:
+        line, earlier = by_key.setdefault(key, (number, given))
+        if earlier != given:
             raise InputError(
-                f"{path}:{number}: {key!r} has other examples in line {lines[key]}; keep one line"
+                f"{path}:{number}: {key!r} has other examples in line {line}; keep one line"
             )
-        lines.setdefault(key, number)
-    sentences = {}
-    for key, given in by_key.items():
-        term = wanted[key]
-        kept = [text for text in given if holds(term, text)] if skip_missing else given
-        sentences[key] = kept[:most]
-        for text in sentences[key]:
-            if not holds(term, text):
+    for key, (line, given) in by_key.items():
+        for text in given[:most]:
+            if not holds(wanted[key], text):
                 raise InputError(
-                    f"{path}:{lines[key]}: {term!r} is no word of the example {text!r}; correct "
-                    "it, or skip such examples"
+                    f"{path}:{line}: {wanted[key]!r} is no word of the example {text!r}; correct it"
                 )
-    return sentences
+    return {key: given[:most] for key, (_, given) in by_key.items()}
 
 
 def _lines(path: Path) -> Iterator[tuple[int, Any]]:

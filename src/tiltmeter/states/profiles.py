@@ -21,14 +21,14 @@ Where all words have one coordinate, or those of both groups do not vary, number
 note says so. A note also tells where some states are more than 10 times as long as most. Causal
 models hold such states at the first token of a text (Xiao et al. 2024, ICLR, "attention sinks"),
 which is the word's own where its context begins with it and the tokenizer sets no mark before it.
-They drown all else, and groups then differ by how many tokens their words have: leave such contexts
-out (`in_templates` with `leading` false), for poles as for words.
+They dominate every mean, and groups then differ by how many tokens their words have: leave such
+contexts out (`in_templates` with `leading` false), for poles as for words.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -178,29 +178,22 @@ class _Coordinates:
 _Part = dict[str, object]
 
 
-def _groups(coordinates: _Coordinates, words: Words, how: ProfileSetting) -> list[_Part]:
-    parts: list[_Part] = []
+def _groups(coordinates: _Coordinates, words: Words, how: ProfileSetting) -> Iterator[_Part]:
     for group, at in _members(words).items():
         value = coordinates.value[:, at]
         n, mean = value.shape[1], value.mean(axis=1)
         half = margin(value.std(axis=1, ddof=1), n, confidence=how.confidence)
-        about = {"level": "group", "group": group, "n": n}
-        parts.append(
-            {
-                **{**about, "measure": "profile_mean", "method": "student", "estimate": mean},
-                **{"ci_low": mean - half, "ci_high": mean + half, "confidence": how.confidence},
-                "sd": value.std(axis=1),
-            }
-        )
+        interval = {"ci_low": mean - half, "ci_high": mean + half, "confidence": how.confidence}
+        about: _Part = {"level": "group", "group": group, "n": n}
+        student = {"measure": "profile_mean", "method": "student", "estimate": mean}
+        yield {**about, **student, **interval, "sd": value.std(axis=1)}
         raw = coordinates.raw[:, at].mean(axis=1)
-        parts.append({**about, "measure": "profile_raw", "method": "descriptive", "estimate": raw})
-    return parts
+        yield {**about, "measure": "profile_raw", "method": "descriptive", "estimate": raw}
 
 
 def _differences(
     coordinates: _Coordinates, uneven: NDArray[np.bool_], words: Words, how: ProfileSetting
-) -> list[_Part]:
-    parts: list[_Part] = []
+) -> Iterator[_Part]:
     members = _members(words)
     for first, second in itertools.combinations(members, 2):
         a, b = coordinates.value[:, members[first]], coordinates.value[:, members[second]]
@@ -210,27 +203,17 @@ def _differences(
             _CONSTANT if np.isnan(value) else _STILL if np.isnan(p) else _LONG if long else None
             for value, p, long in zip(a[:, 0], tested.p, uneven, strict=True)
         ]
-        about: _Part = {
-            **{"measure": "profile_difference", "level": "groups", "first": first},
-            **{"second": second, "estimate": tested.difference, "n": a.shape[1] + b.shape[1]},
-            "note": pl.Series(notes, dtype=pl.String),
-        }
+        about: _Part = {"measure": "profile_difference", "level": "groups", "first": first}
+        about |= {"second": second, "estimate": tested.difference, "n": a.shape[1] + b.shape[1]}
+        about |= {"note": pl.Series(notes, dtype=pl.String)}
+        two_sided = {**about, "alternative": "two-sided"}
         student = {"statistic": tested.t, "df": tested.df, "p": tested.p, "effect_size": tested.d}
-        welch = {"ci_low": tested.ci_low, "ci_high": tested.ci_high, "confidence": how.confidence}
+        yield {**two_sided, "method": "published", "test": "t", **student}
+        interval = {"ci_low": tested.ci_low, "ci_high": tested.ci_high}
+        yield {**about, "method": "welch", **interval, "confidence": how.confidence}
         drawn = {"test": "exact" if shuffled.exact else "drawn", "p": shuffled.p}
-        two = {"alternative": "two-sided"}
-        parts += [
-            {**about, "method": "published", "test": "t", **two, **student},
-            {**about, "method": "welch", **welch},
-            {
-                **about,
-                "method": "permutation",
-                **two,
-                **drawn,
-                "n_resamples": shuffled.n_permutations,
-            },
-        ]
-    return parts
+        n_resamples = shuffled.n_permutations
+        yield {**two_sided, "method": "permutation", **drawn, "n_resamples": n_resamples}
 
 
 def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
@@ -238,13 +221,11 @@ def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
     if rows.is_empty():  # a single group
         return rows
     family = ("layer", "space", "method")
-    columns = {
-        "p_holm": adjusted(holm, *family),
-        "p_bh": adjusted(benjamini_hochberg, *family),
-        "adjusted_over": pl.lit("dimensions of the space and pairs of groups in the layer"),
-    }
+    over = pl.lit("dimensions of the space and pairs of groups in the layer")
+    p_holm, p_bh = adjusted(holm, *family), adjusted(benjamini_hochberg, *family)
     published = pl.when(method="published")
-    return rows.with_columns(published.then(of).alias(c) for c, of in columns.items())
+    columns = {"p_holm": p_holm, "p_bh": p_bh, "adjusted_over": over}
+    return rows.with_columns(published.then(of).alias(name) for name, of in columns.items())
 
 
 def _uneven(*of: States) -> NDArray[np.bool_]:
@@ -254,19 +235,17 @@ def _uneven(*of: States) -> NDArray[np.bool_]:
     return np.append(layers, layers.any())
 
 
-def _terms(coordinates: _Coordinates, words: Words, how: ProfileSetting) -> list[_Part]:
+def _terms(coordinates: _Coordinates, words: Words, how: ProfileSetting) -> Iterator[_Part]:
     half = margin(coordinates.spread, coordinates.n_rows, confidence=how.confidence)
-    places = {at: group for group, span in _members(words).items() for at in _range(span)}
-    return [
-        {
-            **{"group": places.get(at), "term": term, "coordinate": coordinates.value[:, at]},
-            "ci_low": coordinates.value[:, at] - half[:, at],
-            "ci_high": coordinates.value[:, at] + half[:, at],
-            "confidence": how.confidence,
-            **{"raw": coordinates.raw[:, at], "n_contexts": int(coordinates.n_contexts[at])},
+    group_of = {term: group for group, terms in words.groups.items() for term in terms}
+    for at, term in enumerate(words.all):
+        value = coordinates.value[:, at]
+        interval = {"ci_low": value - half[:, at], "ci_high": value + half[:, at]}
+        yield {
+            **{"group": group_of.get(term), "term": term, "coordinate": value, **interval},
+            **{"confidence": how.confidence, "raw": coordinates.raw[:, at]},
+            "n_contexts": int(coordinates.n_contexts[at]),
         }
-        for at, term in enumerate(words.all)
-    ]
 
 
 def _members(words: Words) -> dict[str, slice]:
@@ -275,11 +254,7 @@ def _members(words: Words) -> dict[str, slice]:
     return {g: slice(*span) for g, span in zip(words.groups, itertools.pairwise(ends), strict=True)}
 
 
-def _range(span: slice) -> range:
-    return range(span.start, span.stop)
-
-
-def _spread(parts: list[_Part], axes: Axes, stated: Mapping[str, object]) -> pl.DataFrame:
+def _spread(parts: Iterable[_Part], axes: Axes, stated: Mapping[str, object]) -> pl.DataFrame:
     """Set the parts, each with a number per layer and dimension, into one table."""
     layers = [*axes.layers, "mean"]
     index = [(layer, *label) for layer, label in itertools.product(layers, axes.labels)]

@@ -1,4 +1,4 @@
-"""Prompt against representation: what a model says beside what stands in its states.
+"""Prompt against representation: answers related to hidden states of the same words.
 
 Reference
     Bai, Wang, Sucholutsky & Griffiths (2025), PNAS 122(8), e2416228122, SI sections J and O: the
@@ -12,6 +12,11 @@ Measures
     small. And `log_odds`: logistic regressions of decisions on the prompt's score (`predictor`
     word_association) and on the effect of each layer (hidden_states), all on the same rows, with
     AIC and BIC; lower is better.
+
+    The effect of a trial (`trial_effects`) takes its attributes for targets, and its two group
+    words for what they are close to: the difference of the mean association of the tied and the
+    counter attributes, in standard deviations over all (ddof 0). Range −2…2, neutral 0, positive
+    stereotype-consistent. One prompt is no test, so there is no p.
 
 Answers without a score are a factor, `missing_as`, because results turn on them: ``left_out``;
 ``zero``, no bias, as the released analysis counts a refusal; ``lowest`` (−1) and ``highest`` (1),
@@ -31,32 +36,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import ESTIMATES, as_estimates, columns
+from tiltmeter.models.readers.states import States
+from tiltmeter.results import ESTIMATES, as_estimates
 from tiltmeter.results.schemas import FITS
 from tiltmeter.results.tables import need_columns
+from tiltmeter.states.differential import difference
 from tiltmeter.states.measures import MEASURES
 from tiltmeter.statistics.clustered import adjusted, holm
 from tiltmeter.statistics.samples import Fit, Sample, fit, samples
 
-__all__ = ["MISSING", "Related", "relate"]
+__all__ = ["MISSING", "TRIAL_WORDS", "Related", "relate", "trial_effects"]
 
 #: What an answer without a score counts as; null: nothing.
 MISSING: dict[str, float | None] = {"left_out": None, "zero": 0.0, "lowest": -1.0, "highest": 1.0}
+
+#: The words of a trial: the two groups it asks about, and the attributes of each side.
+TRIAL_WORDS = {
+    **dict.fromkeys(("stereotype", "trial", "marginalized", "default"), pl.String()),
+    **dict.fromkeys(("tied", "counter"), pl.List(pl.String())),
+}
 
 #: Fewer points are not correlated: Fisher's interval needs 4.
 _FEWEST = 4
 
 _KEYS = ["model", "stereotype", "trial"]
 
-_CORRELATIONS = columns(
-    *("subject", "model", "instrument", "measure", "level", "removed", "layer", "missing_as"),
-    *("method", "test", "alternative", "estimate", "ci_low", "ci_high", "confidence", "p", "n"),
-    "note",
-)
+Array = NDArray[np.float64]
 
 
 class Related(NamedTuple):
@@ -116,21 +126,29 @@ def relate(
         if way not in MISSING:
             raise InputError(f"missing_as {way!r}: allowed are {', '.join(MISSING)}")
     answers, effects = _scores(scores), _effects(associations, scores)
+    keys = [key for key in _KEYS if key in effects.columns]
     correlations: list[dict[str, Any]] = []
     regressions: list[dict[str, Any]] = []
     for way in missing_as:
-        keys = [k for k in _KEYS if k in effects.columns]
-        joined = effects.join(_fill(answers, way), on=keys, how="inner")
+        counted = pl.col("score").fill_null(pl.lit(MISSING[way], pl.Float64))
+        filled = answers.with_columns(counted).drop_nulls("score")
+        joined = effects.join(filled, on=keys, how="inner")
         if joined.is_empty() and way != "left_out":
             raise InputError("scores and associations: no stereotype and trial is in both")
-        correlations += _correlations(joined, way, confidence, "trial" in effects.columns)
+        correlations += _correlations(joined, way, confidence, "trial" in keys)
         if answers["decision"].is_not_null().any():
             regressions += _regressions(joined, way, confidence)
+    rows = pl.DataFrame([*correlations, *regressions], schema={**ESTIMATES, **FITS})
+    tested = pl.when(measure="correlation")
+    p_holm = tested.then(adjusted(holm, "model", "measure", "removed", "missing_as", "level"))
+    estimates = rows.select(list(ESTIMATES)).with_columns(
+        p_holm=p_holm, adjusted_over=tested.then(pl.lit("layers"))
+    )
+    fits = rows.filter(measure="log_odds", method="published").select(list(FITS))
+    best = pl.col("aic").min().over("model", "missing_as")
     return Related(
-        pl.concat(
-            [_adjusted(correlations), as_estimates(_estimates(regressions), MEASURES, "states")]
-        ),
-        _fits(regressions),
+        as_estimates(estimates, MEASURES, "states"),
+        fits.with_columns(delta_aic=pl.col("aic") - best),
     )
 
 
@@ -148,8 +166,8 @@ def _effects(associations: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     need_columns(associations, ["stereotype", "layer", "estimate", *several], "associations")
     if "removed" not in associations.columns:
         associations = associations.with_columns(removed=pl.lit(0))
-    named = ["stereotype", *(k for k in ("trial",) if k in associations.columns), "layer"]
-    keys = [*several, *named]
+    trial = ["trial"] * ("trial" in associations.columns)
+    keys = [*several, "stereotype", *trial, "layer"]
     _check_once(associations, [*keys, "removed"], "associations")
     return associations.select(
         pl.col(keys).cast(pl.String),
@@ -165,22 +183,14 @@ def _check_once(frame: pl.DataFrame, keys: Sequence[str], name: str) -> None:
         raise InputError(f"{name}: several rows of {row}; expected one for each {', '.join(keys)}")
 
 
-def _fill(answers: pl.DataFrame, way: str) -> pl.DataFrame:
-    value = MISSING[way]
-    if value is None:
-        return answers.filter(pl.col("score").is_not_null())
-    return answers.with_columns(pl.col("score").fill_null(value))
-
-
 def _correlations(
     joined: pl.DataFrame, way: str, confidence: float, by_trial: bool
 ) -> Iterator[dict[str, Any]]:
     """Correlate at each layer and level."""
     keys = ["model", "removed", "layer"]
     known = joined.filter(pl.col("effect").is_not_null())
-    means = known.group_by([*keys, "stereotype"], maintain_order=True).agg(
-        pl.col("score", "effect").mean()
-    )
+    by_stereotype = known.group_by([*keys, "stereotype"], maintain_order=True)
+    means = by_stereotype.agg(pl.col("score", "effect").mean())
     levels = ({"trial": known} if by_trial else {}) | {"stereotype": means}
     for level, points in levels.items():
         for key, part in points.group_by(keys, maintain_order=True):
@@ -206,35 +216,23 @@ def _correlate(part: pl.DataFrame, confidence: float) -> tuple[dict[str, Any], d
     return pearson, {"estimate": float(stats.spearmanr(x, y).statistic)}
 
 
-def _adjusted(correlations: list[dict[str, Any]]) -> pl.DataFrame:
-    """Add p_holm over the layers of what else is the same."""
-    rows = pl.DataFrame(correlations, schema=_CORRELATIONS)
-    p_holm = adjusted(holm, "model", "measure", "removed", "missing_as", "level")
-    over = pl.when(measure="correlation").then(pl.lit("layers"))
-    return as_estimates(rows.with_columns(p_holm=p_holm, adjusted_over=over), MEASURES, "states")
-
-
 def _regressions(joined: pl.DataFrame, way: str, confidence: float) -> Iterator[dict[str, Any]]:
     """Fit every predictor of decisions to the rows that have them all."""
     known = joined.drop_nulls(["decision", "effect"])
+    index = [*_KEYS, "score", "decision"]
     for (model,), part in known.group_by(["model"], maintain_order=True):
         places = part.select("removed", "layer").unique(maintain_order=True).rows()
-        wide = part.pivot(
-            on=["removed", "layer"], index=[*_KEYS, "score", "decision"], values="effect"
-        )
-        effects = [c for c in wide.columns if c not in (*_KEYS, "score", "decision")]
+        wide = part.pivot(on=["removed", "layer"], index=index, values="effect")
+        effects = [column for column in wide.columns if column not in index]
         sample = next(samples(wide, ["score", *effects], "decision", "stereotype", None))
+        stated = {"subject": model, "model": model, "instrument": "relation", "level": "trial"}
+        stated |= {"measure": "log_odds", "response_variable": "decision", "missing_as": way}
+        stated |= {"confidence": confidence, **sample.counts()}
         for at, (removed, layer) in enumerate([(None, None), *places]):
             predictor = "hidden_states" if at else "word_association"
-            stated = {"subject": model, "model": model, "instrument": "relation", "level": "trial"}
-            stated |= {
-                "measure": "log_odds",
-                "predictor": predictor,
-                "response_variable": "decision",
-            }
-            stated |= {"formula": f"1 + {predictor}", "removed": removed, "layer": layer}
-            stated |= {"missing_as": way, "confidence": confidence, **sample.counts()}
-            yield from ({**stated, **row} for row in _fit(sample, at, confidence))
+            own = {"predictor": predictor, "formula": f"1 + {predictor}"}
+            own |= {"removed": removed, "layer": layer}
+            yield from ({**stated, **own, **row} for row in _fit(sample, at, confidence))
 
 
 def _fit(sample: Sample, at: int, confidence: float) -> Iterator[dict[str, Any]]:
@@ -270,13 +268,35 @@ def _coefficient(fitted: Fit, confidence: float) -> dict[str, Any]:
     }
 
 
-def _estimates(regressions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{c: row[c] for c in row if c in ESTIMATES} for row in regressions]
+def trial_effects(states: States, trials: pl.DataFrame, removed: int = 0) -> pl.DataFrame:
+    """Give the WEAT effect of each trial's words at every layer.
+
+    `trials` have columns TRIAL_WORDS; `removed`, for the record: components that were taken out of
+    the states. Gives `stereotype`, `trial`, `layer`, `removed` and `estimate`, which is null where
+    all attributes are equally close, or one side has none. Raises InputError if a column is
+    missing, or a word has no state.
+    """
+    need_columns(trials, list(TRIAL_WORDS), "trials")
+    asked = trials.select(pl.concat_list(list(TRIAL_WORDS)[2:]), n_tied=pl.col("tied").list.len())
+    place: dict[str, int] = {}
+    rows = [
+        ([place.setdefault(word, len(place)) for word in words], n_tied)
+        for words, n_tied in asked.iter_rows()
+    ]
+    known = states.unit(place).swapaxes(0, 1)
+    cosines = np.stack([layer @ layer.T for layer in known])
+    effects = [_trial_effect(cosines, *row) for row in rows]
+    named = trials.select(pl.col("stereotype", "trial").cast(pl.String), removed=removed)
+    layers = pl.DataFrame({"layer": states.layers}).join(named, how="cross")
+    values = np.array(effects).reshape(-1, len(states.layers)).T.ravel()
+    estimate = pl.Series("estimate", values, nan_to_null=True)
+    return layers.select("stereotype", "trial", "layer", "removed", estimate)
 
 
-def _fits(regressions: list[dict[str, Any]]) -> pl.DataFrame:
-    """Give the fits of method ``published``, with AIC from the best of the same rows."""
-    fits = [row for row in regressions if row["method"] == "published"]
-    rows = pl.DataFrame([{c: row[c] for c in row if c in FITS} for row in fits], schema=FITS)
-    best = pl.col("aic").min().over("model", "missing_as")
-    return rows.with_columns(delta_aic=pl.col("aic") - best)
+def _trial_effect(cosines: Array, places: Sequence[int], n_tied: int) -> Array:
+    """Compare the associations of tied and counter attributes with the two group words."""
+    first, second, *attributes = places
+    if not 0 < n_tied < len(attributes):
+        return np.full(len(cosines), np.nan)
+    between = cosines[:, attributes, first] - cosines[:, attributes, second]
+    return difference(np.ascontiguousarray(between), n_tied)

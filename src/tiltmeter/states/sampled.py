@@ -35,6 +35,7 @@ from scipy.special import ndtr, ndtri
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
 from tiltmeter.states.contexts import rows_of
+from tiltmeter.states.differential import difference
 from tiltmeter.states.word_tests import FEWEST, TestSetting, WordTest
 
 __all__ = ["Combined", "combine", "combine_samples"]
@@ -68,58 +69,79 @@ def combine(effects: Array, variances: Array) -> Combined:
     scale = total - (weight**2).sum() / total
     between = max(0.0, float((q - (len(effects) - 1)) / scale))
     weight = 1 / (variances + between)
-    return Combined(
-        float((weight * effects).sum() / weight.sum()), float(weight.sum() ** -0.5), between
-    )
+    effect = (weight * effects).sum() / weight.sum()
+    return Combined(float(effect), float(weight.sum() ** -0.5), between)
 
 
-def combine_samples(states: States, test: WordTest, how: TestSetting) -> list[dict[str, Any]]:
+def combine_samples(
+    states: States, test: WordTest, how: TestSetting
+) -> list[tuple[str, dict[str, Any]]]:
     """Draw contexts of words (keys ``word|number``) and combine the effects.
 
-    For each layer the columns of `results.ESTIMATES` that hold numbers, and τ². Raises InputError
+    Each layer, the columns of `results.ESTIMATES` that hold its numbers, and τ². Raises InputError
     if a word has no state, or no word has two contexts, so that all draws would be the same.
     """
-    sets = [one.words for one in test.sets]
-    if min(map(len, sets[:2])) < FEWEST:
-        return [{"note": "too few words for the test"} for _ in states.layers]
-    places = _places(states, [word for words in sets for word in words])
+    sizes = [len(one.words) for one in test.sets]
+    if min(sizes[:2]) < FEWEST:
+        return [(layer, {"note": "too few words for the test"}) for layer in states.layers]
+    places = _places(states, [word for one in test.sets for word in one.words])
     if max(map(len, places)) < 2:
         raise InputError(
             f"{test.stereotype}: every word has one context; ceat needs several of each"
         )
-    n = [len(words) for words in sets]
-    split = n[0] + n[1]
-    rng = np.random.default_rng(how.seed)
+    sides = places[: sizes[0] + sizes[1]], places[sizes[0] + sizes[1] :]
+    starts = [np.cumsum([0, *map(len, side[:-1])]) for side in sides]
     # One draw of contexts serves all layers, so that layers differ by their states alone.
+    rng = np.random.default_rng(how.seed)
     picks = np.stack([rng.integers(0, len(at), how.samples) for at in places], axis=1)
-    return [
-        _layer(states, layer, (places, picks, split), (n, how))
-        for layer in range(len(states.layers))
-    ]
+    picks += np.concatenate(starts)
+    rows = [np.concatenate(side) for side in sides]
+    combined = []
+    for at, layer in enumerate(states.layers):
+        effects = _effects(_cosines(states, at, *rows), picks, sizes)
+        combined.append((layer, _combined(effects, sizes, how)))
+    return combined
 
 
-def _places(states: States, words: Sequence[str]) -> list[list[int]]:
+def _places(states: States, words: Sequence[str]) -> list[NDArray[np.intp]]:
     """Find the rows of each word's contexts."""
     known = list(dict.fromkeys(words))
-    rows: dict[str, list[int]] = {word: [] for word in known}
-    for row, place in zip(*rows_of(states, known), strict=True):
-        rows[known[place]].append(int(row))
-    return [rows[word] for word in words]
+    rows, of = rows_of(states, known)
+    by_word = {word: rows[of == at] for at, word in enumerate(known)}
+    return [by_word[word] for word in words]
 
 
-def _layer(
-    states: States,
-    layer: int,
-    drawn: tuple[list[list[int]], NDArray[np.intp], int],
-    sizes: tuple[list[int], TestSetting],
-) -> dict[str, Any]:
-    places, picks, split = drawn
-    n, how = sizes
-    cosines, starts = _cosines(states, layer, places, split)
-    effects = _effects(cosines, picks + starts, n)
+def _cosines(
+    states: States, layer: int, targets: NDArray[np.intp], attributes: NDArray[np.intp]
+) -> Array:
+    """Give the cosines of targets' contexts with attributes'."""
+    sides = []
+    for rows in (targets, attributes):
+        vectors = states.values[rows, layer].astype(np.float64)
+        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not length.all():
+            raise InputError(f"a state at layer {states.layers[layer]} is all zero")
+        sides.append(vectors / length)
+    return np.asarray(sides[0] @ sides[1].T)
+
+
+def _effects(cosines: Array, picks: NDArray[np.intp], sizes: Sequence[int]) -> Array:
+    """Give the WEAT effect of each draw, shape (draws,); nan where no target differs."""
+    first, split = sizes[0], sizes[0] + sizes[1]
+    size = max(1, _AT_ONCE // (split * (sizes[2] + sizes[3])))
+    effects = []
+    for begin in range(0, len(picks), size):
+        part = picks[begin : begin + size]
+        drawn = cosines[part[:, :split, None], part[:, None, split:]]
+        effects.append(difference(difference(drawn, sizes[2], standardised=False), first))
+    return np.concatenate(effects)
+
+
+def _combined(effects: Array, sizes: Sequence[int], how: TestSetting) -> dict[str, Any]:
+    """Set out the combined effect of one layer."""
     if not np.isfinite(effects).all():
         return {"n_resamples": how.samples, "note": "no word is closer than another"}
-    combined = combine(effects, _variances(effects, n[0], n[1]))
+    combined = combine(effects, _variances(effects, sizes[0], sizes[1]))
     z, half = combined.effect / combined.se, ndtri(0.5 + how.confidence / 2) * combined.se
     return {
         "estimate": combined.effect,
@@ -133,37 +155,6 @@ def _layer(
         "between_variance": combined.between_variance,
         "n_resamples": how.samples,
     }
-
-
-def _cosines(
-    states: States, layer: int, places: list[list[int]], split: int
-) -> tuple[Array, NDArray[np.intp]]:
-    """Give cosines of targets' contexts with attributes', and where each word's contexts start."""
-    sides, starts = [], []
-    for words in (places[:split], places[split:]):
-        vectors = states.values[[row for rows in words for row in rows], layer].astype(np.float64)
-        length = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not length.all():
-            raise InputError(f"a state at layer {states.layers[layer]} is all zero")
-        sides.append(vectors / length)
-        starts.append(np.cumsum([0, *map(len, words)])[:-1])
-    return sides[0] @ sides[1].T, np.concatenate(starts)
-
-
-def _effects(cosines: Array, picks: NDArray[np.intp], n: list[int]) -> Array:
-    """Give the WEAT effect of each draw, shape (draws,); nan where no target differs."""
-    split = n[0] + n[1]
-    size = max(1, _AT_ONCE // (split * (n[2] + n[3])))
-    effects = []
-    for begin in range(0, len(picks), size):
-        part = picks[begin : begin + size]
-        drawn = cosines[part[:, :split, None], part[:, None, split:]]
-        associations = drawn[..., : n[2]].mean(axis=-1) - drawn[..., n[2] :].mean(axis=-1)
-        spread = associations.std(axis=1)
-        difference = associations[:, : n[0]].mean(axis=1) - associations[:, n[0] :].mean(axis=1)
-        out = np.full(len(part), np.nan)
-        effects.append(np.divide(difference, spread, out=out, where=spread > 1e-12))
-    return np.concatenate(effects)
 
 
 def _variances(effects: Array, first: int, second: int) -> Array:

@@ -13,6 +13,8 @@ import json
 import os
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +64,11 @@ def read_states(reader: Reader, contexts: pl.DataFrame, store: Path | None = Non
     kept = _load(path, reader.layers) if path.is_file() else None
     if kept is not None:
         return kept
-    _make_folder(store)
+    with _writing(store):  # first, because reading may take hours
+        store.mkdir(parents=True, exist_ok=True)
     states = reader.read(contexts)
-    _save(states, path)
+    with _writing(store):
+        _save(states, path)
     return states
 
 
@@ -77,17 +81,13 @@ def store_path(reader: Reader, contexts: pl.DataFrame, store: Path) -> Path:
     return store / f"states-{digest.hexdigest()[:32]}.safetensors"
 
 
-def _make_folder(store: Path) -> None:
-    """Make the folder before the model is read, which may take hours."""
+@contextmanager
+def _writing(store: Path) -> Iterator[None]:
     try:
-        store.mkdir(parents=True, exist_ok=True)
+        yield
     except OSError as error:
-        raise _refused(store, error) from None
-
-
-def _refused(store: Path, error: OSError) -> InputError:
-    reason = error.strerror or error
-    return InputError(f"store {store}: {reason}; name a folder that can be written")
+        reason = error.strerror or error
+        raise InputError(f"store {store}: {reason}; name a folder that can be written") from None
 
 
 def _save(states: States, path: Path) -> None:
@@ -95,13 +95,9 @@ def _save(states: States, path: Path) -> None:
 
     about = {"keys": json.dumps(states.keys), "layers": json.dumps(states.layers)}
     tensors: dict[str, NDArray[Any]] = {"values": states.values, "counts": states.counts}
-    try:
-        with tempfile.TemporaryDirectory(prefix=".tiltmeter-", dir=path.parent) as folder:
-            part = Path(folder) / path.name
-            save_file(tensors, part, metadata=about)
-            os.replace(part, path)
-    except OSError as error:
-        raise _refused(path.parent, error) from None
+    with tempfile.TemporaryDirectory(prefix=".tiltmeter-", dir=path.parent) as folder:
+        save_file(tensors, Path(folder) / path.name, metadata=about)
+        os.replace(Path(folder) / path.name, path)
 
 
 def _load(path: Path, layers: tuple[str, ...]) -> States | None:
@@ -121,9 +117,6 @@ def _load(path: Path, layers: tuple[str, ...]) -> States | None:
             return states
     except (SafetensorError, InputError, OSError, KeyError, TypeError, ValueError):
         pass
-    warnings.warn(
-        f"{path}: not a file of states as they were written; made anew",
-        TiltmeterWarning,
-        stacklevel=3,
-    )
+    warning = f"{path}: not a file of states as they were written; made anew"
+    warnings.warn(warning, TiltmeterWarning, stacklevel=3)
     return None

@@ -24,7 +24,7 @@ A user's file, YAML or JSON, has a name and tests::
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -44,7 +44,7 @@ from tiltmeter.stimuli.yaml_text import parse_yaml, validate
 #: A function called test is no test of pytest's.
 __test__: dict[str, str] = {}
 
-__all__ = ["TestSetting", "WordSet", "WordTest", "load_tests", "shipped_tests", "test_words"]
+__all__ = ["TestSetting", "WordSet", "WordTest", "load_tests", "test_words"]
 
 FEWEST = 2
 _SHIPPED = ("caliskan2017",)
@@ -55,6 +55,9 @@ class WordSet(NamedTuple):
 
     name: str
     words: tuple[str, ...]
+
+
+Sets = tuple[WordSet, WordSet, WordSet, WordSet]
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class WordTest:
                 raise InputError(f"{self.stereotype}: {problem or 'a set of words is empty'}")
 
     @property
-    def sets(self) -> tuple[WordSet, WordSet, WordSet, WordSet]:
+    def sets(self) -> Sets:
         """The four sets: first, second, toward, against."""
         return self.first, self.second, self.toward, self.against
 
@@ -141,16 +144,10 @@ class TestSetting:
         """Refuse values that mean nothing."""
         if not 0 < self.confidence < 1:
             raise InputError(f"confidence {self.confidence}: must lie between 0 and 1, as 0.95")
-        for name, least in (("draws", 0), ("most_partitions", 0), ("drawn_partitions", 1)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name} {getattr(self, name)}: at least {least}")
-        if self.samples < 2:
-            raise InputError(f"samples {self.samples}: at least 2 draws of contexts")
-
-
-def shipped_tests() -> list[str]:
-    """Names of what `load_tests` knows: lists of tests, and studies of answers."""
-    return sorted([*_SHIPPED, *shipped_studies()])
+        least = {"draws": 0, "most_partitions": 0, "drawn_partitions": 1, "samples": 2}
+        for name, fewest in least.items():
+            if getattr(self, name) < fewest:
+                raise InputError(f"{name} {getattr(self, name)}: at least {fewest}")
 
 
 def load_tests(named: str | Path) -> list[WordTest]:
@@ -182,33 +179,26 @@ def load_tests(named: str | Path) -> list[WordTest]:
     >>> test.stereotype, test.first.name, len(test.first.words), test.toward.name
     ('weat6', 'male names', 8, 'career')
     """
-    text = str(named)
+    text, studies = str(named), shipped_studies()
     if text in _SHIPPED:
         return list(_shipped(text))
-    if text in shipped_studies():
+    if text in studies:
         return _of_study(load_study(text))
     if not text.endswith((".yaml", ".yml", ".json")):
-        message = unknown("tests", text, shipped_tests())
+        message = unknown("tests", text, sorted([*_SHIPPED, *studies]))
         raise InputError(f"{message} (or give a file ending in .yaml or .json)")
     return _read(Path(named))
 
 
 def test_words(tests: Iterable[WordTest]) -> list[str]:
-    """List the words of tests, each once: those whose states are needed.
-
-    Examples
-    --------
-    >>> len(test_words(load_tests("caliskan2017")[6:8]))
-    47
-    """
+    """List the words of tests, each once: those whose states are needed."""
     return list(dict.fromkeys(w for test in tests for one in test.sets for w in one.words))
 
 
 @lru_cache(maxsize=4)
 def _shipped(name: str) -> tuple[WordTest, ...]:
-    source = resources.files("tiltmeter.states") / f"{name}.yaml"
-    content, root = parse_yaml(source.read_text(encoding="utf-8"), f"{name}.yaml")
-    return tuple(_checked(content, root, f"{name}.yaml"))
+    with resources.as_file(resources.files("tiltmeter.states") / f"{name}.yaml") as path:
+        return tuple(_read(path))
 
 
 def _of_study(study: Study) -> list[WordTest]:
@@ -217,19 +207,8 @@ def _of_study(study: Study) -> list[WordTest]:
         for dimension in study.dimensions_of(key):
             words = study.words(key, "", dimension)
             roles = ("marginalized", "default", "tied", "counter")
-            of = {role: WordSet(role, tuple(getattr(words, role))) for role in roles}
-            tests.append(
-                WordTest(
-                    study=study.name,
-                    stereotype=key,
-                    dimension=dimension,
-                    first=of["marginalized"],
-                    second=of["default"],
-                    toward=of["tied"],
-                    against=of["counter"],
-                    by_attributes=True,
-                )
-            )
+            sets = _sets((role, getattr(words, role)) for role in roles)
+            tests.append(WordTest(study.name, key, *sets, dimension=dimension, by_attributes=True))
     if not tests:
         raise InputError(f"{study.name}: no stereotype has attributes; nothing to test")
     return tests
@@ -257,16 +236,14 @@ def _checked(content: Any, root: yaml.Node | None, source: str) -> list[WordTest
         raise InputError(str(error)) from None
     study = file.name or Path(source).stem
     return [
-        WordTest(
-            study,
-            name,
-            first=test.first.named("first"),
-            second=test.second.named("second"),
-            toward=test.toward.named("toward"),
-            against=test.against.named("against"),
-        )
-        for name, test in file.tests.items()
+        WordTest(study, key, *_sets((one.name or role, one.words) for role, one in test))
+        for key, test in file.tests.items()
     ]
+
+
+def _sets(named: Iterable[tuple[str, Sequence[str]]]) -> Sets:
+    first, second, toward, against = (WordSet(name, tuple(words)) for name, words in named)
+    return first, second, toward, against
 
 
 def _enough(words: list[str]) -> list[str]:
@@ -286,9 +263,6 @@ class _Set(Strict):
     name: str = ""
     words: Annotated[MaybeWords, AfterValidator(_enough)]
 
-    def named(self, role: str) -> WordSet:
-        return WordSet(self.name or role, tuple(self.words))
-
 
 class _Test(Strict):
     first: _Set
@@ -296,15 +270,10 @@ class _Test(Strict):
     toward: _Set
     against: _Set
 
-    def sets(self) -> list[tuple[str, _Set]]:
-        return [(role, getattr(self, role)) for role in _Test.model_fields]
-
     @model_validator(mode="after")
     def _apart(self) -> _Test:
-        pairs = (("first", "second"), ("toward", "against"))
-        for one, other in pairs:
-            problem = _overlap(getattr(self, one).words, getattr(self, other).words)
-            if problem:
+        for one, other in (("first", "second"), ("toward", "against")):
+            if problem := _overlap(getattr(self, one).words, getattr(self, other).words):
                 raise ValueError(f"{one} and {other}: {problem}")
         return self
 

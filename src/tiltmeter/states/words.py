@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -63,13 +62,27 @@ class Words:
                 "and individuals"
             )
         places: dict[str, str] = {}
-        for place, words in [*self.groups.items(), ("individuals", self.individuals)]:
-            _check(words, place, self.name, places)
+        for place, words in (*self.groups.items(), ("individuals", self.individuals)):
+            for word in words:
+                self._check(word, place, places.get(word_key(word)))
+                places[word_key(word)] = place
         for group, words in self.groups.items():
             if len(words) < 2:
                 raise InputError(
                     f"{self.name}: group {group!r} has {len(words)} words; at least 2 are needed"
                 )
+
+    def _check(self, word: str, place: str, earlier: str | None) -> None:
+        """Refuse a word that cannot be read, or that stands in an `earlier` place, too."""
+        if not word or "|" in word or any(unicodedata.category(c).startswith("C") for c in word):
+            raise InputError(
+                f"{self.name}: {place}: word {word!r}; some text without '|' and control "
+                "characters is needed"
+            )
+        if earlier == place:
+            raise InputError(f"{self.name}: {place}: word {word!r} stands twice")
+        if earlier is not None:
+            raise InputError(f"{self.name}: word {word!r} stands in both {earlier!r} and {place!r}")
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -106,60 +119,40 @@ def read_words(named: str | Path) -> Words:
     {'Female Terms': 9, 'Male Terms': 9}
     """
     if str(named) in SHIPPED:
-        with resources.as_file(resources.files("tiltmeter.states") / "words.json") as path:
-            return _words(read_json(path)[str(named)], str(named))
+        with resources.as_file(resources.files("tiltmeter.states") / "words.json") as shipped:
+            return _words(read_json(shipped)[str(named)], str(named), str(named))
     path = Path(named)
     if not path.is_file() and path.suffix != ".json":
         raise InputError(f"{unknown('words', str(named), SHIPPED)} (or give a .json file)")
     return _words(read_json(path), path.stem, str(path))
 
 
-def _words(content: Any, name: str, source: str | None = None) -> Words:
+def _words(content: Any, name: str, source: str) -> Words:
     """Make a set of what a file holds; `source` is what errors call it."""
-    where = source or name
     if not isinstance(content, dict):
-        raise InputError(f"{where}: expected groups and their words, as {{group: [word, …]}}")
+        raise InputError(f"{source}: expected groups and their words, as {{group: [word, …]}}")
     if not isinstance(content.get("groups"), dict):
         content = {"groups": content}
-    extra = sorted(content.keys() - {"groups", "individuals", "article", "source"})
-    if extra:
+    if extra := sorted(content.keys() - {"groups", "individuals", "article", "source"}):
         raise InputError(
-            f"{where}: field {extra[0]!r}; allowed are groups, individuals, article and source"
+            f"{source}: field {extra[0]!r}; allowed are groups, individuals, article and source"
         )
     article = content.get("article")
-    if article is not None and not isinstance(article, str):
-        raise InputError(f'{where}: article {article!r}; a word is expected, or "" for none')
-    groups = {group: _listed(words, group, where) for group, words in content["groups"].items()}
-    individuals = _listed(content.get("individuals", []), "individuals", where)
+    if not isinstance(article, str | None):
+        raise InputError(f'{source}: article {article!r}; a word is expected, or "" for none')
+    groups = {group: _listed(words, group, source) for group, words in content["groups"].items()}
+    individuals = _listed(content.get("individuals", []), "individuals", source)
     try:
         return Words(name, groups, individuals, article)
     except InputError as error:
         message = str(error).removeprefix(f"{name}: ")
-        raise InputError(f"{where}: {message}") from None
+        raise InputError(f"{source}: {message}") from None
 
 
-def _listed(words: Any, place: str, where: str) -> tuple[str, ...]:
+def _listed(words: Any, place: str, source: str) -> tuple[str, ...]:
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise InputError(f"{where}: {place}: expected a list of words in quotes")
-    return tuple(word.strip() for word in words)
-
-
-def _check(words: Iterable[str], place: str, name: str, places: dict[str, str]) -> None:
-    """Refuse a word that cannot be read or that `places` holds, and note where the others are."""
-    for word in words:
-        odd = "|" in word or any(unicodedata.category(c).startswith("C") for c in word)
-        if not word or odd:
-            raise InputError(
-                f"{name}: {place}: word {word!r}; some text without '|' and control characters "
-                "is needed"
-            )
-        other = places.setdefault(word_key(word), place)
-        if other != place:
-            raise InputError(f"{name}: word {word!r} stands in both {other!r} and {place!r}")
-    keys = [word_key(word) for word in words]
-    for word, key in zip(words, keys, strict=True):
-        if keys.count(key) > 1:
-            raise InputError(f"{name}: {place}: word {word!r} stands twice")
+        raise InputError(f"{source}: {place}: expected a list of words in quotes")
+    return tuple(map(str.strip, words))
 
 
 def read_json(path: Path) -> Any:
@@ -181,9 +174,9 @@ def read_json(path: Path) -> Any:
 
 
 def _mapping(pairs: list[tuple[str, Any]], path: Path) -> dict[str, Any]:
-    mapping = dict(pairs)
-    if len(mapping) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{path}: {twice!r} stands twice; give it once")
+    mapping: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in mapping:
+            raise InputError(f"{path}: {name!r} stands twice; give it once")
+        mapping[name] = value
     return mapping

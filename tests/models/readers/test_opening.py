@@ -1,114 +1,157 @@
-"""Models by their names, and those that are refused."""
+"""Models by their names; embeddings of a service, from a server on the loopback interface."""
 
 import json
-import shutil
-from collections.abc import Callable
-from pathlib import Path
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import numpy as np
 import pytest
 
-pytest.importorskip("torch", reason="extra `local` not installed")
-pytest.importorskip("transformers", reason="extra `local` not installed")
-
-import transformers
-
 from tiltmeter.errors import InputError, ModelError
-from tiltmeter.models.readers.opening import Loading, open_reader, shows_states
+from tiltmeter.models.readers.opening import open_reader, shows_states
 
-Tiny = Callable[[str], Any]
+Reply = Callable[[dict[str, Any]], tuple[int, Any]]
+Serve = Callable[[Reply], list[dict[str, Any]]]
+
+NAME = "openai-api/my-loop/embedder"
+
+
+def lengths(body: dict[str, Any]) -> tuple[int, Any]:
+    """Embed a text as its length and 1; the last text comes first."""
+    data = [
+        {"object": "embedding", "index": at, "embedding": [len(text), 1]}
+        for at, text in enumerate(body["input"])
+    ]
+    return 200, {"object": "list", "model": body["model"], "data": data[::-1]}
 
 
 @pytest.fixture
-def copy(tiny_folder: Tiny, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(tiny_folder("bert"), tmp_path / "copy"))
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    """Start a server, point the service ``my-loop`` at it; gives the list of requests."""
+    servers: list[ThreadingHTTPServer] = []
+
+    def start(reply: Reply = lengths) -> list[dict[str, Any]]:
+        asked: list[dict[str, Any]] = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                asked.append(body)
+                status, answer = reply(body)
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.end_headers()
+                self.wfile.write(json.dumps(answer).encode())
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
+        url = f"http://127.0.0.1:{servers[-1].server_address[1]}/v1"
+        monkeypatch.setenv("MY_LOOP_BASE_URL", url)
+        monkeypatch.setenv("MY_LOOP_API_KEY", "sk-secret")
+        threading.Thread(target=servers[-1].serve_forever, args=(0.05,), daemon=True).start()
+        return asked
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
 
 
-def test_a_model_that_needs_its_own_code_is_refused(copy: Path) -> None:
-    code = {"model_type": "mine", "auto_map": {"AutoConfig": "mine.C", "AutoModel": "mine.M"}}
-    (copy / "config.json").write_text(json.dumps(code))
-    (copy / "mine.py").write_text("raise SystemExit('code of the model was run')")
-    with pytest.raises(ModelError, match=r"copy'.*auto_map.*not run; use a model"):
-        open_reader(str(copy))
+def test_a_state_is_the_mean_embedding_of_whole_contexts(serve: Serve, table: Any) -> None:
+    asked = serve(lengths)
+    rows = [("a", "kind", "kind"), ("b", "he", "he is"), ("a", "kind", "a kind man")]
+    states = open_reader(NAME).read(table(rows))
+    assert states.keys == ("a", "b") and states.layers == ("0",) and list(states.counts) == [2, 1]
+    np.testing.assert_array_equal(states.values, [[[7, 1]], [[5, 1]]])
+    assert asked[0]["model"] == "embedder"
 
 
-def test_a_tokenizer_without_offsets_is_refused(copy: Path) -> None:
-    (copy / "tokenizer.json").unlink()
-    transformers.ByT5Tokenizer().save_pretrained(copy)
-    with pytest.raises(ModelError, match=r"ByT5Tokenizer.*no character offsets"):
-        open_reader(str(copy))
+def test_contexts_go_in_batches_and_equal_ones_once(serve: Serve, table: Any) -> None:
+    asked = serve(lengths)
+    rows = [(str(n), "kind", f"kind {'x' * (n % 40)}") for n in range(80)]
+    states = open_reader(NAME).read(table(rows))
+    assert [len(body["input"]) for body in asked] == [32, 8]
+    assert list(states.values[:, 0, 0]) == [5 + n % 40 for n in range(80)]
 
 
-def test_weights_that_are_no_safetensors_are_refused(copy: Path) -> None:
-    (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
-    with pytest.raises(ModelError, match="no safetensors in"):
-        open_reader(str(copy))
+def test_a_busy_service_is_asked_again(serve: Serve, table: Any) -> None:
+    asked = serve(lambda body: (503, {}) if len(asked) == 1 else lengths(body))
+    assert open_reader(NAME).read(table([("a", "a", "a")])).keys == ("a",)
+    assert len(asked) == 2
 
 
-def test_weights_that_lack_a_block_are_refused(copy: Path) -> None:
-    config = json.loads((copy / "config.json").read_text())
-    (copy / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 4}))
-    with pytest.raises(ModelError, match=r"weights lack .*layer\.3.* random"):
-        open_reader(str(copy))
+@pytest.mark.parametrize("status", [400, 401, 404])
+def test_the_key_is_in_no_error(serve: Serve, table: Any, status: int) -> None:
+    serve(lambda body: (status, {"error": {"message": "no to sk-secret"}}))
+    reader = open_reader(NAME)
+    with pytest.raises(ModelError, match=f"model '{NAME}': ") as said:
+        reader.read(table([("a", "a", "a")]))
+    assert "sk-secret" not in str(said.value) and "\n" not in str(said.value)
+    assert "sk-secret" not in repr(reader) + reader.fingerprint
 
 
-def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no config.json in"):
-        open_reader(str(tmp_path))
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"data": []}, "0 embeddings of 2 contexts"),
+        ({"choices": []}, "no list of embeddings"),
+        ({"data": [{"index": i, "embedding": [0.0, 0.0]} for i in (0, 1)]}, "layer 0 is all zero"),
+        ({"data": [{"index": i, "embedding": [1.0] * (i + 1)} for i in (0, 1)]}, "no list of"),
+    ],
+)
+def test_what_is_no_embedding_is_refused(serve: Serve, table: Any, answer: Any, said: str) -> None:
+    serve(lambda body: (200, answer))
+    with pytest.raises(ModelError, match=said):
+        open_reader(NAME).read(table([("a", "a", "a"), ("b", "b", "b")]))
 
 
-@pytest.mark.parametrize("name", ["nobody/nothing", "hf/nobody/nothing"])
-def test_a_model_that_does_not_exist_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(ModelError, match=f"model '{name}': [^\n]*$"):
+def test_a_term_that_is_not_there_costs_no_request(serve: Serve, table: Any) -> None:
+    asked = serve(lengths)
+    with pytest.raises(InputError, match="row 1: term 'kind'"):
+        open_reader(NAME).read(table([("a", "kind", "rude")]))
+    assert not asked
+
+
+def test_the_fingerprint_knows_model_and_address(serve: Serve) -> None:
+    serve(lengths)
+    one, other = open_reader(NAME), open_reader("openai-api/my-loop/other")
+    serve(lengths)
+    assert len({one.fingerprint, other.fingerprint, open_reader(NAME).fingerprint}) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("openai/text-embedding-3-small", "OPENAI_API_KEY is not set"),
+        ("openai-api/my-loop/x", "MY_LOOP_API_KEY is not set"),
+        ("openai-api/my-loop", "expected openai/MODEL"),
+        ("openai/", "expected openai/MODEL"),
+    ],
+)
+def test_what_is_missing_is_named(name: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("OPENAI_API_KEY", "MY_LOOP_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(ModelError, match=said):
         open_reader(name)
 
 
-@pytest.mark.parametrize("name", ["hf/me/tiny", "me/tiny"])
-def test_a_model_of_the_hub_is_known_by_its_commit(
-    name: str, tiny_folder: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = tmp_path / "models--me--tiny"  # as the hub's own cache has it
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    for commit in ("a" * 40, "b" * 40):
-        shutil.copytree(tiny_folder("bert"), kept / "snapshots" / commit)
-    (kept / "refs").mkdir()
-    (kept / "refs" / "main").write_text("a" * 40)
-    main = open_reader(name)
-    assert main.name == name and main.fingerprint == open_reader("me/tiny").fingerprint
-    other = open_reader(name, Loading(revision="b" * 40))
-    assert other.fingerprint != main.fingerprint
+def test_a_service_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, table: Any) -> None:
+    monkeypatch.setattr("tiltmeter.models.readers.opening.MAX_RETRIES", 0)
+    monkeypatch.setenv("MY_LOOP_BASE_URL", "http://me:word@127.0.0.1:9/v1")
+    monkeypatch.setenv("MY_LOOP_API_KEY", "sk-secret")
+    with pytest.raises(ModelError, match="127.0.0.1:9 cannot be reached") as said:
+        open_reader(NAME).read(table([("a", "a", "a")]))
+    assert "word" not in str(said.value)
 
 
 @pytest.mark.parametrize("name", ["tiltmeter/other", "hf/", ""])
 def test_a_name_that_names_nothing_is_refused(name: str) -> None:
     with pytest.raises(ModelError, match="smollm2|expected hf/"):
         open_reader(name)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"dtype": "int3"}, "dtype 'int3': allowed are auto, float32"),
-        ({"last": "first"}, "last 'first': allowed are normed, block"),
-        ({"batch_tokens": 0}, "batch_tokens 0: at least 1"),
-        ({"device": "cpu", "device_map": "auto"}, "give one of them"),
-    ],
-)
-def test_settings_that_mean_nothing_are_refused(wrong: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        Loading(**wrong)
-
-
-def test_the_fingerprint_follows_the_weights(copy: Path, tiny_reader: Tiny) -> None:
-    from safetensors.torch import load_file, save_file
-
-    assert open_reader(str(copy)).fingerprint == tiny_reader("bert").fingerprint
-    weights = load_file(copy / "model.safetensors")
-    weights["embeddings.LayerNorm.bias"][0] += 1e-3
-    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
-    assert open_reader(str(copy)).fingerprint != tiny_reader("bert").fingerprint
 
 
 def test_which_names_show_states() -> None:

@@ -16,7 +16,6 @@ from tiltmeter.errors import InputError, ModelError, TiltmeterWarning
 from tiltmeter.models.embedded.weights import find_weights
 from tiltmeter.models.readers import transformer
 from tiltmeter.models.readers.opening import Loading, open_reader
-from tiltmeter.models.readers.pooling import mean_states
 from tiltmeter.models.readers.states import Tokens, make_batches
 
 ROWS = [
@@ -42,11 +41,13 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """What is given to the model."""
     seen: list[Any] = []
 
-    def watched(model: Any, depth: Any, batch: Any) -> Any:
-        seen.append(batch)
-        return mean_states(model, depth, batch)
+    run = transformer.TransformerReader._run
 
-    monkeypatch.setattr(transformer, "mean_states", watched)
+    def watched(reader: Any, batch: Any) -> Any:
+        seen.append(batch)
+        return run(reader, batch)
+
+    monkeypatch.setattr(transformer.TransformerReader, "_run", watched)
     yield seen
 
 

@@ -3,7 +3,3 @@
 ``provider`` is what inspect sees, ``weights`` finds and loads the model, ``engine`` runs it,
 ``decoding`` turns log-probabilities into answers and ``worker`` shares it among requests.
 """
-
-from tiltmeter.models.embedded.provider import tiltmeter_provider
-
-__all__ = ["tiltmeter_provider"]

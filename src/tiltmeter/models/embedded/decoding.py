@@ -26,20 +26,7 @@ import torch
 from tiltmeter.errors import ModelError
 from tiltmeter.models.embedded.engine import Engine, Segment, prompt_chain
 
-__all__ = [
-    "Answer",
-    "Decoder",
-    "Decoders",
-    "Position",
-    "Sampling",
-    "choose",
-    "complete",
-    "draw",
-    "fill",
-    "pick",
-    "side_by_side",
-    "uniform_source",
-]
+__all__ = ["Answer", "Position", "Sampling", "choose", "complete", "fill", "side_by_side"]
 
 #: Digits of the log-probabilities that are handed out; below is rounding noise.
 DIGITS = 4
@@ -135,9 +122,7 @@ def choose(
     chain = prompt_chain(prompt, wanted=1)
     branches = [_branch(engine, option, chain[-1]) for option in options]
     yield [*chain, *branches]
-    scores = [_score(chain[-1], branch) for branch in branches]
-    index = pick(scores, sampling.temperature, uniform())
-    position = _options_position(options, scores, index)
+    index, position = _chosen(options, branches, chain[-1], sampling, uniform)
     return Answer(options[index], "stop", len(prompt), len(branches[index].tokens), [position])
 
 
@@ -168,26 +153,18 @@ def fill(
     for name, options in properties.items():
         opening = ("{" if not chosen else " ") + json.dumps(name, ensure_ascii=False) + ': "'
         closing = '"}' if len(chosen) == len(properties) - 1 else '",'
-        stem = _stem(engine, opening, segments[-1])
-        branches = [_branch(engine, _escaped(option) + closing, stem) for option in options]
+        tokens = tuple(engine.encode(opening))
+        stem = Segment(tokens, segments[-1], range(len(tokens) - 1, len(tokens)))
+        escaped = [json.dumps(option, ensure_ascii=False)[1:-1] for option in options]
+        branches = [_branch(engine, option + closing, stem) for option in escaped]
         yield [*(s for s in segments if not s.keys), stem, *branches]
-        scores = [_score(stem, branch) for branch in branches]
-        index = pick(scores, sampling.temperature, uniform())
+        index, position = _chosen(options, branches, stem, sampling, uniform)
         chosen[name] = options[index]
-        positions.append(_options_position(options, scores, index))
+        positions.append(position)
         segments = [branches[index]]
         written += len(stem.tokens) + len(branches[index].tokens)
     text = json.dumps(chosen, ensure_ascii=False)
     return Answer(text, "stop", len(prompt), written, positions)
-
-
-def _stem(engine: Engine, opening: str, parent: Segment) -> Segment:
-    tokens = tuple(engine.encode(opening))
-    return Segment(tokens, parent, range(len(tokens) - 1, len(tokens)))
-
-
-def _escaped(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _branch(engine: Engine, text: str, stem: Segment) -> Segment:
@@ -195,31 +172,33 @@ def _branch(engine: Engine, text: str, stem: Segment) -> Segment:
     return Segment(tokens, stem, range(len(tokens) - 1))
 
 
+def _chosen(
+    options: Sequence[str],
+    branches: Sequence[Segment],
+    stem: Segment,
+    sampling: Sampling,
+    uniform: Callable[[], float],
+) -> tuple[int, Position]:
+    """Draw an option by the log-probability of all its tokens after `stem`."""
+    scores = [_score(stem, branch) for branch in branches]
+    index = pick(scores, sampling.temperature, uniform())
+    top = [(o, round(s, DIGITS)) for o, s in zip(options, scores, strict=True)]
+    return index, Position(*top[index], sorted(top, key=lambda pair: -pair[1]))
+
+
 def _score(stem: Segment, branch: Segment) -> float:
-    """Log-probability of all tokens of `branch` after `stem`."""
     rows = torch.cat([stem.logprobs, branch.logprobs])
     tokens = torch.tensor(branch.tokens)
     return float(rows.gather(1, tokens[:, None]).double().sum())
 
 
-def _options_position(options: Sequence[str], scores: Sequence[float], index: int) -> Position:
-    top = [(o, round(s, DIGITS)) for o, s in zip(options, scores, strict=True)]
-    return Position(*top[index], sorted(top, key=lambda pair: -pair[1]))
-
-
 def _position(engine: Engine, row: torch.Tensor, token: int, count: int) -> Position:
     values, tokens = row.topk(min(count, len(row)))
     top = [
-        (_token_text(engine, other), round(value, DIGITS))
+        (engine.decode([other], marks=True), round(value, DIGITS))
         for other, value in zip(tokens.tolist(), values.tolist(), strict=True)
     ]
-    return Position(_token_text(engine, token), round(float(row[token]), DIGITS), top)
-
-
-def _token_text(engine: Engine, token: int) -> str:
-    """Return the text of one token; the marks of the chat format are spelled out."""
-    text: str = engine.tokenizer.decode([token], clean_up_tokenization_spaces=False)
-    return text
+    return Position(engine.decode([token], marks=True), round(float(row[token]), DIGITS), top)
 
 
 def _ended(engine: Engine, tokens: Sequence[int], stops: Sequence[str]) -> tuple[str, bool]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any
 
 import torch
 from torch.nn.functional import log_softmax, scaled_dot_product_attention
@@ -63,10 +63,6 @@ class Segment:
         """The position after the last token."""
         return self.start + len(self.tokens)
 
-    def take(self, other: Segment) -> None:
-        """Take over the results of an equal segment."""
-        self.keys, self.values, self.logprobs = other.keys, other.values, other.logprobs
-
 
 def prompt_chain(tokens: Sequence[int], wanted: int = 0) -> list[Segment]:
     """Cut a prompt into pieces at fixed positions; each is the parent of the next.
@@ -81,12 +77,8 @@ def prompt_chain(tokens: Sequence[int], wanted: int = 0) -> list[Segment]:
     return chain
 
 
-class _Attention(Protocol):
-    layer_idx: int
-
-
 def _attend(
-    module: _Attention,
+    module: Any,
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
@@ -136,16 +128,12 @@ class Engine:
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of `text`, with nothing put before or after."""
-        return cast(list[int], self.tokenizer.encode(text, add_special_tokens=False))
+        return list(self.tokenizer.encode(text, add_special_tokens=False))
 
-    def decode(self, tokens: Sequence[int]) -> str:
-        """Return the text of `tokens`, without the marks of the chat format."""
-        return cast(
-            str,
-            self.tokenizer.decode(
-                list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
-            ),
-        )
+    def decode(self, tokens: Sequence[int], marks: bool = False) -> str:
+        """Return the text of `tokens`, with or without the marks of the chat format."""
+        how = {"skip_special_tokens": not marks, "clean_up_tokenization_spaces": False}
+        return str(self.tokenizer.decode(list(tokens), **how))
 
     @torch.inference_mode()
     def run(self, segments: Sequence[Segment]) -> None:
@@ -159,13 +147,13 @@ class Engine:
             segment.parent = first.get(id(segment.parent), segment.parent)
             # Equal segments of an earlier pass hold the same list of keys.
             ancestors = id(segment.parent.keys if segment.parent else None)
-            first[id(segment)] = unique.setdefault(
-                (ancestors, segment.tokens, segment.wanted), segment
-            )
+            same = (ancestors, segment.tokens, segment.wanted)
+            first[id(segment)] = unique.setdefault(same, segment)
         self._forward(list(unique.values()))
         for segment in segments:
-            segment.take(first[id(segment)])
-            segment.parent = None
+            equal = first[id(segment)]
+            segment.keys, segment.values = equal.keys, equal.values
+            segment.logprobs, segment.parent = equal.logprobs, None
 
     def _forward(self, segments: list[Segment]) -> None:
         tokens = [token for segment in segments for token in segment.tokens]
@@ -184,10 +172,9 @@ class Engine:
             logits_to_keep=torch.tensor(_filled(rows), device=device),
         )
         logprobs = log_softmax(output.logits[0, : len(rows)].float(), dim=-1).cpu()
-        start = 0
-        for segment in segments:
-            segment.logprobs = logprobs[start : start + len(segment.wanted)]
-            start += len(segment.wanted)
+        parts = torch.split(logprobs, [len(segment.wanted) for segment in segments])
+        for segment, part in zip(segments, parts, strict=True):
+            segment.logprobs = part
 
 
 def _filled(values: list[int]) -> list[int]:

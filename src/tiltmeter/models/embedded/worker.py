@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Worker"]
 
-#: Seconds to wait for company before an idle model starts.
+#: Seconds that an idle model waits for further requests before it starts.
 GATHER_S = 0.005
 
 #: Tokens per forward pass; more are slower for each.
@@ -42,28 +43,20 @@ class _Request:
     def advance(self, engine: Engine) -> bool:
         """Go on to the next segments; False when there is nothing more to run."""
         try:
-            if self.decoder is None:
-                self.decoder = self.start(engine)
+            self.decoder = self.decoder or self.start(engine)
             self.segments = next(self.decoder)
         except StopIteration as finished:
-            self.resolve(finished.value)
+            with suppress(InvalidStateError):  # cancelled while it ran
+                self.future.set_result(finished.value)
             return False
         except Exception as error:
             self.fail(error)
             return False
         return True
 
-    def resolve(self, answers: list[Answer]) -> None:
-        try:
-            self.future.set_result(answers)
-        except InvalidStateError:
-            pass  # cancelled while it ran
-
     def fail(self, error: Exception) -> None:
-        try:
+        with suppress(InvalidStateError):
             self.future.set_exception(error)
-        except InvalidStateError:
-            pass  # cancelled while it ran
 
 
 class Worker:
@@ -91,9 +84,7 @@ class Worker:
         self._queue.put(request)
         with self._start:
             if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._work, name="tiltmeter-model", daemon=True
-                )
+                self._thread = threading.Thread(target=self._work, daemon=True)
                 self._thread.start()
                 atexit.register(self.close)
         return request.future

@@ -25,13 +25,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tiltmeter.errors import ModelError, unknown
-from tiltmeter.models.embedded.weights import expand_weights, find_weights
+from tiltmeter.models.embedded.weights import EMBEDDED_LIBRARIES, expand_weights, find_weights
 from tiltmeter.models.providers import find_provider
 from tiltmeter.models.readers.pretrained import Loading, load_pretrained, require_libraries
 from tiltmeter.models.readers.states import States, find_terms
 from tiltmeter.models.readers.transformer import TransformerReader
 
-__all__ = ["EmbeddingService", "Loading", "open_reader", "open_service", "shows_states"]
+__all__ = ["EmbeddingService", "Loading", "open_reader", "shows_states"]
 
 #: The embedded model.
 EMBEDDED = "tiltmeter/smollm2"
@@ -59,32 +59,23 @@ def open_reader(model: str, loading: Loading | None = None) -> TransformerReader
     how = loading or Loading()
     provider, rest = find_provider(model), model.partition("/")[2]
     if provider.embeddings:
-        return open_service(model)
+        return _open_service(model)
     if not model.strip() or (provider.states and not rest):
         raise ModelError(f"model {model!r}: expected hf/ORGANISATION/NAME or a folder")
-    source = str(Path(model).expanduser()) if model.startswith("~") else model
     if provider.embedded:
         if model != EMBEDDED:
             raise ModelError(unknown("embedded model", model, [EMBEDDED]))
-        require_libraries(model, "gguf")
+        require_libraries(model, *EMBEDDED_LIBRARIES)
         source = str(expand_weights(Path(find_weights())))
-    elif provider.states:
-        source = rest
+    else:
+        source = rest if provider.states else os.path.expanduser(model)
     return TransformerReader(model, load_pretrained(model, source, how), how)
 
 
 def shows_states(model: str) -> bool:
-    """Tell by a name whether states of all layers can be read, without opening the model.
+    """Tell by a model's name whether states of all layers can be read; nothing is opened.
 
-    Parameters
-    ----------
-    model
-        A name as inspect has them.
-
-    Returns
-    -------
-    bool
-        True for the embedded model, models on the hub by ``hf/``, and folders.
+    They can of the embedded model, models on the hub by ``hf/``, and folders.
     """
     return find_provider(model).states or model.startswith(("./", "/", "~"))
 
@@ -139,12 +130,11 @@ class EmbeddingService:
                 "ask the service"
             )
         place = {text: at for at, text in enumerate(texts)}
-        rows: dict[str, list[int]] = {}
-        for key, context in contexts.select("key", "context").iter_rows():
-            rows.setdefault(key, []).append(place[context])
-        means = np.stack([embeddings[of].mean(axis=0) for of in rows.values()])
-        counts = np.array([len(of) for of in rows.values()], dtype=np.int64)
-        return States(tuple(rows), self.layers, means[:, None].astype(np.float32), counts)
+        by_key = contexts.group_by("key", maintain_order=True).agg("context")
+        rows = [[place[text] for text in listed] for listed in by_key["context"]]
+        means = np.stack([embeddings[of].mean(axis=0) for of in rows])
+        counts = np.array([len(of) for of in rows], dtype=np.int64)
+        return States(tuple(by_key["key"]), self.layers, means[:, None].astype(np.float32), counts)
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         from openai import OpenAIError
@@ -180,15 +170,11 @@ class EmbeddingService:
         return first
 
 
-def open_service(name: str) -> EmbeddingService:
-    """Open an embedding model of a service; nothing is sent yet.
-
-    The name is ``openai/MODEL`` or ``openai-api/SERVICE/MODEL``. Raises ModelError if it is
-    incomplete, or the key or address is not set.
-    """
+def _open_service(name: str) -> EmbeddingService:
+    """Open an embedding model of a service; nothing is sent yet."""
     provider, _, model = name.partition("/")
-    service, address = "openai", OPENAI_URL
-    if provider == "openai-api":
+    service, address = provider, OPENAI_URL
+    if provider != "openai":
         service, _, model = model.partition("/")
         address = ""
     if not service or not model:

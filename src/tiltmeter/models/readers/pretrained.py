@@ -22,7 +22,7 @@ from typing import Any
 
 from tiltmeter.errors import InputError, ModelError
 
-__all__ = ["Loading", "Pretrained", "load_pretrained", "require_libraries"]
+__all__ = ["Loading", "Pretrained", "hash_file", "load_pretrained", "quiet", "require_libraries"]
 
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 
@@ -107,7 +107,7 @@ def load_pretrained(name: str, source: str, loading: Loading) -> Pretrained:
     """
     require_libraries(name, *LIBRARIES, *(["accelerate"] if loading.device_map else []))
     _check_folder(name, source)
-    with _quiet(), _one_line(name):
+    with quiet(), _one_line(name):
         from transformers import AutoConfig, AutoTokenizer
 
         revision = loading.revision or "main"
@@ -216,21 +216,25 @@ def _identity(source: str, revision: str) -> str:
         return f"{source}@{revision}"
     digest = hashlib.sha256()
     for path in sorted({path for pattern in HASHED for path in Path(source).glob(pattern)}):
-        status = path.stat()
-        digest.update(f"{path.name} ".encode())
-        digest.update(_sha256(path.resolve(), status.st_size, status.st_mtime_ns))
+        digest.update(f"{path.name} ".encode() + bytes.fromhex(hash_file(path)))
     return digest.hexdigest()
 
 
+def hash_file(path: Path) -> str:
+    """Give the SHA-256 of a file, in hexadecimal digits."""
+    status = path.stat()
+    return _sha256(path.resolve(), status.st_size, status.st_mtime_ns)
+
+
 @functools.lru_cache(maxsize=256)
-def _sha256(path: Path, size: int, mtime_ns: int) -> bytes:
+def _sha256(path: Path, size: int, mtime_ns: int) -> str:
     """Hash a file; size and time only tell whether it is the file hashed before."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").digest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep transformers' progress bars and reports off the terminal while loading."""
     from transformers.utils import logging
 
@@ -247,7 +251,7 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def _one_line(name: str) -> Iterator[None]:
-    """Say in a line what transformers says in many."""
+    """Raise what transformers raises as an error of one line."""
     try:
         yield
     except ModelError:

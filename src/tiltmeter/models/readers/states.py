@@ -11,9 +11,9 @@ no characters. A causal model's context ends with the term: what follows cannot 
 state, so this is exact, and "X is here" and "X is there" become the same. The context is
 tokenised whole before it is cut, so that the cut moves no border between tokens.
 
-A causal model takes its very first token for something else than a word: states there are often a
-hundred times as long as others and say nothing about the term. Where a tokenizer sets no mark
-before a text, a term that would stand first gets a line break before it.
+The first token of a text is an attention sink of causal models: its state is often a hundred times
+as long as others and says nothing about the term. Where a tokenizer sets no mark before a text, a
+term that would stand first gets a line break before it.
 
 A context that is longer than the model can read keeps its beginning, if the term is in it, or
 else a window around the term.
@@ -106,21 +106,17 @@ class Reader(Protocol):
     @property
     def name(self) -> str:
         """As the user named it."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """Another one for other weights, another revision, another precision."""
-        ...
 
     @property
     def layers(self) -> tuple[str, ...]:
         """Labels of what `read` gives."""
-        ...
 
     def read(self, contexts: pl.DataFrame) -> States:
         """Read the states of terms in contexts (columns CONTEXTS); a row per key."""
-        ...
 
 
 Span = tuple[int, int]
@@ -136,24 +132,9 @@ RAGGED_FROM, RAGGED = 0.25, 0.1
 
 
 def locate(term: str, context: str) -> tuple[int, int]:
-    """Find a term in a context.
+    """Find the characters of a context at which a term first begins, and ends (exclusive).
 
-    Parameters
-    ----------
-    term
-        One or several words.
-    context
-        The text.
-
-    Returns
-    -------
-    tuple of int
-        The characters of `context` at which the first occurrence begins, and ends (exclusive).
-
-    Raises
-    ------
-    InputError
-        If the term does not stand in the context.
+    Raises InputError if the term, one or several words, does not stand in the context.
 
     Examples
     --------
