@@ -106,6 +106,16 @@ BAD = [
 ]
 
 
+@pytest.mark.parametrize("command", ["run", "audit"])
+@pytest.mark.parametrize("model", ["nope/x", "openai/gpt-4o", "gpt-4o"])
+def test_a_model_that_cannot_be_opened_is_refused_before_the_cost_is_printed(
+    run, command: str, model: str
+) -> None:
+    code, out, err = run(command, model, "--out", "r")
+    assert (code, out, err.count("\n")) == (2, "", 1), err
+    assert f"model {model!r}" in err and not Path("r").exists()
+
+
 @pytest.mark.parametrize(("command", "says"), BAD)
 def test_bad_input_is_one_line_and_exit_2(run, command: str, says: str) -> None:
     code, _, err = run(*command.split())

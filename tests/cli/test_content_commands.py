@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.asking.plan import Plan
-from tiltmeter.cli.audit import command as audit
+from tiltmeter.cli.auditing import audit_command
 from tiltmeter.cli.options import build_plan
 from tiltmeter.stimuli import load_study
 
@@ -23,7 +23,7 @@ MIST = load_study("mist2025")
 
 def planned(model: str, *arguments: str) -> Plan:
     """Plan an audit as the command line would."""
-    with audit.make_context("audit", [model, *arguments]) as context:
+    with audit_command.make_context("audit", [model, *arguments]) as context:
         assert isinstance(context, click.Context)
         options = dict(context.params)
     return build_plan(options.pop("models"), options, options.pop("size"))

@@ -5,15 +5,16 @@ A model is read once; each number of removed components is another way to read t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from tiltmeter.audits.relating import ScoredAnswers, stereotype_name
 from tiltmeter.models.readers.states import Reader, States
 from tiltmeter.results import ESTIMATES
 from tiltmeter.states.association import TestSetting, test_associations
@@ -28,7 +29,19 @@ from tiltmeter.states.trial_effects import trial_effects
 from tiltmeter.states.word_tests import WordTest
 from tiltmeter.states.words import Words
 
-__all__ = ["Profiling", "StateTables", "Testing", "called", "join_tables", "measure_states"]
+__all__ = [
+    "Profiling",
+    "ScoredAnswers",
+    "StateTables",
+    "Testing",
+    "called",
+    "join_tables",
+    "measure_states",
+    "stereotype_name",
+]
+
+#: Reads contexts: a model, with a store or without.
+Read = Callable[[pl.DataFrame], States]
 
 
 class StateTables(NamedTuple):
@@ -65,6 +78,115 @@ class Profiling:
     extended_in: InContext | None = None
     setting: ProfileSetting = field(default_factory=ProfileSetting)
 
+    def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[StateTables]:
+        """Measure profiles, then directions, for each number of removed components."""
+        poles = read(self.poles.frame)
+        placed = [read(in_templates(words.all, article=words.article)) for words in self.words]
+        extended = None
+        if self.extended is not None:
+            terms = self.extended["term"].unique(maintain_order=True)
+            extended = read(self.extended_in.frame if self.extended_in else alone(terms))
+        for k in removed:
+            of = {"model": model, "contexts": self.poles.kind, "removed": k}
+            for words, states in zip(self.words, placed, strict=True):
+                each = _average_contexts(states, words.all) if k else states
+                axes, without = _remove_jointly(k, poles, states, each)
+                profile = measure_profile(
+                    axes, self.dictionary, without, words, of=of, setting=self.setting
+                )
+                yield StateTables(profile.estimates, {"state_terms": profile.terms})
+            if self.extended is not None and extended is not None:
+                axes, without = _remove_jointly(k, poles, extended, extended)
+                confidence = self.setting.confidence
+                predicted = predict_directions(
+                    axes, self.dictionary, without, self.extended, of=of, confidence=confidence
+                )
+                yield StateTables(predicted.estimates, {"state_directions": predicted.terms})
+
+    def describe(self) -> dict[str, Any]:
+        """Say what is measured, for the record; paths without their folders."""
+        dictionary = self.dictionary
+        facts: dict[str, Any] = {
+            "dictionary": {
+                "name": Path(dictionary.name).name,
+                "senses": dictionary.senses["key"].n_unique(),
+                "terms": dictionary.senses["term"].n_unique(),
+                "dimensions": list(dictionary.dimensions),
+                "sha256": _digest(dictionary.senses),
+            },
+            "contexts": self.poles.describe(),
+            "words": [
+                {
+                    "name": words.name,
+                    "groups": {group: len(members) for group, members in words.groups.items()},
+                    "individuals": list(words.individuals),
+                }
+                for words in self.words
+            ],
+            "setting": asdict(self.setting),
+        }
+        if self.extended is not None:
+            facts["extended"] = {
+                "terms": self.extended["term"].n_unique(),
+                "sha256": _digest(self.extended),
+                "contexts": self.extended_in.describe() if self.extended_in else {"kind": "none"},
+            }
+        return facts
+
+
+def _remove_jointly(k: int, poles: States, states: States, placed: States) -> tuple[States, States]:
+    """Remove components from the poles and from other states.
+
+    The components are those of the poles and of the words that are placed together, each word
+    counted once however many contexts it has.
+    """
+    if not k:
+        return poles, states
+    keys = (*(f"pole {key}" for key in poles.keys), *placed.keys)
+    values = np.concatenate([poles.values, placed.values])
+    both = States(keys, poles.layers, values, np.concatenate([poles.counts, placed.counts]))
+    return remove_components(poles, k, of=both), remove_components(states, k, of=both)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredAnswers:
+    """Scored answers of models.
+
+    `scores` has `model`, `stereotype`, `trial`, `score` and `decision`; a stereotype is named with
+    its study and dimension, as in ``mist2025/African.competence``. `words` has columns TRIAL_WORDS,
+    or is None where these are not known. `mode`: in which answers were given.
+    """
+
+    scores: pl.DataFrame
+    words: pl.DataFrame | None
+    mode: str
+
+    @property
+    def studies(self) -> tuple[str, ...]:
+        """The studies whose stereotypes were asked about."""
+        named = self.scores["stereotype"].str.split("/").list.first()
+        return tuple(named.unique(maintain_order=True))
+
+    @property
+    def missing_as(self) -> tuple[str, ...]:
+        """The treatments of missing scores; one where none is missing."""
+        return tuple(MISSING) if self.scores["score"].has_nulls() else ("left_out",)
+
+    @property
+    def all_words(self) -> list[str]:
+        """The words of all trials, each once."""
+        if self.words is None:
+            return []
+        lists = pl.concat([self.words[name].explode() for name in ("tied", "counter")])
+        groups = pl.concat([self.words[name] for name in ("marginalized", "default")])
+        return pl.concat([groups, lists]).unique(maintain_order=True).to_list()
+
+
+def stereotype_name() -> pl.Expr:
+    """Name a stereotype with its study and dimension, as in ``mist2025/African.competence``."""
+    named = pl.concat_str("stereotype", "dimension", separator=".", ignore_nulls=True)
+    return pl.concat_str("study", named, separator="/", ignore_nulls=True).alias("stereotype")
+
 
 @dataclass(frozen=True)
 class Testing:
@@ -93,11 +215,71 @@ class Testing:
     answers: ScoredAnswers | None = None
     setting: TestSetting = field(default_factory=TestSetting)
 
+    def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[StateTables]:
+        """Test associations and relate answers, for each number of removed components."""
+        contexts = read(self.words.frame)
+        terms = self.words.frame["term"].unique(maintain_order=True).to_list()
+        words = _average_contexts(contexts, terms)
+        for k in removed:
+            of = {"model": model, "contexts": self.words.kind, "removed": k}
+            averaged = remove_components(words, k)
+            tested = [
+                test_associations(
+                    remove_components(contexts, k, of=words) if method == "ceat" else averaged,
+                    self.tests,
+                    of=of,
+                    method=method,
+                    setting=self.setting,
+                )
+                for method in self.methods
+            ]
+            yield from (StateTables(one.estimates, {"state_tests": one.tests}) for one in tested)
+            if self.answers is not None:
+                effects = _effects(self.answers, averaged, k, tested[0].estimates)
+                related = relate(
+                    self.answers.scores,
+                    effects.with_columns(model=pl.lit(model)),
+                    missing_as=self.answers.missing_as,
+                    confidence=self.setting.confidence,
+                )
+                yield StateTables(related.estimates, {"state_fits": related.fits})
+
+    def describe(self) -> dict[str, Any]:
+        """Say what is tested, for the record; paths without their folders."""
+        counts = Counter(test.study for test in self.tests)
+        setting, answers = self.setting, self.answers
+        facts: dict[str, Any] = {
+            "tests": [{"study": study, "tests": count} for study, count in counts.items()],
+            "words_of_tests": self.words.describe(),
+            "setting": {
+                "methods": list(self.methods),
+                "confidence": setting.confidence,
+                "test_draws": setting.draws,
+                "most_partitions": setting.most_partitions,
+                "drawn_partitions": setting.drawn_partitions,
+                "test_seed": setting.seed,
+            },
+        }
+        if answers is not None:
+            facts["relations"] = {
+                "scores": answers.scores.height,
+                "trials": None if answers.words is None else answers.words.height,
+                "mode": answers.mode,
+            }
+        return facts
+
+
+def _effects(answers: ScoredAnswers, states: States, k: int, tested: pl.DataFrame) -> pl.DataFrame:
+    """Compute effects in the states: prompt by prompt where the words are known, else by test."""
+    if answers.words is not None:
+        return trial_effects(states, answers.words, k)
+    weat = tested.filter(pl.col("measure").is_in(["weat", "seat"]), alternative="greater")
+    return weat.select(stereotype_name(), "layer", "removed", "estimate")
+
 
 def measure_states(
     reader: Reader,
-    profiling: Profiling | None,
-    testing: Testing | None,
+    measurements: Iterable[Profiling | Testing],
     *,
     removed: Sequence[int] = (0,),
     store: Path | None = None,
@@ -108,131 +290,17 @@ def measure_states(
     States are kept in the folder `store`, if any.
     """
 
-    def states_of(contexts: pl.DataFrame) -> States:
+    def read(contexts: pl.DataFrame) -> States:
         return read_states(reader, contexts, store)
 
-    parts: list[StateTables] = []
-    if profiling is not None:
-        parts += _profiles(called(reader.name), profiling, removed, states_of)
-    if testing is not None:
-        parts += _associations(called(reader.name), testing, removed, states_of)
-    return join_tables(parts)
+    model = called(reader.name)
+    return join_tables(part for one in measurements for part in one.measure(model, removed, read))
 
 
 def called(model: str) -> str:
     """Name a model in what is written and passed on: of a folder only its last part."""
     path = Path(model).expanduser()
     return path.resolve().name if path.is_dir() else model
-
-
-def _profiles(
-    model: str,
-    asked: Profiling,
-    removed: Sequence[int],
-    states_of: Callable[[pl.DataFrame], States],
-) -> Iterable[StateTables]:
-    poles = states_of(asked.poles.frame)
-    read = [states_of(in_templates(words.all, article=words.article)) for words in asked.words]
-    extended = None
-    if asked.extended is not None:
-        inside = asked.extended_in
-        extended = states_of(
-            alone(asked.extended["term"].unique(maintain_order=True)) if inside is None
-            else inside.frame
-        )  # fmt: skip
-    for k in removed:
-        of = {"model": model, "contexts": asked.poles.kind, "removed": k}
-        for words, states in zip(asked.words, read, strict=True):
-            # The components are those of the words that are placed and of the poles together,
-            # each word counted once however many contexts it has.
-            of_all = _together(poles, _averaged(states, words.all)) if k else None
-            profile = measure_profile(
-                remove_components(poles, k, of=of_all),
-                asked.dictionary,
-                remove_components(states, k, of=of_all),
-                words,
-                of=of,
-                setting=asked.setting,
-            )
-            yield StateTables(profile.estimates, {"state_terms": profile.terms})
-        if extended is not None and asked.extended is not None:
-            of_all = _together(poles, extended) if k else None
-            predicted = predict_directions(
-                remove_components(poles, k, of=of_all),
-                asked.dictionary,
-                remove_components(extended, k, of=of_all),
-                asked.extended,
-                of=of,
-                confidence=asked.setting.confidence,
-            )
-            yield StateTables(predicted.estimates, {"state_directions": predicted.terms})
-
-
-def _associations(
-    model: str,
-    asked: Testing,
-    removed: Sequence[int],
-    states_of: Callable[[pl.DataFrame], States],
-) -> Iterable[StateTables]:
-    apart = states_of(asked.words.frame)
-    terms = asked.words.frame["term"].unique(maintain_order=True).to_list()
-    whole = _averaged(apart, terms)
-    for k in removed:
-        of = {"model": model, "contexts": asked.words.kind, "removed": k}
-        averaged = remove_components(whole, k)
-        tested = [
-            test_associations(
-                remove_components(apart, k, of=whole) if method == "ceat" else averaged,
-                asked.tests,
-                of=of,
-                method=method,
-                setting=asked.setting,
-            )
-            for method in asked.methods
-        ]
-        yield from (StateTables(one.estimates, {"state_tests": one.tests}) for one in tested)
-        if asked.answers is not None:
-            yield _relations(model, k, averaged, tested[0].estimates, asked)
-
-
-def _relations(
-    model: str, k: int, states: States, tested: pl.DataFrame, asked: Testing
-) -> StateTables:
-    """Relate answers to the states of the same words, prompt by prompt where these are known."""
-    answers = asked.answers
-    if answers is None:
-        return join_tables([])
-    if answers.words is not None:
-        effects = trial_effects(states, answers.words, k)
-    else:
-        weat = tested.filter(pl.col("measure").is_in(["weat", "seat"]), alternative="greater")
-        effects = weat.select(stereotype_name(), "layer", "removed", "estimate")
-    related = relate(
-        answers.scores,
-        effects.with_columns(model=pl.lit(model)),
-        missing_as=[*MISSING] if answers.scores["score"].has_nulls() else ["left_out"],
-        confidence=asked.setting.confidence,
-    )
-    return StateTables(related.estimates, {"state_fits": related.fits})
-
-
-def _averaged(states: States, terms: Sequence[str]) -> States:
-    """Average the contexts of each term."""
-    rows, of = rows_of(states, terms)
-    counts = np.bincount(of, weights=states.counts[rows], minlength=len(terms)).astype(np.int64)
-    values = np.zeros((len(terms), *states.values.shape[1:]), dtype=np.float32)
-    for at in range(len(terms)):
-        mine = rows[of == at]
-        weighed = states.values[mine] * states.counts[mine, None, None]
-        values[at] = weighed.sum(axis=0, dtype=np.float64) / counts[at]
-    return States(tuple(terms), states.layers, values, counts)
-
-
-def _together(first: States, second: States) -> States:
-    """Set states of different terms under each other."""
-    keys = (*(f"pole {key}" for key in first.keys), *second.keys)
-    values = np.concatenate([first.values, second.values])
-    return States(keys, first.layers, values, np.concatenate([first.counts, second.counts]))
 
 
 def join_tables(parts: Iterable[StateTables]) -> StateTables:
@@ -244,3 +312,19 @@ def join_tables(parts: Iterable[StateTables]) -> StateTables:
             if not table.is_empty():
                 details.setdefault(name, []).append(table)
     return StateTables(pl.concat(estimates), {name: pl.concat(of) for name, of in details.items()})
+
+
+def _average_contexts(states: States, terms: Sequence[str]) -> States:
+    """Average the contexts of each term."""
+    rows, of = rows_of(states, terms)
+    counts = np.bincount(of, weights=states.counts[rows], minlength=len(terms)).astype(np.int64)
+    values = np.zeros((len(terms), *states.values.shape[1:]), dtype=np.float32)
+    for at in range(len(terms)):
+        mine = rows[of == at]
+        weighed = states.values[mine] * states.counts[mine, None, None]
+        values[at] = weighed.sum(axis=0, dtype=np.float64) / counts[at]
+    return States(tuple(terms), states.layers, values, counts)
+
+
+def _digest(frame: pl.DataFrame) -> str:
+    return hashlib.sha256(frame.write_json().encode()).hexdigest()

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.network.options import build_spreading, spreading_options
+from tiltmeter.cli.network.options import build_spreading, open_networks, spreading_options
+from tiltmeter.cli.options import FILE, choice
 
-__all__ = ["command"]
+__all__ = ["activate_command"]
 
 
 @click.command("activate")
@@ -26,27 +27,20 @@ __all__ = ["command"]
     metavar="A,B|FILE",
     help="Only write the activation of these words.  [default: all]",
 )
-@click.option(
-    "--norm",
-    type=click.Choice(["none", "l2", "l1"]),
-    default="none",
-    show_default=True,
-    help="Norm that columns, then rows, are divided by.",
-)
+@choice("--norm", "none", "l2", "l1", help="Norm that columns, then rows, are divided by.")
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Table with a column per prime (.csv, .parquet), or the matrix of nodes × primes (.npy), "
     "written block by block.",
 )
 @spreading_options
-def command(
+def activate_command(
     network: str, primes: str, targets: str | None, norm: str, out: Path, **options: Any
 ) -> None:
     """Spread activation from each prime through NET, a table of edges."""
     from tiltmeter.asking.cues import read_cues
-    from tiltmeter.cli.network.options import open_networks
     from tiltmeter.networks.spreading import activate
     from tiltmeter.results.tables import write_table
 

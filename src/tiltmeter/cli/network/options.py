@@ -1,4 +1,4 @@
-"""Options that the commands about networks share."""
+"""Options that the commands about networks share, and what is built from them."""
 
 from __future__ import annotations
 
@@ -8,73 +8,43 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tiltmeter.cli.options import all_options
+from tiltmeter.cli.options import FILE, all_options
 
 if TYPE_CHECKING:
-    from tiltmeter.networks.bias import Lexicons
     from tiltmeter.networks.network import Network
-    from tiltmeter.networks.setting import Setting
     from tiltmeter.networks.spreading import Spreading
 
 __all__ = [
-    "bias_options",
-    "build_setting",
+    "DIRECTED",
+    "VALENCE",
     "build_spreading",
     "named_paths",
     "open_networks",
-    "read_lexicons",
     "spreading_options",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SPREADING = [
-    click.option("--retention", type=float, default=0.5, show_default=True,
+DIRECTED = click.option("--directed", is_flag=True, help="Edges are directed, from src to tgt.")
+VALENCE = click.option(
+    "--valence", type=FILE, help="Valence ratings: NRC VAD, or a table of word and valence."
+)
+
+spreading_options: Callable[[F], F] = all_options([
+    click.option("--retention", default=0.5,
                  help="Share of its activation a word keeps at each step."),
     click.option("--steps", "time_steps", type=int,
                  help="Number of steps.  [default: twice the diameter]"),
-    click.option("--decay", type=float, default=0.0, show_default=True,
-                 help="Share of all activation lost at each step."),
-    click.option("--suppress", type=float, default=0.0, show_default=True,
+    click.option("--decay", default=0.0, help="Share of all activation lost at each step."),
+    click.option("--suppress", default=0.0,
                  help="Activation below this is set to 0 at each step."),
     click.option("--start", type=float,
                  help="Activation given to a prime.  [default: the number of nodes]"),
     click.option("--unweighted", is_flag=True, help="Ignore the weights of edges."),
-    click.option("--directed", is_flag=True, help="Edges are directed, from src to tgt."),
+    DIRECTED,
     click.option("--spreadr-loops", is_flag=True,
                  help="Self-loops lose their share of activation, as in spreadr."),
-]  # fmt: skip
-
-_BIAS = [
-    click.option("--study", default="abramski2025", show_default=True, metavar="NAME|FILE",
-                 help="Study of networks that defines primes and targets."),
-    click.option("--valence", type=click.Path(path_type=Path),
-                 help="Valence ratings: NRC VAD, or a table of word and valence."),
-    click.option("--emotions", type=click.Path(path_type=Path),
-                 help="Emotion lexicon: NRC EmoLex, or a table of word and emotion."),
-    click.option("--norm", type=click.Choice(["l2", "l1", "none"]),
-                 help="Norm that activations are divided by.  [default: set by the study]"),
-    click.option("--missing", type=click.Choice(["error", "skip"]), default="error",
-                 show_default=True, help="What to do if a prime or target is not in a network."),
-    click.option("--confidence", type=float, default=0.95, show_default=True,
-                 help="Confidence level of intervals."),
-    click.option("--draws", type=click.IntRange(min=100), default=2000, show_default=True,
-                 help="Bootstrap samples of targets."),
-    click.option("--seed", type=int, default=0, show_default=True,
-                 help="Seed of resampling and rewiring."),
-]  # fmt: skip
-
-spreading_options: Callable[[F], F] = all_options(_SPREADING)
-
-
-def bias_options(*, rewirings: int) -> Callable[[F], F]:
-    """Return the options of measuring bias; `rewirings` is the default of that option."""
-    rewired = click.option(
-        "--rewirings", type=int, default=rewirings, show_default=True,
-        help="Degree-preserving rewirings to compare each effect with: 0 for none, else at least "
-        "19.",
-    )  # fmt: skip
-    return all_options([*_BIAS, rewired, *_SPREADING])
+])  # fmt: skip
 
 
 def named_paths(named: Sequence[str]) -> list[tuple[str | None, Path]]:
@@ -95,42 +65,8 @@ def open_networks(named: Sequence[str], *, directed: bool) -> list[Network]:
 
 
 def build_spreading(options: dict[str, Any]) -> Spreading:
-    """Build the spreading from the options."""
+    """Build the spreading from the values of `spreading_options`."""
     from tiltmeter.networks.spreading import Spreading
 
-    return Spreading(
-        retention=options["retention"],
-        time_steps=options["time_steps"],
-        start=options["start"],
-        decay=options["decay"],
-        suppress=options["suppress"],
-        weighted=not options["unweighted"],
-        spreadr_loops=options["spreadr_loops"],
-    )
-
-
-def build_setting(options: dict[str, Any]) -> Setting:
-    """Build the setting from the options."""
-    from tiltmeter.networks.setting import Setting
-
-    return Setting(
-        spreading=build_spreading(options),
-        norm=options["norm"],
-        missing=options["missing"],
-        confidence=options["confidence"],
-        draws=options["draws"],
-        rewirings=options["rewirings"],
-        seed=options["seed"],
-    )
-
-
-def read_lexicons(options: dict[str, Any]) -> Lexicons:
-    """Read the lexicons whose paths were given."""
-    from tiltmeter.networks.bias import Lexicons
-    from tiltmeter.networks.lexicons import read_emotions, read_valence
-
-    valence, emotions = options["valence"], options["emotions"]
-    return Lexicons(
-        valence=read_valence(valence) if valence else None,
-        emotions=read_emotions(emotions) if emotions else None,
-    )
+    names = ("retention", "time_steps", "start", "decay", "suppress", "spreadr_loops")
+    return Spreading(**{name: options[name] for name in names}, weighted=not options["unweighted"])

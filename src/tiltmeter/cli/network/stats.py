@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tiltmeter.cli.network.options import DIRECTED, open_networks
 from tiltmeter.cli.options import TABLE
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["command"]
+__all__ = ["stats_command"]
 
 
 @click.command("stats")
@@ -24,9 +25,9 @@ __all__ = ["command"]
     type=TABLE,
     help="Also compare activation with human reaction times (50 triplets) and write the result.",
 )
-@click.option("--directed", is_flag=True, help="Edges are directed, from src to tgt.")
+@DIRECTED
 @click.option("--no-paths", is_flag=True, help="Leave out diameter and mean path length.")
-def command(  # noqa: PLR0913 - one argument an option
+def stats_command(  # noqa: PLR0913 - one argument an option
     networks: tuple[str, ...],
     out: Path | None,
     overlaps: Path | None,
@@ -39,7 +40,6 @@ def command(  # noqa: PLR0913 - one argument an option
 
     import polars as pl
 
-    from tiltmeter.cli.network.options import open_networks
     from tiltmeter.errors import InputError
     from tiltmeter.networks.priming import check_priming
     from tiltmeter.networks.structure import describe, overlap

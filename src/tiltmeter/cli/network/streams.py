@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tiltmeter.cli.network.options import DIRECTED, VALENCE
+from tiltmeter.cli.options import FILE, choice
+
 if TYPE_CHECKING:
     from tiltmeter.networks.streams import Stream
 
-__all__ = ["command"]
+__all__ = ["streams_command"]
 
 TABLES = (".csv", ".parquet")
 DRAWINGS = (".svg", ".png")
@@ -27,26 +30,24 @@ _STYLES = {
 
 
 @click.command("streams")
-@click.argument("network", metavar="NET", type=click.Path(path_type=Path))
+@click.argument("network", metavar="NET", type=FILE)
 @click.argument("source", required=False)
 @click.argument("target", required=False)
-@click.option("--pairs", type=click.Path(path_type=Path),
+@click.option("--pairs", type=FILE,
               help="Table of source and target, instead of SOURCE and TARGET.")  # fmt: skip
-@click.option("--valence", type=click.Path(path_type=Path),
-              help="Valence ratings: NRC VAD, or a table of word and valence.")  # fmt: skip
+@VALENCE
 @click.option("--neutral", nargs=2, type=float, metavar="LOW HIGH",
               help="Valence up to LOW is negative, from HIGH on positive.  "
                    "[default: thirds of the scale]")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path),
+@click.option("--out", type=FILE,
               help="A page (.html), a drawing (.svg, .png), or a table of words (.csv, .parquet) "
                    "with a second table of edges.  [default: only print]")  # fmt: skip
-@click.option("--most-nodes", type=int, default=60, show_default=True,
+@click.option("--most-nodes", default=60,
               help="Most inner words in a drawing; the strongest links are kept.")  # fmt: skip
-@click.option("--directed", is_flag=True, help="Edges are directed, from src to tgt.")
-@click.option("--missing", type=click.Choice(["error", "skip"]), default="error",
-              show_default=True, help="What to do if a pair has no path.")  # fmt: skip
+@DIRECTED
+@choice("--missing", "error", "skip", help="What to do if a pair has no path.")
 @click.option("--name", help="Name of the network.  [default: the name of the file]")
-def command(  # noqa: PLR0913 - one argument an option
+def streams_command(  # noqa: PLR0913 - one argument an option
     network: Path, source: str | None, target: str | None, pairs: Path | None,
     valence: Path | None, neutral: tuple[float, float] | None, out: Path | None, most_nodes: int,
     directed: bool, missing: str, name: str | None,

@@ -8,14 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import connection_options
+from tiltmeter.cli.options import (
+    FILE,
+    PRICES,
+    TEMPERATURE,
+    TOP_P,
+    build_budget,
+    build_connection,
+    connection_options,
+    progress_bar,
+    say_cost,
+    say_unfinished,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tiltmeter.asking.contexts import Asking, Written
 
-__all__ = ["command"]
+__all__ = ["contexts_command"]
 
 #: What `profile measure` takes a file of sentences from one's own texts for.
 CORPUS = "corpus"
@@ -28,58 +39,47 @@ NAMED = 5
 @click.argument("model", required=False, metavar="[MODEL]")
 @click.option(
     "--dictionary",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Table of the senses that need contexts: dimension, term, dir and, if present, synset and "
     "definition.  [default: Tiltmeter's own]",
 )
 @click.option(
     "--extended",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Instead of --dictionary: a table of held-out words, as for profile --extended.",
 )
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path, dir_okay=False),
     help="File of contexts (.jsonl); an unfinished one is continued.",
 )  # fmt: skip
-@click.option("--per-sense", type=int, default=5, show_default=True, help="Sentences per sense.")
+@click.option("--per-sense", default=5, help="Sentences per sense.")
 @click.option(
     "--corpus",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Instead of MODEL: your own texts, from which sentences are sampled; .txt or .jsonl "
     "(also .gz, .zst), .csv, .parquet; may be repeated.",
 )
+@click.option("--column", help="Column or JSON field that holds the text.  [default: text or body]")
 @click.option(
-    "--column",
-    help="Column or JSON field that holds the text.  [default: text or body]",
-)
-@click.option(
-    "--width", type=int, default=40, show_default=True,
+    "--width", default=40,
     help="Longest sentence from --corpus, in words; longer ones are cut around the term.",
 )  # fmt: skip
 @click.option(
-    "--rounds", type=int, default=3, show_default=True,
+    "--rounds", default=3,
     help="Largest number of calls per sense, until enough sentences pass the checks.",
 )  # fmt: skip
-@click.option("--temperature", type=float, default=1.0, show_default=True,
-              help="Sampling temperature.")  # fmt: skip
-@click.option("--top-p", type=float, default=1.0, show_default=True,
-              help="Nucleus sampling: probability mass to sample from.")  # fmt: skip
+@TEMPERATURE
+@TOP_P
+@click.option("--answer-tokens", default=1024, help="Longest answer, in tokens.")
 @click.option(
-    "--answer-tokens", type=int, default=1024, show_default=True, help="Longest answer, in tokens."
-)
-@click.option(
-    "--seed", type=int, default=0, show_default=True,
+    "--seed", default=0,
     help="Seed of the sample from --corpus, or of the sampling of local models.",
 )  # fmt: skip
-@click.option(
-    "--prices",
-    type=click.Path(path_type=Path),
-    help="YAML file of 'model: [input, output]', in dollars per million tokens.",
-)
+@PRICES
 @connection_options
-def command(model: str | None, **options: Any) -> None:
+def contexts_command(model: str | None, **options: Any) -> None:
     """Make sentences for each sense of a dictionary, written by MODEL or from your own texts.
 
     MODEL is asked for sentences without names and without gendered words, as in Schuster et al.
@@ -111,9 +111,7 @@ def _senses(options: dict[str, Any]) -> pl.DataFrame:
 
 def _ask(model: str, options: dict[str, Any]) -> None:
     """Let a model write the sentences."""
-    from tiltmeter.asking.budget import Budget
     from tiltmeter.asking.contexts import Asking, cost_of_contexts, make_contexts
-    from tiltmeter.cli.options import build_connection, progress_bar, say_cost
     from tiltmeter.models.opening import Generation
 
     senses = _senses(options)
@@ -124,7 +122,7 @@ def _ask(model: str, options: dict[str, Any]) -> None:
         Generation(options["temperature"], options["top_p"], options["answer_tokens"]),
         build_connection(options),
     )
-    budget = Budget(options["max_calls"], options["max_tokens"])
+    budget = build_budget(options)
     cost = cost_of_contexts(model, senses, asking, options["prices"])
     say_cost([cost], f"sentences of {cost.calls:,} senses")
     out: Path = options["out"]
@@ -137,8 +135,6 @@ def _ask(model: str, options: dict[str, Any]) -> None:
 
 def _report(written: Written, asking: Asking, out: Path) -> None:
     """Print how many sentences were written or rejected; exit as `run` does."""
-    from tiltmeter.cli.options import say_unfinished
-
     rejected = ", ".join(f"{count:,} {reason}" for reason, count in written.rejected.items())
     click.echo(
         f"{written.sentences:,} of {written.senses * asking.per_sense:,} sentences passed the "
