@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -15,10 +15,10 @@ import polars as pl
 
 import tiltmeter
 from tiltmeter.asking.plan import Plan, Selection, load_plan
+from tiltmeter.audits import Tables
 from tiltmeter.audits.states import (
     Profiling,
     ScoredAnswers,
-    StateTables,
     Testing,
     called,
     join_tables,
@@ -44,10 +44,9 @@ __all__ = [
     "FACTS",
     "audit_states",
     "check_names",
-    "measure_each",
+    "measure_models",
     "read_answers",
     "readable",
-    "write_states",
 ]
 
 #: The file that says what was read, beside the tables.
@@ -88,7 +87,7 @@ def audit_states(plan: Plan, directory: Path) -> bool:
     profiling = Profiling(dictionary, place_terms(dictionary), [read_words(n) for n in SHIPPED])
     words = [*test_words(tests), *(answers.all_words if answers else ())]
     testing = Testing(tests, place_words(words), answers=answers)
-    write_states(map(open_reader, models), [profiling, testing], directory)
+    measure_models(map(open_reader, models), [profiling, testing], directory)
     return True
 
 
@@ -176,66 +175,48 @@ def _tests_of(directory: Path, part: Selection) -> list[WordTest]:
 
 
 def check_names(models: Sequence[str]) -> None:
-    """Refuse models that would be called the same.
-
-    Raises
-    ------
-    InputError
-        If two are.
-    """
+    """Raise InputError if two models would be called the same."""
     names = [called(model) for model in models]
     for model, name in zip(models, names, strict=True):
         if names.count(name) > 1:
             raise InputError(f"model {model}: two are called {name!r}; each may stand once")
 
 
-def measure_each(
+def measure_models(
     readers: Iterable[Reader],
     measurements: Sequence[Profiling | Testing],
+    directory: Path | None = None,
     *,
     removed: Sequence[int] = (0,),
     store: Path | None = None,
-) -> Iterator[tuple[dict[str, Any], StateTables]]:
-    """Measure models, with distinct names, one after another; see `measure_states`.
+) -> Tables:
+    """Measure models one after another; see `measure_states`.
 
-    Where they are opened one by one, each is released before the next is opened. Yields which
-    model was read, and how; and its tables.
+    Where they are opened one by one, each is released before the next is opened. In a directory
+    the tables are written again after each model: where one fails, those before it are there.
+    Raises InputError if two models have one name.
     """
+    new = directory is not None and not directory.exists()
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
     names: list[str] = []
-    for reader in readers:
-        names.append(reader.name)
-        check_names(names)
-        tables = measure_states(reader, measurements, removed=removed, store=store)
-        facts = _describe_reader(reader)
-        del reader
-        yield facts, tables
-
-
-def write_states(
-    readers: Iterable[Reader],
-    measurements: Sequence[Profiling | Testing],
-    directory: Path,
-    *,
-    removed: Sequence[int] = (0,),
-    store: Path | None = None,
-) -> StateTables:
-    """Measure models and write the tables, again after each model; see `measure_each`.
-
-    Where a model fails, those before it are written.
-    """
-    new = not directory.exists()
-    directory.mkdir(parents=True, exist_ok=True)
     models: list[dict[str, Any]] = []
     tables = join_tables([])
     try:
-        for model, own in measure_each(readers, measurements, removed=removed, store=store):
-            models.append(model)
+        for reader in readers:
+            names.append(reader.name)
+            check_names(names)
+            own = measure_states(reader, measurements, removed=removed, store=store)
             tables = join_tables([tables, own])
-            write_results(directory, "states", tables.estimates, tables.details)
-            record = json.dumps(_facts(models, measurements, removed), indent=2, ensure_ascii=False)
-            (directory / FACTS).write_text(f"{record}\n", encoding="utf-8")
+            models.append(_describe_reader(reader))
+            del reader
+            if directory is not None:
+                write_results(directory, "states", tables.estimates, tables.details)
+                facts = _facts(models, measurements, removed)
+                record = json.dumps(facts, indent=2, ensure_ascii=False)
+                (directory / FACTS).write_text(f"{record}\n", encoding="utf-8")
     finally:
-        if new and not models:
+        if directory is not None and new and not models:
             with suppress(OSError):  # the store may be in it
                 directory.rmdir()
     return tables

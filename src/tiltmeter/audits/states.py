@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from tiltmeter.audits import Tables
 from tiltmeter.models.readers.states import Reader, States
 from tiltmeter.results import ESTIMATES
 from tiltmeter.states.association import TestSetting, test_associations
@@ -32,7 +33,6 @@ from tiltmeter.states.words import Words
 __all__ = [
     "Profiling",
     "ScoredAnswers",
-    "StateTables",
     "Testing",
     "called",
     "join_tables",
@@ -44,41 +44,22 @@ __all__ = [
 Read = Callable[[pl.DataFrame], States]
 
 
-class StateTables(NamedTuple):
-    """Columns of `results.ESTIMATES`, and details by name in `results.directory.TABLES`."""
-
-    estimates: pl.DataFrame
-    details: dict[str, pl.DataFrame]
-
-
 @dataclass(frozen=True)
 class Profiling:
-    """Which profiles to measure.
-
-    Parameters
-    ----------
-    dictionary
-        The poles of the dimensions.
-    poles
-        Its senses in contexts.
-    words
-        Sets of groups that are compared, each in the neutral templates.
-    extended
-        Terms whose directions are to be predicted (`read_extended`); None for no prediction.
-    extended_in
-        Those terms in contexts; None: alone.
-    setting
-        Confidence, shuffles, seed.
-    """
+    """Which profiles to measure, along the dimensions of a dictionary."""
 
     dictionary: Dictionary
     poles: InContext
+    """Its senses in contexts."""
     words: Sequence[Words]
+    """Sets of groups that are compared, each in the neutral templates."""
     extended: pl.DataFrame | None = None
+    """Terms whose directions are predicted (`read_extended`)."""
     extended_in: InContext | None = None
+    """Those terms in contexts; None: alone."""
     setting: ProfileSetting = field(default_factory=ProfileSetting)
 
-    def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[StateTables]:
+    def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[Tables]:
         """Measure profiles, then directions, for each number of removed components."""
         poles = read(self.poles.frame)
         placed = [read(in_templates(words.all, article=words.article)) for words in self.words]
@@ -94,14 +75,14 @@ class Profiling:
                 profile = measure_profile(
                     axes, self.dictionary, without, words, of=of, setting=self.setting
                 )
-                yield StateTables(profile.estimates, {"state_terms": profile.terms})
+                yield Tables(profile.estimates, {"state_terms": profile.terms})
             if self.extended is not None and extended is not None:
                 axes, without = _remove_jointly(k, poles, extended, extended)
                 confidence = self.setting.confidence
                 predicted = predict_directions(
                     axes, self.dictionary, without, self.extended, of=of, confidence=confidence
                 )
-                yield StateTables(predicted.estimates, {"state_directions": predicted.terms})
+                yield Tables(predicted.estimates, {"state_directions": predicted.terms})
 
     def describe(self) -> dict[str, Any]:
         """Say what is measured, for the record; paths without their folders."""
@@ -190,32 +171,19 @@ def stereotype_name() -> pl.Expr:
 
 @dataclass(frozen=True)
 class Testing:
-    """Which associations to test.
-
-    Parameters
-    ----------
-    tests
-        Of one or more studies.
-    words
-        Their words in contexts; for ``ceat`` each context has a key of its own.
-    methods
-        As `test_associations` knows them.
-    answers
-        Scored answers that are related to the effects; None for nothing. Words of their trials must
-        be among `words`.
-    setting
-        Confidence, partitions, draws, seed.
-    """
+    """Which associations to test, with methods of `test_associations`."""
 
     __test__ = False
 
     tests: Sequence[WordTest]
     words: InContext
+    """Their words in contexts; for ``ceat`` each context has a key of its own."""
     methods: Sequence[str] = ("weat",)
     answers: ScoredAnswers | None = None
+    """Scored answers to relate to the effects; the words of their trials are among `words`."""
     setting: TestSetting = field(default_factory=TestSetting)
 
-    def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[StateTables]:
+    def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[Tables]:
         """Test associations and relate answers, for each number of removed components."""
         contexts = read(self.words.frame)
         terms = self.words.frame["term"].unique(maintain_order=True).to_list()
@@ -233,7 +201,7 @@ class Testing:
                 )
                 for method in self.methods
             ]
-            yield from (StateTables(one.estimates, {"state_tests": one.tests}) for one in tested)
+            yield from (Tables(one.estimates, {"state_tests": one.tests}) for one in tested)
             if self.answers is not None:
                 effects = _effects(self.answers, averaged, k, tested[0].estimates)
                 related = relate(
@@ -242,7 +210,7 @@ class Testing:
                     missing_as=self.answers.missing_as,
                     confidence=self.setting.confidence,
                 )
-                yield StateTables(related.estimates, {"state_fits": related.fits})
+                yield Tables(related.estimates, {"state_fits": related.fits})
 
     def describe(self) -> dict[str, Any]:
         """Say what is tested, for the record; paths without their folders."""
@@ -283,7 +251,7 @@ def measure_states(
     *,
     removed: Sequence[int] = (0,),
     store: Path | None = None,
-) -> StateTables:
+) -> Tables:
     """Read a model and measure what was asked for.
 
     `removed` are numbers of leading components to take out; 0 leaves the states as they are.
@@ -303,7 +271,7 @@ def called(model: str) -> str:
     return path.resolve().name if path.is_dir() else model
 
 
-def join_tables(parts: Iterable[StateTables]) -> StateTables:
+def join_tables(parts: Iterable[Tables]) -> Tables:
     """Set the tables of several ways of reading, or models, under each other; none is empty."""
     estimates, details = [pl.DataFrame(schema=ESTIMATES)], dict[str, list[pl.DataFrame]]()
     for part in parts:
@@ -311,7 +279,7 @@ def join_tables(parts: Iterable[StateTables]) -> StateTables:
         for name, table in part.details.items():
             if not table.is_empty():
                 details.setdefault(name, []).append(table)
-    return StateTables(pl.concat(estimates), {name: pl.concat(of) for name, of in details.items()})
+    return Tables(pl.concat(estimates), {name: pl.concat(of) for name, of in details.items()})
 
 
 def _average_contexts(states: States, terms: Sequence[str]) -> States:

@@ -201,9 +201,7 @@ def _measure(
 
     `kind` ends the name of a folder that the user does not name.
     """
-    import polars as pl
-
-    from tiltmeter.audits.state_directory import check_names, measure_each, write_states
+    from tiltmeter.audits.state_directory import check_names, measure_models
     from tiltmeter.audits.states import called
     from tiltmeter.report import write_report
     from tiltmeter.results.tables import FORMATS, write_table
@@ -214,14 +212,14 @@ def _measure(
     readers = open_readers(distinct, options)
     out: Path | None = options["out"]
     if out is not None and out.suffix in FORMATS:
-        table = pl.concat([of.estimates for _, of in measure_each(readers, [measurement], **how)])
+        table = measure_models(readers, [measurement], **how).estimates
         write_table(table, out)
         click.echo(f"{table.height} rows: {out}")
         return
     slug = called(models[0]).strip("/.").replace("/", "-")
     directory = out or Path("results") / f"{slug}-{kind}"
-    written = write_states(readers, [measurement], directory, **how)
-    click.echo(f"{1 + len(written.details)} tables: {directory}")
+    tables = measure_models(readers, [measurement], directory, **how)
+    click.echo(f"{1 + len(tables.details)} tables: {directory}")
     click.echo(f"report: {write_report(directory)}")
 
 
