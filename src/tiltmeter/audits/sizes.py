@@ -55,9 +55,7 @@ class PlanOptions:
 
 
 def build_plan(
-    models: Sequence[str],
-    options: PlanOptions,
-    asked: Sequence[tuple[str, str]] | None = None,
+    models: Sequence[str], options: PlanOptions, asked: Sequence[tuple[str, str]] | None = None
 ) -> Plan:
     """Make the plan that the options describe.
 

@@ -40,14 +40,7 @@ from tiltmeter.states.word_tests import WordTest, load_tests, test_words
 from tiltmeter.states.words import SHIPPED, read_words
 from tiltmeter.stimuli import word_key
 
-__all__ = [
-    "FACTS",
-    "audit_states",
-    "check_names",
-    "measure_models",
-    "read_answers",
-    "readable",
-]
+__all__ = ["FACTS", "audit_states", "check_names", "measure_models", "read_answers", "readable"]
 
 #: The file that says what was read, beside the tables.
 FACTS = "states.json"

@@ -17,16 +17,7 @@ from tiltmeter.audits import Tables, details
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.instruments.catalogue import MEASURES
 from tiltmeter.instruments.scoring import Scores, score
-from tiltmeter.results import (
-    COMPLIANCE,
-    ESTIMATES,
-    LEVELS,
-    ORDERS,
-    RESPONSES,
-    SCORES,
-    WORDS,
-    check,
-)
+from tiltmeter.results import COMPLIANCE, ESTIMATES, LEVELS, ORDERS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.results.directory import write_results
 from tiltmeter.results.records import Journal
 from tiltmeter.results.tables import as_frame, pieces, scan_table, write_pieces
@@ -191,7 +182,8 @@ def _of_scores(
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Estimate the scores of each model, then of all; what order does, and what was scored."""
     models = frame.select(pl.col("model").unique().sort()).collect()["model"]
-    parts, pooled, compliant = [], [], [pl.DataFrame(schema=COMPLIANCE)]
+    parts: list[tuple[pl.DataFrame, pl.DataFrame]] = []
+    pooled, compliant = [], [pl.DataFrame(schema=COMPLIANCE)]
     for model in models:
         of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
         units = summarise(of_model)
@@ -200,7 +192,8 @@ def _of_scores(
         compliant.append(compliance(of_model))
     if pooled:
         overall = _of_each_instrument(pl.concat(pooled), inference)
-        parts += [[table.filter(level="overall") for table in one] for one in overall]
+        level = pl.col("level") == "overall"
+        parts += [(one.estimates.filter(level), one.orders.filter(level)) for one in overall]
     empty = (pl.DataFrame(schema=ESTIMATES), pl.DataFrame(schema=ORDERS))
     order = pl.col("level").cast(pl.Enum(LEVELS))
     estimates, orders = (

@@ -24,11 +24,9 @@ __all__ = [
     "FILE",
     "FOLDER",
     "MODEL_SIZES",
-    "PRICES",
     "SCORING",
     "TABLE",
     "TEMPERATURE",
-    "TOP_P",
     "all_options",
     "asking_options",
     "build_budget",
@@ -40,6 +38,7 @@ __all__ = [
     "open_grader",
     "plan_options",
     "progress_bar",
+    "sampling_options",
     "say_cost",
     "say_unfinished",
 ]
@@ -164,6 +163,17 @@ _ASKING = [
     MODEL_SIZES,
     click.option("--max-cost", type=float, help="Stop when this many dollars are spent."),
 ]  # fmt: skip
+
+
+def sampling_options(tokens: int | None, longest: str, seed: str) -> Callable[[F], F]:
+    """Return the options of asking for other answers than those to trials.
+
+    `tokens` is the default length of an answer; `longest` and `seed` are lines of help.
+    """
+    length = click.option("--answer-tokens", type=int, default=tokens, help=longest)
+    seeding = click.option("--seed", default=0, help=seed)
+    return all_options([TEMPERATURE, TOP_P, length, seeding, PRICES, *_CONNECTION])
+
 
 plan_options: Callable[[F], F] = all_options(_PLAN)
 asking_options: Callable[[F], F] = all_options(_ASKING + _CONNECTION)

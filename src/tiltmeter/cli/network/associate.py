@@ -10,13 +10,10 @@ import click
 
 from tiltmeter.cli.options import (
     FOLDER,
-    PRICES,
-    TEMPERATURE,
-    TOP_P,
     build_budget,
     build_connection,
-    connection_options,
     progress_bar,
+    sampling_options,
     say_cost,
     say_unfinished,
 )
@@ -57,16 +54,11 @@ ANSWER_TOKENS = {False: 32, True: 16}
     help="Let the model continue a list of examples, for models without a chat format "
     "(tiltmeter/smollm2 is always asked this way).",
 )
-@TEMPERATURE
-@TOP_P
-@click.option(
-    "--answer-tokens",
-    type=int,
-    help="Longest answer, in tokens.  [default: 32; with --continuation 16]",
+@sampling_options(
+    tokens=None,
+    longest="Longest answer, in tokens.  [default: 32; with --continuation 16]",
+    seed="Seed of the sampling of local models.",
 )
-@click.option("--seed", default=0, help="Seed of the sampling of local models.")
-@PRICES
-@connection_options
 def associate_command(models: tuple[str, ...], **options: Any) -> None:
     """Ask MODEL… repeatedly for three associates of each cue.
 
@@ -108,21 +100,13 @@ def _plan(
     from tiltmeter.models.opening import Generation
     from tiltmeter.models.providers import find_provider
 
-    names = tuple(dict.fromkeys(models))
-    continued = options["continuation"] or all(find_provider(name).embedded for name in names)
+    names, continuation = tuple(dict.fromkeys(models)), options["continuation"]
     tokens = options["answer_tokens"]
-    return AssociationPlan(
-        models=names,
-        cues=cues,
-        repetitions=options["repetitions"],
-        continuation=options["continuation"],
-        generation=Generation(
-            options["temperature"],
-            options["top_p"],
-            ANSWER_TOKENS[continued] if tokens is None else tokens,
-        ),
-        seed=options["seed"],
-    )
+    if tokens is None:
+        tokens = ANSWER_TOKENS[continuation or all(find_provider(one).embedded for one in names)]
+    generation = Generation(options["temperature"], options["top_p"], tokens)
+    repetitions, seed = options["repetitions"], options["seed"]
+    return AssociationPlan(names, cues, repetitions, continuation, generation, seed)
 
 
 def _report(outcomes: list[Associated], directory: Path) -> None:

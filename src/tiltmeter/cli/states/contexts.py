@@ -10,13 +10,10 @@ import click
 
 from tiltmeter.cli.options import (
     FILE,
-    PRICES,
-    TEMPERATURE,
-    TOP_P,
     build_budget,
     build_connection,
-    connection_options,
     progress_bar,
+    sampling_options,
     say_cost,
     say_unfinished,
 )
@@ -49,9 +46,11 @@ NAMED = 5
     help="Instead of --dictionary: a table of held-out words, as for profile --extended.",
 )
 @click.option(
-    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False),
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
     help="File of contexts (.jsonl); an unfinished one is continued.",
-)  # fmt: skip
+)
 @click.option("--per-sense", default=5, help="Sentences per sense.")
 @click.option(
     "--corpus",
@@ -63,22 +62,20 @@ NAMED = 5
 )
 @click.option("--column", help="Column or JSON field that holds the text.  [default: text or body]")
 @click.option(
-    "--width", default=40,
+    "--width",
+    default=40,
     help="Longest sentence from --corpus, in words; longer ones are cut around the term.",
-)  # fmt: skip
+)
 @click.option(
-    "--rounds", default=3,
+    "--rounds",
+    default=3,
     help="Largest number of calls per sense, until enough sentences pass the checks.",
-)  # fmt: skip
-@TEMPERATURE
-@TOP_P
-@click.option("--answer-tokens", default=1024, help="Longest answer, in tokens.")
-@click.option(
-    "--seed", default=0,
-    help="Seed of the sample from --corpus, or of the sampling of local models.",
-)  # fmt: skip
-@PRICES
-@connection_options
+)
+@sampling_options(
+    tokens=1024,
+    longest="Longest answer, in tokens.",
+    seed="Seed of the sample from --corpus, or of the sampling of local models.",
+)
 def contexts_command(model: str | None, **options: Any) -> None:
     """Make sentences for each sense of a dictionary, written by MODEL or from your own texts.
 
