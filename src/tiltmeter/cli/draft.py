@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draft_command"]
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 #: A prompt, what it is about, and its answer.
 Answered = tuple[str, Any, str]
 
@@ -42,7 +40,7 @@ Then run: tiltmeter draft accept {file} --study {study} --out NEW.yaml"""
 NEW = click.Path(path_type=Path, dir_okay=False)
 FORCE = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 
-_options: Callable[[F], F] = all_options([
+_options = all_options([
     click.option("--study", "study_name", default="bai2025",
                  metavar="NAME|FILE", help="Study to propose stimuli for."),
     click.option("--stereotypes", metavar="A,B", help="Only these stereotypes.  [default: all]"),

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from tiltmeter.cli.options import FILE, FOLDER, TABLE, choice
+from tiltmeter.cli.options import FILE, FOLDER, TABLE, Option, choice
 
 __all__ = ["agreement_command", "contrast_command", "estimate_command", "regress_command"]
 
 
-def _scores(help: str) -> Callable[..., Any]:
+def _scores(help: str) -> Option:
     return click.option("--scores", required=True, type=FILE, help=help)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +23,7 @@ __all__ = [
     "CONFIDENCE",
     "FILE",
     "FOLDER",
+    "Option",
     "MODEL_SIZES",
     "SCORING",
     "TABLE",
@@ -43,7 +44,9 @@ __all__ = [
     "say_unfinished",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
+
+#: An option, or several, as a decorator of a command.
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class _Table(click.Path):
@@ -66,18 +69,18 @@ TABLE = _Table(path_type=Path)
 SECRET = re.compile("key|token|secret|password|credential", re.IGNORECASE)
 
 
-def choice(name: str, *values: str, help: str) -> Callable[[F], F]:
+def choice(name: str, *values: str, help: str) -> Option:
     """Make an option with a few allowed values; the first is the default."""
     return click.option(name, type=click.Choice(values), default=values[0], help=help)
 
 
-def all_options(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
+def all_options(options: Sequence[Option]) -> Option:
     """Make one decorator of several options, shown in their order."""
 
-    def decorate(function: F) -> F:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
-            function = option(function)
-        return function
+            command = option(command)
+        return command
 
     return decorate
 
@@ -165,7 +168,7 @@ _ASKING = [
 ]  # fmt: skip
 
 
-def sampling_options(tokens: int | None, longest: str, seed: str) -> Callable[[F], F]:
+def sampling_options(tokens: int | None, longest: str, seed: str) -> Option:
     """Return the options of asking for other answers than those to trials.
 
     `tokens` is the default length of an answer; `longest` and `seed` are lines of help.
@@ -175,9 +178,9 @@ def sampling_options(tokens: int | None, longest: str, seed: str) -> Callable[[F
     return all_options([TEMPERATURE, TOP_P, length, seeding, PRICES, *_CONNECTION])
 
 
-plan_options: Callable[[F], F] = all_options(_PLAN)
-asking_options: Callable[[F], F] = all_options(_ASKING + _CONNECTION)
-connection_options: Callable[[F], F] = all_options(_CONNECTION)
+plan_options = all_options(_PLAN)
+asking_options = all_options(_ASKING + _CONNECTION)
+connection_options = all_options(_CONNECTION)
 
 
 def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | None = None) -> Plan:

@@ -10,8 +10,8 @@ __all__ = ["network_command"]
 COMMANDS = {
     "associate": ("associate", "Ask a model for free associations to cues."),
     "build": ("build", "Build a network from associations."),
-    "stats": ("stats", "Describe networks: nodes, edges, diameter, clustering."),
-    "activate": ("activate", "Spread activation from primes to all words."),
+    "stats": ("describing", "Describe networks: nodes, edges, diameter, clustering."),
+    "activate": ("describing", "Spread activation from primes to all words."),
     "bias": ("bias", "Measure stereotypes, valence and emotions in networks."),
     "streams": ("streams", "Show the shortest paths between two words."),
     "compare": ("bias", "Compare networks, of models or people, and write a report."),

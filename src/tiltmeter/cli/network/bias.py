@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.network.options import (
+from tiltmeter.cli.network.describing import (
     VALENCE,
     build_spreading,
     named_paths,
     open_networks,
     spreading_options,
 )
-from tiltmeter.cli.options import CONFIDENCE, FILE, FOLDER, TABLE, all_options, choice, counting_bar
+from tiltmeter.cli.options import (
+    CONFIDENCE,
+    FILE,
+    FOLDER,
+    TABLE,
+    Option,
+    all_options,
+    choice,
+    counting_bar,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,8 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["bias_command", "compare_command"]
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 #: The four streams of the paper's figures 8 and 9.
 STREAMS = (
     *("feminine:compassionate", "feminine:forceful"),
@@ -34,7 +41,7 @@ STREAMS = (
 )
 
 
-def _bias_options(*, rewirings: int) -> Callable[[F], F]:
+def _bias_options(*, rewirings: int) -> Option:
     """Return the options of measuring bias; `rewirings` is the default of that option."""
     return all_options([
         click.option("--study", default="abramski2025", metavar="NAME|FILE",

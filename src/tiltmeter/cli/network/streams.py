@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.network.options import DIRECTED, VALENCE
+from tiltmeter.cli.network.describing import DIRECTED, VALENCE
 from tiltmeter.cli.options import FILE, choice
 
 if TYPE_CHECKING:

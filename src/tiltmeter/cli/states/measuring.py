@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import CONFIDENCE, FILE, FOLDER, all_options, choice
+from tiltmeter.cli.options import CONFIDENCE, FILE, FOLDER, Option, all_options, choice
 
 if TYPE_CHECKING:
     from tiltmeter.audits.states import Profiling, Testing
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["measure_command", "open_readers", "weat_command"]
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def _reading_options(kind: str) -> Callable[[F], F]:
+def _reading_options(kind: str) -> Option:
     """Return the options of reading hidden states and writing what they show as `kind`."""
     return all_options([
         click.option("--out", type=FILE,
