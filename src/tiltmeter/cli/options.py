@@ -107,7 +107,7 @@ TOP_P = click.option(
     "--top-p", default=1.0, help="Nucleus sampling: probability mass to sample from."
 )
 
-_PLAN = [
+_PLAN: list[Option] = [
     click.option("--study", "studies", multiple=True, metavar="NAME|FILE",
                  help="Study; may be repeated.  [default: bai2025; audit: bai2025 and mist2025]"),
     click.option("--instrument", "instruments", multiple=True, metavar="NAME",
@@ -144,7 +144,7 @@ _PLAN = [
     PRICES,
 ]  # fmt: skip
 
-_CONNECTION = [
+_CONNECTION: list[Option] = [
     click.option("--max-calls", type=int, help="Largest number of model calls."),
     click.option("--max-tokens", type=int,
                  help="Stop when prompts and answers add up to this many tokens."),
@@ -156,7 +156,7 @@ _CONNECTION = [
                  help="Argument for the model's provider, as in inspect; may be repeated."),
 ]  # fmt: skip
 
-_ASKING = [
+_ASKING: list[Option] = [
     click.option("--out", type=FOLDER,
                  help="Results directory; an unfinished run is continued.  "
                       "[default: results/MODEL-SIZE, or results/MODEL-run]"),
