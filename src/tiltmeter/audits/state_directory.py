@@ -60,16 +60,15 @@ def readable(plan: Plan) -> list[str]:
     return [model for model in plan.models if shows_states(model)]
 
 
-def audit_states(plan: Plan, directory: Path) -> bool:
+def audit_states(plan: Plan, directory: Path) -> None:
     """Measure profiles and associations in the states of a plan's models.
 
-    The directory has the plan's scores and gets the tables. Tells whether anything was measured:
-    not where no model can be read, or all of it is there. Raises ModelError if a model cannot be
-    read after all.
+    The directory has the plan's scores and gets the tables, unless it has them already. Raises
+    ModelError if a model cannot be read after all.
     """
     models = readable(plan)
     if not models or _measured(directory, models):
-        return False
+        return
     tests = [test for part in plan.selections for test in _tests_of(directory, part)]
     tests = [*dict.fromkeys(tests), *load_tests(KNOWN_TESTS)]
     try:
@@ -81,7 +80,6 @@ def audit_states(plan: Plan, directory: Path) -> bool:
     words = [*test_words(tests), *(answers.all_words if answers else ())]
     testing = Testing(tests, place_words(words), answers=answers)
     measure_models(map(open_reader, models), [profiling, testing], directory)
-    return True
 
 
 def read_answers(path: Path) -> ScoredAnswers:

@@ -23,6 +23,7 @@ from tiltmeter.cli.options import (
     say_cost,
     say_unfinished,
 )
+from tiltmeter.errors import ModelError
 
 if TYPE_CHECKING:
     from tiltmeter.asking.budget import Budget
@@ -191,7 +192,6 @@ def _judge(
 def _read_states(plan: Plan, directory: Path) -> None:
     """Add the measures of hidden states; an error here does not fail the audit."""
     from tiltmeter.audits.state_directory import audit_states, readable
-    from tiltmeter.errors import ModelError
 
     if not (models := readable(plan)):
         return

@@ -6,6 +6,7 @@ import hashlib
 import re
 import sys
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from tiltmeter.cli.options import (
     connection_options,
     progress_bar,
 )
+from tiltmeter.errors import BudgetError, InputError, ModelError
 
 if TYPE_CHECKING:
     from tiltmeter.asking.sessions import Outcome
@@ -105,7 +107,6 @@ def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **op
 @_options
 def decisions(model: str, count: int, examples: int, **options: Any) -> None:
     """Ask MODEL for decisions like those of the study."""
-    from tiltmeter.errors import InputError
     from tiltmeter.stimuli import drafting
 
     if examples < 1:
@@ -147,7 +148,6 @@ def accept(
     drafts: tuple[Path, ...], study_name: str | None, out: Path, force: bool, other_version: bool
 ) -> None:
     """Write a new study: STUDY plus the accepted candidates of the drafts."""
-    from tiltmeter.errors import InputError
     from tiltmeter.stimuli import drafting, load_study, shipped_studies, study_hash
 
     if out.suffix not in (".yaml", ".yml"):
@@ -173,7 +173,6 @@ def accept(
 
 def _select(options: dict[str, Any], count: int) -> tuple[Study, list[str]]:
     """Load the study and select its stereotypes."""
-    from tiltmeter.errors import InputError
     from tiltmeter.instruments.word_association import INSTRUMENT
     from tiltmeter.stimuli import load_study
 
@@ -195,7 +194,6 @@ def _draft(
 
     Exits with 1 if prompts are left, with 130 if the user stopped.
     """
-    from tiltmeter.errors import BudgetError
     from tiltmeter.stimuli.drafting import to_yaml
 
     head = _head(study, model, options)
@@ -219,9 +217,6 @@ def _draft(
 
 def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the head of a draft: where its candidates come from."""
-    from datetime import UTC, datetime
-
-    from tiltmeter.errors import InputError
     from tiltmeter.stimuli import study_hash
 
     slug = re.sub(r"[^a-z0-9]+", "_", model.rpartition("/")[2].lower()).strip("_")
@@ -240,8 +235,6 @@ def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_existing(out: Path, force: bool) -> None:
-    from tiltmeter.errors import InputError
-
     if out.exists() and not force:
         raise InputError(f"{out}: exists; give another --out, or --force to write over it")
     if not out.parent.is_dir():
@@ -258,7 +251,6 @@ def _ask(
     import polars as pl
 
     from tiltmeter.asking.sessions import ask_models
-    from tiltmeter.errors import ModelError
     from tiltmeter.models.opening import Generation, open_models
     from tiltmeter.modes.free import MODE
     from tiltmeter.results import TRIALS

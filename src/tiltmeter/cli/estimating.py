@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from tiltmeter.cli.options import FILE, FOLDER, TABLE, Option, choice
+from tiltmeter.errors import InputError
 
 __all__ = ["agreement_command", "contrast_command", "estimate_command", "regress_command"]
 
@@ -178,7 +179,6 @@ def regress_command(answers: Path, out: Path, comparison: Path | None, **options
     """
     import polars as pl
 
-    from tiltmeter.errors import InputError
     from tiltmeter.results.tables import join_tables, read_numbers, read_table, write_table
     from tiltmeter.statistics.logistic import compare_predictors, regress
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tiltmeter.errors import InputError
 from tiltmeter.modes import MODES
 
 if TYPE_CHECKING:
@@ -150,8 +152,9 @@ _CONNECTION: list[Option] = [
                  help="Stop when prompts and answers add up to this many tokens."),
     click.option("--max-connections", type=int, help="Largest number of concurrent requests."),
     click.option("--max-retries", default=5, help="Retries after an error of the provider."),
-    click.option("--timeout", default=600, help="Time limit for one answer, in seconds."),
-    click.option("--model-base-url", help="Base URL of the provider's API."),
+    click.option("--timeout", "timeout_s", default=600,
+                 help="Time limit for one answer, in seconds."),
+    click.option("--model-base-url", "base_url", help="Base URL of the provider's API."),
     click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE",
                  help="Argument for the model's provider, as in inspect; may be repeated."),
 ]  # fmt: skip
@@ -185,8 +188,6 @@ connection_options = all_options(_CONNECTION)
 
 def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | None = None) -> Plan:
     """Build the plan from the values of `plan_options`; for an audit, with its `size`."""
-    from dataclasses import fields
-
     from tiltmeter.audits import sizes
 
     chosen = sizes.PlanOptions(**{one.name: options[one.name] for one in fields(sizes.PlanOptions)})
@@ -196,7 +197,6 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | Non
 def build_budget(options: dict[str, Any], models: Sequence[str] = ()) -> Budget:
     """Build the budget; a limit in dollars needs the price of every model."""
     from tiltmeter.asking.budget import Budget, price
-    from tiltmeter.errors import InputError
 
     most = options.get("max_cost")
     for model in () if most is None else models:
@@ -210,7 +210,6 @@ def build_budget(options: dict[str, Any], models: Sequence[str] = ()) -> Budget:
 
 def build_connection(options: dict[str, Any]) -> Connection:
     """Build the connection from the values of `connection_options`."""
-    from tiltmeter.errors import InputError
     from tiltmeter.models.opening import Connection
 
     arguments = {}
@@ -221,19 +220,12 @@ def build_connection(options: dict[str, Any]) -> Connection:
         if SECRET.search(name):
             raise InputError(f"-M {name}=…: give keys in the environment, arguments are logged")
         arguments[name] = value
-    return Connection(
-        max_connections=options["max_connections"],
-        max_retries=options["max_retries"],
-        timeout_s=options["timeout"],
-        base_url=options["model_base_url"],
-        model_args=arguments,
-    )
+    names = ("max_connections", "max_retries", "timeout_s", "base_url")
+    return Connection(**{name: options[name] for name in names}, model_args=arguments)
 
 
 def open_grader(name: str, connection: Connection) -> tuple[str, Any]:
     """Open the judge: at temperature 0, and without the arguments of the models it judges."""
-    from dataclasses import replace
-
     from tiltmeter.models.opening import Generation, open_model
 
     connection = replace(connection, base_url=None, model_args={})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tiltmeter.cli.options import FILE
+from tiltmeter.errors import StudyError
 
 if TYPE_CHECKING:
     from tiltmeter.stimuli import NetworkStudy, Study
@@ -47,7 +48,6 @@ def list_command(study: str | None) -> None:
 @click.argument("file", type=FILE)
 def validate_command(file: Path) -> None:
     """Check FILE, a study of answers or of networks; errors name file, line and field."""
-    from tiltmeter.errors import StudyError
     from tiltmeter.instruments.catalogue import check_parts
     from tiltmeter.stimuli import NetworkStudy, open_study, study_hash
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,8 +66,6 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
     The wording is that of Abramski et al. (2025), "The LLM World of Words". The same command
     continues a run that was stopped; nothing is asked twice. More repetitions extend it.
     """
-    from datetime import UTC, datetime
-
     from tiltmeter.asking.associating import CHOICES, associate, open_associating
     from tiltmeter.asking.association_plan import cost_of_associations
     from tiltmeter.asking.claim import claim
@@ -84,7 +83,7 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
     choices = max(1, min(options["choices"] or CHOICES, plan.repetitions))
     for each in dict.fromkeys((choices, 1)):
         counted = f"answers, {each} a call" if choices > 1 else "answers"
-        costs = [cost_of_associations(plan, name, each, options["prices"]) for name in models]
+        costs = [cost_of_associations(plan, name, each, options["prices"]) for name in plan.models]
         say_cost(costs, counted)
     with progress_bar(total) as advance:
         outcomes = associate(

@@ -25,6 +25,7 @@ from tiltmeter.cli.options import (
     choice,
     counting_bar,
 )
+from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -197,8 +198,6 @@ def _read_lexicons(options: dict[str, Any]) -> Lexicons:
 
 def _read_pair(text: str) -> tuple[str, str]:
     """Read the two ends of a stream."""
-    from tiltmeter.errors import InputError
-
     source, colon, target = (part.strip() for part in text.partition(":"))
     if not colon or not source or not target:
         raise InputError(f"stream {text!r}: expected SOURCE:TARGET, as in feminine:forceful")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.cli.options import FILE, TABLE, choice
+from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,7 +66,6 @@ def _build(path: Path, options: dict[str, Any]) -> tuple[Network, pl.DataFrame]:
     """Read, clean and build; the steps of both in one table."""
     import polars as pl
 
-    from tiltmeter.errors import InputError
     from tiltmeter.networks.building import build
     from tiltmeter.networks.cleaning import clean
     from tiltmeter.networks.loading import tally_associations

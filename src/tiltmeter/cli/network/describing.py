@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tiltmeter.cli.options import FILE, TABLE, all_options, choice
+from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,11 +71,8 @@ def stats_command(  # noqa: PLR0913 - one argument an option
     no_paths: bool,
 ) -> None:
     """Describe each NET, a table of edges given as FILE or NAME=FILE."""
-    from itertools import combinations
-
     import polars as pl
 
-    from tiltmeter.errors import InputError
     from tiltmeter.networks.priming import check_priming
     from tiltmeter.networks.structure import describe, overlap
     from tiltmeter.results.tables import write_table
@@ -191,11 +190,8 @@ def _write_matrix(
     network: Any, primes: list[str], targets: list[str] | None, spreading: Any, norm: str, out: Path
 ) -> None:
     """Write columns as they are made; nothing holds all of them."""
-    from itertools import chain
-
     import numpy as np
 
-    from tiltmeter.errors import InputError
     from tiltmeter.networks.spreading import spread
 
     if norm != "none":

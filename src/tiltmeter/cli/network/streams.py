@@ -11,6 +11,7 @@ import click
 
 from tiltmeter.cli.network.describing import DIRECTED, VALENCE
 from tiltmeter.cli.options import FILE, choice
+from tiltmeter.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from tiltmeter.networks.streams import Stream
@@ -88,7 +89,6 @@ def streams_command(
 
 def _read_pairs(source: str | None, target: str | None, path: Path | None) -> list[tuple[str, str]]:
     """Read the pairs of words from the arguments or a table."""
-    from tiltmeter.errors import InputError, unknown
     from tiltmeter.results.tables import read_table
 
     if path is None:
@@ -108,8 +108,6 @@ def _read_pairs(source: str | None, target: str | None, path: Path | None) -> li
 
 def _check_ending(out: Path | None, pairs: int) -> None:
     """Refuse a file that the streams of so many pairs cannot be written to."""
-    from tiltmeter.errors import InputError
-
     if out is None:
         return
     endings = (".html", *DRAWINGS, *TABLES)
@@ -160,8 +158,6 @@ def _count(number: int) -> str:
 def _write(streams: Sequence[Stream], out: Path) -> None:
     """Write the streams in the format of the file's ending, and say where."""
     import polars as pl
-
-    from tiltmeter.errors import InputError
 
     if not streams:
         raise InputError(f"out {out}: no stream was found; nothing was written")

@@ -17,6 +17,7 @@ from tiltmeter.cli.options import (
     say_cost,
     say_unfinished,
 )
+from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,8 +84,6 @@ def contexts_command(model: str | None, **options: Any) -> None:
     (2024). Each sentence is checked; one that fails is asked for again. The same command continues
     a run that was stopped; nothing is asked twice.
     """
-    from tiltmeter.errors import InputError
-
     if bool(model) == bool(options["corpus"]):
         raise InputError("contexts: name either a MODEL or --corpus FILE")
     if options["dictionary"] is not None and options["extended"] is not None:
@@ -151,7 +150,6 @@ def _report(written: Written, asking: Asking, out: Path) -> None:
 
 def _sample(options: dict[str, Any]) -> None:
     """Sample the sentences from texts."""
-    from tiltmeter.errors import InputError
     from tiltmeter.states.corpus import sample_corpus
     from tiltmeter.states.examples import for_senses, write_examples
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.cli.options import CONFIDENCE, FILE, FOLDER, Option, all_options, choice
+from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
     from tiltmeter.audits.states import Profiling, Testing
@@ -232,8 +233,6 @@ def open_readers(models: Sequence[str], options: dict[str, Any]) -> Iterator[Rea
 
 def _read_removed(text: str) -> tuple[int, ...]:
     """Read numbers of components, as in ``0,2``."""
-    from tiltmeter.errors import InputError
-
     numbers = [part.strip() for part in text.split(",")]
     if not all(number.isdecimal() for number in numbers):
         raise InputError(f"removed {text!r}: expected whole numbers from 0, as in 0,2")
