@@ -164,15 +164,15 @@ def ask(
     >>> trials = draw("bai2025", Design(mode="forced", iterations=2), stereotypes="age")
     >>> responses = ask(trials, "tiltmeter/smollm2")  # doctest: +SKIP
     """
-    given = as_names("models", models)
+    names = as_names("models", models)
     frame = check(as_frame(trials, "trials"), TRIALS, "trials")
-    plan, how = _Trials(frame, given, generation or Generation()), asking or Asking()
-    opened = open_models(given, plan.generation, how.connection)
+    plan, how = _Trials(frame, names, generation or Generation()), asking or Asking()
+    opened = open_models(names, plan.generation, how.connection)
     with tempfile.TemporaryDirectory() as unkept:
         out = Path(directory) if directory is not None else Path(unkept) / "answers"
         claim(out, plan, created=_now())
         ask_models(frame, opened, out, how.budget, on_progress=how.on_progress, prices=how.prices)
-        return pl.concat(answered(frame, out, name) for name in given)
+        return pl.concat(answered(frame, out, name) for name in names)
 
 
 def open_plan(
@@ -229,11 +229,11 @@ def audit(  # noqa: PLR0913 - the options of an audit
     >>> results = audit("tiltmeter/smollm2")  # doctest: +SKIP
     >>> results.estimates.filter(level="model", method="clustered")  # doctest: +SKIP
     """
-    given = as_names("models", models)
-    plan = sized_plan(size, given, options or PlanOptions())
-    out = Path(directory) if directory is not None else default_directory(given, size)
+    names = as_names("models", models)
+    plan = sized_plan(size, names, options or PlanOptions())
+    out = Path(directory) if directory is not None else default_directory(names, size)
     how = asking or Asking()
-    opened = open_plan(plan, out, how.connection, f"tm.audit({given!r}, size={size!r})")
+    opened = open_plan(plan, out, how.connection, f"tm.audit({names!r}, size={size!r})")
     outcome = ask_models(
         plan.trials(), opened, out, how.budget, on_progress=how.on_progress, prices=how.prices
     )

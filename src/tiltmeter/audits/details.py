@@ -51,18 +51,6 @@ def attributions(scores: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
 
     Li et al. (2025), MIST, equations 2 and 3, Table 2. A refusal or an answer that cannot be read
     is in `n` and in no share.
-
-    Examples
-    --------
-    >>> from tiltmeter.instruments.scoring import score
-    >>> from tiltmeter.stimuli import load_study
-    >>> answers = pl.DataFrame({
-    ...     "model": "m", "stereotype": "african", "version": ["default", "marginalized"],
-    ...     "object": "Sheet", "response": ["Sheet: Comedy.", "Sheet: Tragedy."],
-    ... })
-    >>> scores, _ = score(answers, load_study("mist2025"), instrument="affective_attribution")
-    >>> attributions(scores).filter(level="model").select("version", "far", "uar").rows()
-    [('default', 1.0, None), ('marginalized', None, 1.0)]
     """
     answers = _with_shares(scores.lazy())
     return pl.concat([_level(answers, level, keys) for level, keys in _LEVELS.items()]).collect()

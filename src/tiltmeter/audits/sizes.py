@@ -181,7 +181,7 @@ def _asked(battery: Iterable[str], options: PlanOptions) -> list[tuple[str, str]
         return None
     studies = dict.fromkeys(options.studies or (one.study for one in INSTRUMENTS.values()))
     names = dict.fromkeys(options.instruments or battery)
-    found = [
+    offered = [
         (study, name)
         for study in studies
         for name in names
@@ -189,7 +189,7 @@ def _asked(battery: Iterable[str], options: PlanOptions) -> list[tuple[str, str]
         and (options.studies or _has(loaded, name, options))
     ]
     first = tuple(INSTRUMENTS)[:1]
-    return found or [(study, name) for study in studies for name in options.instruments or first]
+    return offered or [(study, name) for study in studies for name in options.instruments or first]
 
 
 def _has(study: Study, name: str, options: PlanOptions) -> bool:

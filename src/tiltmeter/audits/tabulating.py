@@ -173,8 +173,7 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
         "yes_shares": details.yes_shares(frame),
         "attributions": details.attributions(frame),
     }
-    kept = {name: table for name, table in tables.items() if not table.is_empty()}
-    return Tables(judged, kept)
+    return Tables(judged, {name: one for name, one in tables.items() if not one.is_empty()})
 
 
 def _of_scores(
@@ -229,5 +228,5 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
         judged=verdicts(directory / JUDGE),
     )
     inference = Inference(margin=plan.margin, compliance_floor=plan.compliance_floor)
-    found = estimate_scores(directory / "scores.parquet", inference)
-    write_results(directory, "answers", found.estimates, {"words": words, **found.details})
+    estimates, tables = estimate_scores(directory / "scores.parquet", inference)
+    write_results(directory, "answers", estimates, {"words": words, **tables})

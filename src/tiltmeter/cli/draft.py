@@ -265,15 +265,15 @@ def _ask(
         for i, (one, prompt) in enumerate(zip(ids, prompts, strict=True))
     ]
     trials = pl.DataFrame(rows, schema=TRIALS)
-    kept = out.with_name(f"{out.name}.answers")
-    kept.mkdir(exist_ok=True)
+    folder = out.with_name(f"{out.name}.answers")
+    folder.mkdir(exist_ok=True)
     # The first by itself: a wrong key costs one call.
-    first = ask_models(trials.head(1), models, kept, build_budget(options))
+    first = ask_models(trials.head(1), models, folder, build_budget(options))
     if first.errors:
         raise ModelError(f"{name}: {first.last_error}")
     with progress_bar(len(prompts)) as advance:
-        outcome = ask_models(trials, models, kept, build_budget(options), on_progress=advance)
-    responses = {answer["trial_id"]: answer.get("response") for answer in Journal(kept, name)}
+        outcome = ask_models(trials, models, folder, build_budget(options), on_progress=advance)
+    responses = {answer["trial_id"]: answer.get("response") for answer in Journal(folder, name)}
     return outcome, [responses.get(one) for one in ids]
 
 

@@ -48,13 +48,13 @@ def estimate_command(scores: Path, out: Path, tables: Path | None, **inference: 
     from tiltmeter.results.tables import write_table
     from tiltmeter.statistics.estimates import Inference
 
-    found = estimate_scores(scores, Inference(**inference))
-    write_table(found.estimates, out)
-    click.echo(f"{found.estimates.height:,} estimates: {out}")
+    estimates, details = estimate_scores(scores, Inference(**inference))
+    write_table(estimates, out)
+    click.echo(f"{estimates.height:,} estimates: {out}")
     if tables is not None:
-        for name, table in found.details.items():
+        for name, table in details.items():
             write_table(table, tables / f"{name}.parquet")
-        click.echo(f"{', '.join(found.details)}: {tables}")
+        click.echo(f"{', '.join(details)}: {tables}")
 
 
 @click.command("contrast")
@@ -77,11 +77,11 @@ def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> Non
     from tiltmeter.statistics.contrasts import contrast
 
     frame = scan_table(scores, SCORES).select(list(SCORES)).collect()
-    found = [
+    contrasts = [
         contrast(part, MEASURES[str(name)], factor=factor, baseline=baseline).estimates
         for (name,), part in frame.group_by("instrument", maintain_order=True)
     ]
-    table = judge(pl.concat(found))
+    table = judge(pl.concat(contrasts))
     write_table(table, out)
     click.echo(f"{table.height:,} differences: {out}")
 
@@ -195,9 +195,8 @@ def regress_command(answers: Path, out: Path, comparison: Path | None, **options
     frame = read_numbers(answers, [*names, options["outcome"]], frame)
     if comparison is not None and len(names) < 2:
         raise InputError("--comparison: name at least two --predictors")
-    found = [regress(frame, name, **how) for name in names]
-    table = pl.concat(one.estimates for one in found)
-    fits = pl.concat(one.fits for one in found)
+    fitted = (regress(frame, name, **how) for name in names)
+    table, fits = (pl.concat(tables) for tables in zip(*fitted, strict=True))
     write_table(table, out)
     shown = table.hstack(fits.select("aic", "bic")).filter(part="all")
     for row in shown.iter_rows(named=True):

@@ -71,10 +71,10 @@ def score_command(
     readings = out.with_name(f"{out.name}.judge")
     if grader is not None:
         judge = open_grader(grader, Connection())
-        given = (
+        answers = (
             _named(piece, instrument, options["model"]) for piece in response_pieces(responses)
         )
-        ask_judge(given, studies, judge, readings, Budget(), judge_all=judge_all)
+        ask_judge(answers, studies, judge, readings, Budget(), judge_all=judge_all)
     keep = INSTRUMENTS[instrument].recorded.keep
     tally = score_responses(
         responses, studies, out, judged=verdicts(readings), keep=keep, **options

@@ -72,9 +72,8 @@ def _build(path: Path, options: dict[str, Any]) -> tuple[Network, pl.DataFrame]:
 
     steps = options["steps"]
     if options["no_cleaning"]:
-        given = [name for name in ("steps", "lwow_compatible", "spelling") if options[name]]
-        if given:
-            option = given[0].replace("_", "-")
+        for name in filter(options.get, ("steps", "lwow_compatible", "spelling")):
+            option = name.replace("_", "-")
             raise InputError(f"--{option}: has no effect with --no-cleaning; give only one of them")
         steps = ""
     counts, skipped = tally_associations(path, responses=options["responses"])

@@ -129,24 +129,24 @@ def activate_command(
 
     (read,) = open_networks([network], directed=options["directed"])
     asked = list(read.words) if primes == "all" else list(read_cues(primes, "primes").words)
-    kept = list(read_cues(targets, "targets").words) if targets else None
+    shown = list(read_cues(targets, "targets").words) if targets else None
     spreading = build_spreading(options).within(read)
     extent = f"{len(asked):,} prime{'s' * (len(asked) > 1)}, {spreading.time_steps} steps"
     if out.suffix == ".npy":
-        _write_matrix(read, asked, kept, spreading, norm, out)
+        _write_matrix(read, asked, shown, spreading, norm, out)
     else:
-        write_table(activate(read, asked, spreading, targets=kept).frame(norm), out)
+        write_table(activate(read, asked, spreading, targets=shown).frame(norm), out)
     click.echo(f"{read.name}: {extent}: {out}")
 
 
 def named_paths(named: Sequence[str]) -> list[tuple[str | None, Path]]:
     """Split ``NAME=PATH``; a path alone has no name and may contain an equals sign."""
-    found: list[tuple[str | None, Path]] = []
+    paths: list[tuple[str | None, Path]] = []
     for text in named:
-        name, equals, path = text.partition("=")
-        whole = not equals or not name or Path(text).exists()
-        found.append((None, Path(text)) if whole else (name, Path(path)))
-    return found
+        name, _, path = text.partition("=")
+        apart = name and path and not Path(text).exists()
+        paths.append((name, Path(path)) if apart else (None, Path(text)))
+    return paths
 
 
 def open_networks(named: Sequence[str], *, directed: bool) -> list[Network]:

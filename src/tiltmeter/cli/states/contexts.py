@@ -157,7 +157,7 @@ def _sample(options: dict[str, Any]) -> None:
     if out.suffix != ".jsonl":
         raise InputError(f"out {str(out)!r}: the file of contexts must end in .jsonl")
     senses = _senses(options)
-    found = sample_corpus(
+    sentences = sample_corpus(
         options["corpus"],
         senses["term"],
         most=options["per_sense"],
@@ -165,8 +165,10 @@ def _sample(options: dict[str, Any]) -> None:
         column=options["column"],
         width=options["width"],
     )
-    contexts = for_senses(found, senses, "corpus")
+    contexts = for_senses(sentences, senses, "corpus")
     write_examples(contexts, senses, out, CORPUS)
     listed = contexts["key"].n_unique()
-    click.echo(f"{found.height:,} sentences for {listed:,} of {senses['key'].n_unique():,} senses")
+    click.echo(
+        f"{sentences.height:,} sentences for {listed:,} of {senses['key'].n_unique():,} senses"
+    )
     click.echo(f"contexts: {out}")
