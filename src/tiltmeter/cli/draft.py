@@ -69,7 +69,7 @@ def draft_command() -> None:
 
 @draft_command.command("synonyms")
 @click.argument("model", metavar="MODEL")
-@choice("--instrument", "word_association", "relative_decision", help="Whose words.")
+@choice("--instrument", ["word_association", "relative_decision"], help="Whose words.")
 @click.option("--count", default=1, help="Answers per stereotype.")
 @click.option(
     "--lexicon", type=FILE, help="Valence ratings, such as NRC VAD, to check changes of valence."

@@ -31,8 +31,7 @@ def _scores(help: str) -> Option:
 )
 @choice(
     "--cluster",
-    "default",
-    "stereotype",
+    ["default", "stereotype"],
     help="Clusters of the estimates that pool stereotypes. default: stereotype and wording.",
 )
 @click.option("--out", required=True, type=TABLE, help="Estimates, as .csv or .parquet.")

@@ -71,7 +71,7 @@ TABLE = _Table(path_type=Path)
 SECRET = re.compile("key|token|secret|password|credential", re.IGNORECASE)
 
 
-def choice(name: str, *values: str, help: str) -> Option:
+def choice(name: str, values: Sequence[str], help: str) -> Option:
     """Make an option with a few allowed values; the first is the default."""
     return click.option(name, type=click.Choice(values), default=values[0], help=help)
 
@@ -100,8 +100,7 @@ PRICES = click.option(
 )
 SCORING = choice(
     "--scoring",
-    "exact",
-    "published",
+    ["exact", "published"],
     help="published: the rules of the released code, for replication only.",
 )
 TEMPERATURE = click.option("--temperature", default=1.0, help="Sampling temperature.")
@@ -126,13 +125,13 @@ _PLAN: list[Option] = [
     click.option("--intervention", "interventions", multiple=True, metavar="NAME|NAME=TEXT",
                  help="System prompt to compare with no system prompt; may be repeated. "
                       "'egalitarian' is the prompt of Bai et al. (2025)."),
-    choice("--order", "mirrored", "random",
+    choice("--order", ["mirrored", "random"],
            help="Order of the groups. mirrored: each draw in both orders; random: as in the "
                 "paper."),
-    choice("--word-list", "plain", "as_released",
+    choice("--word-list", ["plain", "as_released"],
            help="Format of the attributes in the prompt. plain: separated by commas; as_released: "
                 "the Python list of the released code."),
-    choice("--options", "words", "labels",
+    choice("--options", ["words", "labels"],
            help="Forced mode: offer the group words, or the labels A and B."),
     click.option("--seed", default=0,
                  help="Seed of the draws; also of the sampling of local models."),

@@ -52,7 +52,7 @@ def _bias_options(*, rewirings: int) -> Option:
                      help="Emotion lexicon: NRC EmoLex, or a table of word and emotion."),
         click.option("--norm", type=click.Choice(["l2", "l1", "none"]),
                      help="Norm that activations are divided by.  [default: set by the study]"),
-        choice("--missing", "error", "skip",
+        choice("--missing", ["error", "skip"],
                help="What to do if a prime or target is not in a network."),
         CONFIDENCE,
         click.option("--draws", type=click.IntRange(min=100), default=2000,
@@ -69,9 +69,7 @@ def _bias_options(*, rewirings: int) -> Option:
 @click.argument("networks", nargs=-1, required=True, metavar="NET…")
 @choice(
     "--approach",
-    "stereotypes",
-    "valence",
-    "emotions",
+    ["stereotypes", "valence", "emotions"],
     help="Measure. stereotypes: activation of targets; valence and emotions: of words in the "
     "lexicon of that name.",
 )

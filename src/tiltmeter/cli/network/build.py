@@ -25,7 +25,7 @@ __all__ = ["build_command"]
 )
 @click.option("--name", help="Name of the network in the output.")
 @choice(
-    "--responses", "R123", "R1", help="R123: all responses; R1: only the first to each question."
+    "--responses", ["R123", "R1"], help="R123: all responses; R1: only the first to each question."
 )
 @click.option("--steps", metavar="A,B,…", help="Cleaning steps to apply.  [default: all]")
 @click.option("--no-cleaning", is_flag=True, help="Do not clean the associations.")

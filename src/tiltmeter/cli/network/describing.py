@@ -110,7 +110,7 @@ def stats_command(  # noqa: PLR0913 - one argument an option
     metavar="A,B|FILE",
     help="Only write the activation of these words.  [default: all]",
 )
-@choice("--norm", "none", "l2", "l1", help="Norm that columns, then rows, are divided by.")
+@choice("--norm", ["none", "l2", "l1"], help="Norm that columns, then rows, are divided by.")
 @click.option(
     "--out",
     required=True,

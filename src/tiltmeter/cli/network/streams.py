@@ -55,7 +55,7 @@ _STYLES = {
     "--most-nodes", default=60, help="Most inner words in a drawing; the strongest links are kept."
 )
 @DIRECTED
-@choice("--missing", "error", "skip", help="What to do if a pair has no path.")
+@choice("--missing", ["error", "skip"], help="What to do if a pair has no path.")
 @click.option("--name", help="Name of the network.  [default: the name of the file]")
 def streams_command(
     network: Path, source: str | None, target: str | None, out: Path | None, **options: Any

@@ -29,13 +29,13 @@ def _reading_options(kind: str) -> Option:
                           "(all-but-the-top); comma-separated numbers are analysed separately."),
         click.option("--store", type=FOLDER,
                      help="Folder in which states are stored, so that a model is read only once."),
-        choice("--last", "normed", "block",
+        choice("--last", ["normed", "block"],
                help="Last layer of Llama-like models. normed: after the final norm; block: "
                     "before."),
-        choice("--first", "break", "bare",
+        choice("--first", ["break", "bare"],
                help="What precedes a term that would be the first token of a causal model. break: "
                     "a line break; bare: nothing, as published."),
-        choice("--dtype", "auto", "float32", "bfloat16", "float16",
+        choice("--dtype", ["auto", "float32", "bfloat16", "float16"],
                help="Number format of the weights."),
         click.option("--device", default="auto", help="Device, as torch names it: cpu, cuda, …"),
         click.option("--device-map",
