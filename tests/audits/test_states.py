@@ -11,8 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.audits.relating import read_answers
-from tiltmeter.audits.state_directory import write_states
+from tiltmeter.audits.state_directory import measure_models, read_answers
 from tiltmeter.audits.states import Profiling, Testing, measure_states
 from tiltmeter.errors import InputError, ModelError
 from tiltmeter.models.readers.states import States
@@ -57,7 +56,7 @@ def test_every_look_has_its_rows_and_the_record_says_what_was_read(
     fake_reader: Callable[..., Any], tmp_path: Path
 ) -> None:
     readers = [fake_reader("one"), fake_reader("two")]
-    tables = write_states(readers, profiling(), asking(), tmp_path, removed=(0, 2))
+    tables = measure_models(readers, [profiling(), asking()], tmp_path, removed=(0, 2))
     assert read_estimates(tmp_path).equals(tables.estimates)
     assert dict(tables.estimates.schema) == ESTIMATES and set(tables.details) == {
         "state_terms", "state_tests",
@@ -79,8 +78,8 @@ def test_every_look_has_its_rows_and_the_record_says_what_was_read(
 def test_a_table_of_an_earlier_look_does_not_stay(
     fake_reader: Callable[..., Any], tmp_path: Path
 ) -> None:
-    write_states([fake_reader()], profiling(), asking(), tmp_path)
-    write_states([fake_reader()], None, asking(), tmp_path)
+    measure_models([fake_reader()], [profiling(), asking()], tmp_path)
+    measure_models([fake_reader()], [asking()], tmp_path)
     assert set(read_estimates(tmp_path)["instrument"]) == {"association_test"}
     assert not (tmp_path / "state_terms.parquet").exists()
     assert (tmp_path / "state_tests.parquet").exists()
@@ -94,7 +93,7 @@ def test_a_model_that_fails_leaves_the_tables_of_those_before(
         raise ModelError("model 'two': broken")
 
     with pytest.raises(ModelError):
-        write_states(opened(), None, asking(), tmp_path)
+        measure_models(opened(), [asking()], tmp_path)
     kept = read_estimates(tmp_path)
     facts = json.loads((tmp_path / "states.json").read_text())
     assert set(kept["model"]) == {"one"} and [m["name"] for m in facts["models"]] == ["one"]
@@ -106,9 +105,9 @@ def test_a_model_that_cannot_be_opened_leaves_no_folder(tmp_path: Path) -> None:
         yield
 
     with pytest.raises(ModelError):
-        write_states(opened(), None, asking(), tmp_path / "new")
+        measure_models(opened(), [asking()], tmp_path / "new")
     with pytest.raises(ModelError):
-        write_states(opened(), None, asking(), tmp_path)
+        measure_models(opened(), [asking()], tmp_path)
     assert tmp_path.is_dir() and not (tmp_path / "new").exists()
 
 
@@ -125,7 +124,7 @@ def test_a_model_is_let_go_before_the_next_is_opened(
             yield reader
             del reader
 
-    write_states(opened(), profiling(), asking(), tmp_path)
+    measure_models(opened(), [profiling(), asking()], tmp_path)
     assert len(held) == 3
 
 
@@ -133,15 +132,15 @@ def test_two_models_of_one_name_are_refused(
     fake_reader: Callable[..., Any], tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="two are called 'one'"):
-        write_states([fake_reader("one")] * 2, None, asking(), tmp_path)
+        measure_models([fake_reader("one")] * 2, [asking()], tmp_path)
 
 
 def test_removing_components_changes_what_is_measured(fake_reader: Callable[..., Any]) -> None:
-    found = measure_states(fake_reader(), profiling(), None, removed=(0, 3)).estimates
+    found = measure_states(fake_reader(), [profiling()], removed=(0, 3)).estimates
     published = found.filter(measure="profile_difference", method="published")
     plain, without = (published.filter(removed=k)["estimate"] for k in (0, 3))
     assert (plain - without).abs().max() > 0.01
-    alone = measure_states(fake_reader(), profiling(), None).estimates
+    alone = measure_states(fake_reader(), [profiling()]).estimates
     assert alone.equals(found.filter(removed=0))
 
 
@@ -150,7 +149,7 @@ def test_a_word_is_averaged_over_its_contexts_for_weat_and_not_for_ceat(
 ) -> None:
     placed = place_words(word_tests.test_words(AGE), "templates")
     asked = Testing(AGE, placed, ("weat", "ceat"), setting=TestSetting(draws=0, samples=20))
-    found = measure_states(fake_reader(), None, asked).estimates
+    found = measure_states(fake_reader(), [asked]).estimates
     assert set(found["measure"]) == {"seat", "ceat"}
     averaged = fake_reader().read(placed.frame.with_columns(key=pl.col("term")))
 
@@ -161,7 +160,7 @@ def test_a_word_is_averaged_over_its_contexts_for_weat_and_not_for_ceat(
             return averaged
 
     plain = Testing(AGE, place_words(word_tests.test_words(AGE)), setting=TestSetting(draws=0))
-    whole = measure_states(Averaged(), None, plain).estimates
+    whole = measure_states(Averaged(), [plain]).estimates
     effect = found.filter(measure="seat")["estimate"]
     assert effect.to_list() == pytest.approx(whole["estimate"].to_list(), abs=1e-5)
 
@@ -172,7 +171,7 @@ def test_scores_of_a_table_are_related_by_stereotype(
     scores().write_parquet(tmp_path / "scores.parquet")
     answers = read_answers(tmp_path / "scores.parquet")
     assert (answers.words, answers.mode, answers.studies) == (None, "free", ("bai2025",))
-    found = measure_states(fake_reader(), None, asking(answers=answers)).estimates
+    found = measure_states(fake_reader(), [asking(answers=answers)]).estimates
     related = found.filter(measure="correlation", missing_as="left_out")
     assert set(related["level"]) == {"stereotype"} and set(related["n"]) == {4}
     weat = found.filter(measure="weat", alternative="greater", layer="1").sort("stereotype")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from tiltmeter.cli.report import command
+from tiltmeter.cli.auditing import report_command
 from tiltmeter.errors import InputError
 from tiltmeter.report import write_report
 from tiltmeter.results.records import write_plan
@@ -121,7 +121,7 @@ def test_every_table_is_written_as_csv_where_that_is_asked(make_results, tmp_pat
     directory, folder = make_results(keys=["age"]), tmp_path / "csv"
     monkeypatch.setattr("tiltmeter.audits.tabulating.tabulate", lambda *_: None)
     monkeypatch.setattr("tiltmeter.report.write_report", lambda _: directory / "report.html")
-    done = CliRunner().invoke(command, [str(directory), "--csv", str(folder)])
+    done = CliRunner().invoke(report_command, [str(directory), "--csv", str(folder)])
     names = {path.stem for path in directory.glob("*.parquet")}
     assert (done.exit_code, done.exception) == (0, None)
     assert done.output.splitlines()[-1] == f"{len(names)} tables: {folder}"

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiltmeter.cli.report import command
+from tiltmeter.cli.auditing import report_command
 from tiltmeter.errors import InputError
 from tiltmeter.report import write_report
 from tiltmeter.report.networks.differences import difference_section
@@ -366,7 +366,7 @@ def test_a_run_without_estimates_is_no_report_of_networks(made):
 
 def test_the_command_scores_nothing_where_there_are_networks_only(made, monkeypatch):
     monkeypatch.setattr("tiltmeter.report.write_report", lambda directory: directory)
-    done = CliRunner().invoke(command, [str(made)])
+    done = CliRunner().invoke(report_command, [str(made)])
     assert (done.exit_code, done.output) == (0, f"report: {made}\n")
 
 

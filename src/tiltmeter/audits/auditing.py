@@ -15,7 +15,7 @@ import polars as pl
 from tiltmeter.asking.budget import Budget
 from tiltmeter.asking.claim import Claimant, claim, short_hash
 from tiltmeter.asking.plan import Plan
-from tiltmeter.asking.sessions import Outcome, ask_models
+from tiltmeter.asking.sessions import ask_models
 from tiltmeter.audits.sizes import PlanOptions, sized_plan
 from tiltmeter.audits.state_directory import audit_states
 from tiltmeter.audits.tabulating import answered, tabulate
@@ -32,7 +32,7 @@ from tiltmeter.stimuli import Study, load_study
 if TYPE_CHECKING:
     from tiltmeter.asking.generating import OnProgress
 
-__all__ = ["Asking", "ask", "ask_plan", "audit", "default_directory", "draw"]
+__all__ = ["Asking", "ask", "audit", "default_directory", "draw", "open_plan"]
 
 
 @dataclass(frozen=True)
@@ -164,25 +164,24 @@ def ask(
     >>> trials = draw("bai2025", Design(mode="forced", iterations=2), stereotypes="age")
     >>> responses = ask(trials, "tiltmeter/smollm2")  # doctest: +SKIP
     """
-    given = as_names("models", models)
+    names = as_names("models", models)
     frame = check(as_frame(trials, "trials"), TRIALS, "trials")
-    plan, how = _Trials(frame, given, generation or Generation()), asking or Asking()
-    opened = open_models(given, plan.generation, how.connection)
+    plan, how = _Trials(frame, names, generation or Generation()), asking or Asking()
+    opened = open_models(names, plan.generation, how.connection)
     with tempfile.TemporaryDirectory() as unkept:
         out = Path(directory) if directory is not None else Path(unkept) / "answers"
         claim(out, plan, created=_now())
         ask_models(frame, opened, out, how.budget, on_progress=how.on_progress, prices=how.prices)
-        return pl.concat(answered(frame, out, name) for name in given)
+        return pl.concat(answered(frame, out, name) for name in names)
 
 
-def ask_plan(plan: Plan, directory: Path, asking: Asking, command: str = "") -> Outcome:
-    """Ask what of a plan is still to be asked, in its directory; see `ask_models`."""
-    models = open_models(plan.models, plan.generation, asking.connection)
+def open_plan(
+    plan: Plan, directory: Path, connection: Connection, command: str = ""
+) -> dict[str, Any]:
+    """Open the models of a plan and make the directory its own; see `open_models` and `claim`."""
+    models = open_models(plan.models, plan.generation, connection)
     claim(directory, plan, command, _now())
-    return ask_models(
-        plan.trials(), models, directory, asking.budget,
-        on_progress=asking.on_progress, prices=asking.prices,
-    )  # fmt: skip
+    return models
 
 
 def audit(  # noqa: PLR0913 - the options of an audit
@@ -230,10 +229,14 @@ def audit(  # noqa: PLR0913 - the options of an audit
     >>> results = audit("tiltmeter/smollm2")  # doctest: +SKIP
     >>> results.estimates.filter(level="model", method="clustered")  # doctest: +SKIP
     """
-    given = as_names("models", models)
-    plan = sized_plan(size, given, options or PlanOptions())
-    out = Path(directory) if directory is not None else default_directory(given, size)
-    outcome = ask_plan(plan, out, asking or Asking(), f"tm.audit({given!r}, size={size!r})")
+    names = as_names("models", models)
+    plan = sized_plan(size, names, options or PlanOptions())
+    out = Path(directory) if directory is not None else default_directory(names, size)
+    how = asking or Asking()
+    opened = open_plan(plan, out, how.connection, f"tm.audit({names!r}, size={size!r})")
+    outcome = ask_models(
+        plan.trials(), opened, out, how.budget, on_progress=how.on_progress, prices=how.prices
+    )
     if not outcome.complete:
         why = outcome.stopped_by or outcome.last_error or "unanswered trials"
         raise BudgetError(

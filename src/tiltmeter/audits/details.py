@@ -5,13 +5,13 @@ Each is a function of the scores alone, and is made only where there are such sc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
 from tiltmeter.instruments.absolute_decision import CONSISTENT
 from tiltmeter.instruments.catalogue import MEASURES, with_table
-from tiltmeter.results import ESTIMATES, FACTORS, SCORES, VERSIONS, Measure, check
+from tiltmeter.results import ESTIMATES, FACTORS, SCORES, VERSIONS, Measure, Schema, check
 from tiltmeter.results.schemas import ATTRIBUTIONS, FITS, MATCHES, YES_SHARES
 from tiltmeter.statistics.contrasts import Contrasted, contrast
 from tiltmeter.statistics.logistic import Regression, regress
@@ -43,6 +43,13 @@ SHARES = {
 #: The note on differences of answers that were not drawn in pairs.
 AFTERWARDS = "paired afterwards, within a wording and along the objects"
 
+#: What the released analysis adds to the counts of yes and of no.
+EPSILON = 0.0001
+
+#: What tells runs of an instrument apart.
+RUN = ("model", "study", "mode", "intervention")
+_CELL = (*RUN, "category", "stereotype")
+
 #: What pairs made afterwards do not share.
 _DRAWN = ("pair_id", "marginalized", "default", "attribute_order", "trial_id")
 _LEVELS: dict[str, tuple[str, ...]] = {
@@ -57,63 +64,50 @@ def attributions(scores: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
 
     Li et al. (2025), MIST, equations 2 and 3, Table 2. A refusal or an answer that cannot be read
     is in `n` and in no share.
-
-    Examples
-    --------
-    >>> from tiltmeter.instruments.scoring import score
-    >>> from tiltmeter.stimuli import load_study
-    >>> answers = pl.DataFrame({
-    ...     "model": "m", "stereotype": "african", "version": ["default", "marginalized"],
-    ...     "object": "Sheet", "response": ["Sheet: Comedy.", "Sheet: Tragedy."],
-    ... })
-    >>> scores, _ = score(answers, load_study("mist2025"), instrument="affective_attribution")
-    >>> attributions(scores).filter(level="model").select("version", "far", "uar").rows()
-    [('default', 1.0, None), ('marginalized', None, 1.0)]
     """
     answers = _with_shares(scores.lazy())
     return pl.concat([_level(answers, level, keys) for level, keys in _LEVELS.items()]).collect()
 
 
+def _of_table(scores: pl.LazyFrame, table: str) -> pl.LazyFrame:
+    """Select the scores of the instruments that have a detail table."""
+    return scores.filter(pl.col("instrument").is_in([one.name for one in with_table(table)]))
+
+
 def _with_shares(scores: pl.LazyFrame) -> pl.LazyFrame:
     """Add what an answer counts for as comedy, tragedy and neutral; null where it was not read."""
-    named = [one.name for one in with_table("attributions")]
-    ours = scores.filter(pl.col("instrument").is_in(named))
     valence = pl.when(pl.col("version") == "default").then("score").otherwise(-pl.col("score"))
     read = pl.col("score").is_not_null()
     neutral = pl.when(read).then((pl.col("outcome") == "neutral").fill_null(False).cast(pl.Float64))
-    ours = ours.with_columns(valence=valence, neutral=neutral)
     half = (1 - pl.col("neutral")) / 2
-    return ours.with_columns(
-        comedy=half + pl.col("valence") / 2, tragedy=half - pl.col("valence") / 2
+    return (
+        _of_table(scores, "attributions")
+        .with_columns(valence=valence, neutral=neutral)
+        .with_columns(comedy=half + pl.col("valence") / 2, tragedy=half - pl.col("valence") / 2)
     )
 
 
 def _level(answers: pl.LazyFrame, level: str, keys: Sequence[str]) -> pl.LazyFrame:
     names = [*RUN, "instrument", *keys]
     first = pl.when(attribute_order="counter_first").then("comedy").otherwise("tragedy")
-    decided = pl.col("neutral") == 0
     counted = answers.group_by(*names, "version").agg(
         n=pl.len(),
         n_read=pl.col("score").count(),
         n_refused=(pl.col("reason") == "refused").sum(),
         **{f"n_{share}": pl.col(share).sum() for share in SHARES},
         **{f"{share}_share": pl.col(share).mean() for share in SHARES},
-        first_share=first.filter(decided).mean(),
+        first_share=first.filter(pl.col("neutral") == 0).mean(),
     )
     rates = counted.with_columns(
+        *(pl.lit(None).alias(name) for name in ("category", "stereotype") if name not in keys),
         level=pl.lit(level),
         far=pl.when(version="default").then("comedy_share"),
         uar=pl.when(version="marginalized").then("tragedy_share"),
-        **{
-            name: pl.lit(None, pl.String) for name in ("category", "stereotype") if name not in keys
-        },
     )
     return rates.select(pl.col(c).cast(t) for c, t in ATTRIBUTIONS.items()).sort(*names, "version")
 
 
-def attribution_contrasts(
-    scores: pl.DataFrame | pl.LazyFrame, confidence: float = 0.95
-) -> Contrasted:
+def attribution_contrasts(scores: pl.DataFrame | pl.LazyFrame) -> Contrasted:
     """Compare the groups: the same object in the same wording, thought of with either.
 
     FAR and UAR alone tell no bias: a model that calls everything a tragedy has a UAR of 1. The
@@ -123,25 +117,30 @@ def attribution_contrasts(
     note says so.
     """
     answers = _with_shares(scores.lazy())
-    models = answers.select("model").unique().sort("model").collect()["model"]
-    estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
-    for model in models:
-        part = answers.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
-        note, paired = _paired(part)
+    parts = []
+    for model in answers.select(pl.col("model").unique().sort()).collect()["model"]:
+        of_model = answers.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
+        note, paired = _paired(of_model)
         for share in (name for name in SHARES if (paired[name] > 0).any()):
-            found = contrast(
+            compared = contrast(
                 paired.with_columns(score=pl.col(share)).select(list(SCORES)),
                 SHARES[share],
                 factor="version",
                 baseline="marginalized",
-                confidence=confidence,
             )
-            estimates.append(found.estimates.with_columns(note=pl.lit(note, pl.String)))
-            matches.append(found.matches)
+            noted = compared.estimates.with_columns(note=pl.lit(note, pl.String))
+            parts.append((noted, compared.matches))
     # Each share comes with the same matches and the same change of compliance.
-    return Contrasted(
-        *(pl.concat(rows).unique(maintain_order=True) for rows in (estimates, matches))
-    )
+    return Contrasted(*(table.unique(maintain_order=True) for table in _join(parts, MATCHES)))
+
+
+def _join(
+    parts: Iterable[tuple[pl.DataFrame, pl.DataFrame]], detail: Schema
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Set estimates, and the details behind them, under each other."""
+    empty = (pl.DataFrame(schema=ESTIMATES), pl.DataFrame(schema=detail))
+    estimates, details = zip(empty, *parts, strict=True)
+    return pl.concat(estimates), pl.concat(details)
 
 
 def _paired(answers: pl.DataFrame) -> tuple[str | None, pl.DataFrame]:
@@ -159,14 +158,6 @@ def _paired(answers: pl.DataFrame) -> tuple[str | None, pl.DataFrame]:
     )
 
 
-#: What the released analysis adds to the counts of yes and of no.
-EPSILON = 0.0001
-
-#: What tells runs of an instrument apart.
-RUN = ("model", "study", "mode", "intervention")
-_CELL = (*RUN, "category", "stereotype")
-
-
 def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
     """Count yes and no in each version of the absolute decisions.
 
@@ -175,23 +166,19 @@ def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
     (yes + ε) / (yes + no + 2ε).
     """
     consistent = pl.col("version").is_in(CONSISTENT)
-    yes = pl.when(consistent).then("score").otherwise(1 - pl.col("score"))
     counted = (
-        scores.filter(pl.col("instrument").is_in([one.name for one in with_table("yes_shares")]))
-        .with_columns(yes=yes)
+        _of_table(scores, "yes_shares")
+        .with_columns(yes=pl.when(consistent).then("score").otherwise(1 - pl.col("score")))
         .group_by(*_CELL, "instrument", "version")
-        .agg(
-            n=pl.len().cast(pl.Int64),
-            n_yes=pl.col("yes").sum(),
-            n_no=(1 - pl.col("yes")).sum(),
-        )
-        .with_columns(total=pl.col("n_yes") + pl.col("n_no"))
+        .agg(n=pl.len(), n_yes=pl.col("yes").sum(), n_no=(1 - pl.col("yes")).sum())
     )
-    share = pl.when(pl.col("total") > 0).then(pl.col("n_yes") / pl.col("total"))
-    smooth = (pl.col("n_yes") + EPSILON) / (pl.col("total") + 2 * EPSILON)
-    shown = counted.with_columns(yes_share=share, published_share=smooth).collect()
-    shown = check(shown, YES_SHARES, "yes_shares")
-    return shown.sort(*_CELL, pl.col("version").cast(pl.Enum(list(VERSIONS)), strict=False))
+    yes, total = pl.col("n_yes"), pl.col("n_yes") + pl.col("n_no")
+    shares = counted.with_columns(
+        yes_share=pl.when(total > 0).then(yes / total),
+        published_share=(yes + EPSILON) / (total + 2 * EPSILON),
+    )
+    order = pl.col("version").cast(pl.Enum(list(VERSIONS)), strict=False)
+    return check(shares.collect(), YES_SHARES, "yes_shares").sort(*_CELL, order)
 
 
 def chained(scores: pl.LazyFrame) -> pl.DataFrame:
@@ -217,25 +204,23 @@ def regressions(answers: pl.DataFrame) -> Regression:
 
     Bai et al. (2025), SI section K, and figure 4.
     """
-    estimates, fits = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=FITS)]
+    parts = []
     for run, part in answers.group_by(RUN, maintain_order=True):
-        found = regress(part, "association", clusters="stereotype", by="category")
-        of_run = [pl.lit(value, pl.String).alias(c) for c, value in zip(RUN, run, strict=True)]
-        of_run_too = [*of_run, pl.lit(run[0], pl.String).alias("subject")]
-        instrument = pl.lit("chained_decision").alias("instrument")
-        estimates.append(found.estimates.with_columns(*of_run_too, instrument))
-        fits.append(found.fits.with_columns(*of_run, instrument))
-    return Regression(pl.concat(estimates), pl.concat(fits))
+        fitted = regress(part, "association", clusters="stereotype", by="category")
+        named = {**dict(zip(RUN, run, strict=True)), "instrument": "chained_decision"}
+        of_run = [pl.lit(value, pl.String).alias(name) for name, value in named.items()]
+        subject = pl.lit(run[0], pl.String).alias("subject")
+        estimates = fitted.estimates.with_columns(*of_run, subject)
+        parts.append((estimates, fitted.fits.with_columns(of_run)))
+    return Regression(*_join(parts, FITS))
 
 
-def contrasts(scores: pl.LazyFrame, confidence: float = 0.95) -> Contrasted:
+def contrasts(scores: pl.LazyFrame) -> Contrasted:
     """Compare every intervention with none, in matched trials, one model in memory at a time."""
-    estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
     cells = scores.select("model", "instrument").unique().sort("model", "instrument").collect()
+    parts = []
     for model, name in cells.iter_rows():
         part = scores.filter(model=model, instrument=name).collect()
         if part["intervention"].n_unique() > 1:
-            found = contrast(part, MEASURES[name], confidence=confidence)
-            estimates.append(found.estimates)
-            matches.append(found.matches)
-    return Contrasted(pl.concat(estimates), pl.concat(matches))
+            parts.append(contrast(part, MEASURES[name]))
+    return Contrasted(*_join(parts, MATCHES))

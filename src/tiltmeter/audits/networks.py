@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
@@ -30,30 +30,23 @@ __all__ = ["FACTS", "Comparison", "write_networks"]
 #: The file that says what was compared, beside the tables.
 FACTS = "networks.json"
 
+#: What is recorded of the setting, and of its spreading.
+SETTING = ("norm", "missing", "confidence", "draws", "seed", "rewirings")
+SPREADING = ("retention", "time_steps", "decay", "suppress", "weighted")
+
 
 @dataclass(frozen=True)
 class Comparison:
-    """What to compare.
-
-    Parameters
-    ----------
-    study
-        The identities.
-    lexicons
-        Ratings of valence and emotions; an approach without its lexicon is left out.
-    setting
-        How bias is measured.
-    streams
-        Pairs of words whose shortest paths are shown.
-    files
-        What was read → its path, for the record: networks by name, lexicons.
-    """
+    """What to compare: the identities of a study, and how their bias is measured."""
 
     study: NetworkStudy
-    lexicons: Lexicons = field(default_factory=Lexicons)
-    setting: Setting = field(default_factory=Setting)
-    streams: Sequence[tuple[str, str]] = ()
-    files: Mapping[str, Path] = field(default_factory=dict)
+    lexicons: Lexicons
+    """An approach without its lexicon is left out."""
+    setting: Setting
+    streams: Sequence[tuple[str, str]]
+    """Pairs of words whose shortest paths are shown."""
+    files: Mapping[str, Path]
+    """What was read → its path, for the record: networks by name, lexicons."""
 
 
 def write_networks(
@@ -80,9 +73,9 @@ def _measure(
 ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
     """Make the estimates, and the details by the names of their tables."""
     study, lexicons, setting = comparison.study, comparison.lexicons, comparison.setting
-    found = measure_bias(networks, study, lexicons=lexicons, setting=setting)
+    measured = measure_bias(networks, study, lexicons=lexicons, setting=setting)
     nodes, edges = stream_tables(networks, comparison.streams, lexicons.valence)
-    estimates = [found.estimates]
+    estimates = [measured.estimates]
     for network in networks:
         how: dict[str, Any] = {"lexicons": lexicons, "setting": setting.within(network)}
         if setting.rewirings:
@@ -95,8 +88,8 @@ def _measure(
     return pl.concat(estimates), {
         "networks": pl.concat(map(describe, networks)),
         **({"network_overlaps": pl.concat(overlaps)} if overlaps else {}),
-        "network_activations": found.activations,
-        "network_absences": pl.concat([found.absences, absences]),
+        "network_activations": measured.activations,
+        "network_absences": pl.concat([measured.absences, absences]),
         "network_stream_nodes": nodes,
         "network_stream_edges": edges,
     }
@@ -127,17 +120,8 @@ def _facts(networks: Sequence[Network], comparison: Comparison) -> dict[str, Any
             for of, path in comparison.files.items()
         ],
         "setting": {
-            "retention": setting.spreading.retention,
-            "time_steps": setting.spreading.time_steps,
-            "norm": setting.norm,
-            "decay": setting.spreading.decay,
-            "suppress": setting.spreading.suppress,
-            "weighted": setting.spreading.weighted,
-            "missing": setting.missing,
-            "confidence": setting.confidence,
-            "draws": setting.draws,
-            "seed": setting.seed,
-            "rewirings": setting.rewirings,
+            **{name: getattr(setting.spreading, name) for name in SPREADING},
+            **{name: getattr(setting, name) for name in SETTING},
         },
     }
 
@@ -145,8 +129,5 @@ def _facts(networks: Sequence[Network], comparison: Comparison) -> dict[str, Any
 def _sha256(path: Path) -> str | None:
     if not path.is_file():
         return None
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while piece := file.read(1 << 20):
-            digest.update(piece)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -24,6 +24,9 @@ __all__ = ["PlanOptions", "build_plan", "select_study", "sized_plan"]
 #: The longest text of the embedded model in modes that only choose: it rambles.
 DESCRIPTION_TOKENS = 48
 
+#: Trials where neither the user nor a size says how many: those of the papers.
+PAPER_ITERATIONS = 50
+
 
 @dataclass(frozen=True)
 class PlanOptions:
@@ -50,16 +53,9 @@ class PlanOptions:
     provider_defaults: bool = False
     """Leave temperature, top_p and answer length to the provider."""
 
-    @property
-    def usual_iterations(self) -> int:
-        """Trials where no size says how many: those of the papers."""
-        return 50 if self.iterations is None else self.iterations
-
 
 def build_plan(
-    models: Sequence[str],
-    options: PlanOptions,
-    asked: Sequence[tuple[str, str]] | None = None,
+    models: Sequence[str], options: PlanOptions, asked: Sequence[tuple[str, str]] | None = None
 ) -> Plan:
     """Make the plan that the options describe.
 
@@ -90,7 +86,7 @@ def build_plan(
         interventions=_interventions(selections, options.interventions),
         models=tuple(dict.fromkeys(models)),
         modes=modes,
-        iterations=options.usual_iterations,
+        iterations=PAPER_ITERATIONS if options.iterations is None else options.iterations,
         order=options.order,
         word_list=options.word_list,
         options=options.options,
@@ -116,27 +112,24 @@ def _default_modes(models: Sequence[str]) -> tuple[str, ...]:
     return tuple(mode.name for mode in closed if _embedded(models) or not mode.needs)
 
 
+def _split(named: str | None) -> list[str]:
+    return [] if named is None else [name.strip() for name in named.split(",")]
+
+
 def _variations(
     named: str | None, study: str, instruments: Iterable[str], asked: str
-) -> str | None:
+) -> list[str] | None:
     """Leave an instrument the variations it has, where another one has the others."""
-    if named is None:
-        return None
     loaded = load_study(study)
-    known = {name: instrument(name).variations(loaded) for name in instruments}
-    wanted = [name.strip() for name in named.split(",")]
-    kept = [
-        name
-        for name in wanted
-        if name in known[asked] or not any(name in of for of in known.values())
-    ]
-    return ",".join(kept) or None
+    known = {name: {*instrument(name).variations(loaded)} for name in instruments}
+    of_others = set[str]().union(*known.values()) - known[asked]
+    return [name for name in _split(named) if name not in of_others] or None
 
 
 def select_study(
     name: str,
     stereotypes: str | None = None,
-    variations: str | None = None,
+    variations: Sequence[str] | None = None,
     iterations: int | None = None,
     instrument: str = next(iter(INSTRUMENTS)),
 ) -> Selection:
@@ -168,21 +161,17 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     [('word_association', 2), ('affective_attribution', 2)]
     """
     options = options or PlanOptions()
+    embedded = _embedded(models)
     battery = {name: one.sizes[size] for name, one in INSTRUMENTS.items() if size in one.sizes}
-    if size == "quick" and not options.modes and _embedded(models):
+    if size == "quick" and not options.modes and embedded:
         options = replace(options, modes=[mode.name for mode in MODES.values() if not mode.sampled])
     plan = build_plan(models, options, _asked(battery, options))
-    own = options.iterations
-    sized = [
-        replace(part, iterations=battery.get(part.instrument, Size(2)).iterations)
-        for part in plan.selections
-    ]
+    parts = [*plan.selections]
     if not options.studies:
-        sized += _controls([part.instrument for part in sized], battery)
-    if own is not None:
-        sized = [replace(part, iterations=own) for part in sized]
-    if options.variations is None:
-        sized = [_brief(part, battery, _embedded(plan.models)) for part in sized]
+        parts += _controls({part.instrument for part in parts}, battery)
+    sized = [
+        _sized(part, battery.get(part.instrument, Size(2)), options, embedded) for part in parts
+    ]
     return replace(plan, selections=sized)
 
 
@@ -192,7 +181,7 @@ def _asked(battery: Iterable[str], options: PlanOptions) -> list[tuple[str, str]
         return None
     studies = dict.fromkeys(options.studies or (one.study for one in INSTRUMENTS.values()))
     names = dict.fromkeys(options.instruments or battery)
-    found = [
+    offered = [
         (study, name)
         for study in studies
         for name in names
@@ -200,22 +189,19 @@ def _asked(battery: Iterable[str], options: PlanOptions) -> list[tuple[str, str]
         and (options.studies or _has(loaded, name, options))
     ]
     first = tuple(INSTRUMENTS)[:1]
-    return found or [(study, name) for study in studies for name in options.instruments or first]
+    return offered or [(study, name) for study in studies for name in options.instruments or first]
 
 
 def _has(study: Study, name: str, options: PlanOptions) -> bool:
     """Whether a study that was not named has what was named of it."""
-    stereotypes, variations = (
-        {one.strip() for one in (named or "").split(",")} - {""}
-        for named in (options.stereotypes, options.variations)
-    )
+    stereotypes, variations = _split(options.stereotypes), _split(options.variations)
     wordings = instrument(name).variations(study)
-    return stereotypes <= {*study.stereotypes} and (
-        not variations or not variations.isdisjoint(wordings)
+    return {*stereotypes} <= {*study.stereotypes} and (
+        not variations or any(one in wordings for one in variations)
     )
 
 
-def _controls(names: Iterable[str], battery: Mapping[str, Size]) -> list[Selection]:
+def _controls(names: set[str], battery: Mapping[str, Size]) -> list[Selection]:
     """Add the control and the placebo of each instrument, as far as its size has them."""
     return [
         select_study(study, iterations=iterations, instrument=name)
@@ -229,9 +215,13 @@ def _controls(names: Iterable[str], battery: Mapping[str, Size]) -> list[Selecti
     ]
 
 
-def _brief(part: Selection, battery: Mapping[str, Size], embedded: bool) -> Selection:
-    """Leave out wordings that a short audit has no time for."""
-    of_size = battery.get(part.instrument, Size(2))
-    known = {**of_size.wordings, **(of_size.embedded if embedded else {})}
-    wordings = known.get(part.study.name)
-    return replace(part, variations=wordings) if wordings else part
+def _sized(part: Selection, of_size: Size, options: PlanOptions, embedded: bool) -> Selection:
+    """Ask as often, and with those wordings, as a size has time for and the user left open."""
+    iterations = (options.iterations, part.iterations, of_size.iterations)
+    wordings = {**of_size.wordings, **(of_size.embedded if embedded else {})}
+    named = options.variations is not None or part.study.name not in wordings
+    return replace(
+        part,
+        iterations=next(number for number in iterations if number is not None),
+        variations=part.variations if named else wordings[part.study.name],
+    )

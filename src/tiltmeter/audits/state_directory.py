@@ -1,46 +1,55 @@
-"""Hidden states in a results directory: their tables, and ``states.json``, what was read."""
+"""Hidden states in a results directory: answers to relate, tables, and ``states.json``."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 import tiltmeter
-from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.audits.relating import read_answers
+from tiltmeter.asking.plan import Plan, Selection, load_plan
+from tiltmeter.audits import Tables
 from tiltmeter.audits.states import (
     Profiling,
-    StateTables,
+    ScoredAnswers,
     Testing,
     called,
     join_tables,
     measure_states,
+    stereotype_name,
 )
 from tiltmeter.errors import InputError
+from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.models.readers.opening import open_reader, shows_states
 from tiltmeter.models.readers.states import Reader
+from tiltmeter.modes import MODES
+from tiltmeter.results import SCORES
 from tiltmeter.results.directory import write_results
+from tiltmeter.results.tables import scan_table
 from tiltmeter.states.contexts import place_terms, place_words
 from tiltmeter.states.dictionary import read_dictionary
+from tiltmeter.states.relation import TRIAL_WORDS
 from tiltmeter.states.word_tests import WordTest, load_tests, test_words
 from tiltmeter.states.words import SHIPPED, read_words
+from tiltmeter.stimuli import word_key
 
-__all__ = ["FACTS", "audit_states", "check_names", "measure_each", "readable", "write_states"]
+__all__ = ["FACTS", "audit_states", "check_names", "measure_models", "read_answers", "readable"]
 
 #: The file that says what was read, beside the tables.
 FACTS = "states.json"
 
 #: Tests whose outcome is known of most models, beside those of the plan's studies.
 KNOWN_TESTS = "caliskan2017"
+
+#: Studies whose names start so are controls, which have no stereotypes.
+_CONTROL = "control_"
 
 
 def readable(plan: Plan) -> list[str]:
@@ -51,16 +60,15 @@ def readable(plan: Plan) -> list[str]:
     return [model for model in plan.models if shows_states(model)]
 
 
-def audit_states(plan: Plan, directory: Path) -> bool:
+def audit_states(plan: Plan, directory: Path) -> None:
     """Measure profiles and associations in the states of a plan's models.
 
-    The directory has the plan's scores and gets the tables. Tells whether anything was measured:
-    not where no model can be read, or all of it is there. Raises ModelError if a model cannot be
-    read after all.
+    The directory has the plan's scores and gets the tables, unless it has them already. Raises
+    ModelError if a model cannot be read after all.
     """
     models = readable(plan)
     if not models or _measured(directory, models):
-        return False
+        return
     tests = [test for part in plan.selections for test in _tests_of(directory, part)]
     tests = [*dict.fromkeys(tests), *load_tests(KNOWN_TESTS)]
     try:
@@ -71,8 +79,69 @@ def audit_states(plan: Plan, directory: Path) -> bool:
     profiling = Profiling(dictionary, place_terms(dictionary), [read_words(n) for n in SHIPPED])
     words = [*test_words(tests), *(answers.all_words if answers else ())]
     testing = Testing(tests, place_words(words), answers=answers)
-    write_states(map(open_reader, models), profiling, testing, directory)
-    return True
+    measure_models(map(open_reader, models), [profiling, testing], directory)
+
+
+def read_answers(path: Path) -> ScoredAnswers:
+    """Read scored answers of a results directory, whose trials are known, or a table of scores.
+
+    Those without an intervention, in one mode: free text where there is any, else the structured
+    one, else forced choices. Raises InputError if there are no scores of word associations,
+    PlanError if a directory holds no plan.
+    """
+    table = path / "scores.parquet" if path.is_dir() else path
+    pairing = [one for one in INSTRUMENTS.values() if one.paired]
+    associations = [one.paired.name for one in pairing if one.paired]
+    decided = [m.name for one in pairing for m in one.measures if m != one.paired]
+    frame = scan_table(table, SCORES).filter(pl.col("intervention").fill_null("none") == "none")
+    controls = pl.col("study").str.starts_with(_CONTROL)
+    answers = frame.filter(pl.col("instrument").is_in(associations), ~controls).collect()
+    if answers.is_empty():
+        raise InputError(f"{table}: no scores of word associations; ask for some first")
+    mode = next((mode for mode in MODES if mode in answers["mode"]), None)  # never pooled
+    keys = ["model", "trial_id", "variation"]
+    decisions = (
+        frame.filter(pl.col("instrument").is_in(decided))
+        .select(*keys, decision="score")
+        .collect()
+        .unique(keys, keep="first")
+    )
+    chosen = answers.filter(pl.col("mode").eq_missing(pl.lit(mode)))
+    joined = chosen.join(decisions, on=keys, how="left")
+    scores = joined.select("model", stereotype_name(), _trial_name(), "score", "decision")
+    scores = scores.unique(["model", "stereotype", "trial"], keep="first")
+    words = _trial_words(load_plan(path)) if path.is_dir() else None
+    return ScoredAnswers(scores, words, str(mode))
+
+
+def _trial_name() -> pl.Expr:
+    parts = [pl.col(name).cast(pl.String) for name in ("trial_id", "variation", "iteration")]
+    return pl.concat_str(parts, separator=" ", ignore_nulls=True).alias("trial")
+
+
+def _trial_words(plan: Plan) -> pl.DataFrame:
+    """List the words of each trial, divided into tied and counter: columns TRIAL_WORDS."""
+    studies = {part.study.name: part.study for part in plan.selections}
+
+    @cache
+    def halves(
+        study: str, stereotype: str, variation: str, dimension: str | None
+    ) -> tuple[set[str], set[str]]:
+        words = studies[study].words(stereotype, variation, dimension)
+        return {*map(word_key, words.tied)}, {*map(word_key, words.counter)}
+
+    trials = plan.trials().filter(pl.col("attributes").list.len() > 0)
+    named = trials.select(
+        *("study", "stereotype", "variation", "dimension", "attributes", "marginalized", "default"),
+        stereotype_name().alias("name"),
+        _trial_name(),
+    )
+    rows = []
+    for *of, attributes, first, second, name, trial in named.iter_rows():
+        tied, counter = ([w for w in attributes if word_key(w) in half] for half in halves(*of))
+        if first and second and tied and counter:
+            rows.append((name, trial, first, second, tied, counter))
+    return pl.DataFrame(rows, schema=TRIAL_WORDS, orient="row")
 
 
 def _measured(directory: Path, models: list[str]) -> bool:
@@ -97,77 +166,54 @@ def _tests_of(directory: Path, part: Selection) -> list[WordTest]:
 
 
 def check_names(models: Sequence[str]) -> None:
-    """Refuse models that would be called the same.
-
-    Raises
-    ------
-    InputError
-        If two are.
-    """
+    """Raise InputError if two models would be called the same."""
     names = [called(model) for model in models]
     for model, name in zip(models, names, strict=True):
         if names.count(name) > 1:
             raise InputError(f"model {model}: two are called {name!r}; each may stand once")
 
 
-def measure_each(
+def measure_models(
     readers: Iterable[Reader],
-    profiling: Profiling | None,
-    testing: Testing | None,
+    measurements: Sequence[Profiling | Testing],
+    directory: Path | None = None,
     *,
     removed: Sequence[int] = (0,),
     store: Path | None = None,
-) -> Iterator[tuple[dict[str, Any], StateTables]]:
-    """Measure models, with distinct names, one after another; see `measure_states`.
+) -> Tables:
+    """Measure models one after another; see `measure_states`.
 
-    Where they are opened one by one, none is held while the next is opened. Yields which model was
-    read, and how; and its tables.
+    Where they are opened one by one, each is released before the next is opened. In a directory
+    the tables are written again after each model: where one fails, those before it are there.
+    Raises InputError if two models have one name.
     """
+    new = directory is not None and not directory.exists()
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
     names: list[str] = []
-    for reader in readers:
-        check_names([*names, reader.name])
-        names.append(reader.name)
-        tables = measure_states(reader, profiling, testing, removed=removed, store=store)
-        facts = _of_reader(reader)
-        del reader
-        yield facts, tables
-
-
-def write_states(
-    readers: Iterable[Reader],
-    profiling: Profiling | None,
-    testing: Testing | None,
-    directory: Path,
-    *,
-    removed: Sequence[int] = (0,),
-    store: Path | None = None,
-) -> StateTables:
-    """Measure models and write the tables down, anew after each model; see `measure_each`.
-
-    Where a model fails, those before it are written.
-    """
-    new = not directory.exists()
-    directory.mkdir(parents=True, exist_ok=True)
     models: list[dict[str, Any]] = []
     tables = join_tables([])
-    how: dict[str, Any] = {"removed": removed, "store": store}
     try:
-        for facts, own in measure_each(readers, profiling, testing, **how):
-            models.append(facts)
+        for reader in readers:
+            names.append(reader.name)
+            check_names(names)
+            own = measure_states(reader, measurements, removed=removed, store=store)
             tables = join_tables([tables, own])
-            write_results(directory, "states", tables.estimates, tables.details)
-            record = json.dumps(
-                _facts(models, profiling, testing, removed), indent=2, ensure_ascii=False
-            )
-            (directory / FACTS).write_text(f"{record}\n", encoding="utf-8")
+            models.append(_describe_reader(reader))
+            del reader
+            if directory is not None:
+                write_results(directory, "states", tables.estimates, tables.details)
+                facts = _facts(models, measurements, removed)
+                record = json.dumps(facts, indent=2, ensure_ascii=False)
+                (directory / FACTS).write_text(f"{record}\n", encoding="utf-8")
     finally:
-        if new and not models:
+        if directory is not None and new and not models:
             with suppress(OSError):  # the store may be in it
                 directory.rmdir()
     return tables
 
 
-def _of_reader(reader: Reader) -> dict[str, Any]:
+def _describe_reader(reader: Reader) -> dict[str, Any]:
     """Say which model was read, and how."""
     names = ("width", "last", "causal", "dtype")
     known = {name: getattr(reader, name) for name in names if hasattr(reader, name)}
@@ -177,8 +223,7 @@ def _of_reader(reader: Reader) -> dict[str, Any]:
 
 def _facts(
     models: Sequence[Mapping[str, Any]],
-    profiling: Profiling | None,
-    testing: Testing | None,
+    measurements: Sequence[Profiling | Testing],
     removed: Sequence[int],
 ) -> dict[str, Any]:
     """Say what was measured, so that anyone can do it again; paths without their folders."""
@@ -188,71 +233,9 @@ def _facts(
         "models": list(models),
         "words": [],
         "tests": [],
-        "setting": {"removed": list(removed)},
     }
-    if profiling is not None:
-        facts |= _of_profiling(profiling)
-        how = profiling.setting
-        facts["setting"] |= {"confidence": how.confidence, "draws": how.draws, "seed": how.seed}
-    if testing is not None:
-        facts |= _of_testing(testing)
-        tested = testing.setting
-        facts["setting"] |= {
-            "methods": list(testing.methods),
-            "confidence": tested.confidence,
-            "test_draws": tested.draws,
-            "most_partitions": tested.most_partitions,
-            "drawn_partitions": tested.drawn_partitions,
-            "test_seed": tested.seed,
-        }
-    return facts
-
-
-def _of_profiling(profiling: Profiling) -> dict[str, Any]:
-    dictionary = profiling.dictionary
-    facts: dict[str, Any] = {
-        "dictionary": {
-            "name": Path(dictionary.name).name,
-            "senses": dictionary.senses["key"].n_unique(),
-            "terms": dictionary.senses["term"].n_unique(),
-            "dimensions": list(dictionary.dimensions),
-            "sha256": _digest(dictionary.senses),
-        },
-        "contexts": profiling.poles.describe(),
-        "words": [
-            {
-                "name": words.name,
-                "groups": {group: len(members) for group, members in words.groups.items()},
-                "individuals": list(words.individuals),
-            }
-            for words in profiling.words
-        ],
-    }
-    if profiling.extended is not None:
-        inside = profiling.extended_in
-        facts["extended"] = {
-            "terms": profiling.extended["term"].n_unique(),
-            "sha256": _digest(profiling.extended),
-            "contexts": inside.describe() if inside else {"kind": "none"},
-        }
-    return facts
-
-
-def _of_testing(testing: Testing) -> dict[str, Any]:
-    counts = Counter(test.study for test in testing.tests)
-    facts: dict[str, Any] = {
-        "tests": [{"study": study, "tests": count} for study, count in counts.items()],
-        "words_of_tests": testing.words.describe(),
-    }
-    if testing.answers is not None:
-        answers = testing.answers
-        facts["relations"] = {
-            "scores": answers.scores.height,
-            "trials": answers.words.height if answers.words is not None else None,
-            "mode": answers.mode,
-        }
-    return facts
-
-
-def _digest(frame: pl.DataFrame) -> str:
-    return hashlib.sha256(frame.write_json().encode()).hexdigest()
+    setting: dict[str, Any] = {"removed": list(removed)}
+    for one in measurements:
+        facts |= one.describe()
+        setting |= facts["setting"]
+    return {**facts, "setting": setting}

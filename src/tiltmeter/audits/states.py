@@ -5,15 +5,17 @@ A model is read once; each number of removed components is another way to read t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from tiltmeter.audits.relating import ScoredAnswers, stereotype_name
+from tiltmeter.audits import Tables
 from tiltmeter.models.readers.states import Reader, States
 from tiltmeter.results import ESTIMATES
 from tiltmeter.states.association import TestSetting, test_associations
@@ -27,95 +29,239 @@ from tiltmeter.states.storing import read_states
 from tiltmeter.states.word_tests import WordTest
 from tiltmeter.states.words import Words
 
-__all__ = ["Profiling", "StateTables", "Testing", "called", "join_tables", "measure_states"]
+__all__ = [
+    "Profiling",
+    "ScoredAnswers",
+    "Testing",
+    "called",
+    "join_tables",
+    "measure_states",
+    "stereotype_name",
+]
 
-
-class StateTables(NamedTuple):
-    """Columns of `results.ESTIMATES`, and details by name in `results.directory.TABLES`."""
-
-    estimates: pl.DataFrame
-    details: dict[str, pl.DataFrame]
+#: Reads contexts: a model, with a store or without.
+Read = Callable[[pl.DataFrame], States]
 
 
 @dataclass(frozen=True)
 class Profiling:
-    """Which profiles to measure.
-
-    Parameters
-    ----------
-    dictionary
-        The poles of the dimensions.
-    poles
-        Its senses in contexts.
-    words
-        Sets of groups that are compared, each in the neutral templates.
-    extended
-        Terms whose directions are to be predicted (`read_extended`); None for no prediction.
-    extended_in
-        Those terms in contexts; None: alone.
-    setting
-        Confidence, shuffles, seed.
-    """
+    """Which profiles to measure, along the dimensions of a dictionary."""
 
     dictionary: Dictionary
     poles: InContext
+    """Its senses in contexts."""
     words: Sequence[Words]
+    """Sets of groups that are compared, each in the neutral templates."""
     extended: pl.DataFrame | None = None
+    """Terms whose directions are predicted (`read_extended`)."""
     extended_in: InContext | None = None
+    """Those terms in contexts; None: alone."""
     setting: ProfileSetting = field(default_factory=ProfileSetting)
+
+    def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[Tables]:
+        """Measure profiles, then directions, for each number of removed components."""
+        poles = read(self.poles.frame)
+        placed = [read(in_templates(words.all, article=words.article)) for words in self.words]
+        extended = None
+        if self.extended is not None:
+            terms = self.extended["term"].unique(maintain_order=True)
+            extended = read(self.extended_in.frame if self.extended_in else alone(terms))
+        for k in removed:
+            of = {"model": model, "contexts": self.poles.kind, "removed": k}
+            for words, states in zip(self.words, placed, strict=True):
+                each = _average_contexts(states, words.all) if k else states
+                axes, without = _remove_jointly(k, poles, states, each)
+                profile = measure_profile(
+                    axes, self.dictionary, without, words, of=of, setting=self.setting
+                )
+                yield Tables(profile.estimates, {"state_terms": profile.terms})
+            if self.extended is not None and extended is not None:
+                axes, without = _remove_jointly(k, poles, extended, extended)
+                confidence = self.setting.confidence
+                predicted = predict_directions(
+                    axes, self.dictionary, without, self.extended, of=of, confidence=confidence
+                )
+                yield Tables(predicted.estimates, {"state_directions": predicted.terms})
+
+    def describe(self) -> dict[str, Any]:
+        """Say what is measured, for the record; paths without their folders."""
+        dictionary = self.dictionary
+        facts: dict[str, Any] = {
+            "dictionary": {
+                "name": Path(dictionary.name).name,
+                "senses": dictionary.senses["key"].n_unique(),
+                "terms": dictionary.senses["term"].n_unique(),
+                "dimensions": list(dictionary.dimensions),
+                "sha256": _digest(dictionary.senses),
+            },
+            "contexts": self.poles.describe(),
+            "words": [
+                {
+                    "name": words.name,
+                    "groups": {group: len(members) for group, members in words.groups.items()},
+                    "individuals": list(words.individuals),
+                }
+                for words in self.words
+            ],
+            "setting": asdict(self.setting),
+        }
+        if self.extended is not None:
+            facts["extended"] = {
+                "terms": self.extended["term"].n_unique(),
+                "sha256": _digest(self.extended),
+                "contexts": self.extended_in.describe() if self.extended_in else {"kind": "none"},
+            }
+        return facts
+
+
+def _remove_jointly(k: int, poles: States, states: States, placed: States) -> tuple[States, States]:
+    """Remove components from the poles and from other states.
+
+    The components are those of the poles and of the words that are placed together, each word
+    counted once however many contexts it has.
+    """
+    if not k:
+        return poles, states
+    keys = (*(f"pole {key}" for key in poles.keys), *placed.keys)
+    values = np.concatenate([poles.values, placed.values])
+    both = States(keys, poles.layers, values, np.concatenate([poles.counts, placed.counts]))
+    return remove_components(poles, k, of=both), remove_components(states, k, of=both)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredAnswers:
+    """Scored answers of models.
+
+    `scores` has `model`, `stereotype`, `trial`, `score` and `decision`; a stereotype is named with
+    its study and dimension, as in ``mist2025/African.competence``. `words` has columns TRIAL_WORDS,
+    or is None where these are not known. `mode`: in which answers were given.
+    """
+
+    scores: pl.DataFrame
+    words: pl.DataFrame | None
+    mode: str
+
+    @property
+    def studies(self) -> tuple[str, ...]:
+        """The studies whose stereotypes were asked about."""
+        named = self.scores["stereotype"].str.split("/").list.first()
+        return tuple(named.unique(maintain_order=True))
+
+    @property
+    def missing_as(self) -> tuple[str, ...]:
+        """The treatments of missing scores; one where none is missing."""
+        return tuple(MISSING) if self.scores["score"].has_nulls() else ("left_out",)
+
+    @property
+    def all_words(self) -> list[str]:
+        """The words of all trials, each once."""
+        if self.words is None:
+            return []
+        lists = pl.concat([self.words[name].explode() for name in ("tied", "counter")])
+        groups = pl.concat([self.words[name] for name in ("marginalized", "default")])
+        return pl.concat([groups, lists]).unique(maintain_order=True).to_list()
+
+
+def stereotype_name() -> pl.Expr:
+    """Name a stereotype with its study and dimension, as in ``mist2025/African.competence``."""
+    named = pl.concat_str("stereotype", "dimension", separator=".", ignore_nulls=True)
+    return pl.concat_str("study", named, separator="/", ignore_nulls=True).alias("stereotype")
 
 
 @dataclass(frozen=True)
 class Testing:
-    """Which associations to test.
-
-    Parameters
-    ----------
-    tests
-        Of one or more studies.
-    words
-        Their words in contexts; for ``ceat`` each context has a key of its own.
-    methods
-        As `test_associations` knows them.
-    answers
-        Scored answers that are related to the effects; None for nothing. Words of their trials must
-        be among `words`.
-    setting
-        Confidence, partitions, draws, seed.
-    """
+    """Which associations to test, with methods of `test_associations`."""
 
     __test__ = False
 
     tests: Sequence[WordTest]
     words: InContext
+    """Their words in contexts; for ``ceat`` each context has a key of its own."""
     methods: Sequence[str] = ("weat",)
     answers: ScoredAnswers | None = None
+    """Scored answers to relate to the effects; the words of their trials are among `words`."""
     setting: TestSetting = field(default_factory=TestSetting)
+
+    def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[Tables]:
+        """Test associations and relate answers, for each number of removed components."""
+        contexts = read(self.words.frame)
+        terms = self.words.frame["term"].unique(maintain_order=True).to_list()
+        words = _average_contexts(contexts, terms)
+        for k in removed:
+            of = {"model": model, "contexts": self.words.kind, "removed": k}
+            averaged = remove_components(words, k)
+            tested = [
+                test_associations(
+                    remove_components(contexts, k, of=words) if method == "ceat" else averaged,
+                    self.tests,
+                    of=of,
+                    method=method,
+                    setting=self.setting,
+                )
+                for method in self.methods
+            ]
+            yield from (Tables(one.estimates, {"state_tests": one.tests}) for one in tested)
+            if self.answers is not None:
+                effects = _effects(self.answers, averaged, k, tested[0].estimates)
+                related = relate(
+                    self.answers.scores,
+                    effects.with_columns(model=pl.lit(model)),
+                    missing_as=self.answers.missing_as,
+                    confidence=self.setting.confidence,
+                )
+                yield Tables(related.estimates, {"state_fits": related.fits})
+
+    def describe(self) -> dict[str, Any]:
+        """Say what is tested, for the record; paths without their folders."""
+        counts = Counter(test.study for test in self.tests)
+        setting, answers = self.setting, self.answers
+        facts: dict[str, Any] = {
+            "tests": [{"study": study, "tests": count} for study, count in counts.items()],
+            "words_of_tests": self.words.describe(),
+            "setting": {
+                "methods": list(self.methods),
+                "confidence": setting.confidence,
+                "test_draws": setting.draws,
+                "most_partitions": setting.most_partitions,
+                "drawn_partitions": setting.drawn_partitions,
+                "test_seed": setting.seed,
+            },
+        }
+        if answers is not None:
+            facts["relations"] = {
+                "scores": answers.scores.height,
+                "trials": None if answers.words is None else answers.words.height,
+                "mode": answers.mode,
+            }
+        return facts
+
+
+def _effects(answers: ScoredAnswers, states: States, k: int, tested: pl.DataFrame) -> pl.DataFrame:
+    """Compute effects in the states: prompt by prompt where the words are known, else by test."""
+    if answers.words is not None:
+        return trial_effects(states, answers.words, k)
+    weat = tested.filter(pl.col("measure").is_in(["weat", "seat"]), alternative="greater")
+    return weat.select(stereotype_name(), "layer", "removed", "estimate")
 
 
 def measure_states(
     reader: Reader,
-    profiling: Profiling | None,
-    testing: Testing | None,
+    measurements: Iterable[Profiling | Testing],
     *,
     removed: Sequence[int] = (0,),
     store: Path | None = None,
-) -> StateTables:
+) -> Tables:
     """Read a model and measure what was asked for.
 
     `removed` are numbers of leading components to take out; 0 leaves the states as they are.
     States are kept in the folder `store`, if any.
     """
 
-    def states_of(contexts: pl.DataFrame) -> States:
+    def read(contexts: pl.DataFrame) -> States:
         return read_states(reader, contexts, store)
 
-    parts: list[StateTables] = []
-    if profiling is not None:
-        parts += _profiles(called(reader.name), profiling, removed, states_of)
-    if testing is not None:
-        parts += _associations(called(reader.name), testing, removed, states_of)
-    return join_tables(parts)
+    model = called(reader.name)
+    return join_tables(part for one in measurements for part in one.measure(model, removed, read))
 
 
 def called(model: str) -> str:
@@ -124,98 +270,18 @@ def called(model: str) -> str:
     return path.resolve().name if path.is_dir() else model
 
 
-def _profiles(
-    model: str,
-    asked: Profiling,
-    removed: Sequence[int],
-    states_of: Callable[[pl.DataFrame], States],
-) -> Iterable[StateTables]:
-    poles = states_of(asked.poles.frame)
-    read = [states_of(in_templates(words.all, article=words.article)) for words in asked.words]
-    extended = None
-    if asked.extended is not None:
-        inside = asked.extended_in
-        extended = states_of(
-            alone(asked.extended["term"].unique(maintain_order=True)) if inside is None
-            else inside.frame
-        )  # fmt: skip
-    for k in removed:
-        of = {"model": model, "contexts": asked.poles.kind, "removed": k}
-        for words, states in zip(asked.words, read, strict=True):
-            # The components are those of the words that are placed and of the poles together,
-            # each word counted once however many contexts it has.
-            of_all = _together(poles, _averaged(states, words.all)) if k else None
-            profile = measure_profile(
-                remove_components(poles, k, of=of_all),
-                asked.dictionary,
-                remove_components(states, k, of=of_all),
-                words,
-                of=of,
-                setting=asked.setting,
-            )
-            yield StateTables(profile.estimates, {"state_terms": profile.terms})
-        if extended is not None and asked.extended is not None:
-            of_all = _together(poles, extended) if k else None
-            predicted = predict_directions(
-                remove_components(poles, k, of=of_all),
-                asked.dictionary,
-                remove_components(extended, k, of=of_all),
-                asked.extended,
-                of=of,
-                confidence=asked.setting.confidence,
-            )
-            yield StateTables(predicted.estimates, {"state_directions": predicted.terms})
+def join_tables(parts: Iterable[Tables]) -> Tables:
+    """Set the tables of several ways of reading, or models, under each other; none is empty."""
+    estimates, details = [pl.DataFrame(schema=ESTIMATES)], dict[str, list[pl.DataFrame]]()
+    for part in parts:
+        estimates.append(part.estimates)
+        for name, table in part.details.items():
+            if not table.is_empty():
+                details.setdefault(name, []).append(table)
+    return Tables(pl.concat(estimates), {name: pl.concat(of) for name, of in details.items()})
 
 
-def _associations(
-    model: str,
-    asked: Testing,
-    removed: Sequence[int],
-    states_of: Callable[[pl.DataFrame], States],
-) -> Iterable[StateTables]:
-    apart = states_of(asked.words.frame)
-    terms = asked.words.frame["term"].unique(maintain_order=True).to_list()
-    whole = _averaged(apart, terms)
-    for k in removed:
-        of = {"model": model, "contexts": asked.words.kind, "removed": k}
-        averaged = remove_components(whole, k)
-        tested = [
-            test_associations(
-                remove_components(apart, k, of=whole) if method == "ceat" else averaged,
-                asked.tests,
-                of=of,
-                method=method,
-                setting=asked.setting,
-            )
-            for method in asked.methods
-        ]
-        yield from (StateTables(one.estimates, {"state_tests": one.tests}) for one in tested)
-        if asked.answers is not None:
-            yield _relations(model, k, averaged, tested[0].estimates, asked)
-
-
-def _relations(
-    model: str, k: int, states: States, tested: pl.DataFrame, asked: Testing
-) -> StateTables:
-    """Relate answers to the states of the same words, prompt by prompt where these are known."""
-    answers = asked.answers
-    if answers is None:
-        return join_tables([])
-    if answers.words is not None:
-        effects = trial_effects(states, answers.words, k)
-    else:
-        weat = tested.filter(pl.col("measure").is_in(["weat", "seat"]), alternative="greater")
-        effects = weat.select(stereotype_name(), "layer", "removed", "estimate")
-    related = relate(
-        answers.scores,
-        effects.with_columns(model=pl.lit(model)),
-        missing_as=[*MISSING] if answers.scores["score"].has_nulls() else ["left_out"],
-        confidence=asked.setting.confidence,
-    )
-    return StateTables(related.estimates, {"state_fits": related.fits})
-
-
-def _averaged(states: States, terms: Sequence[str]) -> States:
+def _average_contexts(states: States, terms: Sequence[str]) -> States:
     """Average the contexts of each term."""
     rows, of = rows_of(states, terms)
     counts = np.bincount(of, weights=states.counts[rows], minlength=len(terms)).astype(np.int64)
@@ -227,19 +293,5 @@ def _averaged(states: States, terms: Sequence[str]) -> States:
     return States(tuple(terms), states.layers, values, counts)
 
 
-def _together(first: States, second: States) -> States:
-    """Set states of different terms under each other."""
-    keys = (*(f"pole {key}" for key in first.keys), *second.keys)
-    values = np.concatenate([first.values, second.values])
-    return States(keys, first.layers, values, np.concatenate([first.counts, second.counts]))
-
-
-def join_tables(parts: Iterable[StateTables]) -> StateTables:
-    """Set the tables of several ways of reading, or models, under each other; none is empty."""
-    estimates, details = [pl.DataFrame(schema=ESTIMATES)], dict[str, list[pl.DataFrame]]()
-    for part in parts:
-        estimates.append(part.estimates)
-        for name, table in part.details.items():
-            if not table.is_empty():
-                details.setdefault(name, []).append(table)
-    return StateTables(pl.concat(estimates), {name: pl.concat(of) for name, of in details.items()})
+def _digest(frame: pl.DataFrame) -> str:
+    return hashlib.sha256(frame.write_json().encode()).hexdigest()

@@ -7,26 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from tiltmeter.asking.plan import Plan, load_plan
 from tiltmeter.asking.sessions import JUDGE, by_study, verdicts
-from tiltmeter.audits import details
+from tiltmeter.audits import Tables, details
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.instruments.catalogue import MEASURES
 from tiltmeter.instruments.scoring import Scores, score
-from tiltmeter.results import (
-    COMPLIANCE,
-    ESTIMATES,
-    LEVELS,
-    ORDERS,
-    RESPONSES,
-    SCORES,
-    WORDS,
-    check,
-)
+from tiltmeter.results import COMPLIANCE, ESTIMATES, LEVELS, ORDERS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.results.directory import write_results
 from tiltmeter.results.records import Journal
 from tiltmeter.results.tables import as_frame, pieces, scan_table, write_pieces
@@ -37,7 +28,6 @@ from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
 from tiltmeter.stimuli import Study
 
 __all__ = [
-    "Tables",
     "answered",
     "collect_responses",
     "estimate",
@@ -69,31 +59,23 @@ _ANSWER = ("response", "profile", "stop_reason", "input_tokens", "output_tokens"
 def score_responses(
     responses: Path, studies: dict[str, Study], out: Path, **options: Any
 ) -> pl.DataFrame:
-    """Score a table of responses piece by piece; return the words (`results.WORDS`).
+    """Score responses piece by piece into `out`; return the words (`results.WORDS`).
 
-    Parameters
-    ----------
-    responses
-        A ``.csv`` or ``.parquet`` table (see `instruments.scoring.score`), an inspect log, or a
-        folder of logs.
-    studies
-        The studies by name. With one study, the table needs no `study` column.
-    out
-        Where the scores go; columns of `results.SCORES`.
-    **options
-        Of `instruments.scoring.score`: instrument, scoring, judged, keep.
+    `responses` is a table (see `instruments.scoring.score`, which takes the `options`), an inspect
+    log, or a folder of logs; with one study it needs no `study` column. Raises as `score`.
     """
-    tallies: list[pl.DataFrame] = []
+    tally = pl.DataFrame(schema=WORDS)
 
     def scored() -> Iterator[pl.DataFrame]:
+        nonlocal tally
         for piece in _numbered(response_pieces(responses)):
             for study, part in by_study(piece, studies):
                 scores, words = score(part, study, **options)
-                tallies[:] = [_merge([*tallies, words])]
+                tally = _add_words(tally, words)
                 yield scores
 
     write_pieces(scored(), out)
-    return tallies[0] if tallies else pl.DataFrame(schema=WORDS)
+    return tally
 
 
 def _numbered(pieces: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -118,22 +100,15 @@ def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
     return pieces(responses)
 
 
-def _merge(tallies: list[pl.DataFrame]) -> pl.DataFrame:
-    """Add up word tables of several pieces."""
+def _add_words(tally: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
+    """Add the words of one more piece to those of earlier ones."""
     keys = [name for name in WORDS if name not in ("n", "share")]
     return (
-        pl.concat(tallies)
+        pl.concat([tally, words])
         .group_by(keys, maintain_order=True)
         .agg(share=(pl.col("share") * pl.col("n")).sum() / pl.col("n").sum(), n=pl.col("n").sum())
         .select(list(WORDS))
     )
-
-
-class Tables(NamedTuple):
-    """The one result, and the details behind it by name; those without rows are left out."""
-
-    estimates: pl.DataFrame
-    details: dict[str, pl.DataFrame]
 
 
 def estimate(scores: object, inference: Inference | None = None) -> pl.DataFrame:
@@ -173,25 +148,9 @@ def estimate(scores: object, inference: Inference | None = None) -> pl.DataFrame
 def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = None) -> Tables:
     """Estimate from a table of scores, one model in memory at a time.
 
-    Parameters
-    ----------
-    scores
-        Columns of `results.SCORES`, of any instruments: a scan, or the path of a ``.csv`` or
-        ``.parquet`` table.
-    inference
-        Margin, confidence, compliance floor and clusters; by default those of `Inference`.
-
-    Returns
-    -------
-    Tables
-        `estimates`: of scores at every level, of differences between interventions and between
-        groups that attributions think of, of regressions, of correlations between dimensions and
-        ranks of models.
-
-    Raises
-    ------
-    InputError
-        If the table is missing or malformed.
+    Estimates scores at every level, differences between interventions and between the groups that
+    attributions think of, regressions, correlations between dimensions, and ranks of models.
+    Details without rows are left out. Raises InputError if the table is missing or malformed.
     """
     inference = inference or Inference()
     frame = scores if isinstance(scores, pl.LazyFrame) else scan_table(scores, SCORES)
@@ -202,9 +161,9 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
     regressions = details.regressions(answers)
     interventions = details.contrasts(frame.select(list(SCORES)))
     groups = details.attribution_contrasts(frame)
-    found = [of_scores, interventions.estimates, groups.estimates, regressions.estimates]
-    found += [correlate_dimensions(of_scores), rank_models(of_scores)]
-    judged = judge(pl.concat(found), compliance_floor=inference.compliance_floor)
+    estimates = [of_scores, interventions.estimates, groups.estimates, regressions.estimates]
+    estimates += [correlate_dimensions(of_scores), rank_models(of_scores)]
+    judged = judge(pl.concat(estimates), compliance_floor=inference.compliance_floor)
     tables = {
         "orders": orders,
         "compliance": compliant,
@@ -214,8 +173,7 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
         "yes_shares": details.yes_shares(frame),
         "attributions": details.attributions(frame),
     }
-    kept = {name: table for name, table in tables.items() if not table.is_empty()}
-    return Tables(judged, kept)
+    return Tables(judged, {name: one for name, one in tables.items() if not one.is_empty()})
 
 
 def _of_scores(
@@ -223,34 +181,35 @@ def _of_scores(
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Estimate the scores of each model, then of all; what order does, and what was scored."""
     models = frame.select(pl.col("model").unique().sort()).collect()["model"]
-    found, pooled, compliant = [], [], [pl.DataFrame(schema=COMPLIANCE)]
+    parts: list[tuple[pl.DataFrame, pl.DataFrame]] = []
+    pooled, compliant = [], [pl.DataFrame(schema=COMPLIANCE)]
     for model in models:
         of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
         units = summarise(of_model)
-        found += _of_each_instrument(units, inference)
+        parts += _of_each_instrument(units, inference)
         pooled.append(pool_pairs(units))
         compliant.append(compliance(of_model))
-    overall = _of_each_instrument(pl.concat(pooled), inference) if pooled else []
+    if pooled:
+        overall = _of_each_instrument(pl.concat(pooled), inference)
+        level = pl.col("level") == "overall"
+        parts += [(one.estimates.filter(level), one.orders.filter(level)) for one in overall]
+    empty = (pl.DataFrame(schema=ESTIMATES), pl.DataFrame(schema=ORDERS))
     order = pl.col("level").cast(pl.Enum(LEVELS))
     estimates, orders = (
-        pl.concat(
-            [pl.DataFrame(schema=schema)]
-            + [one[at] for one in found]
-            + [one[at].filter(level="overall") for one in overall]
-        ).sort(order, maintain_order=True)
-        for at, schema in enumerate((ESTIMATES, ORDERS))
+        pl.concat(tables).sort(order, maintain_order=True)
+        for tables in zip(empty, *parts, strict=True)
     )
     return estimates, orders, pl.concat(compliant)
 
 
 def _of_each_instrument(units: pl.DataFrame, inference: Inference) -> list[Estimated]:
     """Estimate instrument by instrument: each has a measure of its own."""
-    found = []
+    estimates = []
     for (name,), part in units.group_by("instrument", maintain_order=True):
         if name not in MEASURES:
             raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
-        found.append(estimate_summaries(part, MEASURES[str(name)], inference))
-    return found
+        estimates.append(estimate_summaries(part, MEASURES[str(name)], inference))
+    return estimates
 
 
 def tabulate(directory: Path, scoring: str = "exact") -> None:
@@ -269,5 +228,5 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
         judged=verdicts(directory / JUDGE),
     )
     inference = Inference(margin=plan.margin, compliance_floor=plan.compliance_floor)
-    found = estimate_scores(directory / "scores.parquet", inference)
-    write_results(directory, "answers", found.estimates, {"words": words, **found.details})
+    estimates, tables = estimate_scores(directory / "scores.parquet", inference)
+    write_results(directory, "answers", estimates, {"words": words, **tables})

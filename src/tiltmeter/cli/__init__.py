@@ -4,24 +4,27 @@ import sys
 
 __all__ = ["main"]
 
-#: Command (its module has the same name) → one line of help.
+#: Command → the module that holds it, and one line of help.
 COMMANDS = {
-    "audit": "Measure the bias of a model and write a report. Start here.",
-    "run": "Ask models chosen trials; write responses, scores and estimates.",
-    "score": "Score recorded answers from a table or inspect logs.",
-    "estimate": "Compute estimates, intervals and tests from scores.",
-    "contrast": "Estimate differences over matched trials: interventions, models, modes.",
-    "agreement": "Compare readings of decisions with human labels.",
-    "regress": "Regress decisions on associations and other scores.",
-    "profile": "Place groups of words on stereotype dimensions in hidden states.",
-    "weat": "Run association tests (WEAT, SEAT, CEAT, …) in hidden states.",
-    "network": "Build association networks and measure bias in them.",
-    "report": "Recompute the tables and the report of a results directory.",
-    "cost": "Estimate the calls, tokens and dollars of a run.",
-    "list": "List instruments, studies, stereotypes and wordings.",
-    "draft": "Ask a model to propose stimuli that a person reviews.",
-    "validate": "Check a study file; errors name file, line and field.",
-    "cite": "Print the references to cite.",
+    "audit": ("auditing", "Measure the bias of a model and write a report. Start here."),
+    "run": ("auditing", "Ask models chosen trials; write responses, scores and estimates."),
+    "score": ("score", "Score recorded answers from a table or inspect logs."),
+    "estimate": ("estimating", "Compute estimates, intervals and tests from scores."),
+    "contrast": (
+        "estimating",
+        "Estimate differences over matched trials: interventions, models, modes.",
+    ),
+    "agreement": ("estimating", "Compare readings of decisions with human labels."),
+    "regress": ("estimating", "Regress decisions on associations and other scores."),
+    "profile": ("states", "Place groups of words on stereotype dimensions in hidden states."),
+    "weat": ("states.measuring", "Run association tests (WEAT, SEAT, CEAT, …) in hidden states."),
+    "network": ("network", "Build association networks and measure bias in them."),
+    "report": ("auditing", "Recompute the tables and the report of a results directory."),
+    "cost": ("auditing", "Estimate the calls, tokens and dollars of a run."),
+    "list": ("studies", "List instruments, studies, stereotypes and wordings."),
+    "draft": ("draft", "Ask a model to propose stimuli that a person reviews."),
+    "validate": ("studies", "Check a study file; errors name file, line and field."),
+    "cite": ("studies", "Print the references to cite."),
 }
 
 HELP = """Usage: tiltmeter COMMAND [OPTIONS]
@@ -41,7 +44,7 @@ Commands:
 def main() -> None:
     """Run the command line; an error in the input is one line and exit code 2."""
     if sys.argv[1:] in ([], ["-h"], ["--help"]):
-        lines = "\n".join(f"  {name:10}{text}" for name, text in COMMANDS.items())
+        lines = "\n".join(f"  {name:10}{text}" for name, (_, text) in COMMANDS.items())
         sys.stdout.write(HELP.format(commands=lines))
         return
     from tiltmeter.cli.group import run_group

@@ -2,53 +2,64 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import all_options, build_connection, connection_options
+from tiltmeter.cli.options import (
+    FILE,
+    TEMPERATURE,
+    all_options,
+    build_budget,
+    build_connection,
+    choice,
+    connection_options,
+    progress_bar,
+)
+from tiltmeter.errors import BudgetError, InputError, ModelError
 
 if TYPE_CHECKING:
+    from tiltmeter.asking.sessions import Outcome
     from tiltmeter.stimuli import Study
     from tiltmeter.stimuli.drafting import Draft
 
-__all__ = ["command"]
+__all__ = ["draft_command"]
 
-F = TypeVar("F", bound=Callable[..., Any])
+#: A prompt, what it is about, and its answer.
+Answered = tuple[str, Any, str]
 
 HEADING = """Candidates proposed by a model; none of them is in a study yet.
 Read each candidate and its checks, edit it if needed, and set 'accepted: true' to accept it.
 Then run: tiltmeter draft accept {file} --study {study} --out NEW.yaml"""
 
-_OPTIONS = [
-    click.option("--study", "study_name", default="bai2025", show_default=True,
+NEW = click.Path(path_type=Path, dir_okay=False)
+FORCE = click.option("--force", is_flag=True, help="Overwrite an existing file.")
+
+_options = all_options([
+    click.option("--study", "study_name", default="bai2025",
                  metavar="NAME|FILE", help="Study to propose stimuli for."),
     click.option("--stereotypes", metavar="A,B", help="Only these stereotypes.  [default: all]"),
-    click.option("--out", type=click.Path(path_type=Path, dir_okay=False),
-                 help="Draft file.  [default: STUDY-KIND-NAME.yaml]"),
-    click.option("--force", is_flag=True, help="Overwrite an existing file."),
+    click.option("--out", type=NEW, help="Draft file.  [default: STUDY-KIND-NAME.yaml]"),
+    FORCE,
     click.option("--name",
                  help="Suffix of the names of accepted candidates.  [default: from the model]"),
-    click.option("--seed", type=int, default=0, show_default=True,
-                 help="Another seed asks all prompts again."),
-    click.option("--temperature", type=float, default=1.0, show_default=True,
-                 help="Sampling temperature."),
-    click.option("--answer-tokens", type=int, default=1024, show_default=True,
+    click.option("--seed", default=0, help="Another seed asks all prompts again."),
+    TEMPERATURE,
+    click.option("--answer-tokens", default=1024,
                  help="Longest answer, in tokens (max_tokens of the provider)."),
-]  # fmt: skip
-
-
-def _options(function: F) -> F:
-    return all_options(_OPTIONS)(connection_options(function))
+    connection_options,
+])  # fmt: skip
 
 
 @click.group("draft")
-def command() -> None:
+def draft_command() -> None:
     """Ask a model to propose stimuli; accept them into a new study.
 
     The prompts are those of Bai et al. (2025, SI sections E and G). Candidates are written to a
@@ -56,90 +67,87 @@ def command() -> None:
     """
 
 
-@command.command("synonyms")
+@draft_command.command("synonyms")
 @click.argument("model", metavar="MODEL")
-@click.option("--instrument", type=click.Choice(["word_association", "relative_decision"]),
-              default="word_association", show_default=True, help="Whose words.")  # fmt: skip
-@click.option("--count", type=int, default=1, show_default=True, help="Answers per stereotype.")
-@click.option("--lexicon", type=click.Path(path_type=Path),
-              help="Valence ratings, such as NRC VAD, to check changes of valence.")  # fmt: skip
+@choice("--instrument", ["word_association", "relative_decision"], help="Whose words.")
+@click.option("--count", default=1, help="Answers per stereotype.")
+@click.option(
+    "--lexicon", type=FILE, help="Valence ratings, such as NRC VAD, to check changes of valence."
+)
 @_options
 def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **options: Any) -> None:
     """Ask MODEL for a synonym of each word of each stereotype."""
     from tiltmeter.stimuli import drafting
 
     valences = drafting.read_lexicon(lexicon) if lexicon else None
-    study, keys = _asked_of(options, count)
+    scale = ""
+    if valences:
+        scale = f"{valences.source}, from {valences.scale[0]:g} to {valences.scale[1]:g}"
+    study, keys = _select(options, count)
     words = {key: drafting.seed_words(study, key, instrument) for key in keys}
-    asked = [(key, drafting.synonym_prompt(words[key])) for key in keys for _ in range(count)]
-    head = _head(study, model, options)
-    out = _new_file(options, f"{study.name}-synonyms-{head['name']}.yaml")
-    answers = _ask(model, [prompt for _, prompt in asked], out, options)
-    candidates = [
-        drafting.synonym_candidate(key, words[key], prompt, answer, valences)
-        for (key, prompt), answer in zip(asked, answers.texts, strict=True)
-        if answer is not None
-    ]
-    scale = (
-        f"{valences.source}, from {valences.scale[0]:g} to {valences.scale[1]:g}"
-        if valences
-        else ""
-    )
-    draft = drafting.SynonymDraft.model_validate(
-        {**head, "instrument": instrument, "lexicon": scale, "candidates": candidates}
-    )
-    _write(draft, out, answers, options)
+    asked = [(drafting.synonym_prompt(words[key]), key) for key in keys for _ in range(count)]
+
+    def build(head: dict[str, Any], answered: Sequence[Answered]) -> Draft:
+        candidates = [
+            drafting.synonym_candidate(key, words[key], prompt, answer, valences)
+            for prompt, key, answer in answered
+        ]
+        of = {"instrument": instrument, "lexicon": scale, "candidates": candidates}
+        return drafting.SynonymDraft.model_validate({**head, **of})
+
+    _draft("synonyms", model, study, asked, build, options)
 
 
-@command.command("decisions")
+@draft_command.command("decisions")
 @click.argument("model", metavar="MODEL")
-@click.option("--count", type=int, default=3, show_default=True, help="Prompts per stereotype.")
-@click.option("--examples", type=int, default=3, show_default=True,
-              help="Example decisions in a prompt, including the stereotype's own.")  # fmt: skip
+@click.option("--count", default=3, help="Prompts per stereotype.")
+@click.option(
+    "--examples", default=3, help="Example decisions in a prompt, including the stereotype's own."
+)
 @_options
 def decisions(model: str, count: int, examples: int, **options: Any) -> None:
     """Ask MODEL for decisions like those of the study."""
-    from tiltmeter.errors import InputError
     from tiltmeter.stimuli import drafting
 
     if examples < 1:
         raise InputError(f"examples {examples}: at least 1")
-    study, keys = _asked_of(options, count)
-    asked = [
-        drafting.decision_question(
-            study, key, number=number, examples=examples, seed=options["seed"]
-        )
-        for key in keys
-        for number in range(count)
-    ]
-    head = _head(study, model, options)
-    out = _new_file(options, f"{study.name}-decisions-{head['name']}.yaml")
-    answers = _ask(model, [question.prompt for question in asked], out, options)
-    candidates = [
-        candidate
-        for question, answer in zip(asked, answers.texts, strict=True)
-        if answer is not None
-        for candidate in drafting.decision_candidates(question, answer, study)
-    ]
-    draft = drafting.DecisionDraft.model_validate({**head, "candidates": candidates})
-    _write(draft, out, answers, options)
+    study, keys = _select(options, count)
+    ask = partial(drafting.decision_question, study, examples=examples, seed=options["seed"])
+    questions = [ask(key, number=number) for key in keys for number in range(count)]
+    asked = [(question.prompt, question) for question in questions]
+
+    def build(head: dict[str, Any], answered: Sequence[Answered]) -> Draft:
+        read = drafting.decision_candidates
+        candidates = [one for _, asked, answer in answered for one in read(asked, answer, study)]
+        return drafting.DecisionDraft.model_validate({**head, "candidates": candidates})
+
+    _draft("decisions", model, study, asked, build, options)
 
 
-@command.command("accept")
-@click.argument("drafts", nargs=-1, required=True, metavar="DRAFT…",
-                type=click.Path(path_type=Path))  # fmt: skip
-@click.option("--study", "study_name", metavar="NAME|FILE",
-              help="Study the drafts were made from.  [default: named in the draft]")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True,
-              help="File of the new study; the study has the name of the file.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
-@click.option("--other-version", is_flag=True,
-              help="Also accept drafts made from another version of the study.")  # fmt: skip
+@draft_command.command("accept")
+@click.argument("drafts", nargs=-1, required=True, metavar="DRAFT…", type=FILE)
+@click.option(
+    "--study",
+    "study_name",
+    metavar="NAME|FILE",
+    help="Study the drafts were made from.  [default: named in the draft]",
+)
+@click.option(
+    "--out",
+    type=NEW,
+    required=True,
+    help="File of the new study; the study has the name of the file.",
+)
+@FORCE
+@click.option(
+    "--other-version",
+    is_flag=True,
+    help="Also accept drafts made from another version of the study.",
+)
 def accept(
     drafts: tuple[Path, ...], study_name: str | None, out: Path, force: bool, other_version: bool
 ) -> None:
     """Write a new study: STUDY plus the accepted candidates of the drafts."""
-    from tiltmeter.errors import InputError
     from tiltmeter.stimuli import drafting, load_study, shipped_studies, study_hash
 
     if out.suffix not in (".yaml", ".yml"):
@@ -163,9 +171,8 @@ def accept(
     click.echo(f"{len(grown.added)} of {total} candidates accepted: {out}")
 
 
-def _asked_of(options: dict[str, Any], count: int) -> tuple[Study, list[str]]:
+def _select(options: dict[str, Any], count: int) -> tuple[Study, list[str]]:
     """Load the study and select its stereotypes."""
-    from tiltmeter.errors import InputError
     from tiltmeter.instruments.word_association import INSTRUMENT
     from tiltmeter.stimuli import load_study
 
@@ -175,11 +182,41 @@ def _asked_of(options: dict[str, Any], count: int) -> tuple[Study, list[str]]:
     return study, INSTRUMENT.select(study, options["stereotypes"])[0]
 
 
+def _draft(
+    kind: str,
+    model: str,
+    study: Study,
+    asked: Sequence[tuple[str, Any]],
+    build: Callable[[dict[str, Any], Sequence[Answered]], Draft],
+    options: dict[str, Any],
+) -> None:
+    """Ask a model prompts, each with what it is about; build a draft of the answers and write it.
+
+    Exits with 1 if prompts are left, with 130 if the user stopped.
+    """
+    from tiltmeter.stimuli.drafting import to_yaml
+
+    head = _head(study, model, options)
+    out = options["out"] or Path(f"{study.name}-{kind}-{head['name']}.yaml")
+    _refuse_existing(out, options["force"])
+    outcome, answers = _ask(model, [prompt for prompt, _ in asked], out, options)
+    left = answers.count(None)
+    if left == len(answers):
+        why = outcome.stopped_by or "no answer"
+        raise BudgetError(f"{why}: nothing was asked, nothing written")
+    pairs = zip(asked, answers, strict=True)
+    draft = build(head, [(*one, answer) for one, answer in pairs if answer is not None])
+    _save(out, to_yaml(draft, HEADING.format(file=out, study=options["study_name"])))
+    clear = sum(not candidate.checks for candidate in draft.candidates)
+    click.echo(f"{len(draft.candidates)} candidates, {clear} without findings: {out}")
+    if left:
+        why = outcome.stopped_by or f"{outcome.errors} failed ({outcome.last_error})"
+        click.echo(f"tiltmeter: {left} of {len(answers)} prompts left: {why}", err=True)
+        sys.exit(130 if outcome.stopped_by == "interrupted" else 1)
+
+
 def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the head of a draft: where its candidates come from."""
-    from datetime import UTC, datetime
-
-    from tiltmeter.errors import InputError
     from tiltmeter.stimuli import study_hash
 
     slug = re.sub(r"[^a-z0-9]+", "_", model.rpartition("/")[2].lower()).strip("_")
@@ -197,38 +234,23 @@ def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _new_file(options: dict[str, Any], default: str) -> Path:
-    out = options["out"] or Path(default)
-    _refuse_existing(out, options["force"])
-    return Path(out)
-
-
 def _refuse_existing(out: Path, force: bool) -> None:
-    from tiltmeter.errors import InputError
-
     if out.exists() and not force:
         raise InputError(f"{out}: exists; give another --out, or --force to write over it")
     if not out.parent.is_dir():
         raise InputError(f"{out.parent}: no such folder")
 
 
-@dataclass
-class _Answers:
-    """Answers by prompt; None for a prompt without an answer."""
+def _ask(
+    name: str, prompts: Sequence[str], out: Path, options: dict[str, Any]
+) -> tuple[Outcome, list[str | None]]:
+    """Ask all prompts that have no answer yet; answers are kept beside the draft.
 
-    texts: list[str | None]
-    stopped_by: str | None = None
-    errors: list[str] = field(default_factory=list)
-
-
-def _ask(name: str, prompts: Sequence[str], out: Path, options: dict[str, Any]) -> _Answers:
-    """Ask all prompts that have no answer yet; answers are kept beside the draft."""
+    Returns an answer for each prompt, None where there is none.
+    """
     import polars as pl
 
-    from tiltmeter.asking.budget import Budget
     from tiltmeter.asking.sessions import ask_models
-    from tiltmeter.cli.options import progress_bar
-    from tiltmeter.errors import ModelError
     from tiltmeter.models.opening import Generation, open_models
     from tiltmeter.modes.free import MODE
     from tiltmeter.results import TRIALS
@@ -237,54 +259,29 @@ def _ask(name: str, prompts: Sequence[str], out: Path, options: dict[str, Any]) 
     generation = Generation(options["temperature"], 1.0, options["answer_tokens"])
     models = open_models([name], generation, build_connection(options))
     ids = [_name_prompt(i, prompt, options) for i, prompt in enumerate(prompts)]
+    shared = {"instrument": "draft", "mode": MODE.name, "attributes": []}
     rows = [
-        {"trial_id": one, "instrument": "draft", "mode": MODE.name, "prompt": prompt,
-         "attributes": [], "seed": options["seed"] + i}
+        {**shared, "trial_id": one, "prompt": prompt, "seed": options["seed"] + i}
         for i, (one, prompt) in enumerate(zip(ids, prompts, strict=True))
-    ]  # fmt: skip
-    trials = pl.DataFrame([{**dict.fromkeys(TRIALS), **row} for row in rows], schema=TRIALS)
-    kept = out.with_name(f"{out.name}.answers")
-    kept.mkdir(exist_ok=True)
-    limits = (options["max_calls"], options["max_tokens"])
+    ]
+    trials = pl.DataFrame(rows, schema=TRIALS)
+    folder = out.with_name(f"{out.name}.answers")
+    folder.mkdir(exist_ok=True)
     # The first by itself: a wrong key costs one call.
-    first = ask_models(trials.head(1), models, kept, Budget(*limits))
+    first = ask_models(trials.head(1), models, folder, build_budget(options))
     if first.errors:
         raise ModelError(f"{name}: {first.last_error}")
     with progress_bar(len(prompts)) as advance:
-        outcome = ask_models(trials, models, kept, Budget(*limits), on_progress=advance)
-    responses = {answer["trial_id"]: answer.get("response") for answer in Journal(kept, name)}
-    errors = [outcome.last_error] * outcome.errors if outcome.last_error else []
-    return _Answers([responses.get(one) for one in ids], outcome.stopped_by, errors)
+        outcome = ask_models(trials, models, folder, build_budget(options), on_progress=advance)
+    responses = {answer["trial_id"]: answer.get("response") for answer in Journal(folder, name)}
+    return outcome, [responses.get(one) for one in ids]
 
 
 def _name_prompt(i: int, prompt: str, options: dict[str, Any]) -> str:
     """Name a prompt by everything that determines its answer, so that it is asked once."""
-    import hashlib
-
     settings = (options["seed"], options["temperature"], options["answer_tokens"], prompt)
     digest = hashlib.sha256(repr(settings).encode()).hexdigest()
     return f"draft.{i:05d}.{digest[:16]}"
-
-
-def _write(draft: Draft, out: Path, answers: _Answers, options: dict[str, Any]) -> None:
-    """Write the draft and print the outcome; exit with 1 if prompts are left, 130 if stopped."""
-    from tiltmeter.errors import BudgetError
-    from tiltmeter.stimuli.drafting import to_yaml
-
-    answered = sum(text is not None for text in answers.texts)
-    if not answered:
-        raise BudgetError(
-            f"{answers.stopped_by or 'no answer'}: nothing was asked, nothing written"
-        )
-    heading = HEADING.format(file=out, study=options["study_name"])
-    _save(out, to_yaml(draft, heading))
-    clear = sum(not candidate.checks for candidate in draft.candidates)
-    click.echo(f"{len(draft.candidates)} candidates, {clear} without findings: {out}")
-    left = len(answers.texts) - answered
-    if left:
-        why = answers.stopped_by or f"{len(answers.errors)} failed ({answers.errors[0]})"
-        click.echo(f"tiltmeter: {left} of {len(answers.texts)} prompts left: {why}", err=True)
-        sys.exit(130 if answers.stopped_by == "interrupted" else 1)
 
 
 def _save(out: Path, text: str) -> None:

@@ -19,10 +19,13 @@ __all__ = ["LateGroup", "run_group"]
 class LateGroup(click.Group):
     """A group that imports a command's module when the command is called.
 
-    `commands`: command → one line of help; the module of each, in `package`, has its name.
+    `commands`: command → its module in `package`, which names it ``COMMAND_command``, and one line
+    of help.
     """
 
-    def __init__(self, commands: Mapping[str, str], package: str, **attributes: Any) -> None:
+    def __init__(
+        self, commands: Mapping[str, tuple[str, str]], package: str, **attributes: Any
+    ) -> None:
         super().__init__(**attributes)
         self._commands, self._package = commands, package
 
@@ -34,17 +37,24 @@ class LateGroup(click.Group):
         """Import a command; an unknown one is an error that suggests others."""
         if cmd_name not in self._commands:
             ctx.fail(unknown("command", cmd_name, self._commands))
-        command: click.Command = importlib.import_module(f"{self._package}.{cmd_name}").command
+        module = importlib.import_module(f"{self._package}.{self._commands[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help of all commands without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(self._commands.items()))
+            formatter.write_dl([(name, text) for name, (_, text) in self._commands.items()])
 
 
 _group = click.version_option(__version__, prog_name="tiltmeter")(
-    LateGroup(COMMANDS, "tiltmeter.cli", help=HELP, add_help_option=False)
+    LateGroup(
+        COMMANDS,
+        "tiltmeter.cli",
+        help=HELP,
+        add_help_option=False,
+        context_settings={"show_default": True},
+    )
 )
 
 

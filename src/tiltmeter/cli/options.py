@@ -1,39 +1,54 @@
-"""What commands share: the options that describe a plan, and what a run shows while it runs."""
+"""What commands share: options, what is built from them, and what a run prints."""
 
 from __future__ import annotations
 
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from tiltmeter.errors import InputError
 from tiltmeter.modes import MODES
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from tiltmeter.asking.budget import Budget, Cost
     from tiltmeter.asking.plan import Plan
     from tiltmeter.models.opening import Connection
 
 __all__ = [
+    "CONFIDENCE",
+    "FILE",
+    "FOLDER",
+    "Option",
+    "MODEL_SIZES",
+    "SCORING",
     "TABLE",
+    "TEMPERATURE",
     "all_options",
     "asking_options",
     "build_budget",
     "build_connection",
     "build_plan",
+    "choice",
     "connection_options",
     "counting_bar",
     "open_grader",
     "plan_options",
     "progress_bar",
+    "sampling_options",
     "say_cost",
     "say_unfinished",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
+
+#: An option, or several, as a decorator of a command.
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class _Table(click.Path):
@@ -48,12 +63,52 @@ class _Table(click.Path):
         return path
 
 
+FILE = click.Path(path_type=Path)
+FOLDER = click.Path(path_type=Path, file_okay=False)
 TABLE = _Table(path_type=Path)
 
 #: Names of arguments that must not reach a log.
 SECRET = re.compile("key|token|secret|password|credential", re.IGNORECASE)
 
-_PLAN = [
+
+def choice(name: str, values: Sequence[str], help: str) -> Option:
+    """Make an option with a few allowed values; the first is the default."""
+    return click.option(name, type=click.Choice(values), default=values[0], help=help)
+
+
+def all_options(options: Sequence[Option]) -> Option:
+    """Make one decorator of several options, shown in their order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+CONFIDENCE = click.option("--confidence", default=0.95, help="Confidence level of intervals.")
+MODEL_SIZES = click.option(
+    "--sizes",
+    type=FILE,
+    help="YAML file of 'model: billions of parameters'; the report then shows bias by model size.",
+)
+PRICES = click.option(
+    "--prices",
+    type=FILE,
+    help="YAML file of 'model: [input, output]', in dollars per million tokens.",
+)
+SCORING = choice(
+    "--scoring",
+    ["exact", "published"],
+    help="published: the rules of the released code, for replication only.",
+)
+TEMPERATURE = click.option("--temperature", default=1.0, help="Sampling temperature.")
+TOP_P = click.option(
+    "--top-p", default=1.0, help="Nucleus sampling: probability mass to sample from."
+)
+
+_PLAN: list[Option] = [
     click.option("--study", "studies", multiple=True, metavar="NAME|FILE",
                  help="Study; may be repeated.  [default: bai2025; audit: bai2025 and mist2025]"),
     click.option("--instrument", "instruments", multiple=True, metavar="NAME",
@@ -64,124 +119,96 @@ _PLAN = [
                  help="Only these wordings.  [default: set by the study]"),
     click.option("--iterations", type=int,
                  help="Trials per stereotype and wording.  [default: 50; audit: set by --size]"),
-    click.option("--mode", "modes", multiple=True,
-                 type=click.Choice([*MODES]),
-                 help="Response mode; may be repeated.  "
-                      "[default: free; embedded model: structured and forced, in a quick audit "
-                      "only forced]"),
+    click.option("--mode", "modes", multiple=True, type=click.Choice([*MODES]),
+                 help="Response mode; may be repeated.  [default: free; embedded model: "
+                      "structured and forced, in a quick audit only forced]"),
     click.option("--intervention", "interventions", multiple=True, metavar="NAME|NAME=TEXT",
                  help="System prompt to compare with no system prompt; may be repeated. "
                       "'egalitarian' is the prompt of Bai et al. (2025)."),
-    click.option("--order", type=click.Choice(["mirrored", "random"]), default="mirrored",
-                 show_default=True,
-                 help="Order of the groups. mirrored: each draw in both orders; random: as in "
-                      "the paper."),
-    click.option("--word-list", type=click.Choice(["plain", "as_released"]), default="plain",
-                 show_default=True,
-                 help="Format of the attributes in the prompt. plain: separated by commas; "
-                      "as_released: the Python list of the released code."),
-    click.option("--options", type=click.Choice(["words", "labels"]), default="words",
-                 show_default=True,
-                 help="Forced mode: offer the group words, or the labels A and B."),
-    click.option("--seed", type=int, default=0, show_default=True,
+    choice("--order", ["mirrored", "random"],
+           help="Order of the groups. mirrored: each draw in both orders; random: as in the "
+                "paper."),
+    choice("--word-list", ["plain", "as_released"],
+           help="Format of the attributes in the prompt. plain: separated by commas; as_released: "
+                "the Python list of the released code."),
+    choice("--options", ["words", "labels"],
+           help="Forced mode: offer the group words, or the labels A and B."),
+    click.option("--seed", default=0,
                  help="Seed of the draws; also of the sampling of local models."),
-    click.option("--temperature", type=float, default=1.0, show_default=True,
-                 help="Sampling temperature."),
-    click.option("--top-p", type=float, default=1.0, show_default=True,
-                 help="Nucleus sampling: probability mass to sample from."),
+    TEMPERATURE,
+    TOP_P,
     click.option("--answer-tokens", type=int,
                  help="Longest answer, in tokens (max_tokens of the provider).  [default: 1024; "
                       "embedded model in closed modes: 48]"),
     click.option("--provider-defaults", is_flag=True,
                  help="Leave temperature, top_p and answer length to the provider."),
-    click.option("--prices", type=click.Path(path_type=Path),
-                 help="YAML file of 'model: [input, output]', in dollars per million tokens."),
+    PRICES,
 ]  # fmt: skip
 
-_CONNECTION = [
+_CONNECTION: list[Option] = [
     click.option("--max-calls", type=int, help="Largest number of model calls."),
     click.option("--max-tokens", type=int,
                  help="Stop when prompts and answers add up to this many tokens."),
     click.option("--max-connections", type=int, help="Largest number of concurrent requests."),
-    click.option("--max-retries", type=int, default=5, show_default=True,
-                 help="Retries after an error of the provider."),
-    click.option("--timeout", type=int, default=600, show_default=True,
+    click.option("--max-retries", default=5, help="Retries after an error of the provider."),
+    click.option("--timeout", "timeout_s", default=600,
                  help="Time limit for one answer, in seconds."),
-    click.option("--model-base-url", help="Base URL of the provider's API."),
+    click.option("--model-base-url", "base_url", help="Base URL of the provider's API."),
     click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE",
                  help="Argument for the model's provider, as in inspect; may be repeated."),
 ]  # fmt: skip
 
-_ASKING = [
-    click.option("--out", type=click.Path(path_type=Path, file_okay=False),
+_ASKING: list[Option] = [
+    click.option("--out", type=FOLDER,
                  help="Results directory; an unfinished run is continued.  "
                       "[default: results/MODEL-SIZE, or results/MODEL-run]"),
     click.option("--grader", metavar="MODEL",
                  help="Model that reads decisions which the rules cannot read or find "
                       "conflicting."),
-    click.option("--sizes", type=click.Path(path_type=Path),
-                 help="YAML file of 'model: billions of parameters'; the report then shows bias "
-                      "by model size."),
+    MODEL_SIZES,
     click.option("--max-cost", type=float, help="Stop when this many dollars are spent."),
 ]  # fmt: skip
 
 
-def all_options(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
-    """Make one decorator of several options, shown in their order."""
+def sampling_options(tokens: int | None, longest: str, seed: str) -> Option:
+    """Return the options of asking for other answers than those to trials.
 
-    def decorate(function: F) -> F:
-        for option in reversed(options):
-            function = option(function)
-        return function
+    `tokens` is the default length of an answer; `longest` and `seed` are lines of help.
+    """
+    length = click.option("--answer-tokens", type=int, default=tokens, help=longest)
+    seeding = click.option("--seed", default=0, help=seed)
+    return all_options([TEMPERATURE, TOP_P, length, seeding, PRICES, *_CONNECTION])
 
-    return decorate
 
-
-plan_options: Callable[[F], F] = all_options(_PLAN)
-asking_options: Callable[[F], F] = all_options(_ASKING + _CONNECTION)
-connection_options: Callable[[F], F] = all_options(_CONNECTION)
+plan_options = all_options(_PLAN)
+asking_options = all_options(_ASKING + _CONNECTION)
+connection_options = all_options(_CONNECTION)
 
 
 def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | None = None) -> Plan:
     """Build the plan from the values of `plan_options`; for an audit, with its `size`."""
-    from dataclasses import fields
-
     from tiltmeter.audits import sizes
 
     chosen = sizes.PlanOptions(**{one.name: options[one.name] for one in fields(sizes.PlanOptions)})
     return sizes.sized_plan(size, models, chosen) if size else sizes.build_plan(models, chosen)
 
 
-def build_budget(options: dict[str, Any], plan: Plan) -> Budget:
-    """Build the budget from the options; a limit in dollars needs the price of every model."""
+def build_budget(options: dict[str, Any], models: Sequence[str] = ()) -> Budget:
+    """Build the budget; a limit in dollars needs the price of every model."""
     from tiltmeter.asking.budget import Budget, price
-    from tiltmeter.errors import InputError
 
-    if options["max_cost"] is not None:
-        for model in (*plan.models, *filter(None, [options.get("grader")])):
-            if price(model, options["prices"]) is None:
-                raise InputError(
-                    f"max_cost: the price of {model!r} is not known; "
-                    "give it with --prices, or use --max-tokens"
-                )
-    return Budget(options["max_calls"], options["max_tokens"], options["max_cost"])
-
-
-def open_grader(name: str, options: dict[str, Any]) -> tuple[str, Any]:
-    """Open the judge: at temperature 0, and without the arguments of the models it judges."""
-    from tiltmeter.models.opening import Connection, Generation, open_model
-
-    connection = Connection(
-        max_connections=options.get("max_connections"),
-        max_retries=options.get("max_retries", 5),
-        timeout_s=options.get("timeout", 600),
-    )
-    return name, open_model(name, Generation(temperature=0.0, max_tokens=256), connection)
+    most = options.get("max_cost")
+    for model in () if most is None else models:
+        if price(model, options["prices"]) is None:
+            raise InputError(
+                f"max_cost: the price of {model!r} is not known; "
+                "give it with --prices, or use --max-tokens"
+            )
+    return Budget(options["max_calls"], options["max_tokens"], most)
 
 
 def build_connection(options: dict[str, Any]) -> Connection:
-    """Build the connection settings from the options."""
-    from tiltmeter.errors import InputError
+    """Build the connection from the values of `connection_options`."""
     from tiltmeter.models.opening import Connection
 
     arguments = {}
@@ -192,29 +219,33 @@ def build_connection(options: dict[str, Any]) -> Connection:
         if SECRET.search(name):
             raise InputError(f"-M {name}=…: give keys in the environment, arguments are logged")
         arguments[name] = value
-    return Connection(
-        max_connections=options["max_connections"],
-        max_retries=options["max_retries"],
-        timeout_s=options["timeout"],
-        base_url=options["model_base_url"],
-        model_args=arguments,
-    )
+    names = ("max_connections", "max_retries", "timeout_s", "base_url")
+    return Connection(**{name: options[name] for name in names}, model_args=arguments)
+
+
+def open_grader(name: str, connection: Connection) -> tuple[str, Any]:
+    """Open the judge: at temperature 0, and without the arguments of the models it judges."""
+    from tiltmeter.models.opening import Generation, open_model
+
+    connection = replace(connection, base_url=None, model_args={})
+    return name, open_model(name, Generation(temperature=0.0, max_tokens=256), connection)
 
 
 def say_cost(costs: list[Cost], asked: str = "trials") -> None:
     """Print one line per model; `asked` names what is counted."""
     for cost in costs:
-        dollars = "price not known, see --prices" if cost.usd is None else _dollars(cost)
         click.echo(
             f"{cost.model}: {cost.trials:,} {asked}, {cost.calls:,} calls, about "
-            f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {dollars}"
+            f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {_dollars(cost.usd)}"
         )
 
 
-def _dollars(cost: Cost) -> str:
-    if not cost.usd:
+def _dollars(usd: float | None) -> str:
+    if usd is None:
+        return "price not known, see --prices"
+    if not usd:
         return "no charge"
-    return f"about ${cost.usd:.2f}" if cost.usd >= 0.01 else "less than $0.01"
+    return f"about ${usd:.2f}" if usd >= 0.01 else "less than $0.01"
 
 
 def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str = "") -> int:
@@ -241,27 +272,12 @@ def progress_bar(total: int) -> Iterator[Callable[[str, dict[str, Any]], None]]:
 
     `total` counts the trials of all models, answered ones included.
     """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("asking"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("trials · {task.fields[calls]} calls · {task.fields[rate]} a second ·"),
-        TimeRemainingColumn(),
-        TextColumn("left{task.fields[errors]}"),
-    )
+    counts = "trials · {task.fields[calls]} calls · {task.fields[rate]} a second ·"
+    left = (TimeRemainingColumn(), "left{task.fields[errors]}")
     calls = errors = 0
-    console = Console(stderr=True)
-    off = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=off) as bar:
+    with _bar(total, "asking", BarColumn(), MofNCompleteColumn(), counts, *left) as bar:
         task = bar.add_task("", total=total, calls=0, rate="–", errors="")
 
         def advance(model: str, answer: dict[str, Any]) -> None:
@@ -284,12 +300,18 @@ def progress_bar(total: int) -> Iterator[Callable[[str, dict[str, Any]], None]]:
 @contextlib.contextmanager
 def counting_bar(what: str, total: int) -> Iterator[Callable[[], None]]:
     """Show a bar on standard error and yield what to call for each thing done."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn
 
-    console = Console(stderr=True)
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn())
-    off = not console.is_terminal or not total
-    with Progress(*columns, console=console, transient=True, disable=off) as bar:
+    with _bar(total, what, BarColumn(), MofNCompleteColumn()) as bar:
         task = bar.add_task("", total=total)
         yield lambda: bar.advance(task)
+
+
+def _bar(total: int, *columns: Any) -> Progress:
+    """Make a bar, shown only on a terminal and where there is something to count."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    off = not console.is_terminal or not total
+    return Progress(*columns, console=console, transient=True, disable=off)

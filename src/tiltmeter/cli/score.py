@@ -3,47 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import TABLE, open_grader
+from tiltmeter.cli.options import FILE, SCORING, TABLE, open_grader
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["command"]
+__all__ = ["score_command"]
 
 
 @click.command("score")
 @click.option(
-    "--study",
-    default="bai2025",
-    show_default=True,
-    metavar="NAME|FILE",
-    help="Study that the answers are about.",
+    "--study", default="bai2025", metavar="NAME|FILE", help="Study that the answers are about."
 )
 @click.option(
     "--instrument",
     default="word_association",
-    show_default=True,
     metavar="NAME",
     help="Instrument that was asked; tiltmeter list names them.",
 )
 @click.option(
     "--responses",
     required=True,
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="A .csv or .parquet table with the columns model, stereotype, variation, iteration, "
     "response; or an inspect log; or a folder of these logs.",
 )
-@click.option(
-    "--scoring",
-    type=click.Choice(["exact", "published"]),
-    default="exact",
-    show_default=True,
-    help="published: the rules of the released code, for replication only.",
-)
+@SCORING
 @click.option("--out", required=True, type=TABLE, help="Scores, as .csv or .parquet.")
 @click.option("--words", type=TABLE, help="Also write how often each word was given to each group.")
 @click.option(
@@ -56,16 +45,8 @@ __all__ = ["command"]
 @click.option(
     "--model", metavar="NAME", help="Model that answered, if the table has no such column."
 )
-def command(  # noqa: PLR0913 - one argument an option
-    study: str,
-    instrument: str,
-    responses: Path,
-    scoring: str,
-    out: Path,
-    words: Path | None,
-    grader: str | None,
-    judge_all: bool,
-    model: str | None,
+def score_command(
+    study: str, responses: Path, out: Path, words: Path | None, grader: str | None, **options: Any
 ) -> None:
     """Score answers that were recorded elsewhere; no model is asked, except a --grader.
 
@@ -79,41 +60,36 @@ def command(  # noqa: PLR0913 - one argument an option
     from tiltmeter.asking.sessions import ask_judge, verdicts
     from tiltmeter.audits.tabulating import response_pieces, score_responses
     from tiltmeter.instruments.catalogue import INSTRUMENTS, select
+    from tiltmeter.models.opening import Connection
     from tiltmeter.results.tables import write_table
     from tiltmeter.stimuli import load_study
 
     loaded = load_study(study)
+    instrument, judge_all = options["instrument"], options["judge_all"]
     select(loaded, instrument)
-    keep = INSTRUMENTS[instrument].recorded.keep
     studies = {loaded.name: loaded}
-    judge_answers = out.with_name(f"{out.name}.judge")
+    readings = out.with_name(f"{out.name}.judge")
     if grader is not None:
-        judge = open_grader(grader, {})
-        stated = (_stating(piece, instrument, model) for piece in response_pieces(responses))
-        ask_judge(stated, studies, judge, judge_answers, Budget(), judge_all=judge_all)
+        judge = open_grader(grader, Connection())
+        answers = (
+            _named(piece, instrument, options["model"]) for piece in response_pieces(responses)
+        )
+        ask_judge(answers, studies, judge, readings, Budget(), judge_all=judge_all)
+    keep = INSTRUMENTS[instrument].recorded.keep
     tally = score_responses(
-        responses,
-        studies,
-        out,
-        scoring=scoring,
-        instrument=instrument,
-        judged=verdicts(judge_answers),
-        judge_all=judge_all,
-        keep=keep,
-        model=model,
+        responses, studies, out, judged=verdicts(readings), keep=keep, **options
     )
     if words is not None:
         write_table(tally, words)
     parquet = out.suffix == ".parquet"
     table = pl.scan_parquet(out) if parquet else pl.scan_csv(out, infer_schema=False)
     scores = table.select("score", "reason").collect()
-    scored = scores["score"].drop_nulls().len()
     reasons = scores["reason"].drop_nulls().value_counts(sort=True).rows()
     why = "".join(f", {n} {reason}" for reason, n in reasons)
-    click.echo(f"{scores.height:,} answers, {scored:,} scored{why}: {out}")
+    click.echo(f"{scores.height:,} answers, {scores['score'].count():,} scored{why}: {out}")
 
 
-def _stating(piece: pl.DataFrame, instrument: str, model: str | None) -> pl.DataFrame:
+def _named(piece: pl.DataFrame, instrument: str, model: str | None) -> pl.DataFrame:
     """Add the columns instrument and model where the table lacks them."""
     import polars as pl
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from tiltmeter.cli.group import LateGroup
 
-__all__ = ["command"]
+__all__ = ["network_command"]
 
-#: Command (its module has the same name) → one line of help.
+#: Command → the module that holds it, and one line of help.
 COMMANDS = {
-    "associate": "Ask a model for free associations to cues.",
-    "build": "Build a network from associations.",
-    "stats": "Describe networks: nodes, edges, diameter, clustering.",
-    "activate": "Spread activation from primes to all words.",
-    "bias": "Measure stereotypes, valence and emotions in networks.",
-    "streams": "Show the shortest paths between two words.",
-    "compare": "Compare networks, of models or people, and write a report.",
+    "associate": ("associate", "Ask a model for free associations to cues."),
+    "build": ("build", "Build a network from associations."),
+    "stats": ("describing", "Describe networks: nodes, edges, diameter, clustering."),
+    "activate": ("describing", "Spread activation from primes to all words."),
+    "bias": ("bias", "Measure stereotypes, valence and emotions in networks."),
+    "streams": ("streams", "Show the shortest paths between two words."),
+    "compare": ("bias", "Compare networks, of models or people, and write a report."),
 }
 
-command = LateGroup(
+network_command = LateGroup(
     COMMANDS,
     "tiltmeter.cli.network",
     name="network",

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import connection_options
+from tiltmeter.cli.options import (
+    FOLDER,
+    build_budget,
+    build_connection,
+    progress_bar,
+    sampling_options,
+    say_cost,
+    say_unfinished,
+)
 
 if TYPE_CHECKING:
     from tiltmeter.asking.associating import Associated
     from tiltmeter.asking.association_plan import AssociationPlan
 
-__all__ = ["command"]
+__all__ = ["associate_command"]
 
 #: The longest answer, in tokens: of an answer in a chat, of a line to be continued.
 ANSWER_TOKENS = {False: 32, True: 16}
@@ -33,14 +42,12 @@ ANSWER_TOKENS = {False: 32, True: 16}
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Directory for the answers; an unfinished run is continued.",
 )
-@click.option("--repetitions", type=int, default=100, show_default=True, help="Answers per cue.")
+@click.option("--repetitions", default=100, help="Answers per cue.")
 @click.option(
-    "--choices",
-    type=int,
-    help="Answers per call, if the provider can give several.  [default: 20]",
+    "--choices", type=int, help="Answers per call, if the provider can give several.  [default: 20]"
 )
 @click.option(
     "--continuation",
@@ -48,52 +55,25 @@ ANSWER_TOKENS = {False: 32, True: 16}
     help="Let the model continue a list of examples, for models without a chat format "
     "(tiltmeter/smollm2 is always asked this way).",
 )
-@click.option(
-    "--temperature", type=float, default=1.0, show_default=True, help="Sampling temperature."
+@sampling_options(
+    tokens=None,
+    longest="Longest answer, in tokens.  [default: 32; with --continuation 16]",
+    seed="Seed of the sampling of local models.",
 )
-@click.option(
-    "--top-p",
-    type=float,
-    default=1.0,
-    show_default=True,
-    help="Nucleus sampling: probability mass to sample from.",
-)
-@click.option(
-    "--answer-tokens",
-    type=int,
-    help="Longest answer, in tokens.  [default: 32; with --continuation 16]",
-)
-@click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Seed of the sampling of local models.",
-)
-@click.option(
-    "--prices",
-    type=click.Path(path_type=Path),
-    help="YAML file of 'model: [input, output]', in dollars per million tokens.",
-)
-@connection_options
-def command(models: tuple[str, ...], **options: Any) -> None:
+def associate_command(models: tuple[str, ...], **options: Any) -> None:
     """Ask MODEL… repeatedly for three associates of each cue.
 
     The wording is that of Abramski et al. (2025), "The LLM World of Words". The same command
     continues a run that was stopped; nothing is asked twice. More repetitions extend it.
     """
-    from datetime import UTC, datetime
-
     from tiltmeter.asking.associating import CHOICES, associate, open_associating
     from tiltmeter.asking.association_plan import cost_of_associations
-    from tiltmeter.asking.budget import Budget
     from tiltmeter.asking.claim import claim
     from tiltmeter.asking.cues import read_cues
-    from tiltmeter.cli.options import build_connection, progress_bar, say_cost
 
     cues = read_cues(options["cues"])
     plan = _plan(models, cues.words, options)
-    budget = Budget(options["max_calls"], options["max_tokens"])
+    budget = build_budget(options)
     opened = open_associating(plan, build_connection(options))
     directory: Path = options["out"]
     claim(directory, plan, created=datetime.now(UTC).isoformat(timespec="seconds"))
@@ -103,7 +83,7 @@ def command(models: tuple[str, ...], **options: Any) -> None:
     choices = max(1, min(options["choices"] or CHOICES, plan.repetitions))
     for each in dict.fromkeys((choices, 1)):
         counted = f"answers, {each} a call" if choices > 1 else "answers"
-        costs = [cost_of_associations(plan, name, each, options["prices"]) for name in models]
+        costs = [cost_of_associations(plan, name, each, options["prices"]) for name in plan.models]
         say_cost(costs, counted)
     with progress_bar(total) as advance:
         outcomes = associate(
@@ -119,26 +99,17 @@ def _plan(
     from tiltmeter.models.opening import Generation
     from tiltmeter.models.providers import find_provider
 
-    names = tuple(dict.fromkeys(models))
-    continued = options["continuation"] or all(find_provider(name).embedded for name in names)
+    names, continuation = tuple(dict.fromkeys(models)), options["continuation"]
     tokens = options["answer_tokens"]
-    return AssociationPlan(
-        models=names,
-        cues=cues,
-        repetitions=options["repetitions"],
-        continuation=options["continuation"],
-        generation=Generation(
-            options["temperature"],
-            options["top_p"],
-            ANSWER_TOKENS[continued] if tokens is None else tokens,
-        ),
-        seed=options["seed"],
-    )
+    if tokens is None:
+        tokens = ANSWER_TOKENS[continuation or all(find_provider(one).embedded for one in names)]
+    generation = Generation(options["temperature"], options["top_p"], tokens)
+    repetitions, seed = options["repetitions"], options["seed"]
+    return AssociationPlan(names, cues, repetitions, continuation, generation, seed)
 
 
 def _report(outcomes: list[Associated], directory: Path) -> None:
     """Print the outcome of each model and the next command; exit as `run` does."""
-    from tiltmeter.cli.options import say_unfinished
     from tiltmeter.results.records import slug
 
     for outcome in outcomes:

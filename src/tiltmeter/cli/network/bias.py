@@ -1,4 +1,4 @@
-"""``tiltmeter network bias``: measure stereotypes, valence and emotions in networks."""
+"""``tiltmeter network bias`` and ``compare``: stereotypes, valence and emotions in networks."""
 
 from __future__ import annotations
 
@@ -8,22 +8,68 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.network.options import bias_options, build_setting, read_lexicons
-from tiltmeter.cli.options import TABLE
+from tiltmeter.cli.network.describing import (
+    VALENCE,
+    build_spreading,
+    named_paths,
+    open_networks,
+    spreading_options,
+)
+from tiltmeter.cli.options import (
+    CONFIDENCE,
+    FILE,
+    FOLDER,
+    TABLE,
+    Option,
+    all_options,
+    choice,
+    counting_bar,
+)
+from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["command"]
+    from tiltmeter.networks.lexicons import Lexicons
+    from tiltmeter.networks.setting import Setting
+
+__all__ = ["bias_command", "compare_command"]
+
+#: The four streams of the paper's figures 8 and 9.
+STREAMS = (
+    *("feminine:compassionate", "feminine:forceful"),
+    *("masculine:forceful", "masculine:compassionate"),
+)
+
+
+def _bias_options(*, rewirings: int) -> Option:
+    """Return the options of measuring bias; `rewirings` is the default of that option."""
+    return all_options([
+        click.option("--study", default="abramski2025", metavar="NAME|FILE",
+                     help="Study of networks that defines primes and targets."),
+        VALENCE,
+        click.option("--emotions", type=FILE,
+                     help="Emotion lexicon: NRC EmoLex, or a table of word and emotion."),
+        click.option("--norm", type=click.Choice(["l2", "l1", "none"]),
+                     help="Norm that activations are divided by.  [default: set by the study]"),
+        choice("--missing", ["error", "skip"],
+               help="What to do if a prime or target is not in a network."),
+        CONFIDENCE,
+        click.option("--draws", type=click.IntRange(min=100), default=2000,
+                     help="Bootstrap samples of targets."),
+        click.option("--seed", default=0, help="Seed of resampling and rewiring."),
+        click.option("--rewirings", default=rewirings,
+                     help="Degree-preserving rewirings to compare each effect with: 0 for none, "
+                          "else at least 19."),
+        spreading_options,
+    ])  # fmt: skip
 
 
 @click.command("bias")
 @click.argument("networks", nargs=-1, required=True, metavar="NET…")
-@click.option(
+@choice(
     "--approach",
-    type=click.Choice(["stereotypes", "valence", "emotions"]),
-    default="stereotypes",
-    show_default=True,
+    ["stereotypes", "valence", "emotions"],
     help="Measure. stereotypes: activation of targets; valence and emotions: of words in the "
     "lexicon of that name.",
 )
@@ -36,24 +82,16 @@ __all__ = ["command"]
 @click.option(
     "--differences/--no-differences",
     default=True,
-    show_default=True,
     help="Also estimate differences between networks (stereotypes, emotions).",
 )
 @click.option(
     "--sensitivity/--no-sensitivity",
     default=False,
-    show_default=True,
     help="Also estimate the effects under other steps, norms, weights and retentions.",
 )
-@bias_options(rewirings=0)
-def command(  # noqa: PLR0913 - one argument an option
-    networks: tuple[str, ...],
-    approach: str,
-    out: Path,
-    activations: Path | None,
-    differences: bool,
-    sensitivity: bool,
-    **options: Any,
+@_bias_options(rewirings=0)
+def bias_command(
+    networks: tuple[str, ...], out: Path, activations: Path | None, **options: Any
 ) -> None:
     """Measure bias in each NET, a table of edges given as FILE or NAME=FILE.
 
@@ -62,20 +100,19 @@ def command(  # noqa: PLR0913 - one argument an option
     """
     import polars as pl
 
-    from tiltmeter.cli.network.options import open_networks
-    from tiltmeter.cli.options import counting_bar
     from tiltmeter.networks.bias import measure_bias, vary_setting
     from tiltmeter.networks.controls import compare_with_rewired
     from tiltmeter.results.tables import write_table
 
     read = open_networks(networks, directed=options["directed"])
-    lexicons, setting = read_lexicons(options), build_setting(options)
-    study = options["study"]
-    how: dict[str, Any] = {"approaches": [approach], "lexicons": lexicons, "setting": setting}
-    found = measure_bias(read, study, **how)
-    every = pl.col("factor").is_null() | differences
-    estimates = [found.estimates.filter(every)]
-    if sensitivity:
+    lexicons, setting, study = _read_lexicons(options), _build_setting(options), options["study"]
+    how: dict[str, Any] = {"approaches": [options["approach"]], "lexicons": lexicons}
+    how["setting"] = setting
+    measured = measure_bias(read, study, **how)
+    estimates = [measured.estimates]
+    if not options["differences"]:
+        estimates = [measured.estimates.filter(pl.col("factor").is_null())]
+    if options["sensitivity"]:
         estimates += [vary_setting(one, study, **how) for one in read]
     if setting.rewirings:
         with counting_bar("rewiring", setting.rewirings * len(read)) as advance:
@@ -85,12 +122,87 @@ def command(  # noqa: PLR0913 - one argument an option
     table = pl.concat(estimates)
     write_table(table, out)
     if activations is not None:
-        write_table(found.activations, activations)
-    click.echo("\n".join([*_lines(table, found.absences), f"{table.height} rows: {out}"]))
+        write_table(measured.activations, activations)
+    click.echo("\n".join([*_lines(table, measured.absences), f"{table.height} rows: {out}"]))
+
+
+@click.command("compare")
+@click.argument("networks", nargs=-1, required=True, metavar="NET…")
+@click.option(
+    "--out",
+    required=True,
+    type=FOLDER,
+    help="Results directory for tables and report.html. In the directory of an audit the networks "
+    "become a part of its report.",
+)
+@click.option(
+    "--stream",
+    "streams",
+    multiple=True,
+    metavar="SOURCE:TARGET",
+    help="Shortest paths to show; may be repeated.  [default: for abramski2025 four of the paper]",
+)
+@_bias_options(rewirings=99)
+def compare_command(
+    networks: tuple[str, ...], out: Path, streams: tuple[str, ...], **options: Any
+) -> None:
+    """Compare each NET, a table of edges given as FILE or NAME=FILE.
+
+    Networks of people are compared like those of models. Valence and emotions are measured if
+    their lexicon is given.
+    """
+    from tiltmeter.audits.networks import Comparison, write_networks
+    from tiltmeter.report import write_report
+    from tiltmeter.stimuli import load_network_study
+
+    study = load_network_study(options["study"])
+    read = open_networks(networks, directed=options["directed"])
+    shown = streams or (STREAMS if study.name == "abramski2025" else ())
+    paths = [path for _, path in named_paths(networks)]
+    files = {one.name: path for one, path in zip(read, paths, strict=True)}
+    files |= {name: options[name] for name in ("valence", "emotions") if options[name]}
+    comparison = Comparison(
+        study=study,
+        lexicons=_read_lexicons(options),
+        setting=_build_setting(options),
+        streams=[_read_pair(text) for text in shown],
+        files=files,
+    )
+    with counting_bar("rewiring", comparison.setting.rewirings * len(read)) as advance:
+        tables = write_networks(read, comparison, out, on_progress=advance)
+    click.echo(f"{len(tables)} tables: {out}")
+    click.echo(f"report: {write_report(out)}")
+
+
+def _build_setting(options: dict[str, Any]) -> Setting:
+    """Build the setting from the options."""
+    from tiltmeter.networks.setting import Setting
+
+    names = ("norm", "missing", "confidence", "draws", "rewirings", "seed")
+    return Setting(spreading=build_spreading(options), **{name: options[name] for name in names})
+
+
+def _read_lexicons(options: dict[str, Any]) -> Lexicons:
+    """Read the lexicons whose paths were given."""
+    from tiltmeter.networks.lexicons import Lexicons, read_emotions, read_valence
+
+    valence, emotions = options["valence"], options["emotions"]
+    return Lexicons(
+        valence=read_valence(valence) if valence else None,
+        emotions=read_emotions(emotions) if emotions else None,
+    )
+
+
+def _read_pair(text: str) -> tuple[str, str]:
+    """Read the two ends of a stream."""
+    source, colon, target = (part.strip() for part in text.partition(":"))
+    if not colon or not source or not target:
+        raise InputError(f"stream {text!r}: expected SOURCE:TARGET, as in feminine:forceful")
+    return source, target
 
 
 def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
-    """Print estimates, absent words and rewired networks, one line each."""
+    """Write estimates, absent words and rewired networks, one line each."""
     import polars as pl
 
     from tiltmeter.results import beside
@@ -98,18 +210,17 @@ def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
     own = estimates.filter(pl.col("varied").is_null(), pl.col("factor").is_null())
     ends = ["ci_low", "ci_high"]
     for row in beside(own, "published", {"bootstrap": ends, "robust": ends}).iter_rows(named=True):
-        yield f"{_about(row)}: {_value(row)}{_interval(row)}{_p(row)}{_note(row)}"
+        yield _estimate_line(row)
     for network, _, identity, targets, absent in absences.iter_rows():
         named = ", ".join(filter(None, (network, identity, targets)))
         yield f"{named}: not in the network: {', '.join(absent)}"
-    alarms = own.filter(measure="false_alarm_rate")
+    alarm = pl.col("measure") == "false_alarm_rate"
     keys = ["subject", "identity", "targets", "prime"]
-    rewired = own.filter(pl.col("method") == "rewired", pl.col("measure") != "false_alarm_rate")
-    beside_alarms = rewired.join(
-        alarms.select(*keys, alarms="estimate"), on=keys, how="left", nulls_equal=True,
-        maintain_order="left",
-    )  # fmt: skip
-    for row in beside_alarms.iter_rows(named=True):
+    alarms = own.filter(alarm).select(*keys, alarms="estimate")
+    rewired = own.filter(~alarm, method="rewired").join(
+        alarms, on=keys, how="left", nulls_equal=True, maintain_order="left"
+    )
+    for row in rewired.iter_rows(named=True):
         yield _rewired_line(row)
 
 
@@ -119,14 +230,21 @@ def _about(row: dict[str, Any]) -> str:
     )
 
 
-def _value(row: dict[str, Any]) -> str:
+def _estimate_line(row: dict[str, Any]) -> str:
+    """Write an estimate with its interval, the published p and a note."""
+    name, value = "slope" if row["prime"] else "effect", row["estimate"]
     if row["measure"] == "valence_joint":
-        return _number(row["statistic"], "χ²")
-    return _number(row["estimate"], "slope" if row["prime"] else "effect")
+        name, value = "χ²", row["statistic"]
+    line = f"{_about(row)}: " + (f"no {name}" if value is None else f"{name} {value:.3f}")
+    method = "robust" if row["prime"] else "bootstrap"
+    low, high = row[f"ci_low_{method}"], row[f"ci_high_{method}"]
+    line += "" if low is None else f" [{low:.2f}, {high:.2f}]"
+    line += "" if row["p"] is None else f", p {row['p']:.2g}"
+    return line + (f"; {row['note']}" if row["note"] else "")
 
 
 def _rewired_line(row: dict[str, Any]) -> str:
-    """Print the effect in rewired networks."""
+    """Write the effect in rewired networks."""
     about = f"{_about(row)}, rewired"
     if row["estimate"] is None or row["placebo_mean"] is None:
         return f"{about}: no effect"
@@ -135,21 +253,3 @@ def _rewired_line(row: dict[str, Any]) -> str:
     if row["alarms"] is None:
         return line
     return f"{line}; published test: p ≤ .05 in {row['alarms']:.0%} of rewirings"
-
-
-def _number(value: float | None, name: str) -> str:
-    return f"no {name}" if value is None else f"{name} {value:.3f}"
-
-
-def _interval(row: dict[str, Any]) -> str:
-    method = "robust" if row["prime"] else "bootstrap"
-    low, high = row[f"ci_low_{method}"], row[f"ci_high_{method}"]
-    return "" if low is None else f" [{low:.2f}, {high:.2f}]"
-
-
-def _p(row: dict[str, Any]) -> str:
-    return "" if row["p"] is None else f", p {row['p']:.2g}"
-
-
-def _note(row: dict[str, Any]) -> str:
-    return f"; {row['note']}" if row["note"] else ""

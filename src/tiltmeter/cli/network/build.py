@@ -7,52 +7,40 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import TABLE
+from tiltmeter.cli.options import FILE, TABLE, choice
+from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tiltmeter.networks.network import Network
 
-__all__ = ["command"]
+__all__ = ["build_command"]
 
 
 @click.command("build")
-@click.argument("associations", type=click.Path(path_type=Path))
+@click.argument("associations", type=FILE)
 @click.option(
-    "--out",
-    required=True,
-    type=TABLE,
-    help="Table of edges (src, tgt, wt), as .csv or .parquet.",
+    "--out", required=True, type=TABLE, help="Table of edges (src, tgt, wt), as .csv or .parquet."
 )
-@click.option("--name", default="", help="Name of the network in the output.")
-@click.option(
-    "--responses",
-    type=click.Choice(["R123", "R1"]),
-    default="R123",
-    show_default=True,
-    help="R123: all responses; R1: only the first to each question.",
+@click.option("--name", help="Name of the network in the output.")
+@choice(
+    "--responses", ["R123", "R1"], help="R123: all responses; R1: only the first to each question."
 )
 @click.option("--steps", metavar="A,B,…", help="Cleaning steps to apply.  [default: all]")
 @click.option("--no-cleaning", is_flag=True, help="Do not clean the associations.")
 @click.option(
     "--lwow-compatible", is_flag=True, help="Clean as the code of LWOW does, including its errors."
 )
-@click.option(
-    "--spelling",
-    type=click.Path(path_type=Path),
-    help="Table of corrections with two columns: wrong, right.",
-)
+@click.option("--spelling", type=FILE, help="Table of corrections with two columns: wrong, right.")
 @click.option("--directed", is_flag=True, help="Keep edges directed, from cue to response.")
 @click.option("--no-wordnet", is_flag=True, help="Keep words that are not in WordNet.")
-@click.option(
-    "--min-weight", type=float, default=2, show_default=True, help="Smallest weight of an edge."
-)
+@click.option("--min-weight", type=float, default=2, help="Smallest weight of an edge.")
 @click.option("--no-component", is_flag=True, help="Keep all components, not only the largest.")
 @click.option(
     "--log", type=TABLE, help="Also write the counts after each step, as .csv or .parquet."
 )
-def command(associations: Path, out: Path, log: Path | None, **options: Any) -> None:
+def build_command(associations: Path, out: Path, log: Path | None, **options: Any) -> None:
     """Build a network from ASSOCIATIONS.
 
     ASSOCIATIONS is a table of counts or answers, such as those of Small World of Words, or a
@@ -78,15 +66,13 @@ def _build(path: Path, options: dict[str, Any]) -> tuple[Network, pl.DataFrame]:
     """Read, clean and build; the steps of both in one table."""
     import polars as pl
 
-    from tiltmeter.errors import InputError
     from tiltmeter.networks.building import build, clean
     from tiltmeter.networks.loading import tally_associations
 
     steps = options["steps"]
     if options["no_cleaning"]:
-        given = [name for name in ("steps", "lwow_compatible", "spelling") if options[name]]
-        if given:
-            option = given[0].replace("_", "-")
+        for name in filter(options.get, ("steps", "lwow_compatible", "spelling")):
+            option = name.replace("_", "-")
             raise InputError(f"--{option}: has no effect with --no-cleaning; give only one of them")
         steps = ""
     counts, skipped = tally_associations(path, responses=options["responses"])
@@ -105,7 +91,7 @@ def _build(path: Path, options: dict[str, Any]) -> tuple[Network, pl.DataFrame]:
         wordnet=not options["no_wordnet"],
         min_weight=options["min_weight"],
         component=not options["no_component"],
-        name=options["name"],
+        name=options["name"] or "",
     )
     columns = ["step", "nodes", "edges", "answers", "changed"]
     cleaning = cleaning.rename({"rows": "edges"}).with_columns(nodes=pl.lit(None, pl.Int64))

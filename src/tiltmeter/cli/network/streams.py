@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from tiltmeter.cli.network.describing import DIRECTED, VALENCE
+from tiltmeter.cli.options import FILE, choice
+from tiltmeter.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from tiltmeter.networks.streams import Stream
 
-__all__ = ["command"]
+__all__ = ["streams_command"]
 
 TABLES = (".csv", ".parquet")
 DRAWINGS = (".svg", ".png")
@@ -27,30 +31,35 @@ _STYLES = {
 
 
 @click.command("streams")
-@click.argument("network", metavar="NET", type=click.Path(path_type=Path))
+@click.argument("network", metavar="NET", type=FILE)
 @click.argument("source", required=False)
 @click.argument("target", required=False)
-@click.option("--pairs", type=click.Path(path_type=Path),
-              help="Table of source and target, instead of SOURCE and TARGET.")  # fmt: skip
-@click.option("--valence", type=click.Path(path_type=Path),
-              help="Valence ratings: NRC VAD, or a table of word and valence.")  # fmt: skip
-@click.option("--neutral", nargs=2, type=float, metavar="LOW HIGH",
-              help="Valence up to LOW is negative, from HIGH on positive.  "
-                   "[default: thirds of the scale]")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path),
-              help="A page (.html), a drawing (.svg, .png), or a table of words (.csv, .parquet) "
-                   "with a second table of edges.  [default: only print]")  # fmt: skip
-@click.option("--most-nodes", type=int, default=60, show_default=True,
-              help="Most inner words in a drawing; the strongest links are kept.")  # fmt: skip
-@click.option("--directed", is_flag=True, help="Edges are directed, from src to tgt.")
-@click.option("--missing", type=click.Choice(["error", "skip"]), default="error",
-              show_default=True, help="What to do if a pair has no path.")  # fmt: skip
+@click.option(
+    "--pairs", type=FILE, help="Table of source and target, instead of SOURCE and TARGET."
+)
+@VALENCE
+@click.option(
+    "--neutral",
+    nargs=2,
+    type=float,
+    metavar="LOW HIGH",
+    help="Valence up to LOW is negative, from HIGH on positive.  [default: thirds of the scale]",
+)
+@click.option(
+    "--out",
+    type=FILE,
+    help="A page (.html), a drawing (.svg, .png), or a table of words (.csv, .parquet) with a "
+    "second table of edges.  [default: only print]",
+)
+@click.option(
+    "--most-nodes", default=60, help="Most inner words in a drawing; the strongest links are kept."
+)
+@DIRECTED
+@choice("--missing", ["error", "skip"], help="What to do if a pair has no path.")
 @click.option("--name", help="Name of the network.  [default: the name of the file]")
-def command(  # noqa: PLR0913 - one argument an option
-    network: Path, source: str | None, target: str | None, pairs: Path | None,
-    valence: Path | None, neutral: tuple[float, float] | None, out: Path | None, most_nodes: int,
-    directed: bool, missing: str, name: str | None,
-) -> None:  # fmt: skip
+def streams_command(
+    network: Path, source: str | None, target: str | None, out: Path | None, **options: Any
+) -> None:
     """Show all shortest paths from SOURCE to TARGET in NET, a table of edges.
 
     \b
@@ -61,26 +70,25 @@ def command(  # noqa: PLR0913 - one argument an option
     from tiltmeter.networks.loading import read_network
     from tiltmeter.networks.streams import NEUTRAL, several
 
-    asked = _pairs(source, target, pairs)
-    _check_ending(out, len(asked))
-    found, skipped = several(
-        read_network(network, name=name, directed=directed),
-        asked,
+    pairs, valence = _read_pairs(source, target, options["pairs"]), options["valence"]
+    _check_ending(out, len(pairs))
+    streams, skipped = several(
+        read_network(network, name=options["name"], directed=options["directed"]),
+        pairs,
         valence=read_valence(valence) if valence else None,
-        neutral=neutral or NEUTRAL,
-        most_nodes=most_nodes,
-        skip=missing == "skip",
+        neutral=options["neutral"] or NEUTRAL,
+        most_nodes=options["most_nodes"],
+        skip=options["missing"] == "skip",
     )
     for reason in skipped:
         click.echo(f"tiltmeter: skipped: {reason}", err=True)
-    _show(found, rated=valence is not None)
+    _show(streams, rated=valence is not None)
     if out is not None:
-        _write(found, out)
+        _write(streams, out)
 
 
-def _pairs(source: str | None, target: str | None, path: Path | None) -> list[tuple[str, str]]:
+def _read_pairs(source: str | None, target: str | None, path: Path | None) -> list[tuple[str, str]]:
     """Read the pairs of words from the arguments or a table."""
-    from tiltmeter.errors import InputError, unknown
     from tiltmeter.results.tables import read_table
 
     if path is None:
@@ -98,24 +106,25 @@ def _pairs(source: str | None, target: str | None, path: Path | None) -> list[tu
     return [(str(a), str(b)) for a, b in table.select("source", "target").iter_rows()]
 
 
-def _check_ending(out: Path | None, asked: int) -> None:
-    from tiltmeter.errors import InputError
-
+def _check_ending(out: Path | None, pairs: int) -> None:
+    """Refuse a file that the streams of so many pairs cannot be written to."""
+    if out is None:
+        return
     endings = (".html", *DRAWINGS, *TABLES)
-    if out is not None and out.suffix not in endings:
+    if out.suffix not in endings:
         raise InputError(f"out {out}: ending {out.suffix!r}; allowed are {', '.join(endings)}")
-    if out is not None and out.suffix in DRAWINGS and asked > 1:
-        raise InputError(f"out {out}: a drawing shows one pair of {asked}; use .html for several")
+    if out.suffix in DRAWINGS and pairs > 1:
+        raise InputError(f"out {out}: a drawing shows one pair of {pairs}; use .html for several")
 
 
-def _show(found: Sequence[Stream], *, rated: bool) -> None:
+def _show(streams: Sequence[Stream], *, rated: bool) -> None:
     """Print each stream: its length, its paths and their types, its words hop by hop."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console(highlight=False)
-    for stream in found:
+    for stream in streams:
         of = f" · {stream.network}" if stream.network else ""
         console.print(Text(_harmless(f"{stream.source} → {stream.target}{of}"), style="bold"))
         hops = f"{stream.length} hop" + "s" * (stream.length > 1)
@@ -146,16 +155,14 @@ def _count(number: int) -> str:
     return f"{number:,}" if number < 10**15 else f"{Decimal(number):.1e}"
 
 
-def _write(found: Sequence[Stream], out: Path) -> None:
+def _write(streams: Sequence[Stream], out: Path) -> None:
     """Write the streams in the format of the file's ending, and say where."""
     import polars as pl
 
-    from tiltmeter.errors import InputError
-
-    if not found:
+    if not streams:
         raise InputError(f"out {out}: no stream was found; nothing was written")
-    nodes = pl.concat(stream.nodes for stream in found)
-    edges = pl.concat(stream.edges for stream in found)
+    nodes = pl.concat(stream.nodes for stream in streams)
+    edges = pl.concat(stream.edges for stream in streams)
     if out.suffix in TABLES:
         from tiltmeter.results.tables import write_table
 

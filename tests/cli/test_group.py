@@ -7,6 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tiltmeter.cli import COMMANDS
+
 ANSWER = "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - karen\nstrong - eric\n" + (
     "command - eric\nconfident - eric\ndominant - eric"
 )
@@ -24,10 +26,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert "audit" in shown.stdout
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["audit", "run", "score", "estimate", "report", "cost", "list", "validate", "cite"],
-)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(run, command: str) -> None:
     code, out, _ = run(command, "--help")
     assert code == 0 and "Usage" in out
@@ -54,28 +53,6 @@ def test_score_then_estimate(run) -> None:
     assert run("estimate", "--scores", "s.csv", "--out", "e.parquet")[0] == 0
     model = pl.read_parquet("e.parquet").filter(level="model", method="clustered")
     assert model.select("n", "n_scored", "compliance", "estimate").rows() == [(4, 3, 0.75, 1.0)]
-
-
-def test_list_and_cite(run) -> None:
-    assert "control_insects" in run("list")[1]
-    assert "mentalill" in run("list", "bai2025")[1]
-    assert "@article" in run("cite", "--bibtex")[1]
-
-
-def test_cost_of_the_papers_size(run) -> None:
-    assert "14,400 trials, 15,900 calls" in run("cost", "openai/gpt-4o-mini", "--size", "paper")[1]
-
-
-def test_validate(run) -> None:
-    Path("good.yaml").write_text(
-        "name: pets\nstereotypes:\n  cats:\n    marginalized: [cat]\n    default: [dog]\n"
-        "    tied: [aloof]\n    counter: [loyal]\n"
-    )
-    assert "good.yaml: valid; study pets, 1 stereotypes" in run("validate", "good.yaml")[1]
-    Path("bad.yaml").write_text("name: pets\nstereotypes:\n  cats:\n    tied: [a, a]\n")
-    code, _, err = run("validate", "bad.yaml")
-    assert code == 2
-    assert "bad.yaml:4: stereotypes.cats.tied: word 'a' stands twice" in err
 
 
 BAD = [

@@ -1,15 +1,13 @@
-"""The command line around decisions: what it writes, and what it says of bad input."""
+"""``tiltmeter estimate``, ``agreement`` and ``regress``, from scored decisions; bad input."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-import yaml
 
 from tiltmeter.results import ESTIMATES, check
 
@@ -149,71 +147,6 @@ def test_estimate_writes_the_shares_of_yes(run: Run) -> None:
     assert models["estimate"].to_list() == [0.5]
 
 
-def test_list_says_what_decisions_there_are(run: Run) -> None:
-    everything = run("list")[1]
-    for name in ("relative_decision", "absolute_decision", "chained_task"):
-        assert name in everything
-    study = run("list", "bai2025")[1]
-    assert "variations of relative_decision" in study
-    assert "accents (not by default)" in study
-    assert "egalitarian" in study
-
-
-def test_cost_counts_both_turns_and_what_forced_mode_asks(run: Run) -> None:
-    ask = ("cost", "openai/gpt-4o", "--iterations", "4", "--stereotypes", "black", "--instrument")
-    assert "4 trials, 8 calls" in run(*ask, "relative_decision", "--variations", "accents")[1]
-    assert "4 trials, 4 calls" in run(*ask, "absolute_decision", "--mode", "forced")[1]
-    assert "16 trials, 32 calls" in run(*ask, "relative_decision", "--mode", "forced")[1]
-
-
-OWN = """name: pets
-interventions:
-  gentle: Be gentle.
-stereotypes:
-  cats:
-    marginalized: [cat]
-    default: [dog]
-    tied: [aloof]
-    counter: [loyal]
-    decisions:
-      relative_decision:
-        farm:
-          wording: "{group0} or {group1}: {attribute0}? {attribute1}?"
-"""
-
-
-def test_a_run_with_interventions_sizes_and_a_judge(run: Run, serve: Any) -> None:
-    Path("pets.yaml").write_text(OWN)
-    Path("sizes.yaml").write_text(f"{LOOP}: 7\n")
-    server = serve()
-    systems = set()
-
-    def reply(body: dict[str, Any]) -> Any:
-        messages = body["messages"]
-        systems.update(m["content"] for m in messages if m["role"] == "system")
-        judging = "response_format" in body
-        return server.chat(body, '{"task 1": "group 1", "task 2": "group 2"}' if judging else "Hm.")
-
-    server.reply = reply
-    command = ("run", LOOP, "--study", "pets.yaml", "--instrument", "relative_decision")
-    command += ("--iterations", "4", "--intervention", "gentle", "--intervention", "own=Be rude.")
-    command += ("--sizes", "sizes.yaml", "--grader", "openai-api/loop/judge", "--out", "r")
-    code, said, err = run(*command)
-    assert code == 0, err
-    assert systems == {"Be gentle.", "Be rude."}
-    assert "judge openai-api/loop/judge: 1 of 1 open decisions" in said
-    plan = json.loads(Path("r/plan.json").read_text())
-    assert plan["sizes"] == {LOOP: 7.0}
-    assert plan["interventions"] == {"none": None, "gentle": "Be gentle.", "own": "Be rude."}
-    scores = pl.read_parquet("r/scores.parquet")
-    assert scores["read_by"].to_list() == ["judge"] * 12
-    candidates = pl.read_parquet("r/estimates.parquet")["candidate"].drop_nulls()
-    assert set(candidates) == {"gentle", "own"}
-    asked = server.prompts.total()
-    assert run(*command)[0] == 0
-    assert server.prompts.total() == asked
-
-
 def test_a_log_of_inspect_is_scored(run: Run, serve: Any, tmp_path: Path) -> None:
     from inspect_ai import eval as inspect_eval
     from inspect_ai.model import get_model
@@ -258,6 +191,11 @@ TABLES = {
     "zero.yaml": "m: 0\n",
     "list.yaml": "- 7\n",
 }
+
+OWLS = """name: owls
+stereotypes:
+  owls: {marginalized: [owl], default: [hawk], tied: [aloof], counter: [loyal]}
+"""
 
 BAD = [
     ("score --instrument iat --responses a.csv --out o.csv", "unknown instrument 'iat'"),
@@ -325,9 +263,7 @@ def tables(tmp_path: Path) -> None:
     scores.write_parquet(tmp_path / "scores.parquet")
     scores.with_columns(score=pl.lit("high")).write_parquet(tmp_path / "typed.parquet")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and no more")
-    owls = yaml.safe_load(OWN)
-    del owls["stereotypes"]["cats"]["decisions"]
-    (tmp_path / "owls.yaml").write_text(yaml.safe_dump(owls))
+    (tmp_path / "owls.yaml").write_text(OWLS)
 
 
 @pytest.mark.usefixtures("tables")

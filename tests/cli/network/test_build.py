@@ -1,4 +1,4 @@
-"""``tiltmeter network build`` and ``stats``, as a user calls them."""
+"""``tiltmeter network build``, and ``stats`` of what it wrote."""
 
 from __future__ import annotations
 
@@ -84,20 +84,6 @@ def test_what_was_left_out_is_said(run: Run, tmp_path: Path) -> None:
     assert edges() == [("cat", "dog", 2)]
 
 
-def test_what_networks_share(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("src,tgt,wt\nx,y,1\ny,z,2\n")
-    (tmp_path / "b.csv").write_text("src,tgt,wt\ny,x,1\n")
-    options = ["--overlaps", "shared.csv", "--no-paths"]
-    code, out, _ = run("network", "stats", "a.csv", "B=b.csv", *options)
-    assert code == 0
-    shared = pl.read_csv("shared.csv").rows(named=True)
-    assert [(row["of"], row["n_shared"], row["n_a"]) for row in shared] == [
-        ("nodes", 2, 3), ("edges", 1, 1),
-    ]  # fmt: skip
-    assert len(out.splitlines()) == 7
-    assert run("network", "stats", "a.csv", "--overlaps", "s.csv")[0] == 2
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [("cue,answer\na,b\n", "columns cue, answer"),
@@ -117,16 +103,3 @@ def test_bad_associations_get_one_line(
     assert (code, err.count("\n")) == (2, 1)
     assert said in err
     assert not (tmp_path / "net.csv").exists()
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [("a,b\nx,y\n", "columns a, b"), ("src,tgt,wt\nx,y,0\n", "weight '0'"),
-     ("src,tgt,wt\nx,y,1\ny,x,2\n", "stands twice"), (None, "no such file")],
-)  # fmt: skip
-def test_bad_networks_get_one_line(run: Run, tmp_path: Path, text: str | None, said: str) -> None:
-    if text is not None:
-        (tmp_path / "bad.csv").write_text(text)
-    code, _, err = run("network", "stats", "bad.csv")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "bad.csv" in err and said in err

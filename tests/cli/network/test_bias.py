@@ -1,12 +1,10 @@
-"""``tiltmeter network activate``, ``bias`` and ``compare``."""
+"""``tiltmeter network bias`` and ``compare``."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -14,62 +12,6 @@ from tiltmeter.results import ESTIMATES
 from tiltmeter.results.directory import read_estimates
 
 Run = Callable[..., tuple[int, str, str]]
-
-EDGES = """src,tgt,wt
-woman,kind,3
-man,leader,4
-woman,man,2
-girl,kind,2
-boy,leader,2
-girl,boy,3
-null,kind,5
-"""
-
-STUDY = """
-name: mine
-identities:
-  gender:
-    approach: stereotypes
-    pairs: [{female: woman, male: man}, {female: girl, male: boy}]
-    targets: {female: [kind], male: [leader]}
-  family: {approach: valence, primes: [woman, man]}
-"""
-
-
-@pytest.fixture
-def edges(tmp_path: Path) -> Path:
-    (tmp_path / "mine.yaml").write_text(STUDY, encoding="utf-8")
-    path = tmp_path / "mine.csv"
-    path.write_text(EDGES, encoding="utf-8")
-    return path
-
-
-def test_activate_writes_a_column_per_prime(run: Run, edges: Path, tmp_path: Path) -> None:
-    code, out, err = run(
-        "network", "activate", "mine.csv", "--primes", "woman,null", "--out", "X.csv"
-    )
-    assert (code, err) == (0, "")
-    assert "2 primes, 8 steps" in out
-    found = pl.read_csv(tmp_path / "X.csv")
-    assert found.columns == ["node", "woman", "null"]
-    assert found["node"].to_list()[-1] == "null" or "null" in found["node"]
-    assert found["woman"].sum() == pytest.approx(7)
-
-
-def test_activate_writes_a_bare_matrix_as_it_is_made(run: Run, edges: Path, tmp_path: Path) -> None:
-    assert run("network", "activate", "mine.csv", "--primes", "all", "--out", "X.npy")[0] == 0
-    assert run("network", "activate", "mine.csv", "--primes", "all", "--out", "X.parquet")[0] == 0
-    table = pl.read_parquet(tmp_path / "X.parquet").drop("node")
-    np.testing.assert_array_equal(np.load(tmp_path / "X.npy"), table.to_numpy())
-
-
-def test_activate_keeps_targets_and_normalises(run: Run, edges: Path, tmp_path: Path) -> None:
-    (tmp_path / "targets.txt").write_text("kind\nnull\n\n", encoding="utf-8")
-    arguments = ("--primes", "woman,man", "--targets", "targets.txt", "--norm", "l2")
-    assert run("network", "activate", "mine.csv", *arguments, "--out", "X.parquet")[0] == 0
-    found = pl.read_parquet(tmp_path / "X.parquet")
-    assert found["node"].to_list() == ["kind", "null"]
-    assert (found["woman"] ** 2 + found["man"] ** 2).to_list() == pytest.approx([1, 1])
 
 
 def test_bias_writes_the_effects_and_says_them(run: Run, edges: Path, tmp_path: Path) -> None:
@@ -119,7 +61,7 @@ def test_bias_of_valence_reads_a_lexicon(run: Run, edges: Path, tmp_path: Path) 
 
 
 def test_compare_writes_tables_and_a_report(run: Run, edges: Path, tmp_path: Path) -> None:
-    other = EDGES.replace("woman,kind,3", "man,kind,3")
+    other = edges.read_text(encoding="utf-8").replace("woman,kind,3", "man,kind,3")
     (tmp_path / "other.csv").write_text(other, encoding="utf-8")
     arguments = ("--study", "mine.yaml", "--stream", "woman:leader", "--draws", "100")
     arguments += ("--rewirings", "19")
@@ -141,26 +83,9 @@ def test_compare_writes_tables_and_a_report(run: Run, edges: Path, tmp_path: Pat
     assert "Beyond chance" not in (tmp_path / "both" / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_loop_is_warned_of_in_one_line(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "loop.csv").write_text("src,tgt,wt\na,a,2\na,b,1\n", encoding="utf-8")
-    warnings.simplefilter("always")  # pytest makes errors of warnings
-    code, out, err = run("network", "activate", "loop.csv", "--primes", "a", "--out", "X.csv")
-    assert code == 0 and "1 prime, 2 steps" in out
-    assert err == "tiltmeter: warning: 1 self-loops: what they carry comes back to them\n"
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("activate", "mine.csv", "--primes", "womam", "--out", "X.csv"),
-         "prime not in network 'mine': 'womam' (did you mean woman"),
-        (("activate", "mine.csv", "--primes", ",", "--out", "X.csv"),
-         "primes ',': none; give a file or words"),
-        (("activate", "none.csv", "--primes", "a", "--out", "X.csv"), "none.csv: no such file"),
-        (("activate", "mine.csv", "--primes", "man", "--retention", "2", "--out", "X.csv"),
-         "retention 2.0: allowed is 0 to 1"),
-        (("activate", "mine.csv", "--primes", "man", "--out", "X.npy", "--norm", "l2"),
-         "norm 'l2': a .npy matrix is written unnormalised"),
         (("bias", "mine.csv", "--out", "E.csv"), "prime not in network 'mine': 'female'"),
         (("bias", "mine.csv", "--study", "no", "--out", "E.csv"), "unknown study of networks 'no'"),
         (("bias", "mine.csv", "--study", "mine.yaml", "--approach", "valence", "--out", "E.csv"),
@@ -183,4 +108,4 @@ def test_wrong_input_is_one_line(
     code, out, err = run("network", *arguments)
     assert code == 2
     assert said in err and err.count("\n") == 1
-    assert not Path("X.csv").exists() and not Path("X.npy").exists()
+    assert not Path("X.csv").exists() and not Path("E.csv").exists()

@@ -1,7 +1,8 @@
-"""The command line around stereotype content: what an audit asks, and a whole run of it."""
+"""``tiltmeter audit``, ``run`` and ``cost``: what is asked, and whole runs."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.asking.plan import Plan
-from tiltmeter.cli.audit import command as audit
+from tiltmeter.cli.auditing import audit_command
 from tiltmeter.cli.options import build_plan
 from tiltmeter.stimuli import load_study
 
@@ -23,7 +24,7 @@ MIST = load_study("mist2025")
 
 def planned(model: str, *arguments: str) -> Plan:
     """Plan an audit as the command line would."""
-    with audit.make_context("audit", [model, *arguments]) as context:
+    with audit_command.make_context("audit", [model, *arguments]) as context:
         assert isinstance(context, click.Context)
         options = dict(context.params)
     return build_plan(options.pop("models"), options, options.pop("size"))
@@ -167,3 +168,72 @@ def test_wordings_that_cannot_be_asked_are_refused(wordings: str, says: str) -> 
     content["instruments"] = {named: {**shared, **changed}}
     with pytest.raises(StudyError, match=re.escape(says)):
         parse_study(yaml.safe_dump(content), "teams.yaml")
+
+
+def test_cost_of_the_papers_size(run) -> None:
+    assert "14,400 trials, 15,900 calls" in run("cost", "openai/gpt-4o-mini", "--size", "paper")[1]
+
+
+@pytest.mark.parametrize("command", ["run", "audit"])
+@pytest.mark.parametrize("model", ["nope/x", "openai/gpt-4o", "gpt-4o"])
+def test_a_model_that_cannot_be_opened_is_refused_before_the_cost_is_printed(
+    run, command: str, model: str
+) -> None:
+    code, out, err = run(command, model, "--out", "r")
+    assert (code, out, err.count("\n")) == (2, "", 1), err
+    assert f"model {model!r}" in err and not Path("r").exists()
+
+
+def test_cost_counts_both_turns_and_what_forced_mode_asks(run: Run) -> None:
+    ask = ("cost", "openai/gpt-4o", "--iterations", "4", "--stereotypes", "black", "--instrument")
+    assert "4 trials, 8 calls" in run(*ask, "relative_decision", "--variations", "accents")[1]
+    assert "4 trials, 4 calls" in run(*ask, "absolute_decision", "--mode", "forced")[1]
+    assert "16 trials, 32 calls" in run(*ask, "relative_decision", "--mode", "forced")[1]
+
+
+OWN = """name: pets
+interventions:
+  gentle: Be gentle.
+stereotypes:
+  cats:
+    marginalized: [cat]
+    default: [dog]
+    tied: [aloof]
+    counter: [loyal]
+    decisions:
+      relative_decision:
+        farm:
+          wording: "{group0} or {group1}: {attribute0}? {attribute1}?"
+"""
+
+
+def test_a_run_with_interventions_sizes_and_a_judge(run: Run, serve: Any) -> None:
+    Path("pets.yaml").write_text(OWN)
+    Path("sizes.yaml").write_text(f"{LOOP}: 7\n")
+    server = serve()
+    systems = set()
+
+    def reply(body: dict[str, Any]) -> Any:
+        messages = body["messages"]
+        systems.update(m["content"] for m in messages if m["role"] == "system")
+        judging = "response_format" in body
+        return server.chat(body, '{"task 1": "group 1", "task 2": "group 2"}' if judging else "Hm.")
+
+    server.reply = reply
+    command = ("run", LOOP, "--study", "pets.yaml", "--instrument", "relative_decision")
+    command += ("--iterations", "4", "--intervention", "gentle", "--intervention", "own=Be rude.")
+    command += ("--sizes", "sizes.yaml", "--grader", "openai-api/loop/judge", "--out", "r")
+    code, said, err = run(*command)
+    assert code == 0, err
+    assert systems == {"Be gentle.", "Be rude."}
+    assert "judge openai-api/loop/judge: 1 of 1 open decisions" in said
+    plan = json.loads(Path("r/plan.json").read_text())
+    assert plan["sizes"] == {LOOP: 7.0}
+    assert plan["interventions"] == {"none": None, "gentle": "Be gentle.", "own": "Be rude."}
+    scores = pl.read_parquet("r/scores.parquet")
+    assert scores["read_by"].to_list() == ["judge"] * 12
+    candidates = pl.read_parquet("r/estimates.parquet")["candidate"].drop_nulls()
+    assert set(candidates) == {"gentle", "own"}
+    asked = server.prompts.total()
+    assert run(*command)[0] == 0
+    assert server.prompts.total() == asked

@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import connection_options
+from tiltmeter.cli.options import (
+    FILE,
+    build_budget,
+    build_connection,
+    progress_bar,
+    sampling_options,
+    say_cost,
+    say_unfinished,
+)
+from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tiltmeter.asking.contexts import Asking, Written
 
-__all__ = ["command"]
+__all__ = ["contexts_command"]
 
 #: What `profile measure` takes a file of sentences from one's own texts for.
 CORPUS = "corpus"
@@ -28,66 +37,53 @@ NAMED = 5
 @click.argument("model", required=False, metavar="[MODEL]")
 @click.option(
     "--dictionary",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Table of the senses that need contexts: dimension, term, dir and, if present, synset and "
     "definition.  [default: Tiltmeter's own]",
 )
 @click.option(
     "--extended",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Instead of --dictionary: a table of held-out words, as for profile --extended.",
 )
 @click.option(
-    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False),
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
     help="File of contexts (.jsonl); an unfinished one is continued.",
-)  # fmt: skip
-@click.option("--per-sense", type=int, default=5, show_default=True, help="Sentences per sense.")
+)
+@click.option("--per-sense", default=5, help="Sentences per sense.")
 @click.option(
     "--corpus",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Instead of MODEL: your own texts, from which sentences are sampled; .txt or .jsonl "
     "(also .gz, .zst), .csv, .parquet; may be repeated.",
 )
+@click.option("--column", help="Column or JSON field that holds the text.  [default: text or body]")
 @click.option(
-    "--column",
-    help="Column or JSON field that holds the text.  [default: text or body]",
-)
-@click.option(
-    "--width", type=int, default=40, show_default=True,
+    "--width",
+    default=40,
     help="Longest sentence from --corpus, in words; longer ones are cut around the term.",
-)  # fmt: skip
+)
 @click.option(
-    "--rounds", type=int, default=3, show_default=True,
+    "--rounds",
+    default=3,
     help="Largest number of calls per sense, until enough sentences pass the checks.",
-)  # fmt: skip
-@click.option("--temperature", type=float, default=1.0, show_default=True,
-              help="Sampling temperature.")  # fmt: skip
-@click.option("--top-p", type=float, default=1.0, show_default=True,
-              help="Nucleus sampling: probability mass to sample from.")  # fmt: skip
-@click.option(
-    "--answer-tokens", type=int, default=1024, show_default=True, help="Longest answer, in tokens."
 )
-@click.option(
-    "--seed", type=int, default=0, show_default=True,
-    help="Seed of the sample from --corpus, or of the sampling of local models.",
-)  # fmt: skip
-@click.option(
-    "--prices",
-    type=click.Path(path_type=Path),
-    help="YAML file of 'model: [input, output]', in dollars per million tokens.",
+@sampling_options(
+    tokens=1024,
+    longest="Longest answer, in tokens.",
+    seed="Seed of the sample from --corpus, or of the sampling of local models.",
 )
-@connection_options
-def command(model: str | None, **options: Any) -> None:
+def contexts_command(model: str | None, **options: Any) -> None:
     """Make sentences for each sense of a dictionary, written by MODEL or from your own texts.
 
     MODEL is asked for sentences without names and without gendered words, as in Schuster et al.
     (2024). Each sentence is checked; one that fails is asked for again. The same command continues
     a run that was stopped; nothing is asked twice.
     """
-    from tiltmeter.errors import InputError
-
     if bool(model) == bool(options["corpus"]):
         raise InputError("contexts: name either a MODEL or --corpus FILE")
     if options["dictionary"] is not None and options["extended"] is not None:
@@ -111,9 +107,7 @@ def _senses(options: dict[str, Any]) -> pl.DataFrame:
 
 def _ask(model: str, options: dict[str, Any]) -> None:
     """Let a model write the sentences."""
-    from tiltmeter.asking.budget import Budget
     from tiltmeter.asking.contexts import Asking, cost_of_contexts, make_contexts
-    from tiltmeter.cli.options import build_connection, progress_bar, say_cost
     from tiltmeter.models.opening import Generation
 
     senses = _senses(options)
@@ -124,7 +118,7 @@ def _ask(model: str, options: dict[str, Any]) -> None:
         Generation(options["temperature"], options["top_p"], options["answer_tokens"]),
         build_connection(options),
     )
-    budget = Budget(options["max_calls"], options["max_tokens"])
+    budget = build_budget(options)
     cost = cost_of_contexts(model, senses, asking, options["prices"])
     say_cost([cost], f"sentences of {cost.calls:,} senses")
     out: Path = options["out"]
@@ -137,8 +131,6 @@ def _ask(model: str, options: dict[str, Any]) -> None:
 
 def _report(written: Written, asking: Asking, out: Path) -> None:
     """Print how many sentences were written or rejected; exit as `run` does."""
-    from tiltmeter.cli.options import say_unfinished
-
     rejected = ", ".join(f"{count:,} {reason}" for reason, count in written.rejected.items())
     click.echo(
         f"{written.sentences:,} of {written.senses * asking.per_sense:,} sentences passed the "
@@ -158,7 +150,6 @@ def _report(written: Written, asking: Asking, out: Path) -> None:
 
 def _sample(options: dict[str, Any]) -> None:
     """Sample the sentences from texts."""
-    from tiltmeter.errors import InputError
     from tiltmeter.states.corpus import sample_corpus
     from tiltmeter.states.examples import for_senses, write_examples
 
@@ -166,7 +157,7 @@ def _sample(options: dict[str, Any]) -> None:
     if out.suffix != ".jsonl":
         raise InputError(f"out {str(out)!r}: the file of contexts must end in .jsonl")
     senses = _senses(options)
-    found = sample_corpus(
+    sentences = sample_corpus(
         options["corpus"],
         senses["term"],
         most=options["per_sense"],
@@ -174,8 +165,10 @@ def _sample(options: dict[str, Any]) -> None:
         column=options["column"],
         width=options["width"],
     )
-    contexts = for_senses(found, senses, "corpus")
+    contexts = for_senses(sentences, senses, "corpus")
     write_examples(contexts, senses, out, CORPUS)
     listed = contexts["key"].n_unique()
-    click.echo(f"{found.height:,} sentences for {listed:,} of {senses['key'].n_unique():,} senses")
+    click.echo(
+        f"{sentences.height:,} sentences for {listed:,} of {senses['key'].n_unique():,} senses"
+    )
     click.echo(f"contexts: {out}")

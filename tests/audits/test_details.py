@@ -1,4 +1,4 @@
-"""The tables of stereotype content, from answers whose shares are known."""
+"""Detail tables, from answers and scores that are known."""
 
 from __future__ import annotations
 
@@ -11,12 +11,21 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from tiltmeter.audits.details import AFTERWARDS, SHARES, attribution_contrasts, attributions
+from tiltmeter.audits.details import (
+    AFTERWARDS,
+    SHARES,
+    attribution_contrasts,
+    attributions,
+    chained,
+    contrasts,
+    regressions,
+    yes_shares,
+)
 from tiltmeter.audits.tabulating import estimate_scores
 from tiltmeter.instruments.catalogue import INSTRUMENTS, MEASURES
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.scoring import score
-from tiltmeter.results import ESTIMATES, SCORES
+from tiltmeter.results import ESTIMATES, SCORES, VERSIONS
 from tiltmeter.results.schemas import ATTRIBUTIONS
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics import estimate_measure
@@ -172,3 +181,82 @@ def test_details_are_those_the_scores_allow(tmp_path: Path) -> None:
     assert set(estimates["measure"]) == {*measures, "compliance", "rank"}
     ranks = estimates.filter(measure="rank")
     assert ranks.select("estimate", "n").rows() == [(1.0, 2), (2.0, 2)]
+
+
+def rows_of(rows: list[dict[str, Any]]) -> pl.LazyFrame:
+    common = {"model": "m", "study": "s", "mode": "free", "intervention": "none"}
+    common |= {"category": "c", "stereotype": "a", "variation": "v", "trial_id": "t"}
+    return pl.DataFrame([{**common, **row} for row in rows], schema=SCORES).lazy()
+
+
+def test_shares_of_yes_count_yes_and_no_of_each_version() -> None:
+    yes = {"marginalized_tied": 1.0, "default_counter": 1.0}  # else a yes scores 0
+    rows = [
+        {"version": version, "score": yes.get(version, 0.0) if said else 1 - yes.get(version, 0.0)}
+        for version in VERSIONS
+        for said in (True, True, True, False)
+    ]
+    rows.append({"version": "default_tied", "score": None, "reason": "refused"})
+    rows.append({"version": "default_tied", "score": None, "stereotype": "b"})
+    frame = rows_of([{"instrument": "absolute_decision", **row} for row in rows])
+    shares = yes_shares(frame)
+    counted = shares.filter(stereotype="a").select("version", "n", "n_yes", "n_no", "yes_share")
+    assert counted.rows() == [
+        (version, 5 if version == "default_tied" else 4, 3.0, 1.0, 0.75) for version in VERSIONS
+    ]  # fmt: skip
+    nothing = shares.filter(stereotype="b").row(0, named=True)
+    assert (nothing["n"], nothing["n_yes"], nothing["yes_share"]) == (1, 0.0, None)
+
+
+def test_an_answer_needs_both_scores_to_be_in_a_regression() -> None:
+    rows = [
+        {"instrument": f"chained_{part}", "trial_id": f"t{n}", "score": value}
+        for n, both in enumerate([(0.5, 1.0), (None, 0.0), (0.2, None), (-0.3, 0.0)])
+        for part, value in zip(("association", "decision"), both, strict=True)
+    ]
+    answers = chained(rows_of(rows))
+    assert answers.select("trial_id", "association", "decision").rows() == [
+        ("t0", 0.5, 1.0), ("t3", -0.3, 0.0)
+    ]  # fmt: skip
+
+
+def test_recorded_answers_of_one_name_are_not_multiplied() -> None:
+    """Released tables number their answers anew in each file."""
+    values = [(0.1, 1.0), (0.2, None), (0.3, 0.0)]
+    rows = [
+        {"instrument": f"chained_{part}", "score": value}
+        for both in values
+        for part, value in zip(("association", "decision"), both, strict=True)
+    ]
+    answers = chained(rows_of(rows))
+    assert answers.select("association", "decision").rows() == [values[0], values[2]]
+
+
+def test_regressions_stand_by_model_mode_and_intervention() -> None:
+    """Coefficients are checked in tests/statistics; here only what they are of."""
+    rows = [
+        {"model": model, "trial_id": f"t{n}", "instrument": f"chained_{part}", "score": value,
+         "stereotype": "ab"[n % 2], "category": "xy"[n % 2]}
+        for model in ("m1", "m2")
+        for n in range(24)
+        for part, value in (("association", n / 24), ("decision", float(n * 7 % 24 > 9)))
+    ]  # fmt: skip
+    found = regressions(chained(rows_of(rows)))
+    for table_of in found:
+        assert set(table_of["model"]) == {"m1", "m2"}
+        assert set(table_of["instrument"]) == {"chained_decision"}
+        assert set(table_of["part"]) == {"all", "x", "y"}
+    whole = found.estimates.filter(part="all")
+    assert whole["n_scored"].unique().to_list() == [24]
+    assert whole["subject"].to_list() == whole["model"].to_list()
+    assert all(table_of.is_empty() for table_of in regressions(chained(rows_of([]))))
+
+
+def test_contrasts_need_an_intervention() -> None:
+    row = {"instrument": "relative_decision", "score": 1.0, "iteration": 0, "word_list": "plain"}
+    row |= {"scoring": "exact", "order": "marginalized_first", "pair_id": "p"}
+    assert all(table_of.is_empty() for table_of in contrasts(rows_of([row])))
+    with_one = contrasts(rows_of([row, {**row, "intervention": "kind", "score": 0.0}]))
+    differences = with_one.estimates.filter(level="model", measure="relative_decision")
+    assert differences["estimate"].to_list() == [-1.0, -1.0]
+    assert differences["method"].to_list() == ["clustered", "published"]

@@ -6,12 +6,15 @@ import click
 
 from tiltmeter.cli.group import LateGroup
 
-__all__ = ["command"]
+__all__ = ["profile_command"]
 
-#: Command (its module has the same name) → one line of help.
+#: Command → the module that holds it, and one line of help.
 COMMANDS = {
-    "contexts": "Make contexts for a dictionary, with a model or from your own texts.",
-    "measure": "Measure profiles in MODEL…; the word measure may be left out.",
+    "contexts": (
+        "contexts",
+        "Make contexts for a dictionary, with a model or from your own texts.",
+    ),
+    "measure": ("measuring", "Measure profiles in MODEL…; the word measure may be left out."),
 }
 
 
@@ -25,9 +28,9 @@ class _Profile(LateGroup):
         return super().parse_args(ctx, args)
 
 
-command = _Profile(
+profile_command = _Profile(
     COMMANDS,
-    "tiltmeter.cli.profile",
+    "tiltmeter.cli.states",
     name="profile",
     help="Measure stereotype dimensions in hidden states (Schuster et al. 2024). Short form: "
     "tiltmeter profile MODEL…",

@@ -1,0 +1,202 @@
+"""``tiltmeter audit``, ``run``, ``cost`` and ``report``: from a plan to a results directory."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tiltmeter.audits import SIZES
+from tiltmeter.cli.options import (
+    FOLDER,
+    MODEL_SIZES,
+    SCORING,
+    asking_options,
+    build_budget,
+    build_connection,
+    build_plan,
+    open_grader,
+    plan_options,
+    progress_bar,
+    say_cost,
+    say_unfinished,
+)
+from tiltmeter.errors import ModelError
+
+if TYPE_CHECKING:
+    from tiltmeter.asking.budget import Budget
+    from tiltmeter.asking.plan import Plan
+
+__all__ = ["audit_command", "cost_command", "report_command", "run_command"]
+
+
+@click.command("audit")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.option(
+    "--size",
+    type=click.Choice(SIZES),
+    default="quick",
+    help="Trials per stereotype and wording. quick: 2 (minutes and cents); standard: 8 to 10, all "
+    "instruments; both include the controls. paper: 50, as in Bai et al. and Li et al.",
+)
+@click.option(
+    "--profile/--no-profile",
+    default=True,
+    help="Also measure hidden states, for tiltmeter/smollm2 and hf/… models.",
+)
+@plan_options
+@asking_options
+def audit_command(
+    models: tuple[str, ...], size: str, profile: bool, out: Path | None, **options: Any
+) -> None:
+    """Measure the bias of MODEL… and write results/…/report.html.
+
+    Models have inspect's names: openai/gpt-4o-mini, anthropic/…, hf/…, vllm/…, ollama/…. The
+    embedded model, tiltmeter/smollm2, needs no key and no network. The same command continues an
+    audit that was stopped; nothing is asked twice.
+    """
+    from tiltmeter.audits.auditing import default_directory
+    from tiltmeter.report import write_report
+
+    plan = build_plan(models, options, size)
+    directory = out or default_directory(plan.models, size)
+    complete = _ask_and_tabulate(plan, directory, options)
+    if profile and complete:
+        _read_states(plan, directory)
+    click.echo(f"report: {write_report(directory)}")
+    sys.exit(0 if complete else 1)
+
+
+@click.command("run")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@plan_options
+@asking_options
+def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> None:
+    """Ask MODEL… the trials of a study; write responses, scores and estimates.
+
+    Models have inspect's names: openai/gpt-4o-mini, anthropic/…, hf/…, vllm/…, ollama/…. The
+    embedded model, tiltmeter/smollm2, needs no key and no network. The same command continues a
+    run that was stopped; nothing is asked twice.
+    """
+    from tiltmeter.audits.auditing import default_directory
+
+    plan = build_plan(models, options)
+    directory = out or default_directory(plan.models, "run")
+    complete = _ask_and_tabulate(plan, directory, options)
+    click.echo(f"tables: {directory}")
+    sys.exit(0 if complete else 1)
+
+
+@click.command("cost")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.option(
+    "--size", type=click.Choice(SIZES), help="Of an audit of this size; without it, of a run."
+)
+@plan_options
+def cost_command(models: tuple[str, ...], size: str | None, **options: Any) -> None:
+    """Estimate the calls, tokens and dollars of a run or an audit; nothing is asked."""
+    from tiltmeter.asking.budget import estimate_cost
+
+    plan = build_plan(models, options, size)
+    trials = plan.trials()
+    say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])
+
+
+@click.command("report")
+@click.argument("directory", type=FOLDER)
+@SCORING
+@MODEL_SIZES
+@click.option("--csv", type=FOLDER, metavar="FOLDER",
+              help="Folder in which every table is also written as CSV.")  # fmt: skip
+def report_command(directory: Path, scoring: str, sizes: Path | None, csv: Path | None) -> None:
+    """Score the answers in DIRECTORY again and write its tables and report; no model is asked.
+
+    In a directory without answers (only association networks or hidden states) the tables stay
+    as they are and only the report is written.
+    """
+    from tiltmeter.asking.plan import record_sizes
+    from tiltmeter.audits.tabulating import tabulate
+    from tiltmeter.report import write_report
+    from tiltmeter.results.directory import TABLES
+    from tiltmeter.results.tables import pieces, write_pieces
+
+    if sizes is not None:
+        record_sizes(directory, sizes)
+    if (directory / "plan.json").is_file() or not (directory / "estimates.parquet").is_file():
+        tabulate(directory, scoring)
+    click.echo(f"report: {write_report(directory)}")
+    if csv is not None:
+        names = [name for name in TABLES if (directory / f"{name}.parquet").is_file()]
+        for name in names:
+            write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
+        click.echo(f"{len(names)} tables: {csv}")
+
+
+def _ask_and_tabulate(plan: Plan, directory: Path, options: dict[str, Any]) -> bool:
+    """Ask unanswered trials and write the tables; whether every trial has an answer.
+
+    What cannot be asked or read is refused first, before the cost is printed. Exits where the user
+    stopped the run or nothing was answered.
+    """
+    from tiltmeter.asking.budget import estimate_cost
+    from tiltmeter.asking.plan import read_sizes, record_sizes
+    from tiltmeter.asking.sessions import ask_models
+    from tiltmeter.audits.auditing import open_plan
+    from tiltmeter.audits.tabulating import tabulate
+
+    prices, sizes, grader = options["prices"], options["sizes"], options["grader"]
+    budget = build_budget(options, [*plan.models, *filter(None, [grader])])
+    connection = build_connection(options)
+    judge = open_grader(grader, connection) if grader else None
+    if sizes is not None:
+        read_sizes(sizes)
+    trials = plan.trials()
+    costs = [estimate_cost(trials, model, prices) for model in plan.models]
+    models = open_plan(plan, directory, connection, " ".join(["tiltmeter", *sys.argv[1:]]))
+    say_cost(costs)
+    with progress_bar(trials.height * len(plan.models)) as advance:
+        outcome = ask_models(trials, models, directory, budget, on_progress=advance, prices=prices)
+    if outcome.stopped_by == "interrupted" or not outcome.complete:
+        failed = f", {outcome.errors} failed" if outcome.errors else ""
+        answered = f"{outcome.answered:,} of {outcome.trials:,} trials answered{failed}"
+        code = say_unfinished(outcome.stopped_by, outcome.last_error, answered)
+        if outcome.stopped_by == "interrupted":
+            sys.exit(code)
+    if not outcome.answered and not outcome.errors:
+        sys.exit(1)
+    if judge is not None and outcome.complete:
+        _judge(plan, directory, judge, budget, prices)
+    if sizes is not None:
+        record_sizes(directory, sizes)
+    tabulate(directory)
+    return outcome.complete
+
+
+def _judge(
+    plan: Plan, directory: Path, grader: tuple[str, Any], budget: Budget, prices: Path | None
+) -> None:
+    """Ask the judge about decisions that the rules cannot read."""
+    from tiltmeter.asking.sessions import JUDGE, ask_judge
+    from tiltmeter.audits.tabulating import collect_responses
+    from tiltmeter.results.tables import pieces
+
+    collect_responses(plan, directory)
+    studies = {part.study.name: part.study for part in plan.selections}
+    responses = pieces(directory / "responses.parquet")
+    judged = ask_judge(responses, studies, grader, directory / JUDGE, budget, prices=prices)
+    click.echo(f"judge {grader[0]}: {judged.answered:,} of {judged.trials:,} open decisions")
+
+
+def _read_states(plan: Plan, directory: Path) -> None:
+    """Add the measures of hidden states; an error here does not fail the audit."""
+    from tiltmeter.audits.state_directory import audit_states, readable
+
+    if not (models := readable(plan)):
+        return
+    click.echo(f"hidden states: {', '.join(models)}")
+    try:
+        audit_states(plan, directory)
+    except ModelError as error:
+        click.echo(f"tiltmeter: hidden states left out: {error}", err=True)

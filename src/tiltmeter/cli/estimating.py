@@ -1,0 +1,217 @@
+"""``tiltmeter estimate``, ``contrast``, ``agreement``, ``regress``: from tables of scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tiltmeter.cli.options import FILE, FOLDER, TABLE, Option, choice
+from tiltmeter.errors import InputError
+
+__all__ = ["agreement_command", "contrast_command", "estimate_command", "regress_command"]
+
+
+def _scores(help: str) -> Option:
+    return click.option("--scores", required=True, type=FILE, help=help)
+
+
+@click.command("estimate")
+@_scores("Scores written by tiltmeter score, .csv or .parquet.")
+@click.option(
+    "--margin",
+    default=0.1,
+    help="Equivalence margin: largest distance from neutral that counts as no bias.",
+)
+@click.option(
+    "--compliance-floor",
+    default=0.8,
+    help="Smallest share of scored answers that allows a verdict.",
+)
+@choice(
+    "--cluster",
+    ["default", "stereotype"],
+    help="Clusters of the estimates that pool stereotypes. default: stereotype and wording.",
+)
+@click.option("--out", required=True, type=TABLE, help="Estimates, as .csv or .parquet.")
+@click.option(
+    "--tables",
+    type=FOLDER,
+    help="Also write the detail tables to this folder, as .parquet: order effects, "
+    "compliance, shares of yes, comedy and tragedy, fits of regressions.",
+)
+def estimate_command(scores: Path, out: Path, tables: Path | None, **inference: Any) -> None:
+    """Estimate means, intervals and tests at every level, clustered and as published."""
+    from tiltmeter.audits.tabulating import estimate_scores
+    from tiltmeter.results.tables import write_table
+    from tiltmeter.statistics.estimates import Inference
+
+    estimates, details = estimate_scores(scores, Inference(**inference))
+    write_table(estimates, out)
+    click.echo(f"{estimates.height:,} estimates: {out}")
+    if tables is not None:
+        for name, table in details.items():
+            write_table(table, tables / f"{name}.parquet")
+        click.echo(f"{', '.join(details)}: {tables}")
+
+
+@click.command("contrast")
+@_scores("Scores written by tiltmeter score or run, .csv or .parquet.")
+@click.option(
+    "--factor",
+    default="intervention",
+    help="Column whose values are compared, such as intervention, model or mode.",
+)
+@click.option("--baseline", default="none", help="Value that every other value is compared with.")
+@click.option("--out", required=True, type=TABLE, help="Differences, as .csv or .parquet.")
+def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> None:
+    """Estimate differences from a baseline over matched trials, at every level."""
+    import polars as pl
+
+    from tiltmeter.instruments.catalogue import MEASURES
+    from tiltmeter.results import SCORES
+    from tiltmeter.results.tables import scan_table, write_table
+    from tiltmeter.results.verdicts import judge
+    from tiltmeter.statistics.contrasts import contrast
+
+    frame = scan_table(scores, SCORES).select(list(SCORES)).collect()
+    contrasts = [
+        contrast(part, MEASURES[str(name)], factor=factor, baseline=baseline).estimates
+        for (name,), part in frame.group_by("instrument", maintain_order=True)
+    ]
+    table = judge(pl.concat(contrasts))
+    write_table(table, out)
+    click.echo(f"{table.height:,} differences: {out}")
+
+
+@click.command("agreement")
+@_scores(
+    "A .csv or .parquet table with a reading and a label in each row. tiltmeter score copies a "
+    "column of labels to its output."
+)
+@click.option("--label", required=True, metavar="COLUMN", help="Column of labels: 1, 0 or empty.")
+@click.option(
+    "--read", default="score", metavar="COLUMN", help="Column of readings: 1, 0 or empty."
+)
+@click.option(
+    "--by", metavar="COLUMN", help="Also compute agreement for each value of this column."
+)
+@click.option("--out", type=TABLE, help="Table of agreement, as .csv or .parquet.")
+@click.option(
+    "--disagreements", type=TABLE, help="Write the rows where the two differ or nothing was read."
+)
+def agreement_command(
+    scores: Path,
+    label: str,
+    read: str,
+    by: str | None,
+    out: Path | None,
+    disagreements: Path | None,
+) -> None:
+    """Compare readings with human labels: coverage, agreement, Cohen's kappa, confusion table."""
+    import polars as pl
+
+    from tiltmeter.results.tables import read_numbers, write_table
+    from tiltmeter.statistics.kappa import agreement
+
+    frame = read_numbers(scores, [read, label])
+    estimates, confusion = agreement(frame, read, label, by=by)
+    of_all = estimates.filter(part="all")
+    numbers = dict(of_all.select("measure", "estimate").iter_rows())
+    ends = of_all.filter(measure="agreement").select("ci_low", "ci_high").row(0)
+    share, agree, kappa, low, high = (
+        "–" if number is None else f"{number:.3f}"
+        for number in (*(numbers[name] for name in ("read_share", "agreement", "kappa")), *ends)
+    )
+    counts = confusion.row(0, named=True)
+    click.echo(
+        f"{counts['n']:,} labels, {share} read; of these {agree} agree ({low} to {high}), "
+        f"kappa {kappa}"
+    )
+    click.echo("            label 1  label 0")
+    for name, code in (("read 1", "1"), ("read 0", "0"), ("not read", "missing_")):
+        click.echo(f"  {name:9}{counts[f'n_{code}1']:>9,}{counts[f'n_{code}0']:>9,}")
+    if out is not None:
+        write_table(estimates, out)
+    if disagreements is not None:
+        differ = pl.col(label).is_not_null() & ~pl.col(read).eq_missing(pl.col(label))
+        rows = frame.filter(differ)
+        write_table(rows, disagreements)
+        click.echo(f"{rows.height:,} disagreements: {disagreements}")
+
+
+@click.command("regress")
+@click.argument("answers", type=FILE)
+@click.option(
+    "--predictors",
+    default="association",
+    metavar="A,B",
+    help="Columns of numbers, one regression each.",
+)
+@click.option("--outcome", default="decision", help="Column to regress: 1, 0 or empty.")
+@click.option(
+    "--clusters",
+    default="stereotype",
+    metavar="COLUMN",
+    help="Rows with the same value are not independent; 'none': only the published method.",
+)
+@click.option("--by", metavar="COLUMN", help="Also fit each value of this column by itself.")
+@click.option("--join", type=FILE, help="Table with further predictors, such as embedding scores.")
+@click.option(
+    "--on",
+    default="trial_id",
+    metavar="A,B",
+    help="Key columns of --join; a key must identify one row in each table.",
+)
+@click.option(
+    "--out", required=True, type=TABLE, help="Coefficients (log odds), as .csv or .parquet."
+)
+@click.option(
+    "--comparison", type=TABLE, help="Also compare several predictors on the same rows: AIC, BIC."
+)
+def regress_command(answers: Path, out: Path, comparison: Path | None, **options: Any) -> None:
+    """Regress decisions on scores. ANSWERS is a table, such as chained.parquet of an audit.
+
+    Logistic regression with three methods: published, clustered (robust standard errors) and mixed
+    (random intercept). See Bai et al. (2025), SI section K.
+    """
+    import polars as pl
+
+    from tiltmeter.results.tables import join_tables, read_numbers, read_table, write_table
+    from tiltmeter.statistics.logistic import compare_predictors, regress
+
+    names = [name.strip() for name in options["predictors"].split(",")]
+    clusters = None if options["clusters"] == "none" else options["clusters"]
+    how: dict[str, Any] = {
+        "response_variable": options["outcome"],
+        "clusters": clusters,
+        "by": options["by"],
+    }
+    frame = read_table(answers)
+    if (other := options["join"]) is not None:
+        frame = join_tables(frame, read_table(other), options["on"].split(","), str(other))
+    frame = read_numbers(answers, [*names, options["outcome"]], frame)
+    if comparison is not None and len(names) < 2:
+        raise InputError("--comparison: name at least two --predictors")
+    fitted = (regress(frame, name, **how) for name in names)
+    table, fits = (pl.concat(tables) for tables in zip(*fitted, strict=True))
+    write_table(table, out)
+    shown = table.hstack(fits.select("aic", "bic")).filter(part="all")
+    for row in shown.iter_rows(named=True):
+        click.echo(_line(row))
+    if comparison is not None:
+        compared = compare_predictors(frame, names, **how, joint=True)
+        write_table(compared.fits, comparison)
+        click.echo(f"{compared.fits.height:,} rows of comparison: {comparison}")
+    click.echo(f"{table.height:,} coefficients: {out}")
+
+
+def _line(row: dict[str, object]) -> str:
+    """Write a coefficient with its interval, or why there is none."""
+    start = f"{row['predictor']}, {row['method']}, n {row['n_scored']}: "
+    if row["estimate"] is None:
+        return f"{start}{row['note']}"
+    fit = "" if row["aic"] is None else f", AIC {row['aic']:.2f}, BIC {row['bic']:.2f}"
+    ends = f"[{row['ci_low']:.3f}, {row['ci_high']:.3f}]"
+    return f"{start}b {row['estimate']:.3f} {ends}, p {row['p']:.2g}{fit}"

@@ -1,0 +1,239 @@
+"""``tiltmeter profile MODEL`` and ``tiltmeter weat MODEL``: what hidden states show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tiltmeter.cli.options import CONFIDENCE, FILE, FOLDER, Option, all_options, choice
+from tiltmeter.errors import InputError
+
+if TYPE_CHECKING:
+    from tiltmeter.audits.states import Profiling, Testing
+    from tiltmeter.models.readers.states import Reader
+
+__all__ = ["measure_command", "open_readers", "weat_command"]
+
+
+def _reading_options(kind: str) -> Option:
+    """Return the options of reading hidden states and writing what they show as `kind`."""
+    return all_options([
+        click.option("--out", type=FILE,
+                     help="A .csv or .parquet file for the estimates, or a folder for all tables "
+                          f"and a report.  [default: results/MODEL-{kind}]"),
+        click.option("--removed", default="0", metavar="K[,K…]",
+                     help="Leading principal components to remove from the states "
+                          "(all-but-the-top); comma-separated numbers are analysed separately."),
+        click.option("--store", type=FOLDER,
+                     help="Folder in which states are stored, so that a model is read only once."),
+        choice("--last", ["normed", "block"],
+               help="Last layer of Llama-like models. normed: after the final norm; block: "
+                    "before."),
+        choice("--first", ["break", "bare"],
+               help="What precedes a term that would be the first token of a causal model. break: "
+                    "a line break; bare: nothing, as published."),
+        choice("--dtype", ["auto", "float32", "bfloat16", "float16"],
+               help="Number format of the weights."),
+        click.option("--device", default="auto", help="Device, as torch names it: cpu, cuda, …"),
+        click.option("--device-map",
+                     help="Placement of models larger than one device: auto, balanced, …"),
+        click.option("--revision", help="Branch, tag or commit of a model on the hub."),
+        click.option("--batch-tokens", type=int, help="Tokens per forward pass."),
+        CONFIDENCE,
+        click.option("--seed", default=0, help="Seed of resampling."),
+    ])  # fmt: skip
+
+
+@click.command("measure")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.option(
+    "--words",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="Groups of words to compare: names, terms, or a JSON file of {group: [word, …]}; may be "
+    "repeated.  [default: names and terms]",
+)
+@click.option(
+    "--dictionary",
+    type=FILE,
+    help="Table of the words at the poles of each dimension.  [default: Tiltmeter's own]",
+)
+@click.option(
+    "--contexts",
+    metavar="none|templates|dictionary|FILE",
+    help="Contexts in which the words of the dictionary are read.  [default: its examples if it "
+    "has any]",
+)
+@click.option("--per-sense", default=5, help="Contexts per sense.")
+@click.option(
+    "--extended",
+    type=FILE,
+    help="Table of held-out words with dimension and direction; their direction is predicted.",
+)
+@click.option(
+    "--extended-contexts",
+    type=FILE,
+    help="File of contexts in which the held-out words are read.  [default: none]",
+)
+@click.option(
+    "--subset",
+    type=click.Choice(["paper", "all"]),
+    help="Held-out words to use.  [default: paper, if the table marks them; else all]",
+)
+@click.option("--draws", default=10_000, help="Permutations of group membership.")
+@_reading_options("profile")
+def measure_command(models: tuple[str, ...], **options: Any) -> None:
+    """Measure the stereotype profiles of groups of words in the hidden states of MODEL.
+
+    MODEL is tiltmeter/smollm2, hf/ORGANISATION/NAME, a folder saved by transformers, or an
+    embedding service such as openai/text-embedding-3-small.
+    """
+    _measure(models, options, _build_profiling(options), "profile")
+
+
+@click.command("weat")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.option(
+    "--tests",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="Tests: caliskan2017, a study such as bai2025, or a YAML or JSON file; may be repeated.  "
+    "[default: caliskan2017]",
+)
+@click.option(
+    "--contexts",
+    default="none",
+    metavar="none|templates|FILE",
+    help="Contexts in which the words are read. none: alone (WEAT); templates: in neutral "
+    "sentences (SEAT); FILE: your own.",
+)
+@click.option("--per-word", default=100, help="Contexts per word, of FILE.")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    type=click.Choice(["weat", "ceat", "ripa", "mac"]),
+    help="Measure; may be repeated. weat gives SEAT in templates; ceat needs a FILE of contexts.  "
+    "[default: weat]",
+)
+@click.option(
+    "--scores",
+    type=click.Path(path_type=Path, exists=True),
+    help="Scores of word associations (a table or a results directory) to correlate with the "
+    "associations in the hidden states, layer by layer.",
+)
+@click.option("--draws", default=2_000, help="Bootstrap samples of words.")
+@click.option(
+    "--partitions",
+    default=100_000,
+    help="Permutations to sample above 1,000,000; fewer are enumerated.",
+)
+@_reading_options("weat")
+def weat_command(models: tuple[str, ...], **options: Any) -> None:
+    """Test associations between words in the hidden states of MODEL.
+
+    A positive effect means that the first targets are closer to the attributes they are expected to
+    be tied to; for a study, that the effect is stereotype-consistent. MODEL has the same form as in
+    tiltmeter profile.
+    """
+    _measure(models, options, _build_testing(options), "weat")
+
+
+def _build_profiling(options: dict[str, Any]) -> Profiling:
+    """Build the measurement from the options, before a model is opened."""
+    from tiltmeter.audits.states import Profiling
+    from tiltmeter.states.contexts import place_terms, place_words
+    from tiltmeter.states.dictionary import read_dictionary
+    from tiltmeter.states.directions import read_extended
+    from tiltmeter.states.profiles import ProfileSetting
+    from tiltmeter.states.words import SHIPPED, read_words
+
+    dictionary = read_dictionary(options["dictionary"])
+    path, inside = options["extended"], options["extended_contexts"]
+    extended = read_extended(path, subset=options["subset"]) if path else None
+    placed = None
+    if extended is not None and inside:
+        placed = place_words(extended["term"], str(inside), options["per_sense"])
+    return Profiling(
+        dictionary=dictionary,
+        poles=place_terms(dictionary, options["contexts"], options["per_sense"]),
+        words=[read_words(named) for named in options["words"] or SHIPPED],
+        extended=extended,
+        extended_in=placed,
+        setting=ProfileSetting(options["confidence"], options["draws"], options["seed"]),
+    )
+
+
+def _build_testing(options: dict[str, Any]) -> Testing:
+    """Build the tests from the options, before a model is opened."""
+    from tiltmeter.audits.state_directory import read_answers
+    from tiltmeter.audits.states import Testing
+    from tiltmeter.states.association import TestSetting
+    from tiltmeter.states.contexts import place_words
+    from tiltmeter.states.word_tests import load_tests, test_words
+
+    answers = read_answers(options["scores"]) if options["scores"] else None
+    named = options["tests"] or (answers.studies if answers else ("caliskan2017",))
+    tests = [test for name in named for test in load_tests(name)]
+    words = [*test_words(tests), *(answers.all_words if answers else ())]
+    return Testing(
+        tests=tests,
+        words=place_words(words, options["contexts"], options["per_word"]),
+        answers=answers,
+        methods=options["methods"] or ("weat",),
+        setting=TestSetting(
+            confidence=options["confidence"],
+            draws=options["draws"],
+            drawn_partitions=options["partitions"],
+            seed=options["seed"],
+        ),
+    )
+
+
+def _measure(
+    models: Sequence[str], options: dict[str, Any], measurement: Profiling | Testing, kind: str
+) -> None:
+    """Measure models; write the estimates where ``out`` is a table, else all and a report.
+
+    `kind` ends the name of a folder that the user does not name.
+    """
+    from tiltmeter.audits.state_directory import check_names, measure_models
+    from tiltmeter.audits.states import called
+    from tiltmeter.report import write_report
+    from tiltmeter.results.tables import FORMATS, write_table
+
+    distinct = list(dict.fromkeys(models))
+    check_names(distinct)
+    how: dict[str, Any] = {"removed": _read_removed(options["removed"]), "store": options["store"]}
+    readers = open_readers(distinct, options)
+    out: Path | None = options["out"]
+    if out is not None and out.suffix in FORMATS:
+        table = measure_models(readers, [measurement], **how).estimates
+        write_table(table, out)
+        click.echo(f"{table.height} rows: {out}")
+        return
+    slug = called(models[0]).strip("/.").replace("/", "-")
+    directory = out or Path("results") / f"{slug}-{kind}"
+    tables = measure_models(readers, [measurement], directory, **how)
+    click.echo(f"{1 + len(tables.details)} tables: {directory}")
+    click.echo(f"report: {write_report(directory)}")
+
+
+def open_readers(models: Sequence[str], options: dict[str, Any]) -> Iterator[Reader]:
+    """Open models one by one, as the options say."""
+    from tiltmeter.models.readers.opening import Loading, open_reader
+
+    names = ("dtype", "device", "device_map", "revision", "batch_tokens", "last", "first")
+    loading = Loading(**{name: options[name] for name in names})
+    return (open_reader(model, loading) for model in models)
+
+
+def _read_removed(text: str) -> tuple[int, ...]:
+    """Read numbers of components, as in ``0,2``."""
+    numbers = [part.strip() for part in text.split(",")]
+    if not all(number.isdecimal() for number in numbers):
+        raise InputError(f"removed {text!r}: expected whole numbers from 0, as in 0,2")
+    return tuple(dict.fromkeys(map(int, numbers)))

@@ -1,0 +1,160 @@
+"""``tiltmeter list``, ``validate`` and ``cite``: studies, their contents and references."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tiltmeter.cli.options import FILE
+from tiltmeter.errors import StudyError
+
+if TYPE_CHECKING:
+    from tiltmeter.stimuli import NetworkStudy, Study
+
+__all__ = ["cite_command", "list_command", "validate_command"]
+
+
+@click.command("list")
+@click.argument("study", required=False, metavar="[STUDY|FILE]")
+def list_command(study: str | None) -> None:
+    """List instruments, modes and studies, or the stereotypes and wordings of STUDY."""
+    from tiltmeter.stimuli import NetworkStudy, open_study
+
+    if study is None:
+        _list_everything()
+        return
+    loaded = open_study(study)
+    click.echo(f"{loaded.name}: {loaded.title}")
+    if isinstance(loaded, NetworkStudy):
+        _list_identities(loaded)
+        return
+    _list_wordings(loaded)
+    defects = {
+        key: any(one.defect(variation) for variation in ("", *one.variations))
+        for key, one in loaded.stereotypes.items()
+    }
+    click.echo("stereotypes")
+    for key, one in loaded.stereotypes.items():
+        groups = f"{', '.join(one.marginalized)} | {', '.join(one.default)}"
+        click.echo(f"  {key:24}{one.category:12}{groups}{' *' if defects[key] else ''}")
+    if any(defects.values()):
+        click.echo("* has a known defect of the source, kept verbatim; the report states it")
+
+
+@click.command("validate")
+@click.argument("file", type=FILE)
+def validate_command(file: Path) -> None:
+    """Check FILE, a study of answers or of networks; errors name file, line and field."""
+    from tiltmeter.instruments.catalogue import check_parts
+    from tiltmeter.stimuli import NetworkStudy, open_study, study_hash
+
+    if file.suffix not in (".yaml", ".yml"):
+        raise StudyError(f"{file}: a study file ends in .yaml or .yml")
+    study = open_study(file)
+    if isinstance(study, NetworkStudy):
+        identities = ", ".join(study.identities)
+        click.echo(f"{file}: valid; study of networks {study.name}: {identities}")
+        return
+    check_parts(study)
+    stereotypes = len(study.stereotypes)
+    click.echo(f"{file}: valid; study {study.name}, {stereotypes} stereotypes, {study_hash(study)}")
+
+
+@click.command("cite")
+@click.argument("study", default="bai2025")
+@click.option("--bibtex", is_flag=True, help="Print a BibTeX entry.")
+def cite_command(study: str, bibtex: bool) -> None:
+    """Print the references to cite for STUDY (default: bai2025) and Tiltmeter."""
+    from tiltmeter import __version__
+    from tiltmeter.stimuli import open_study
+
+    citation = open_study(study).citation
+    click.echo((citation.bibtex if bibtex and citation.bibtex else citation.text).strip())
+    click.echo(f"Tiltmeter {__version__} (2026). https://pypi.org/project/tiltmeter")
+
+
+def _list_everything() -> None:
+    from tiltmeter import stimuli
+    from tiltmeter.instruments.catalogue import INSTRUMENTS
+    from tiltmeter.modes import MODES
+    from tiltmeter.states.word_tests import load_tests
+    from tiltmeter.states.words import SHIPPED, read_words
+
+    measures = {name: one.measures[-1] for name, one in INSTRUMENTS.items()}
+    studies = {name: stimuli.load_study(name) for name in stimuli.shipped_studies()}
+    networks = map(stimuli.load_network_study, stimuli.shipped_network_studies())
+    groups = {name: read_words(name).groups.items() for name in SHIPPED}
+    parts: dict[str, dict[str, str]] = {
+        "instruments": {
+            name: f"{one.title.partition(':')[0]} ({one.reference})"
+            for name, one in measures.items()
+        },
+        "response modes": {mode.name: mode.title for mode in MODES.values()},
+        "studies": {name: f"{one.title} ({_count(one)})" for name, one in studies.items()},
+        "stereotypes": {name: ", ".join(one.stereotypes) for name, one in studies.items()},
+        "studies of networks": {one.name: ", ".join(one.identities) for one in networks},
+        "association tests in hidden states (tiltmeter weat)": {
+            "caliskan2017": ", ".join(test.stereotype for test in load_tests("caliskan2017"))
+        },
+        "groups of words for profiles (tiltmeter profile)": {
+            name: ", ".join(f"{group} ({len(words)})" for group, words in of)
+            for name, of in groups.items()
+        },
+    }
+    for title, rows in parts.items():
+        _list_rows(title, rows)
+    click.echo("tiltmeter list STUDY shows the wordings and groups of a study")
+
+
+def _count(study: Study) -> str:
+    count = len(study.stereotypes)
+    return f"{count} stereotype{'s' * (count > 1)}"
+
+
+def _list_rows(title: str, rows: Mapping[str, str]) -> None:
+    """Print names with what they are; nothing where there are none."""
+    if rows:
+        click.echo("\n".join([title, *(f"  {name:24}{text}" for name, text in rows.items())]))
+
+
+def _list_identities(study: NetworkStudy) -> None:
+    """Print the primes and targets of each identity."""
+    for key, identity in study.identities.items():
+        click.echo(f"{key} ({identity.approach})")
+        if identity.approach != "stereotypes":
+            click.echo(f"  primes  {', '.join(identity.primes)}")
+            continue
+        pairs = (f"{' – '.join(pair.values())}" for pair in identity.pairs)
+        click.echo(f"  pairs of primes ({' – '.join(identity.categories)}): {', '.join(pairs)}")
+        for category, words in identity.targets.items():
+            click.echo(f"  targets of {category}: {', '.join(words)}")
+
+
+def _list_wordings(study: Study) -> None:
+    """Print the wordings of each instrument, the interventions and what descriptions are about."""
+    from tiltmeter.instruments.catalogue import INSTRUMENTS
+
+    for instrument in INSTRUMENTS.values():
+        wordings = instrument.wordings(study)
+        apart = [name for name, one in wordings.items() if not one.text]
+        if wordings:
+            own = ", each stereotype with its own wordings" if apart else ""
+            click.echo(f"variations of {instrument.name}{own}")
+        for name, one in wordings.items():
+            if one.text:
+                mark = "" if one.by_default else " (not asked by default)"
+                click.echo(f"  {name:24}{one.text}{mark}")
+        if apart:
+            shown = (f"{n}{'' if wordings[n].by_default else ' (not by default)'}" for n in apart)
+            click.echo(f"  {', '.join(shown)}")
+    _list_rows("interventions", study.interventions)
+    dimensions = {
+        name: f"{', '.join(pole.tied[:3])}, … | {', '.join(pole.counter[:3])}, …"
+        for name, pole in study.dimensions.items()
+    }
+    _list_rows("dimensions (asked of every stereotype)", dimensions)
+    if study.objects:
+        click.echo(f"objects to describe: {', '.join(study.objects)}")
