@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tiltmeter.instruments.chained_task import association_task
@@ -119,17 +120,17 @@ def _as_listed(words: Words, marginalized: str, default: str, rng: random.Random
 def _read_text(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
     read = read_yes_no(response, stop_reason=trial.get("stop_reason"))
     span = response[slice(*read.span)] if read.span else None
-    if read.answer is None:
-        return Scored(None, read.reason, 0.0, span=span, read_by="rules")
-    score = float(read.answer == (trial["version"] in CONSISTENT))
-    return Scored(score, None, 1.0, span=span, read_by="rules")
+    return replace(_said(read.outcome, read.reason, trial), span=span, read_by="rules")
 
 
 def _read_choices(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    chosen = read_choices(response).get("decision")
-    if chosen not in YES_NO:
-        return Scored(None, why_not(response, trial), 0.0)
-    return Scored(float((chosen == "yes") == (trial["version"] in CONSISTENT)), None, 1.0)
+    return _said(read_choices(response).get("decision"), why_not(response, trial), trial)
+
+
+def _said(outcome: object, reason: str | None, trial: Mapping[str, Any]) -> Scored:
+    if outcome not in YES_NO:
+        return Scored(None, reason, 0.0)
+    return Scored(float((outcome == "yes") == (trial["version"] in CONSISTENT)), None, 1.0)
 
 
 def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:

@@ -1,4 +1,4 @@
-"""What every reader of answers needs: their plain form, thoughts and tasks, and refusals.
+"""What every reader of answers needs: their plain form, thoughts and tasks, refusals.
 
 In plain form readers need not know every way to write a dash. What changes: case; Unicode form;
 dashes, quotes and spaces; mojibake of the same; zero-width characters; HTML tags and line breaks;
@@ -16,16 +16,30 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 __all__ = [
+    "Choice",
     "after_thoughts",
     "is_refusal",
     "json_values",
     "normalise",
     "split_tasks",
+    "why_unread",
     "without_thinking",
 ]
+
+
+class Choice(NamedTuple):
+    """What an answer chose, or why that cannot be read."""
+
+    outcome: str | None
+    reason: str | None
+    """One of `results.REASONS` where there is no outcome."""
+    span: tuple[int, int] | None
+    """Start and end of the words that choose, in the text as it was written."""
+
 
 # UTF-8 read as Windows-1252, as Latin-1 and as MacRoman, in this order.
 _MISREAD = {
@@ -49,8 +63,10 @@ _PLAIN = str.maketrans(
 # Unicode normalisation sorts a run of combining marks in quadratic time: keep runs short.
 _LONG_RUN = re.compile(r"([^\w\s]{48})[^\w\s]+")
 _TAG = re.compile(r"<(/?)([a-z][\w-]{0,20})(?: [^<>\n]{0,80})? ?/?>")
-_BREAKS = frozenset("br tr li p div h1 h2 h3 h4 h5 h6 ul ol table thead tbody".split())
-_STYLES = frozenset("b i u em strong span code pre".split())
+_MARKUP = {
+    **dict.fromkeys("br tr li p div h1 h2 h3 h4 h5 h6 ul ol table thead tbody".split(), "\n"),
+    **dict.fromkeys("b i u em strong span code pre".split(), " "),
+}
 _APOSTROPHE = re.compile(r"(?<=[^\W_])'(?!s\b)(?=[^\W_])")
 
 
@@ -86,18 +102,9 @@ def normalise(text: str) -> str:
 
 def _without_tags(text: str) -> str:
     """Replace tags that are closed somewhere; ``<home> - <julia>`` holds none and stays."""
-    closed = {match[2] for match in _TAG.finditer(text) if match[1]}
-    thoughts = {"think", "thinking"}
-
-    def plain(match: re.Match[str]) -> str:
-        name = match[2]
-        if name in _BREAKS:
-            return "\n"
-        if name in _STYLES:
-            return " "
-        return " | " if name in closed and name not in thoughts else match[0]
-
-    return _TAG.sub(plain, text)
+    closed = {match[2] for match in _TAG.finditer(text) if match[1]} - {"think", "thinking"}
+    plain = dict.fromkeys(closed, " | ") | _MARKUP
+    return _TAG.sub(lambda match: plain.get(match[2], match[0]), text)
 
 
 _THOUGHTS = re.compile(r"</think(?:ing)?>")
@@ -127,12 +134,13 @@ def split_tasks(text: str) -> dict[int, tuple[int, int]]:
     >>> split_tasks("Task 1: a - b\n**Task 2:** Yes")
     {1: (8, 13), 2: (26, 29)}
     """
+    bodies: dict[int, tuple[int, int]] = {}
     headings = list(_HEADING.finditer(text)) if "task" in text.casefold() else []
-    ends = [heading.start() for heading in headings[1:]] + [len(text)]
-    return {
-        int(heading[1]): _stripped(text, heading.end(), end)
-        for heading, end in zip(headings, ends, strict=False)
-    }
+    for heading, following in zip_longest(headings, headings[1:]):
+        body = text[heading.end() : following.start() if following else None]
+        start = heading.end() + len(body) - len(body.lstrip())
+        bodies[int(heading[1])] = start, start + len(body.strip())
+    return bodies
 
 
 def without_thinking(text: str) -> str:
@@ -156,12 +164,6 @@ def json_values(text: str) -> list[Any] | None:
 def after_thoughts(text: str) -> int:
     """Tell where a reasoning model ends its thoughts; 0 where it shows none."""
     return max((match.end() for match in _THOUGHTS.finditer(text)), default=0)
-
-
-def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    body = text[start:end]
-    left = len(body) - len(body.lstrip())
-    return start + left, max(start + left, start + len(body.rstrip()))
 
 
 _SPAN = 4000  # a refusal stands at the beginning; long ramblings need not be searched
@@ -229,6 +231,13 @@ def is_refusal(text: str, more: Sequence[str] = ()) -> bool:
         return True
     phrases = _phrases(tuple(more))
     return phrases is not None and phrases.search(plain) is not None
+
+
+def why_unread(text: str, stop_reason: str | None, refusals: Sequence[str] = ()) -> str:
+    """Say why nothing could be read in an answer: ``refused``, ``truncated`` or ``unparsed``."""
+    if stop_reason == "content_filter" or is_refusal(text, refusals):
+        return "refused"
+    return "truncated" if stop_reason == "max_tokens" else "unparsed"
 
 
 @lru_cache(maxsize=64)
