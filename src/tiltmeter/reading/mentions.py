@@ -105,12 +105,12 @@ def spellings(term: str) -> set[tuple[str, ...]]:
     return {*tokens, ("".join(tokens[0]),)} - {(), ("",)}
 
 
-def index(terms: Iterable[tuple[str, str]]) -> Lexicon:
-    """Index (kind, term) by first token; of terms that read the same, the first counts."""
+def index(words: Iterable[tuple[str, str, str]]) -> Lexicon:
+    """Index (word, kind, term) by first token; of words that read the same, the first counts."""
     spelled: dict[tuple[str, ...], tuple[str, str]] = {}
-    for kind, term in terms:
-        for tokens in spellings(term):
-            spelled.setdefault(tokens, (kind, term))
+    for word, *meaning in words:
+        for tokens in spellings(word):
+            spelled.setdefault(tokens, (meaning[0], meaning[1]))
     lexicon: Lexicon = {}
     for tokens in sorted(spelled, key=len, reverse=True):
         lexicon.setdefault(tokens[0], []).append((tokens, *spelled[tokens]))

@@ -139,13 +139,12 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
 def find_pairs(text: str, lexicon: Lexicon) -> dict[str, str]:
     """Give the pairs of an answer as `read_pairs` does, where a group may have several spellings.
 
-    The lexicon has words (``a``) and groups (``g``) by their spellings, as `mentions.index` makes
-    it.
+    The lexicon has words (``a``) and groups (``g``), as `mentions.index` makes it.
 
     Examples
     --------
     >>> from tiltmeter.reading.mentions import index
-    >>> find_pairs("Sheet: Comedy.", index([("a", "sheet"), ("g", "comedy"), ("g", "tragedy")]))
+    >>> find_pairs("Sheet: Funny.", index([("sheet", "a", "sheet"), ("funny", "g", "comedy")]))
     {'sheet': 'comedy'}
     """
     _, inline, blocks = _paired_lines(text, lexicon)
@@ -216,12 +215,13 @@ def _answer(text: str) -> str:
 def _lexicon(groups: tuple[str, str], attributes: frozenset[str]) -> Lexicon:
     alike = spellings(groups[0]) & spellings(groups[1])
     apart = () if alike else groups  # nothing can tell groups apart that read the same
-    return index([*(("g", word) for word in apart), *(("a", word) for word in sorted(attributes))])
+    kinds = [*((word, "g") for word in apart), *((word, "a") for word in sorted(attributes))]
+    return index((word, kind, word) for word, kind in kinds)
 
 
 @lru_cache(maxsize=256)
 def _group_lexicon(marginalized: tuple[str, ...], default: tuple[str, ...]) -> Lexicon:
-    return index(("g", word) for word in marginalized + default)
+    return index((word, "g", word) for word in marginalized + default)
 
 
 def _agreed(lists: Iterable[list[Pair]]) -> dict[str, str]:
