@@ -52,6 +52,7 @@ class Line(NamedTuple):
     text: str
     mentions: list[Mention]
     gaps: list[Gap]  # one more than mentions: before, between, after
+    kinds: str  # of the mentions: "ag" for a word and a group after it
 
 
 #: First token → (tokens, kind, term), the longest first.
@@ -156,7 +157,8 @@ def read_line(text: str, lexicon: Lexicon) -> Line:
     mentions = find_mentions(text, lexicon)
     starts = [*(mention.start for mention in mentions), len(text)]
     ends = [0, *(mention.end for mention in mentions)]
-    return Line(text, mentions, [_gap(text[e:s]) for e, s in zip(ends, starts, strict=True)])
+    gaps = [_gap(text[e:s]) for e, s in zip(ends, starts, strict=True)]
+    return Line(text, mentions, gaps, "".join(mention.kind for mention in mentions))
 
 
 def _gap(text: str) -> Gap:
@@ -165,10 +167,9 @@ def _gap(text: str) -> Gap:
 
 def _classify(text: str) -> Gap:
     """Say what stands between two mentions."""
-    words = LETTERS.findall(text)
-    if words:
+    if LETTERS.search(text):
         text = _LABEL.sub(":", text)
-        words = LETTERS.findall(text)
+    words = LETTERS.findall(text)
     joins = bool(words) and _CONJUNCTIONS.issuperset(words)
     if words and not joins and not (words[0] in ("or", "nor") and len(words) < 4):
         head = text[: text.index(words[0])]
