@@ -126,7 +126,8 @@ def read_decision(
     joints = join(after, mentions, order)
     scores = _scores(joints)
     side = _winner(scores)
-    best = _best(joints, side)
+    agreeing = (joint for joint in joints if joint.tied_to == (side,))
+    best = max(agreeing, key=lambda joint: joint.weight, default=None)
     if best is None or (best.weight < EXPLICIT and is_refusal(decision[start:])):
         side = best = None
     uses = _uses(joints, [*mentions, *introduced])
@@ -177,11 +178,6 @@ def _winner(scores: Sequence[float]) -> int | None:
     if low + high < _ENOUGH or high - low < _SURE * (low + high):
         return None
     return scores.index(high)
-
-
-def _best(joints: Iterable[Joint], side: int | None) -> Joint | None:
-    agreeing = (joint for joint in joints if joint.tied_to == (side,))
-    return max(agreeing, key=lambda joint: joint.weight, default=None)
 
 
 def _uses(joints: Iterable[Joint], mentions: Iterable[Mention]) -> Uses:
