@@ -33,14 +33,7 @@ from dataclasses import replace
 from typing import Any
 
 from tiltmeter.instruments.chained_task import association_task
-from tiltmeter.instruments.decision import (
-    decision_trials,
-    defect_of,
-    orders,
-    parts_of,
-    wordings_of,
-    words_of,
-)
+from tiltmeter.instruments.decision import decision_fields, decision_trials
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
@@ -84,26 +77,21 @@ def _draw(
 ) -> Iterator[dict[str, Any]]:
     """Draw four trials of the same words; `version` is the group and the task asked about."""
     mode = MODES[design.mode]
-    for fixed, wording, draw in decision_trials(
+    last = "\n\nAnswer only the last task, in one word." if mode.apart else ""
+    for trial, wording, turn, rng in decision_trials(
         study, MEASURE.name, design, stereotypes, variations, turns=len(VERSIONS)
     ):
-        version = list(VERSIONS)[draw.turn]
-        group, attribute = VERSIONS[version]
-        shown = {"marginalized": draw.marginalized, "default": draw.default}
-        task = {"tied": draw.tied, "counter": draw.counter}[attribute]
-        words = study.stereotypes[fixed["stereotype"]].words("")
-        shuffling = random.Random(draw.shuffling)
-        groups = _as_listed(words, draw.marginalized, draw.default, shuffling)
-        values = {"group": shown[group], "attribute": task}
-        values["association"] = association_task(study, design, words, groups, shuffling)[0]
-        last = "\n\nAnswer only the last task, in one word." if mode.apart else ""
+        version, (group, attribute) = list(VERSIONS.items())[turn]
+        words = study.stereotypes[trial["stereotype"]].words("")
+        groups = _as_listed(words, trial["marginalized"], trial["default"], rng)
+        values = {"group": trial[group], "attribute": trial[attribute]}
+        values["association"] = association_task(study, design, words, groups, rng)[0]
         yield {
-            **fixed,
-            **orders(draw),
+            **trial,
             "order": None,
             "attribute_order": None,
             "version": version,
-            "attributes": [task],
+            "attributes": [trial[attribute]],
             "prompt": fill(wording.wording, values) + last,
             **mode.close({"decision": YES_NO}, YES_NO, "My answer is"),
         }
@@ -145,12 +133,9 @@ def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
-    parts=parts_of(MEASURE.name),
-    wordings=lambda study: wordings_of(study, MEASURE.name),
+    **decision_fields(MEASURE.name),
     draw=_draw,
     readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
-    words=lambda study, key, variation, _: words_of(study, MEASURE.name, key, variation),
-    defect=lambda study, key, variation: defect_of(study, MEASURE.name, key, variation),
     recorded=Recorded(
         columns={"type": "version"},
         values={"version": RECORDED},
@@ -161,7 +146,6 @@ INSTRUMENT = Instrument(
     ),
     tables=("yes_shares",),
     sizes={"standard": Size(8)},
-    prose=400,  # as of a relative decision
     options=(),
     place=4,
 )

@@ -28,13 +28,10 @@ from typing import Any
 from tiltmeter.instruments import relative_decision, word_association
 from tiltmeter.instruments.decision import (
     ROLES,
+    as_shown,
     assignments,
+    decision_fields,
     decision_trials,
-    defect_of,
-    orders,
-    parts_of,
-    wordings_of,
-    words_of,
 )
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size
@@ -59,18 +56,16 @@ def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Draw decisions; `attributes` are the words of the association task."""
-    for fixed, wording, draw in decision_trials(study, NAME, design, stereotypes, variations):
-        words = study.stereotypes[fixed["stereotype"]].words("")
-        groups, tasks = draw.groups(), draw.tasks()
-        shuffling = random.Random(draw.shuffling)
-        asked, attributes = association_task(study, design, words, groups, shuffling)
+    for trial, wording, _, rng in decision_trials(study, NAME, design, stereotypes, variations):
+        words = study.stereotypes[trial["stereotype"]].words("")
+        groups, tasks = as_shown(trial)
+        asked, attributes = association_task(study, design, words, groups, rng)
         names = ("group0", "group1", "attribute0", "attribute1", "association")
         values = dict(zip(names, (*groups, *tasks, asked), strict=True))
         choices: dict[str, Sequence[str]] = dict.fromkeys(attributes, groups)
         choices[_place(words)] = assignments(groups, tasks)
         yield {
-            **fixed,
-            **orders(draw),
+            **trial,
             "attributes": attributes,
             "prompt": fill(wording.wording, values),
             **MODES[design.mode].close(choices, None, None),
@@ -84,7 +79,7 @@ def association_task(
     shared = study.instruments.word_association
     wording = shared.variations[shared.default_variations[0]].wording
     attributes = rng.sample(words.tied + words.counter, k=len(words.tied + words.counter))
-    shown = repr(attributes) if design.word_list == "as_released" else ", ".join(attributes)
+    shown = word_association.listed(attributes, design)
     values = {"group0": groups[0], "group1": groups[1], "attributes": shown}
     return fill(f"{wording} {shared.answer_format}".strip(), values), attributes
 
@@ -125,12 +120,9 @@ def _without_association(response: str) -> str:
 INSTRUMENT = Instrument(
     name=NAME,
     measures=(ASSOCIATION, DECISION),
-    parts=parts_of(NAME),
-    wordings=lambda study: wordings_of(study, NAME),
+    **decision_fields(NAME),
     draw=_draw,
     readers={TEXT: _read_text, CHOICES: _read_choices},
-    words=lambda study, key, variation, _: words_of(study, NAME, key, variation),
-    defect=lambda study, key, variation: defect_of(study, NAME, key, variation),
     recorded=Recorded(
         offered=(*ROLES, "order", "attribute_order"),
         decision="alone",
@@ -140,6 +132,5 @@ INSTRUMENT = Instrument(
     paired=ASSOCIATION,
     tables=("chained",),
     sizes={"standard": Size(8)},
-    prose=400,  # as of a relative decision
     place=5,
 )

@@ -10,6 +10,7 @@ import math
 import random
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tiltmeter.errors import InputError
 from tiltmeter.modes import MODES
@@ -17,11 +18,12 @@ from tiltmeter.stimuli import Study, Words
 
 __all__ = [
     "Design",
-    "Draw",
     "balanced",
     "cell_columns",
     "draws",
     "in_rounds",
+    "sampling_seed",
+    "shuffled",
     "trial_ids",
 ]
 
@@ -56,29 +58,15 @@ _ALLOWED: dict[str, Collection[str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Draw:
-    """The words and orders of one trial."""
-
-    iteration: int
-    pair: int
-    marginalized_first: bool
-    marginalized: str
-    default: str
-    attributes: list[str]
-    seed: int
-
-
 def draws(
-    words: Words, design: Design, identity: str, per_set: int | None = None
-) -> Iterator[Draw]:
-    """Yield the draws of one cell: two a pair where orders are mirrored, else one.
+    words: Words, design: Design, seeded: str, per_set: int | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the draws of one cell, each with the number of its pair and its columns of a trial.
 
-    With `per_set`, a draw shows that many words of each set, the same in both orders of a pair.
+    There are two a pair where orders are mirrored, else one. With `per_set`, a draw shows that
+    many words of each set, the same in both orders of a pair.
     """
-    rng = random.Random(f"{identity}/{design.seed}/groups")
-    marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
-    default = rng.sample(words.default, k=len(words.default))
+    marginalized, default = shuffled(words, random.Random(f"{seeded}/groups"))
     sampled = MODES[design.mode].sampled
     per_pair = 2 if design.order == "mirrored" or not sampled else 1
     distinct = per_pair * len(marginalized) * len(default)
@@ -86,7 +74,7 @@ def draws(
     limit = min(design.iterations, distinct) if again else design.iterations
     for iteration in range(limit):
         pair, turn = divmod(iteration, per_pair)
-        rng = random.Random(f"{identity}/{design.seed}/{pair}")
+        rng = random.Random(f"{seeded}/{pair}")
         first = rng.random() < 0.5
         sets = (words.tied, words.counter)
         shown = sets if per_set is None else [rng.sample(one, k=per_set) for one in sets]
@@ -96,8 +84,28 @@ def draws(
             groups = rng.choice(words.marginalized), rng.choice(words.default)
         else:
             groups = balanced(marginalized, default, pair)
-        sampling = random.Random(f"{identity}/{design.seed}/{iteration}/sampling").getrandbits(31)
-        yield Draw(iteration, pair, first != bool(turn), *groups, attributes, sampling)
+        yield (
+            pair,
+            {
+                "iteration": iteration,
+                "order": "marginalized_first" if first != bool(turn) else "default_first",
+                "marginalized": groups[0],
+                "default": groups[1],
+                "attributes": attributes,
+                "seed": sampling_seed(seeded, iteration),
+            },
+        )
+
+
+def shuffled(words: Words, rng: random.Random) -> tuple[list[str], list[str]]:
+    """Put the marginalized and the default words of a cell in an order of their own."""
+    marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
+    return marginalized, rng.sample(words.default, k=len(words.default))
+
+
+def sampling_seed(seeded: str, iteration: int) -> int:
+    """Return the seed that a trial's answer is sampled with."""
+    return random.Random(f"{seeded}/{iteration}/sampling").getrandbits(31)
 
 
 def balanced(marginalized: Sequence[str], default: Sequence[str], k: int) -> tuple[str, str]:

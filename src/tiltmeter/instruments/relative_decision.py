@@ -33,14 +33,11 @@ from typing import Any
 
 from tiltmeter.instruments.decision import (
     ROLES,
-    DecisionDraw,
+    as_shown,
     assignments,
+    decision_fields,
     decision_trials,
-    defect_of,
-    orders,
-    parts_of,
-    wordings_of,
-    words_of,
+    is_aligned,
 )
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size
@@ -82,30 +79,23 @@ FORCED = (
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    for fixed, wording, draw in decision_trials(
-        study, MEASURE.name, design, stereotypes, variations
-    ):
-        yield {**fixed, **orders(draw), **_trial(draw, wording, design)}
-
-
-def _trial(draw: DecisionDraw, wording: Any, design: Design) -> dict[str, Any]:
-    groups, tasks = draw.groups(), draw.tasks()
-    values = dict(
-        zip(("group0", "group1", "attribute0", "attribute1"), groups + tasks, strict=True)
-    )
-    # A second prompt cannot follow an answer that was never written: both are shown as one.
-    mode = MODES[design.mode]
-    whole = not mode.closed or not wording.followup
-    second = (wording.followup or "").replace("{response1}", "").strip(" .\n")
-    prompt = fill(wording.wording if whole else f"{wording.wording}\n{second}", values)
-    return {
-        "attributes": list(tasks),
-        "prompt": prompt + (fill(FORCED, values) if mode.apart else ""),
-        "followup": fill(wording.followup, values) if wording.followup and whole else None,
-        **mode.close(
-            {"assignment": assignments(groups, tasks)}, (draw.marginalized, draw.default), OPENING
-        ),
-    }
+    mode, slots = MODES[design.mode], ("group0", "group1", "attribute0", "attribute1")
+    trials = decision_trials(study, MEASURE.name, design, stereotypes, variations)
+    for trial, wording, *_ in trials:
+        groups, tasks = as_shown(trial)
+        values = dict(zip(slots, groups + tasks, strict=True))
+        # A second prompt cannot follow an answer that was never written: both are shown as one.
+        whole = not mode.closed or not wording.followup
+        second = (wording.followup or "").replace("{response1}", "").strip(" .\n")
+        prompt = fill(wording.wording if whole else f"{wording.wording}\n{second}", values)
+        options = (trial["marginalized"], trial["default"])
+        yield {
+            **trial,
+            "attributes": list(tasks),
+            "prompt": prompt + (fill(FORCED, values) if mode.apart else ""),
+            "followup": fill(wording.followup, values) if wording.followup and whole else None,
+            **mode.close({"assignment": assignments(groups, tasks)}, options, OPENING),
+        }
 
 
 def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
@@ -147,15 +137,11 @@ def _scored(read: Decision, text: str, trial: Mapping[str, Any]) -> Scored:
 def decided(consistent: float, trial: Mapping[str, Any], **read: Any) -> Scored:
     """Score a decision that was read: 1, 0, or a probability of the consistent assignment."""
     value = float(consistent)
-    aligned = (trial.get("order") == "marginalized_first") == (
-        trial.get("attribute_order") == "tied_first"
-    )
-    known = trial.get("order") and trial.get("attribute_order")
-    first_share = (value if aligned else 1 - value) if known else None
-    shares = {}
+    own: dict[str, Any] = {"read_by": "rules"}
+    if trial.get("order") and trial.get("attribute_order"):
+        own["first_share"] = value if is_aligned(trial) else 1 - value
     if trial.get("tied") and trial.get("counter"):
-        shares = {trial["tied"]: value, trial["counter"]: 1 - value}
-    own = {"read_by": "rules", "first_share": first_share, "shares": shares}
+        own["shares"] = {trial["tied"]: value, trial["counter"]: 1 - value}
     return Scored(value, None, 1.0, **{**own, **read})
 
 
@@ -166,16 +152,10 @@ def _read_choices(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
 def read_assignment(response: str, trial: Mapping[str, Any], key: str) -> Scored:
     """Read a structured answer: which of the two assignments stands at `key`."""
     chosen = read_choices(response).get(key)
-    pair = (trial["marginalized"], trial["default"])
-    groups = pair if trial["order"] == "marginalized_first" else pair[::-1]
-    both = (trial["tied"], trial["counter"])
-    tasks = both if trial["attribute_order"] == "tied_first" else both[::-1]
-    offered = assignments(groups, tasks)
+    offered = assignments(*as_shown(trial))
     if chosen not in offered:
         return Scored(None, why_not(response, trial), 0.0)
-    first_to_first = chosen == offered[0]
-    aligned = (trial["order"] == "marginalized_first") == (trial["attribute_order"] == "tied_first")
-    return decided(first_to_first == aligned, trial, read_by=None)
+    return decided((chosen == offered[0]) == is_aligned(trial), trial, read_by=None)
 
 
 def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
@@ -192,12 +172,9 @@ def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
-    parts=parts_of(MEASURE.name),
-    wordings=lambda study: wordings_of(study, MEASURE.name),
+    **decision_fields(MEASURE.name),
     draw=_draw,
     readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
-    words=lambda study, key, variation, _: words_of(study, MEASURE.name, key, variation),
-    defect=lambda study, key, variation: defect_of(study, MEASURE.name, key, variation),
     recorded=Recorded(offered=(*ROLES, "order", "attribute_order"), decision="always"),
     judged={MEASURE.name: str},
     control="control_insects",
@@ -207,6 +184,5 @@ INSTRUMENT = Instrument(
         "standard": Size(8, control=16, placebo=16),
         "paper": Size(50),
     },
-    prose=400,  # two profiles of about 100 words each and a decision with its reasons
     place=3,
 )

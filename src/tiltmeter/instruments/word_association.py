@@ -32,7 +32,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from tiltmeter.instruments.design import Design, Draw, cell_columns, draws, trial_ids
+from tiltmeter.instruments.design import Design, cell_columns, draws, trial_ids
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT, Mode
 from tiltmeter.modes.forced import read_logits
@@ -40,7 +40,7 @@ from tiltmeter.reading.parsing import Pairing, infer_groups, read_pairs
 from tiltmeter.results import Measure
 from tiltmeter.stimuli import Study, Variation, WordAssociation, Words, fill, study_hash
 
-__all__ = ["INSTRUMENT", "MEASURE", "equation1", "infer_pair", "score_pairs", "trials"]
+__all__ = ["INSTRUMENT", "MEASURE", "equation1", "infer_pair", "listed", "score_pairs", "trials"]
 
 MEASURE = Measure(
     name="word_association",
@@ -88,6 +88,7 @@ def _draw(
     """Draw each stereotype; one without attributes of its own on each dimension of the study."""
     wordings = study.instruments.word_association
     identity = study_hash(study, PARTS)
+    labelled = MODES[design.mode].apart and design.options == "labels"
     for key, dimension, name in _cells(study, stereotypes, variations):
         cell = ".".join(filter(None, (study.name, MEASURE.name, key, dimension, name)))
         fixed = {
@@ -96,10 +97,12 @@ def _draw(
             "source_defect": study.stereotypes[key].defect(name),
         }
         words = study.words(key, name, dimension)
-        seeded = f"{identity}/{key}" if wordings.shared_draws else f"{identity}/{key}/{name}"
-        for draw in draws(words, design, seeded, wordings.words_per_set):
-            ids = trial_ids(cell, design, draw.iteration, draw.pair)
-            yield {**fixed, **ids, **_trial(draw, wordings, name, design)}
+        own = key if wordings.shared_draws else f"{key}/{name}"
+        seeded = f"{identity}/{own}/{design.seed}"
+        for pair, draw in draws(words, design, seeded, wordings.words_per_set):
+            ids = trial_ids(cell, design, draw["iteration"], pair)
+            labels = LABELS[pair % 2] if labelled else None
+            yield {**fixed, **ids, **draw, **_shown_as(draw, labels, wordings, name, design)}
 
 
 def _cells(
@@ -114,36 +117,34 @@ def _cells(
                     yield key, dimension, name
 
 
-def _trial(draw: Draw, wordings: WordAssociation, name: str, design: Design) -> dict[str, Any]:
-    groups = (draw.marginalized, draw.default)
-    group0, group1 = groups if draw.marginalized_first else groups[::-1]
+def _shown_as(
+    draw: Mapping[str, Any],
+    labels: str | None,
+    wordings: WordAssociation,
+    name: str,
+    design: Design,
+) -> dict[str, Any]:
+    """Return the columns of a trial that its wording and mode decide."""
+    turn = 1 if draw["order"] == "marginalized_first" else -1
+    options = [draw["marginalized"], draw["default"]]
+    groups, attributes = options[::turn], draw["attributes"]
     variation, mode = wordings.variations[name], MODES[design.mode]
-    labels = LABELS[draw.pair % 2] if mode.apart and design.options == "labels" else None
     template = variation.forced if mode.apart else _worded(variation, wordings, mode)
+    opening = variation.opening
     if labels:
         template += LABELLED.format(*labels) + wordings.label_format
-    shown = (
-        repr(draw.attributes) if design.word_list == "as_released" else ", ".join(draw.attributes)
-    )
-    values = {"group0": group0, "group1": group1, "attributes": shown}
-    shown_as = groups
-    if labels:
-        shown_as = (labels[0], labels[1]) if draw.marginalized_first else (labels[1], labels[0])
+        options, opening = list(labels[::turn]), None
+    values = {"group0": groups[0], "group1": groups[1], "attributes": listed(attributes, design)}
     return {
-        "iteration": draw.iteration,
-        "order": "marginalized_first" if draw.marginalized_first else "default_first",
-        "marginalized": draw.marginalized,
-        "default": draw.default,
-        "attributes": draw.attributes,
         "labels": labels,
         "prompt": fill(template.strip(), values),
-        "seed": draw.seed,
-        **mode.close(
-            dict.fromkeys(draw.attributes, (group0, group1)),
-            shown_as,
-            None if labels else variation.opening,
-        ),
+        **mode.close(dict.fromkeys(attributes, groups), options, opening),
     }
+
+
+def listed(attributes: Sequence[str], design: Design) -> str:
+    """Write the words of a prompt, as the paper's released code did where the design says so."""
+    return repr(attributes) if design.word_list == "as_released" else ", ".join(attributes)
 
 
 def _worded(variation: Variation, wordings: WordAssociation, mode: Mode) -> str:
