@@ -184,8 +184,7 @@ class Instrument:
         """Check names against a study and fill in its defaults.
 
         Names are a list or one text with commas. None means all stereotypes, and the variations
-        asked by default. Raises StudyError if the study has no wording of this instrument, no such
-        stereotype or variation.
+        asked by default. Raises StudyError if the study has not what is named.
         """
         known = self.variations(study)
         if not known:
@@ -262,8 +261,7 @@ class Instrument:
         scoring: str = "exact",
     ) -> Key:
         """Return what answers to one cell are scored with."""
-        words = self.words(study, stereotype, variation, dimension)
-        return Key(study, stereotype, words, scoring)
+        return Key(study, stereotype, self.words(study, stereotype, variation, dimension), scoring)
 
     def score(self, response: str, trial: Mapping[str, Any], key: Key) -> dict[str, Scored]:
         """Score one response.
