@@ -108,15 +108,14 @@ def _draw(
     identity = study_hash(study, PARTS)
     for key in stereotypes:
         for name in variations:
-            fixed = {
+            cell = {
                 **cell_columns(study, MEASURE.name, design, key, name),
                 "source_defect": study.stereotypes[key].source_defect,
             }
-            cell = f"{study.name}.{MEASURE.name}.{key}.{name}"
             own = key if wordings.shared_draws else f"{key}/{name}"
             for pair, draw in _draws(study, key, design, f"{identity}/{own}/{design.seed}"):
                 ids = trial_ids(cell, design, draw["iteration"], pair)
-                yield {**fixed, **ids, **draw, **_worded(draw, wordings, name, design)}
+                yield {**cell, **ids, **draw, **_worded(draw, wordings, name, design)}
 
 
 def _draws(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -107,8 +108,8 @@ def decision_draws(
     """
     sampled = MODES[design.mode].sampled
     per_pair = 1 if turns == 2 and design.order == "random" and sampled else turns
-    marginalized, default = shuffled(words, random.Random(f"{seeded}/groups"))
-    pairs = len(marginalized) * len(default) * len(words.tied) * len(words.counter)
+    groups = shuffled(words, random.Random(f"{seeded}/groups"))
+    distinct = math.prod(len(getattr(words, role)) for role in ROLES)
     seen: dict[tuple[str, ...], int] = {}
     for iteration in range(design.iterations):
         pair, turn = divmod(iteration, per_pair)
@@ -120,24 +121,21 @@ def decision_draws(
         else:
             tied = in_rounds(words.tied, k, f"{seeded}/tied")
             counter = in_rounds(words.counter, k, f"{seeded}/counter")
-            drawn = (*balanced(marginalized, default, k), tied, counter)
+            drawn = (*balanced(*groups, k), tied, counter)
         if not sampled and seen.setdefault(drawn, k) != k:
-            if len(seen) == pairs:
+            if len(seen) == distinct:
                 return
             continue
         first = random.Random(f"{seeded}/{pair}/order").random() < 0.5
         marginalized_first, tied_first = first != bool(turn % 2), tied_first != bool(flip)
-        yield (
-            pair,
-            turn,
-            {
-                **dict(zip(ROLES, drawn, strict=True)),
-                "iteration": iteration,
-                "order": "marginalized_first" if marginalized_first else "default_first",
-                "attribute_order": "tied_first" if tied_first else "counter_first",
-                "seed": sampling_seed(seeded, iteration),
-            },
-        )
+        columns = {
+            **dict(zip(ROLES, drawn, strict=True)),
+            "iteration": iteration,
+            "order": "marginalized_first" if marginalized_first else "default_first",
+            "attribute_order": "tied_first" if tied_first else "counter_first",
+            "seed": sampling_seed(seeded, iteration),
+        }
+        yield pair, turn, columns
 
 
 def decision_trials(
@@ -158,9 +156,8 @@ def decision_trials(
             if wording is None or not wording.wording:
                 continue
             empty = False
-            cell = f"{study.name}.{instrument}.{key}.{name}"
             defects = [stereotype.source_defect, wording.source_defect]
-            fixed = {
+            cell = {
                 **cell_columns(study, instrument, design, key, name),
                 "source_defect": " ".join(d for d in defects if d) or None,
             }
@@ -169,7 +166,7 @@ def decision_trials(
             for pair, turn, draw in decision_draws(words, design, seeded, turns):
                 ids = trial_ids(cell, design, draw["iteration"], pair)
                 shuffling = random.Random(f"{seeded}/{pair}/shuffling").getrandbits(31)
-                yield {**fixed, **ids, **draw}, wording, turn, random.Random(shuffling)
+                yield {**cell, **ids, **draw}, wording, turn, random.Random(shuffling)
     if empty:
         raise StudyError(
             f"study {study.name!r}: none of {', '.join(stereotypes)} has a wording of "

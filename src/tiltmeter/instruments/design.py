@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,10 +66,10 @@ def draws(
     There are two a pair where orders are mirrored, else one. With `per_set`, a draw shows that
     many words of each set, the same in both orders of a pair.
     """
-    marginalized, default = shuffled(words, random.Random(f"{seeded}/groups"))
+    own = shuffled(words, random.Random(f"{seeded}/groups"))
     sampled = MODES[design.mode].sampled
     per_pair = 2 if design.order == "mirrored" or not sampled else 1
-    distinct = per_pair * len(marginalized) * len(default)
+    distinct = per_pair * len(words.marginalized) * len(words.default)
     again = not sampled and per_set is None  # the same questions once more
     limit = min(design.iterations, distinct) if again else design.iterations
     for iteration in range(limit):
@@ -83,7 +83,7 @@ def draws(
         if per_pair == 1:
             groups = rng.choice(words.marginalized), rng.choice(words.default)
         else:
-            groups = balanced(marginalized, default, pair)
+            groups = balanced(*own, pair)
         yield (
             pair,
             {
@@ -97,15 +97,15 @@ def draws(
         )
 
 
+def sampling_seed(seeded: str, iteration: int) -> int:
+    """Return the seed that a trial's answer is sampled with."""
+    return random.Random(f"{seeded}/{iteration}/sampling").getrandbits(31)
+
+
 def shuffled(words: Words, rng: random.Random) -> tuple[list[str], list[str]]:
     """Put the marginalized and the default words of a cell in an order of their own."""
     marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
     return marginalized, rng.sample(words.default, k=len(words.default))
-
-
-def sampling_seed(seeded: str, iteration: int) -> int:
-    """Return the seed that a trial's answer is sampled with."""
-    return random.Random(f"{seeded}/{iteration}/sampling").getrandbits(31)
 
 
 def balanced(marginalized: Sequence[str], default: Sequence[str], k: int) -> tuple[str, str]:
@@ -137,10 +137,12 @@ def cell_columns(
     }
 
 
-def trial_ids(cell: str, design: Design, iteration: int, pair: int) -> dict[str, str]:
-    """Name a trial and its pair, so that no two of any design share a name."""
-    changed = (design.word_list, design.options, design.intervention)
-    usual = ("plain", "words", "none")
-    suffix = "".join(f".{name}" for name, u in zip(changed, usual, strict=True) if name != u)
-    run = f"{cell}{suffix}.{design.mode}.{design.seed}"
+def trial_ids(
+    cell: Mapping[str, str | None], design: Design, iteration: int, pair: int
+) -> dict[str, str]:
+    """Name a trial of a cell and its pair, so that no two of any design share a name."""
+    names = [cell.get(c) for c in ("study", "instrument", "stereotype", "dimension", "variation")]
+    changed = {"plain": design.word_list, "words": design.options, "none": design.intervention}
+    names += [name for usual, name in changed.items() if name != usual]
+    run = ".".join(name for name in (*names, design.mode, str(design.seed)) if name)
     return {"trial_id": f"{run}.{iteration:05d}", "pair_id": f"{run}.p{pair:05d}"}

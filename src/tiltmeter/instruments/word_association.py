@@ -41,7 +41,7 @@ from tiltmeter.reading.parsing import infer_groups, read_pairs
 from tiltmeter.results import Measure
 from tiltmeter.stimuli import Study, Variation, WordAssociation, Words, fill, study_hash
 
-__all__ = ["INSTRUMENT", "MEASURE", "equation1", "infer_pair", "listed", "score_pairs", "trials"]
+__all__ = ["INSTRUMENT", "MEASURE", "equation1", "infer_pair", "listed", "score_pairs"]
 
 MEASURE = Measure(
     name="word_association",
@@ -91,8 +91,7 @@ def _draw(
     identity = study_hash(study, PARTS)
     labelled = MODES[design.mode].apart and design.options == "labels"
     for key, dimension, name in _cells(study, stereotypes, variations):
-        cell = ".".join(filter(None, (study.name, MEASURE.name, key, dimension, name)))
-        fixed = {
+        cell = {
             **cell_columns(study, MEASURE.name, design, key, name),
             "dimension": dimension,
             "source_defect": study.stereotypes[key].defect(name),
@@ -103,7 +102,7 @@ def _draw(
         for pair, draw in draws(words, design, seeded, wordings.words_per_set):
             ids = trial_ids(cell, design, draw["iteration"], pair)
             labels = LABELS[pair % 2] if labelled else None
-            yield {**fixed, **ids, **draw, **_shown_as(draw, labels, wordings, name, design)}
+            yield {**cell, **ids, **draw, **_shown_as(draw, labels, wordings, name, design)}
 
 
 def _cells(
@@ -293,5 +292,3 @@ INSTRUMENT = Instrument(
     options=("order", "word_list", "options"),
     place=1,
 )
-
-trials = INSTRUMENT.trials
