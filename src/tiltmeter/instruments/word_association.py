@@ -129,7 +129,7 @@ def _shown_as(
     groups, attributes = options[::turn], draw["attributes"]
     variation, mode = wordings.variations[name], MODES[design.mode]
     template = variation.forced if mode.apart else _worded(variation, wordings, mode)
-    opening = variation.opening
+    opening: str | None = variation.opening
     if labels:
         template += LABELLED.format(*labels) + wordings.label_format
         options, opening = list(labels[::turn]), None
