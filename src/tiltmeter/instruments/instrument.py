@@ -60,6 +60,13 @@ class Key:
         """The words of the stereotype's word association."""
         return self.study.words(self.stereotype)
 
+    @cached_property
+    def sets(self) -> Mapping[str, str]:
+        """Attribute → the set it belongs to: ``tied`` or ``counter``."""
+        lists = (self.words, self.association)
+        roles = ("counter", "tied")
+        return {word: role for role in roles for one in lists for word in getattr(one, role)}
+
 
 #: Response, trial, key → a score, or one for each measure. Never raises on what a model wrote.
 Reader = Callable[[str, Mapping[str, Any], Key], Scored | Sequence[Scored]]

@@ -44,7 +44,7 @@ from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, 
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
 from tiltmeter.modes.forced import read_logits
 from tiltmeter.modes.structured import read_choices, why_not
-from tiltmeter.reading.decisions import Decision, read_decision
+from tiltmeter.reading.decisions import read_decision
 from tiltmeter.results import Measure
 from tiltmeter.stimuli import Study, Words, fill
 
@@ -116,28 +116,24 @@ def score_decision(response: str, trial: Mapping[str, Any], words: Words) -> Sco
         profile=trial.get("profile") or "",
         stop_reason=trial.get("stop_reason"),
     )
-    return _scored(read, response, trial)
-
-
-def _scored(read: Decision, text: str, trial: Mapping[str, Any]) -> Scored:
-    span = text[slice(*read.span)] if read.span else None
+    span = response[slice(*read.span)] if read.span else None
     found = {role: word for role in ROLES if (word := getattr(read, role)) is not None}
     if read.tied_to is None:
         return Scored(None, read.reason, 0.0, span=span, read_by="rules", words=found)
-    return decided(
-        read.tied_to == "marginalized",
-        {**trial, **{r: w for r, w in found.items() if not trial.get(r)}},
-        span=span,
-        margin=read.margin,
-        conflict=read.conflict,
-        words=found,
-    )
+    own = {"span": span, "margin": read.margin, "conflict": read.conflict}
+    return decided(read.tied_to == "marginalized", trial, words=found, **own)
 
 
-def decided(consistent: float, trial: Mapping[str, Any], **read: Any) -> Scored:
-    """Score a decision that was read: 1, 0, or a probability of the consistent assignment."""
+def decided(
+    consistent: float, trial: Mapping[str, Any], words: Mapping[str, str] | None = None, **read: Any
+) -> Scored:
+    """Score a decision that was read: 1, 0, or a probability of the consistent assignment.
+
+    `words` are those that were read, by role; the trial's own come first.
+    """
     value = float(consistent)
-    own: dict[str, Any] = {"read_by": "rules"}
+    trial = {**trial, **{r: word for r, word in (words or {}).items() if not trial.get(r)}}
+    own: dict[str, Any] = {"read_by": "rules", "words": words or {}}
     if trial.get("order") and trial.get("attribute_order"):
         own["first_share"] = value if is_aligned(trial) else 1 - value
     if trial.get("tied") and trial.get("counter"):

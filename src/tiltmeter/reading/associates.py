@@ -59,22 +59,11 @@ _EDGES = " \t\"'`´‘’“”„«»*_~<>[](){}.!?…:=-–—#\\/\u200c\u200d
 
 
 def read_associates(text: str, *, most: int = ASSOCIATES, cue: str | None = None) -> list[str]:
-    r"""Read the associates out of an answer; they are only parted here, not cleaned.
+    r"""Read the first associates out of an answer, at most so many; none out of a refusal.
 
-    Parameters
-    ----------
-    text
-        What the model wrote: a list with commas, in lines, numbered, in JSON, after a preface.
-    most
-        So many are read, the first ones.
-    cue
-        If given, ``cue - a, b, c`` and ``cue, a, b, c`` are read without the echo of the cue.
-
-    Returns
-    -------
-    list of str
-        At most `most`, as they were written, without commas and line breaks; pieces of more
-        than four words are left out. Empty for a refusal, and where there is none.
+    The answer may list them with commas, in lines, numbered, in JSON, or after a preface. They are
+    given as they were written, without commas and line breaks; pieces of more than four words are
+    left out. With a `cue`, ``cue - a, b, c`` and ``cue, a, b, c`` are read without its echo.
 
     Examples
     --------

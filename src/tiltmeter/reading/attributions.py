@@ -23,7 +23,7 @@ Where the borders are:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -38,7 +38,8 @@ COMEDY = ("comedy", "comedic", "comical", "comic")
 TRAGEDY = ("tragedy", "tragic", "tragical")
 
 
-#: Mark → the English phrases it stands for. Options are ``c`` and ``t``, other words ``_``.
+#: Mark → the English phrases it stands for. Options are ``c`` and ``t``, other words ``_``: "more
+#: of a comedy than a tragedy" is ``p_fc>ft``.
 _PHRASES = {
     # neutral: as such; as a third label; by "neither", which rejects too; for the undecided
     "n": "neutral|neutrality|tragi-comedy|tragi-comic|tragi-comical|comi-tragedy|dramedy"
@@ -202,7 +203,8 @@ def read_attribution(  # noqa: PLR0913 - the words of a study in any language
     marks, places = _marked(plain, _known(*given, tuple(negations)))
     claims = _turned(marks, _joined(marks, _claims(marks)))
     paired = find_pairs(body, _options(subject, *given)).get(subject)
-    claim = _written_beside(claims, paired) or _firmest(claims)
+    beside = [claim for claim in claims if claim.outcome == paired and claim.rank > _TRACE]
+    claim = max(beside, key=lambda claim: claim.rank) if beside else _firmest(claims)
     if claim is None:
         declines = _DECLINES.search(" ".join(plain[:_BEGINNING].split()))
         reason = "refused" if declines else why_unread(body, stop_reason, refusals)
@@ -309,12 +311,6 @@ def _turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
     ]
 
 
-def _written_beside(claims: Iterable[_Claim], outcome: str | None) -> _Claim | None:
-    """Find the claim of the outcome that was written next to the word, if it still holds."""
-    firm = (claim for claim in claims if claim.outcome == outcome and claim.rank > _TRACE)
-    return max(firm, key=lambda claim: claim.rank, default=None)
-
-
 def _firmest(claims: Sequence[_Claim]) -> _Claim | None:
     """Find what is claimed most firmly; options before neutral words."""
     for rank in (_ANSWER, _BARE, _CHOSEN, _STATED):
@@ -342,14 +338,12 @@ def _faintest(claims: Sequence[_Claim]) -> _Claim | None:
 def _located(body: str, plain: str, start: int, end: int) -> tuple[int, int]:
     """Find in the text as written what stands at a place of its plain form."""
     words = _WORD.findall(plain[start:end])
-    texts = [token.text for token in tokenise(body)]
+    places: dict[str, list[int]] = {}
+    for at, token in enumerate(tokenise(body)):
+        places.setdefault(token.text, []).append(at)
     try:
-        first = _nth(texts, words[0], _WORD.findall(plain[:start]).count(words[0]))
-        last = _nth(texts, words[-1], _WORD.findall(plain[:end]).count(words[-1]) - 1)
-    except (IndexError, ValueError):  # the plain form cuts its words otherwise
+        first = places[words[0]][_WORD.findall(plain[:start]).count(words[0])]
+        last = places[words[-1]][_WORD.findall(plain[:end]).count(words[-1]) - 1]
+    except (IndexError, KeyError):  # the plain form cuts its words otherwise
         return 0, len(body)
     return locate(body, first, last)
-
-
-def _nth(texts: Sequence[str], word: str, n: int) -> int:
-    return [at for at, text in enumerate(texts) if text == word][n]

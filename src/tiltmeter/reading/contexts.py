@@ -305,8 +305,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 def _unquoted(text: str) -> str:
     """Leave out quotation marks around the whole, and one that was never closed."""
-    closing = _QUOTES.get(text[:1])
-    if closing is None:
+    if not (closing := _QUOTES.get(text[:1])):
         return text
     inner = text[1:].removesuffix(closing)
     parted = text[0] in inner or closing in inner and closing != "’"

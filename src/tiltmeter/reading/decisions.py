@@ -237,20 +237,10 @@ _REACH = 3  # words back to a negation: "I would not say yes"
 
 
 def read_yes_no(text: str, *, stop_reason: str | None = None) -> Choice:
-    """Read a yes or no.
+    """Read ``yes`` or ``no``; of numbered tasks the last is read.
 
-    Parameters
-    ----------
-    text
-        The answer; of numbered tasks the last is read.
-    stop_reason
-        Why the model stopped: ``stop``, ``max_tokens``, ``content_filter`` or None.
-
-    Returns
-    -------
-    Choice
-        ``yes`` or ``no``; else the reason: ``refused``, ``both``, ``neither`` (it depends),
-        ``unparsed`` or ``truncated``. A refusal that then answers is an answer.
+    Else the reason is ``refused``, ``both``, ``neither`` (it depends), ``unparsed`` or
+    ``truncated``. A refusal that then answers is an answer.
 
     Examples
     --------

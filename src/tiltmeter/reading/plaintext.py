@@ -73,16 +73,8 @@ _APOSTROPHE = re.compile(r"(?<=[^\W_])'(?!s\b)(?=[^\W_])")
 def normalise(text: str) -> str:
     r"""Bring a text to plain form.
 
-    Parameters
-    ----------
-    text
-        Anything a model wrote, or a word of a prompt.
-
-    Returns
-    -------
-    str
-        Case-folded NFKC text with ``\n`` line breaks, ``-`` dashes, straight quotes and no
-        HTML tags. The normal form of a word is the same alone and inside a text.
+    It is case-folded NFKC with ``\n`` line breaks, ``-`` dashes, straight quotes and no HTML tags.
+    The plain form of a word is the same alone and inside a text.
     """
     if not text.isascii():
         text = _MOJIBAKE.sub(lambda match: _UNMISREAD[match.group()], text)
@@ -116,18 +108,9 @@ _HEADING = re.compile(
 
 
 def split_tasks(text: str) -> dict[int, tuple[int, int]]:
-    r"""Find the bodies of numbered tasks.
+    r"""Find the bodies of numbered tasks: number → start and end, without the blanks around it.
 
-    Parameters
-    ----------
-    text
-        An answer to a prompt of several tasks.
-
-    Returns
-    -------
-    dict of int to tuple of int
-        Task number to start and end of its body, without the blanks around it; of two headings
-        with one number the last counts. Empty where there is no heading at a line start.
+    Of two headings with one number the last counts. A heading stands at the start of a line.
 
     Examples
     --------
@@ -203,19 +186,9 @@ _REFUSAL = re.compile(
 
 
 def is_refusal(text: str, more: Sequence[str] = ()) -> bool:
-    """Tell whether a model declined to answer.
+    """Tell whether a model declined to answer, in the first 4,000 characters.
 
-    Parameters
-    ----------
-    text
-        An answer in which no decision was found.
-    more
-        Further phrases that decline, matched as whole words whatever their case and spaces.
-
-    Returns
-    -------
-    bool
-        True for a refusal within the first 4,000 characters.
+    `more` are further phrases that decline, matched as whole words whatever their case and spaces.
 
     Examples
     --------
@@ -227,10 +200,8 @@ def is_refusal(text: str, more: Sequence[str] = ()) -> bool:
     True
     """
     plain = " ".join(normalise(text[:_SPAN]).split())
-    if _REFUSAL.search(plain) is not None:
-        return True
     phrases = _phrases(tuple(more))
-    return phrases is not None and phrases.search(plain) is not None
+    return bool(_REFUSAL.search(plain) or (phrases and phrases.search(plain)))
 
 
 def why_unread(text: str, stop_reason: str | None, refusals: Sequence[str] = ()) -> str:

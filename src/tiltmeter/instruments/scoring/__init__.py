@@ -7,7 +7,7 @@ variation, iteration, response`; the words asked about are then inferred from th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache, partial
 from pathlib import Path
@@ -236,24 +236,14 @@ _TALLY = [name for name in WORDS if name not in ("attribute", "set", "n", "share
 
 
 def _count(
-    tally: dict[tuple[Any, ...], list[float]],
-    trial: Mapping[str, Any],
-    scored: Scored,
-    key: Key,
+    tally: dict[tuple[Any, ...], list[float]], trial: Mapping[str, Any], scored: Scored, key: Key
 ) -> None:
     factors = tuple(trial.get(column) for column in _TALLY)
-    sets = (key.words, key.association)
+    own = {trial.get(role): role for role in ("counter", "tied")}
     for word, share in scored.shares.items():
-        entry = tally[(*factors, word, _set(word, trial, sets))]
+        entry = tally[(*factors, word, own.get(word) or key.sets.get(word, "extra"))]
         entry[0] += 1
         entry[1] += share
-
-
-def _set(word: str, trial: Mapping[str, Any], sets: Iterable[Words]) -> str:
-    for role in ("tied", "counter"):
-        if trial.get(role) == word or any(word in getattr(words, role) for words in sets):
-            return role
-    return "extra"
 
 
 def _words(tally: Mapping[tuple[Any, ...], list[float]]) -> pl.DataFrame:

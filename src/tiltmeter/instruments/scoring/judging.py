@@ -145,8 +145,7 @@ def rejudge(
     holder = _holder_of_first(verdict)
     if holder is None:
         return Scored(None, _why(verdict), 0.0, **read)
-    known = {**trial, **{r: w for r, w in scored.words.items() if not trial.get(r)}}
-    return decided((holder == GROUPS[0]) == is_aligned(asked), known, **read)
+    return decided((holder == GROUPS[0]) == is_aligned(asked), trial, **read)
 
 
 def _holder_of_first(verdict: Mapping[str, str]) -> str | None:
