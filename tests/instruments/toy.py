@@ -73,7 +73,6 @@ def _draw(
                     **cell,
                     **trial_ids(cell, design, iteration, pair),
                     **drawn,
-                    "iteration": iteration,
                     "version": version,
                     "attributes": [part.warm],
                     "prompt": fill(part.variations[name], values),

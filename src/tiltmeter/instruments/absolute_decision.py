@@ -78,7 +78,7 @@ def _draw(
     """Draw four trials of the same words; `version` is the group and the task asked about."""
     mode = MODES[design.mode]
     last = "\n\nAnswer only the last task, in one word." if mode.apart else ""
-    for trial, wording, turn, rng in decision_trials(
+    for wording, trial, turn, rng in decision_trials(
         study, MEASURE.name, design, stereotypes, variations, turns=len(VERSIONS)
     ):
         version, (group, attribute) = list(VERSIONS.items())[turn]

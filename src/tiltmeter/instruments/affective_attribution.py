@@ -41,6 +41,7 @@ from typing import Any
 
 from tiltmeter.errors import InputError
 from tiltmeter.instruments.design import (
+    Cell,
     Design,
     balanced,
     cell_columns,
@@ -113,16 +114,13 @@ def _draw(
                 "source_defect": study.stereotypes[key].source_defect,
             }
             own = key if wordings.shared_draws else f"{key}/{name}"
-            for pair, draw in _draws(study, key, design, f"{identity}/{own}/{design.seed}"):
-                ids = trial_ids(cell, design, draw["iteration"], pair)
-                yield {**cell, **ids, **draw, **_worded(draw, wordings, name, design)}
+            for draw in _draws(study, cell, design, f"{identity}/{own}/{design.seed}"):
+                yield {**draw, **_worded(draw, wordings, name, design)}
 
 
-def _draws(
-    study: Study, stereotype: str, design: Design, seeded: str
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def _draws(study: Study, cell: Cell, design: Design, seeded: str) -> Iterator[dict[str, Any]]:
     """Yield the draws of one cell: two a pair, one of either group, or one at random."""
-    words = study.stereotypes[stereotype]
+    words = study.stereotypes[str(cell["stereotype"])]
     rng = random.Random(f"{seeded}/groups")
     marginalized, default = shuffled(words, rng)
     starts = rng.randrange(2)
@@ -138,19 +136,17 @@ def _draws(
             groups = rng.choice(marginalized), rng.choice(default)
             described = rng.choice(study.objects)
         comedy_first = not paired or (pair + starts) % 2 == 0
-        yield (
-            pair,
-            {
-                "iteration": iteration,
-                "marginalized": groups[0],
-                "default": groups[1],
-                "attribute_order": "counter_first" if comedy_first else "tied_first",
-                "version": "marginalized" if first != bool(turn) else "default",
-                "object": described,
-                "attributes": [described],
-                "seed": sampling_seed(seeded, iteration),
-            },
-        )
+        yield {
+            **cell,
+            **trial_ids(cell, design, iteration, pair),
+            "marginalized": groups[0],
+            "default": groups[1],
+            "attribute_order": "counter_first" if comedy_first else "tied_first",
+            "version": "marginalized" if first != bool(turn) else "default",
+            "object": described,
+            "attributes": [described],
+            "seed": sampling_seed(seeded, iteration),
+        }
 
 
 def _worded(

@@ -56,7 +56,7 @@ def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Draw decisions; `attributes` are the words of the association task."""
-    for trial, wording, _, rng in decision_trials(study, NAME, design, stereotypes, variations):
+    for wording, trial, _, rng in decision_trials(study, NAME, design, stereotypes, variations):
         words = study.stereotypes[trial["stereotype"]].words("")
         groups, tasks = as_shown(trial)
         asked, attributes = association_task(study, design, words, groups, rng)

@@ -12,6 +12,7 @@ from typing import Any
 from tiltmeter.errors import StudyError
 from tiltmeter.instruments import word_association
 from tiltmeter.instruments.design import (
+    Cell,
     Design,
     balanced,
     cell_columns,
@@ -96,9 +97,9 @@ def _defect(study: Study, instrument: str, stereotype: str, variation: str) -> s
 
 
 def decision_draws(
-    words: Words, design: Design, seeded: str, turns: int = 2
-) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Yield the draws of one cell: the numbers of pair and turn, and the columns of a trial.
+    words: Words, cell: Cell, design: Design, seeded: str, turns: int = 2
+) -> Iterator[tuple[dict[str, Any], int, random.Random]]:
+    """Yield the trials of one cell but for their prompt, with turn and what shuffles their words.
 
     The words of a pair are the same, in `turns` draws. Two turns show both group orders, and the
     next pair shows the same words in the other order of attributes, so that four trials balance
@@ -129,13 +130,15 @@ def decision_draws(
         first = random.Random(f"{seeded}/{pair}/order").random() < 0.5
         marginalized_first, tied_first = first != bool(turn % 2), tied_first != bool(flip)
         columns = {
+            **cell,
+            **trial_ids(cell, design, iteration, pair),
             **dict(zip(ROLES, drawn, strict=True)),
-            "iteration": iteration,
             "order": "marginalized_first" if marginalized_first else "default_first",
             "attribute_order": "tied_first" if tied_first else "counter_first",
             "seed": sampling_seed(seeded, iteration),
         }
-        yield pair, turn, columns
+        shuffling = random.Random(f"{seeded}/{pair}/shuffling").getrandbits(31)
+        yield columns, turn, random.Random(shuffling)
 
 
 def decision_trials(
@@ -145,8 +148,8 @@ def decision_trials(
     stereotypes: Sequence[str],
     variations: Sequence[str],
     turns: int = 2,
-) -> Iterator[tuple[dict[str, Any], Any, int, random.Random]]:
-    """Yield every trial but its prompt, with its wording, its turn and what shuffles its words."""
+) -> Iterator[tuple[Any, dict[str, Any], int, random.Random]]:
+    """Yield the wording of every trial before what `decision_draws` yields."""
     identity = study_hash(study, decision_fields(instrument)["parts"])
     empty = True
     for key in stereotypes:
@@ -163,10 +166,8 @@ def decision_trials(
             }
             words = stereotype.decision_words(instrument, name)
             seeded = f"{identity}/{instrument}/{key}/{name}/{design.seed}"
-            for pair, turn, draw in decision_draws(words, design, seeded, turns):
-                ids = trial_ids(cell, design, draw["iteration"], pair)
-                shuffling = random.Random(f"{seeded}/{pair}/shuffling").getrandbits(31)
-                yield {**cell, **ids, **draw}, wording, turn, random.Random(shuffling)
+            for draw in decision_draws(words, cell, design, seeded, turns):
+                yield wording, *draw
     if empty:
         raise StudyError(
             f"study {study.name!r}: none of {', '.join(stereotypes)} has a wording of "

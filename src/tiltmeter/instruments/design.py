@@ -17,6 +17,7 @@ from tiltmeter.modes import MODES
 from tiltmeter.stimuli import Study, Words
 
 __all__ = [
+    "Cell",
     "Design",
     "balanced",
     "cell_columns",
@@ -26,6 +27,10 @@ __all__ = [
     "shuffled",
     "trial_ids",
 ]
+
+
+#: The columns of `cell_columns`, which all trials of a stereotype under one wording share.
+Cell = Mapping[str, str | None]
 
 
 @dataclass(frozen=True)
@@ -59,9 +64,9 @@ _ALLOWED: dict[str, Collection[str]] = {
 
 
 def draws(
-    words: Words, design: Design, seeded: str, per_set: int | None = None
+    words: Words, cell: Cell, design: Design, seeded: str, per_set: int | None = None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the draws of one cell, each with the number of its pair and its columns of a trial.
+    """Yield the trials of one cell, but for what they ask, each with the number of its pair.
 
     There are two a pair where orders are mirrored, else one. With `per_set`, a draw shows that
     many words of each set, the same in both orders of a pair.
@@ -84,17 +89,16 @@ def draws(
             groups = rng.choice(words.marginalized), rng.choice(words.default)
         else:
             groups = balanced(*own, pair)
-        yield (
-            pair,
-            {
-                "iteration": iteration,
-                "order": "marginalized_first" if first != bool(turn) else "default_first",
-                "marginalized": groups[0],
-                "default": groups[1],
-                "attributes": attributes,
-                "seed": sampling_seed(seeded, iteration),
-            },
-        )
+        columns = {
+            **cell,
+            **trial_ids(cell, design, iteration, pair),
+            "order": "marginalized_first" if first != bool(turn) else "default_first",
+            "marginalized": groups[0],
+            "default": groups[1],
+            "attributes": attributes,
+            "seed": sampling_seed(seeded, iteration),
+        }
+        yield pair, columns
 
 
 def sampling_seed(seeded: str, iteration: int) -> int:
@@ -137,12 +141,11 @@ def cell_columns(
     }
 
 
-def trial_ids(
-    cell: Mapping[str, str | None], design: Design, iteration: int, pair: int
-) -> dict[str, str]:
-    """Name a trial of a cell and its pair, so that no two of any design share a name."""
+def trial_ids(cell: Cell, design: Design, iteration: int, pair: int) -> dict[str, Any]:
+    """Name and number a trial of a cell; no two of any design share a name."""
     names = [cell.get(c) for c in ("study", "instrument", "stereotype", "dimension", "variation")]
     changed = {"plain": design.word_list, "words": design.options, "none": design.intervention}
     names += [name for usual, name in changed.items() if name != usual]
     run = ".".join(name for name in (*names, design.mode, str(design.seed)) if name)
-    return {"trial_id": f"{run}.{iteration:05d}", "pair_id": f"{run}.p{pair:05d}"}
+    ids = {"trial_id": f"{run}.{iteration:05d}", "pair_id": f"{run}.p{pair:05d}"}
+    return {**ids, "iteration": iteration}

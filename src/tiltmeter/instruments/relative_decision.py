@@ -81,7 +81,7 @@ def _draw(
 ) -> Iterator[dict[str, Any]]:
     mode, slots = MODES[design.mode], ("group0", "group1", "attribute0", "attribute1")
     trials = decision_trials(study, MEASURE.name, design, stereotypes, variations)
-    for trial, wording, *_ in trials:
+    for wording, trial, *_ in trials:
         groups, tasks = as_shown(trial)
         values = dict(zip(slots, groups + tasks, strict=True))
         # A second prompt cannot follow an answer that was never written: both are shown as one.

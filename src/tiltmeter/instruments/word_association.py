@@ -33,7 +33,7 @@ from itertools import product
 from statistics import fmean
 from typing import Any
 
-from tiltmeter.instruments.design import Design, cell_columns, draws, trial_ids
+from tiltmeter.instruments.design import Design, cell_columns, draws
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT, Mode
 from tiltmeter.modes.forced import read_logits
@@ -99,10 +99,9 @@ def _draw(
         words = study.words(key, name, dimension)
         own = key if wordings.shared_draws else f"{key}/{name}"
         seeded = f"{identity}/{own}/{design.seed}"
-        for pair, draw in draws(words, design, seeded, wordings.words_per_set):
-            ids = trial_ids(cell, design, draw["iteration"], pair)
+        for pair, draw in draws(words, cell, design, seeded, wordings.words_per_set):
             labels = LABELS[pair % 2] if labelled else None
-            yield {**cell, **ids, **draw, **_shown_as(draw, labels, wordings, name, design)}
+            yield {**draw, **_shown_as(draw, labels, wordings, name, design)}
 
 
 def _cells(

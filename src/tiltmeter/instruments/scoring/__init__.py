@@ -19,13 +19,7 @@ from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
 from tiltmeter.instruments.instrument import Instrument, Key, Scored
 from tiltmeter.instruments.scoring.judging import is_judged, judge_trials, rejudge
-from tiltmeter.instruments.scoring.recorded import (
-    complete,
-    folded,
-    keys_by_name,
-    most_named,
-    named,
-)
+from tiltmeter.instruments.scoring.recorded import complete, folded, keys_by_name, most_named, named
 from tiltmeter.results import SCORES, WORDS
 from tiltmeter.results.tables import as_frame
 from tiltmeter.stimuli import Study, Words, load_study, word_key
