@@ -58,16 +58,14 @@ def _draw(
     """Draw decisions; `attributes` are the words of the association task."""
     for wording, trial, _, rng in decision_trials(study, NAME, design, stereotypes, variations):
         words = study.stereotypes[trial["stereotype"]].words("")
-        groups, tasks = as_shown(trial)
-        asked, attributes = association_task(study, design, words, groups, rng)
-        names = ("group0", "group1", "attribute0", "attribute1", "association")
-        values = dict(zip(names, (*groups, *tasks, asked), strict=True))
-        choices: dict[str, Sequence[str]] = dict.fromkeys(attributes, groups)
-        choices[_place(words)] = assignments(groups, tasks)
+        values = as_shown(trial)
+        groups = [values["group0"], values["group1"]]
+        association, attributes = association_task(study, design, words, groups, rng)
+        choices = {**dict.fromkeys(attributes, groups), _place(words): assignments(values)}
         yield {
             **trial,
             "attributes": attributes,
-            "prompt": fill(wording.wording, values),
+            "prompt": fill(wording.wording, {**values, "association": association}),
             **MODES[design.mode].close(choices, None, None),
         }
 
@@ -96,7 +94,7 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Score
     first = trial.get("iat") or (response[slice(*parts[1])] if 1 in parts else response)
     return (
         word_association.score_pairs(first, trial, key.association),
-        relative_decision.score_decision(response, trial, key.words),
+        relative_decision.read_text(response, trial, key),
     )
 
 
@@ -108,7 +106,7 @@ def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Sc
     first = "\n".join(f"{word} - {group}" for word, group in chosen.items()) or response
     return (
         word_association.score_pairs(first, trial, key.association),
-        relative_decision.read_assignment(response, trial, place),
+        relative_decision.read_assignment(response, trial, key, place),
     )
 
 

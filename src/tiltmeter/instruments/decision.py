@@ -23,7 +23,7 @@ from tiltmeter.instruments.design import (
 )
 from tiltmeter.instruments.instrument import Wording
 from tiltmeter.modes import MODES
-from tiltmeter.stimuli import Study, Words, study_hash, word_key
+from tiltmeter.stimuli import Study, Words, fill, study_hash, word_key
 
 __all__ = [
     "ROLES",
@@ -175,13 +175,13 @@ def decision_trials(
         )
 
 
-def as_shown(trial: Mapping[str, Any]) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Return the groups and the tasks of a trial in the orders shown."""
-    groups, tasks = (trial["marginalized"], trial["default"]), (trial["tied"], trial["counter"])
-    return (
-        groups if trial["order"] == "marginalized_first" else groups[::-1],
-        tasks if trial["attribute_order"] == "tied_first" else tasks[::-1],
-    )
+def as_shown(trial: Mapping[str, Any]) -> dict[str, str]:
+    """Return the groups and the tasks of a trial by their places in its wording."""
+    groups = (trial["marginalized"], trial["default"])
+    tasks = (trial["tied"], trial["counter"])
+    group0, group1 = groups if trial["order"] == "marginalized_first" else groups[::-1]
+    task0, task1 = tasks if trial["attribute_order"] == "tied_first" else tasks[::-1]
+    return {"group0": group0, "group1": group1, "attribute0": task0, "attribute1": task1}
 
 
 def is_aligned(trial: Mapping[str, Any]) -> bool:
@@ -190,13 +190,10 @@ def is_aligned(trial: Mapping[str, Any]) -> bool:
     return (orders[0] == "marginalized_first") == (orders[1] == "tied_first")
 
 
-def assignments(groups: Sequence[str], tasks: Sequence[str]) -> list[str]:
-    """Write the two ways of giving each group one task; the first gives first to first.
-
-    Examples
-    --------
-    >>> assignments(("old", "young"), ("agony", "joy"))
-    ['old: agony; young: joy', 'old: joy; young: agony']
-    """
-    one, other = groups
-    return [f"{one}: {first}; {other}: {second}" for first, second in (tasks, tasks[::-1])]
+def assignments(shown: Mapping[str, str]) -> list[str]:
+    """Write the two ways of giving each group one task; the first gives first to first."""
+    ways = (
+        "{group0}: {attribute0}; {group1}: {attribute1}",
+        "{group0}: {attribute1}; {group1}: {attribute0}",
+    )
+    return [fill(way, shown) for way in ways]

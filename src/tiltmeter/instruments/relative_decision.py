@@ -46,9 +46,9 @@ from tiltmeter.modes.forced import read_logits
 from tiltmeter.modes.structured import read_choices, why_not
 from tiltmeter.reading.decisions import read_decision
 from tiltmeter.results import Measure
-from tiltmeter.stimuli import Study, Words, fill
+from tiltmeter.stimuli import Study, fill
 
-__all__ = ["INSTRUMENT", "MEASURE", "decided", "read_assignment", "score_decision"]
+__all__ = ["INSTRUMENT", "MEASURE", "decided", "read_assignment", "read_text"]
 
 MEASURE = Measure(
     name="relative_decision",
@@ -79,11 +79,10 @@ FORCED = (
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    mode, slots = MODES[design.mode], ("group0", "group1", "attribute0", "attribute1")
+    mode = MODES[design.mode]
     trials = decision_trials(study, MEASURE.name, design, stereotypes, variations)
     for wording, trial, *_ in trials:
-        groups, tasks = as_shown(trial)
-        values = dict(zip(slots, groups + tasks, strict=True))
+        values = as_shown(trial)
         # A second prompt cannot follow an answer that was never written: both are shown as one.
         whole = not mode.closed or not wording.followup
         second = (wording.followup or "").replace("{response1}", "").strip(" .\n")
@@ -91,24 +90,20 @@ def _draw(
         options = (trial["marginalized"], trial["default"])
         yield {
             **trial,
-            "attributes": list(tasks),
+            "attributes": [values["attribute0"], values["attribute1"]],
             "prompt": prompt + (fill(FORCED, values) if mode.apart else ""),
             "followup": fill(wording.followup, values) if wording.followup and whole else None,
-            **mode.close({"assignment": assignments(groups, tasks)}, options, OPENING),
+            **mode.close({"assignment": assignments(values)}, options, OPENING),
         }
 
 
-def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    return score_decision(response, trial, key.words)
-
-
-def score_decision(response: str, trial: Mapping[str, Any], words: Words) -> Scored:
+def read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
     """Score a decision in free text; never raises on what a model wrote.
 
-    The `profile` of a trial is its first answer; null words are looked for among `words`.
+    The `profile` of a trial is its first answer; null words are looked for among those of the key.
     """
     known = {} if trial.get("inferred") else trial
-    sides = [[known[role]] if known.get(role) else getattr(words, role) for role in ROLES]
+    sides = [[known[role]] if known.get(role) else getattr(key.words, role) for role in ROLES]
     read = read_decision(
         response,
         (sides[0], sides[1]),
@@ -141,14 +136,12 @@ def decided(
     return Scored(value, None, 1.0, **{**own, **read})
 
 
-def _read_choices(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    return read_assignment(response, trial, "assignment")
-
-
-def read_assignment(response: str, trial: Mapping[str, Any], key: str) -> Scored:
-    """Read a structured answer: which of the two assignments stands at `key`."""
-    chosen = read_choices(response).get(key)
-    offered = assignments(*as_shown(trial))
+def read_assignment(
+    response: str, trial: Mapping[str, Any], _: Key, place: str = "assignment"
+) -> Scored:
+    """Read a structured answer: which of the two assignments stands at its place."""
+    chosen = read_choices(response).get(place)
+    offered = assignments(as_shown(trial))
     if chosen not in offered:
         return Scored(None, why_not(response, trial), 0.0)
     return decided((chosen == offered[0]) == is_aligned(trial), trial, read_by=None)
@@ -170,7 +163,7 @@ INSTRUMENT = Instrument(
     measures=(MEASURE,),
     **decision_fields(MEASURE.name),
     draw=_draw,
-    readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
+    readers={TEXT: read_text, CHOICES: read_assignment, LOGITS: _read_logits},
     recorded=Recorded(offered=(*ROLES, "order", "attribute_order"), decision="always"),
     judged={MEASURE.name: str},
     control="control_insects",

@@ -275,7 +275,7 @@ INSTRUMENT = Instrument(
     wordings=_wordings,
     draw=_draw,
     readers={TEXT: _read_pairs, CHOICES: _read_pairs, LOGITS: _read_logits},
-    words=lambda study, key, variation, dimension: study.words(key, variation, dimension),
+    words=Study.words,
     defect=lambda study, key, variation: study.stereotypes[key].defect(variation),
     recorded=Recorded(needs=_needed, complete=_complete, dimensions=True, keep=False),
     scorings=("exact", "published"),
