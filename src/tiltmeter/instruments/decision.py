@@ -96,7 +96,7 @@ def _defect(study: Study, instrument: str, stereotype: str, variation: str) -> s
     return decision.source_defect if decision is not None else None
 
 
-def decision_draws(
+def _draws(
     words: Words, cell: Cell, design: Design, seeded: str, turns: int = 2
 ) -> Iterator[tuple[dict[str, Any], int, random.Random]]:
     """Yield the trials of one cell but for their prompt, with turn and what shuffles their words.
@@ -149,7 +149,10 @@ def decision_trials(
     variations: Sequence[str],
     turns: int = 2,
 ) -> Iterator[tuple[Any, dict[str, Any], int, random.Random]]:
-    """Yield the wording of every trial before what `decision_draws` yields."""
+    """Yield every trial but its prompt: its wording, its columns, its turn, what shuffles words.
+
+    Raises StudyError if no stereotype has a wording of the variations.
+    """
     identity = study_hash(study, decision_fields(instrument)["parts"])
     empty = True
     for key in stereotypes:
@@ -166,8 +169,8 @@ def decision_trials(
             }
             words = stereotype.decision_words(instrument, name)
             seeded = f"{identity}/{instrument}/{key}/{name}/{design.seed}"
-            for draw in decision_draws(words, cell, design, seeded, turns):
-                yield wording, *draw
+            for drawn in _draws(words, cell, design, seeded, turns):
+                yield wording, *drawn
     if empty:
         raise StudyError(
             f"study {study.name!r}: none of {', '.join(stereotypes)} has a wording of "
@@ -185,9 +188,9 @@ def as_shown(trial: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_aligned(trial: Mapping[str, Any]) -> bool:
-    """Tell whether the group shown first is stereotypically tied to the task shown first."""
-    orders = trial.get("order"), trial.get("attribute_order")
-    return (orders[0] == "marginalized_first") == (orders[1] == "tied_first")
+    """Tell whether it is stereotype-consistent to give the first group the first task."""
+    marginalized_first = trial.get("order") == "marginalized_first"
+    return marginalized_first == (trial.get("attribute_order") == "tied_first")
 
 
 def assignments(shown: Mapping[str, str]) -> list[str]:

@@ -16,10 +16,8 @@ from tiltmeter.reading.plaintext import normalise
 
 __all__ = [
     "LETTERS",
-    "Gap",
     "Lexicon",
     "Line",
-    "Mention",
     "Pair",
     "find_mentions",
     "index",
