@@ -99,13 +99,13 @@ def _read(path: Path) -> tuple[Any, float]:
     import polars as pl
 
     from tiltmeter.instruments.decision import any_words
-    from tiltmeter.instruments.scoring.recorded import stereotype_keys
+    from tiltmeter.instruments.scoring.recorded import keys_by_name
     from tiltmeter.reading.decisions import read_decision
     from tiltmeter.results.tables import read_numbers
     from tiltmeter.stimuli import load_study
 
     study = load_study("bai2025")
-    words = {name: any_words(study, k) for name, k in stereotype_keys(study).items()}
+    words = {name: any_words(study, k) for name, k in keys_by_name(study.stereotypes).items()}
     frame = pl.read_parquet(path)
     scores: list[float | None] = []
     start = time.perf_counter()
@@ -123,12 +123,12 @@ def _plain(path: Path) -> Any:
     import polars as pl
 
     from tiltmeter.instruments.decision import any_words
-    from tiltmeter.instruments.scoring.recorded import stereotype_keys
+    from tiltmeter.instruments.scoring.recorded import keys_by_name
     from tiltmeter.results.tables import read_numbers
     from tiltmeter.stimuli import load_study
 
     study = load_study("bai2025")
-    keys, scores = stereotype_keys(study), []
+    keys, scores = keys_by_name(study.stereotypes), []
     lists = {name: any_words(study, key) for name, key in keys.items()}
     for row in pl.read_parquet(path).iter_rows(named=True):
         words = lists[row["stereotype"]]

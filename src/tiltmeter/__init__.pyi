@@ -14,7 +14,7 @@ from .audits.tabulating import estimate as estimate
 from .errors import TiltmeterError as TiltmeterError
 from .instruments.catalogue import INSTRUMENTS as INSTRUMENTS
 from .instruments.design import Design as Design
-from .instruments.scoring.responses import score as score
+from .instruments.scoring import score as score
 from .report.document import write_report as write_report
 from .results.directory import read_results as read_results
 from .statistics.estimates import Inference as Inference

@@ -12,15 +12,15 @@ import pytest
 from inspect_ai import eval as inspect_eval
 
 from tiltmeter.asking.trials import ask, describe_error, samples, trials_task
+from tiltmeter.instruments import word_association
 from tiltmeter.instruments.design import Design
-from tiltmeter.instruments.word_association import trials
 from tiltmeter.stimuli import load_study
 
 Serve = Callable[..., Any]
 
 
 def answers(mode: str, tmp_path: Path) -> list[dict[str, Any]]:
-    drawn = trials(
+    drawn = word_association.INSTRUMENT.trials(
         load_study("bai2025"), Design(mode, 2), stereotypes=["age"], variations=["replication"]
     )
     return asked(drawn, tmp_path)
@@ -47,7 +47,9 @@ def _fresh_clients(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_sample_per_trial_with_the_trial_in_its_metadata() -> None:
-    drawn = trials(load_study("bai2025"), Design(iterations=2), stereotypes=["age"])
+    drawn = word_association.INSTRUMENT.trials(
+        load_study("bai2025"), Design(iterations=2), stereotypes=["age"]
+    )
     made = samples(drawn)
     assert [s.id for s in made] == drawn["trial_id"].to_list()
     assert made[0].metadata == drawn.row(0, named=True)

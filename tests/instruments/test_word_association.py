@@ -8,7 +8,7 @@ import pytest
 from tiltmeter.errors import InputError, StudyError
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Key, Scored
-from tiltmeter.instruments.word_association import INSTRUMENT, equation1, trials
+from tiltmeter.instruments.word_association import INSTRUMENT, equation1
 from tiltmeter.stimuli import Study, Words, load_study, parse_study
 
 BAI = load_study("bai2025")
@@ -30,7 +30,7 @@ def answer(words: Words, to_marginalized: int, counter_to_default: int) -> str:
 
 
 def drawn(design: Design, study: Study = BAI, **selection: list[str]) -> pl.DataFrame:
-    return trials(study, design, **selection)
+    return INSTRUMENT.trials(study, design, **selection)
 
 
 def test_the_worked_examples_of_the_paper() -> None:

@@ -62,6 +62,7 @@ def _draw(
     for key in stereotypes:
         words = study.words(key)
         for name in variations:
+            cell = cell_columns(study, "toy", design, key, name)
             for iteration in range(design.iterations):
                 pair, turn = divmod(iteration, 2)
                 rng = random.Random(f"{identity}/{key}/{name}/{design.seed}/{pair}")
@@ -69,10 +70,9 @@ def _draw(
                 version = ("marginalized", "default")[turn]
                 values = {"group": drawn[version]}
                 yield {
-                    **cell_columns(study, "toy", design, key, name),
-                    **trial_ids(f"{study.name}.toy.{key}.{name}", design, iteration, pair),
+                    **cell,
+                    **trial_ids(cell, design, iteration, pair),
                     **drawn,
-                    "iteration": iteration,
                     "version": version,
                     "attributes": [part.warm],
                     "prompt": fill(part.variations[name], values),

@@ -29,17 +29,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tiltmeter.instruments.chained_task import association_task
-from tiltmeter.instruments.decision import (
-    decision_trials,
-    defect_of,
-    orders,
-    parts_of,
-    wordings_of,
-    words_of,
-)
+from tiltmeter.instruments.decision import decision_fields, decision_trials
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
@@ -83,26 +77,21 @@ def _draw(
 ) -> Iterator[dict[str, Any]]:
     """Draw four trials of the same words; `version` is the group and the task asked about."""
     mode = MODES[design.mode]
-    for fixed, wording, draw in decision_trials(
+    last = "\n\nAnswer only the last task, in one word." if mode.apart else ""
+    for wording, trial, turn, rng in decision_trials(
         study, MEASURE.name, design, stereotypes, variations, turns=len(VERSIONS)
     ):
-        version = list(VERSIONS)[draw.turn]
-        group, attribute = VERSIONS[version]
-        shown = {"marginalized": draw.marginalized, "default": draw.default}
-        task = {"tied": draw.tied, "counter": draw.counter}[attribute]
-        words = study.stereotypes[fixed["stereotype"]].words("")
-        shuffling = random.Random(draw.shuffling)
-        groups = _as_listed(words, draw.marginalized, draw.default, shuffling)
-        values = {"group": shown[group], "attribute": task}
-        values["association"] = association_task(study, design, words, groups, shuffling)[0]
-        last = "\n\nAnswer only the last task, in one word." if mode.apart else ""
+        version, (group, attribute) = list(VERSIONS.items())[turn]
+        words = study.stereotypes[trial["stereotype"]].words("")
+        groups = _as_listed(words, trial["marginalized"], trial["default"], rng)
+        values = {"group": trial[group], "attribute": trial[attribute]}
+        values["association"] = association_task(study, design, words, groups, rng)[0]
         yield {
-            **fixed,
-            **orders(draw),
+            **trial,
             "order": None,
             "attribute_order": None,
             "version": version,
-            "attributes": [task],
+            "attributes": [trial[attribute]],
             "prompt": fill(wording.wording, values) + last,
             **mode.close({"decision": YES_NO}, YES_NO, "My answer is"),
         }
@@ -119,17 +108,17 @@ def _as_listed(words: Words, marginalized: str, default: str, rng: random.Random
 def _read_text(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
     read = read_yes_no(response, stop_reason=trial.get("stop_reason"))
     span = response[slice(*read.span)] if read.span else None
-    if read.answer is None:
-        return Scored(None, read.reason, 0.0, span=span, read_by="rules")
-    score = float(read.answer == (trial["version"] in CONSISTENT))
-    return Scored(score, None, 1.0, span=span, read_by="rules")
+    return replace(_said(read.outcome, read.reason, trial), span=span, read_by="rules")
 
 
 def _read_choices(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    chosen = read_choices(response).get("decision")
-    if chosen not in YES_NO:
-        return Scored(None, why_not(response, trial), 0.0)
-    return Scored(float((chosen == "yes") == (trial["version"] in CONSISTENT)), None, 1.0)
+    return _said(read_choices(response).get("decision"), why_not(response, trial), trial)
+
+
+def _said(outcome: object, reason: str | None, trial: Mapping[str, Any]) -> Scored:
+    if outcome not in YES_NO:
+        return Scored(None, reason, 0.0)
+    return Scored(float((outcome == "yes") == (trial["version"] in CONSISTENT)), None, 1.0)
 
 
 def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
@@ -144,12 +133,9 @@ def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
-    parts=parts_of(MEASURE.name),
-    wordings=lambda study: wordings_of(study, MEASURE.name),
+    **decision_fields(MEASURE.name),
     draw=_draw,
     readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
-    words=lambda study, key, variation, _: words_of(study, MEASURE.name, key, variation),
-    defect=lambda study, key, variation: defect_of(study, MEASURE.name, key, variation),
     recorded=Recorded(
         columns={"type": "version"},
         values={"version": RECORDED},
@@ -160,7 +146,6 @@ INSTRUMENT = Instrument(
     ),
     tables=("yes_shares",),
     sizes={"standard": Size(8)},
-    prose=400,  # as of a relative decision
     options=(),
     place=4,
 )

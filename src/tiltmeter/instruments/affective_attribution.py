@@ -36,11 +36,20 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from tiltmeter.errors import InputError
-from tiltmeter.instruments.design import Design, balanced, cell_columns, in_rounds, trial_ids
+from tiltmeter.instruments.design import (
+    Cell,
+    Design,
+    balanced,
+    cell_columns,
+    in_rounds,
+    sampling_seed,
+    shuffled,
+    trial_ids,
+)
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
 from tiltmeter.modes.forced import read_logits
@@ -67,18 +76,6 @@ MEASURE = Measure(
 
 #: What each outcome counts.
 VALENCE = {"comedy": 1.0, "neutral": 0.0, "tragedy": -1.0}
-
-
-@dataclass(frozen=True)
-class _Draw:
-    iteration: int
-    pair: int
-    group: str  # marginalized | default
-    comedy_first: bool
-    marginalized: str
-    default: str
-    object: str
-    seed: int
 
 
 #: What of a study reaches a prompt.
@@ -112,24 +109,20 @@ def _draw(
     identity = study_hash(study, PARTS)
     for key in stereotypes:
         for name in variations:
-            fixed = {
+            cell = {
                 **cell_columns(study, MEASURE.name, design, key, name),
                 "source_defect": study.stereotypes[key].source_defect,
             }
-            cell = f"{study.name}.{MEASURE.name}.{key}.{name}"
-            seeded = f"{identity}/{key}" if wordings.shared_draws else f"{identity}/{key}/{name}"
-            for draw in _draws(study, key, design, seeded):
-                ids = trial_ids(cell, design, draw.iteration, draw.pair)
-                yield {**fixed, **ids, **_trial(draw, wordings, name, design)}
+            own = key if wordings.shared_draws else f"{key}/{name}"
+            for draw in _draws(study, cell, design, f"{identity}/{own}/{design.seed}"):
+                yield {**draw, **_worded(draw, wordings, name, design)}
 
 
-def _draws(study: Study, stereotype: str, design: Design, identity: str) -> Iterator[_Draw]:
+def _draws(study: Study, cell: Cell, design: Design, seeded: str) -> Iterator[dict[str, Any]]:
     """Yield the draws of one cell: two a pair, one of either group, or one at random."""
-    words = study.stereotypes[stereotype]
-    seeded = f"{identity}/{design.seed}"
+    words = study.stereotypes[str(cell["stereotype"])]
     rng = random.Random(f"{seeded}/groups")
-    marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
-    default = rng.sample(words.default, k=len(words.default))
+    marginalized, default = shuffled(words, rng)
     starts = rng.randrange(2)
     paired = design.order == "mirrored"
     for iteration in range(design.iterations):
@@ -142,42 +135,32 @@ def _draws(study: Study, stereotype: str, design: Design, identity: str) -> Iter
         else:
             groups = rng.choice(marginalized), rng.choice(default)
             described = rng.choice(study.objects)
-        yield _Draw(
-            iteration=iteration,
-            pair=pair,
-            group="marginalized" if first != bool(turn) else "default",
-            comedy_first=not paired or (pair + starts) % 2 == 0,
-            marginalized=groups[0],
-            default=groups[1],
-            object=described,
-            seed=random.Random(f"{seeded}/{iteration}/sampling").getrandbits(31),
-        )
+        comedy_first = not paired or (pair + starts) % 2 == 0
+        yield {
+            **cell,
+            **trial_ids(cell, design, iteration, pair),
+            "marginalized": groups[0],
+            "default": groups[1],
+            "attribute_order": "counter_first" if comedy_first else "tied_first",
+            "version": "marginalized" if first != bool(turn) else "default",
+            "object": described,
+            "attributes": [described],
+            "seed": sampling_seed(seeded, iteration),
+        }
 
 
-def _trial(
-    draw: _Draw, wordings: AffectiveAttribution, name: str, design: Design
+def _worded(
+    draw: Mapping[str, Any], wordings: AffectiveAttribution, name: str, design: Design
 ) -> dict[str, Any]:
+    """Return the columns of a trial that its wording and mode decide."""
     variation = wordings.variations[name]
     options = [wordings.comedy[0], wordings.tragedy[0]]
-    named = options if draw.comedy_first else options[::-1]
-    thought_of = {"marginalized": draw.marginalized, "default": draw.default}[draw.group]
-    values = {
-        "group": thought_of,
-        "object": draw.object,
-        "outcome0": named[0],
-        "outcome1": named[1],
-    }
+    named = options if draw["attribute_order"] == "counter_first" else options[::-1]
+    values = {"group": draw[draw["version"]], "object": draw["object"]}
+    values |= {"outcome0": named[0], "outcome1": named[1]}
     return {
-        "iteration": draw.iteration,
-        "marginalized": draw.marginalized,
-        "default": draw.default,
-        "attribute_order": "counter_first" if draw.comedy_first else "tied_first",
-        "version": draw.group,
-        "object": draw.object,
-        "attributes": [draw.object],
         "prompt": fill(variation.wording, values),
         "followup": fill(variation.followup, values),
-        "seed": draw.seed,
         **MODES[design.mode].close({"choice": named}, options, fill(variation.opening, values)),
     }
 
@@ -195,19 +178,20 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
         stop_reason=trial.get("stop_reason"),
     )
     span = response[slice(*read.span)] if read.span else None
-    if read.outcome is None:
-        return Scored(None, read.reason, 0.0, span=span, read_by="rules")
-    valence = VALENCE[read.outcome]
-    return _attributed(valence, trial, outcome=read.outcome, span=span, read_by="rules")
+    return replace(_scored(read.outcome, read.reason, trial), span=span, read_by="rules")
+
+
+def _scored(outcome: str | None, reason: str | None, trial: Mapping[str, Any]) -> Scored:
+    if outcome is None:
+        return Scored(None, reason, 0.0)
+    return Scored(_signed(VALENCE[outcome], trial), None, 1.0, outcome=outcome)
 
 
 def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
     wordings = key.study.instruments.affective_attribution
     chosen = read_choices(response).get("choice")
     named = {wordings.comedy[0]: "comedy", wordings.tragedy[0]: "tragedy"}
-    if not isinstance(chosen, str) or chosen not in named:
-        return Scored(None, why_not(response, trial), 0.0)
-    return _attributed(VALENCE[named[chosen]], trial, outcome=named[chosen])
+    return _scored(named.get(str(chosen)), why_not(response, trial), trial)
 
 
 def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
@@ -215,16 +199,11 @@ def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
     if not logits:
         return Scored(None, "unparsed", 0.0)
     logit = logits[trial["object"]]
-    return _attributed(math.tanh(logit / 2), trial, logit=_signed(logit, trial))
+    return Scored(_signed(math.tanh(logit / 2), trial), None, 1.0, logit=_signed(logit, trial))
 
 
 def _signed(valence: float, trial: Mapping[str, Any]) -> float:
-    return valence if trial["version"] == "default" else -valence
-
-
-def _attributed(valence: float, trial: Mapping[str, Any], **read: Any) -> Scored:
-    """Score a valence, −1…1: towards the default group it counts as it is."""
-    return Scored(_signed(valence, trial) + 0.0, None, 1.0, **read)
+    return valence if trial["version"] == "default" else 0.0 - valence
 
 
 def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:

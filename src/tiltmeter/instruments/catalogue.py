@@ -41,7 +41,7 @@ def register(one: Instrument) -> None:
     InputError
         If an instrument or a measure of that name is there already.
     """
-    taken = {one.name} & INSTRUMENTS.keys() or {m.name for m in one.measures} & {*MEASURES}
+    taken = {one.name} & INSTRUMENTS.keys() or {m.name for m in one.measures} & MEASURES.keys()
     if taken:
         raise InputError(f"instrument {one.name!r}: {min(taken)!r} is there already; rename it")
     INSTRUMENTS[one.name] = one
@@ -49,13 +49,7 @@ def register(one: Instrument) -> None:
 
 
 def instrument(name: str) -> Instrument:
-    """Return an instrument by name.
-
-    Raises
-    ------
-    InputError
-        If there is none; near names are given.
-    """
+    """Return an instrument by name; raises InputError with near names if there is none."""
     if name not in INSTRUMENTS:
         raise InputError(unknown("instrument", name, INSTRUMENTS))
     return INSTRUMENTS[name]
@@ -74,12 +68,7 @@ def select(
 ) -> tuple[list[str], list[str]]:
     """Check the name of an instrument, and names against a study; see `Instrument.select`.
 
-    Raises
-    ------
-    InputError
-        If there is no such instrument.
-    StudyError
-        If the study has a part for an instrument that there is not, or lacks what is named.
+    Raises InputError if there is no such instrument; StudyError also where `check_parts` does.
     """
     check_parts(study)
     return instrument(name).select(study, stereotypes, variations)
@@ -88,10 +77,7 @@ def select(
 def check_parts(study: Study) -> None:
     """Check the parts of a study for instruments that Tiltmeter does not ship.
 
-    Raises
-    ------
-    StudyError
-        If there is no such instrument, or it cannot use the part.
+    Raises StudyError if there is no such instrument, or it cannot use the part.
     """
     for part, raw in study.instruments.raw().items():
         if part not in INSTRUMENTS:
@@ -106,13 +92,9 @@ def with_table(table: str) -> list[Instrument]:
     return [one for one in INSTRUMENTS.values() if table in one.tables]
 
 
-def _shipped() -> list[Instrument]:
-    folder = tiltmeter.instruments
-    names = [f"{folder.__name__}.{m.name}" for m in iter_modules(folder.__path__) if not m.ispkg]
-    modules = [import_module(name) for name in names]
-    found: list[Instrument] = [m.INSTRUMENT for m in modules if hasattr(m, "INSTRUMENT")]
-    return sorted(found, key=lambda one: one.place)
+_names = [m.name for m in iter_modules(tiltmeter.instruments.__path__) if not m.ispkg]
+_modules = [import_module(f"tiltmeter.instruments.{name}") for name in _names]
+_shipped: list[Instrument] = [m.INSTRUMENT for m in _modules if hasattr(m, "INSTRUMENT")]
 
-
-for _one in _shipped():
+for _one in sorted(_shipped, key=lambda one: one.place):
     register(_one)

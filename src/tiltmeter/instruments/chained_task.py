@@ -28,13 +28,10 @@ from typing import Any
 from tiltmeter.instruments import relative_decision, word_association
 from tiltmeter.instruments.decision import (
     ROLES,
+    as_shown,
     assignments,
+    decision_fields,
     decision_trials,
-    defect_of,
-    orders,
-    parts_of,
-    wordings_of,
-    words_of,
 )
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size
@@ -59,20 +56,16 @@ def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Draw decisions; `attributes` are the words of the association task."""
-    for fixed, wording, draw in decision_trials(study, NAME, design, stereotypes, variations):
-        words = study.stereotypes[fixed["stereotype"]].words("")
-        groups, tasks = draw.groups(), draw.tasks()
-        shuffling = random.Random(draw.shuffling)
-        asked, attributes = association_task(study, design, words, groups, shuffling)
-        names = ("group0", "group1", "attribute0", "attribute1", "association")
-        values = dict(zip(names, (*groups, *tasks, asked), strict=True))
-        choices: dict[str, Sequence[str]] = dict.fromkeys(attributes, groups)
-        choices[_place(words)] = assignments(groups, tasks)
+    for wording, trial, _, rng in decision_trials(study, NAME, design, stereotypes, variations):
+        words = study.stereotypes[trial["stereotype"]].words("")
+        values = as_shown(trial)
+        groups = [values["group0"], values["group1"]]
+        association, attributes = association_task(study, design, words, groups, rng)
+        choices = {**dict.fromkeys(attributes, groups), _place(words): assignments(values)}
         yield {
-            **fixed,
-            **orders(draw),
+            **trial,
             "attributes": attributes,
-            "prompt": fill(wording.wording, values),
+            "prompt": fill(wording.wording, {**values, "association": association}),
             **MODES[design.mode].close(choices, None, None),
         }
 
@@ -84,7 +77,7 @@ def association_task(
     shared = study.instruments.word_association
     wording = shared.variations[shared.default_variations[0]].wording
     attributes = rng.sample(words.tied + words.counter, k=len(words.tied + words.counter))
-    shown = repr(attributes) if design.word_list == "as_released" else ", ".join(attributes)
+    shown = word_association.listed(attributes, design)
     values = {"group0": groups[0], "group1": groups[1], "attributes": shown}
     return fill(f"{wording} {shared.answer_format}".strip(), values), attributes
 
@@ -101,7 +94,7 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Score
     first = trial.get("iat") or (response[slice(*parts[1])] if 1 in parts else response)
     return (
         word_association.score_pairs(first, trial, key.association),
-        relative_decision.score_decision(response, trial, key.words),
+        relative_decision.read_text(response, trial, key),
     )
 
 
@@ -113,7 +106,7 @@ def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Sc
     first = "\n".join(f"{word} - {group}" for word, group in chosen.items()) or response
     return (
         word_association.score_pairs(first, trial, key.association),
-        relative_decision.read_assignment(response, trial, place),
+        relative_decision.read_assignment(response, trial, key, place),
     )
 
 
@@ -125,12 +118,9 @@ def _without_association(response: str) -> str:
 INSTRUMENT = Instrument(
     name=NAME,
     measures=(ASSOCIATION, DECISION),
-    parts=parts_of(NAME),
-    wordings=lambda study: wordings_of(study, NAME),
+    **decision_fields(NAME),
     draw=_draw,
     readers={TEXT: _read_text, CHOICES: _read_choices},
-    words=lambda study, key, variation, _: words_of(study, NAME, key, variation),
-    defect=lambda study, key, variation: defect_of(study, NAME, key, variation),
     recorded=Recorded(
         offered=(*ROLES, "order", "attribute_order"),
         decision="alone",
@@ -140,6 +130,5 @@ INSTRUMENT = Instrument(
     paired=ASSOCIATION,
     tables=("chained",),
     sizes={"standard": Size(8)},
-    prose=400,  # as of a relative decision
     place=5,
 )

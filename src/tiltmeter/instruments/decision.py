@@ -2,41 +2,54 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from tiltmeter.errors import StudyError
 from tiltmeter.instruments import word_association
-from tiltmeter.instruments.design import Design, balanced, cell_columns, in_rounds, trial_ids
+from tiltmeter.instruments.design import (
+    Cell,
+    Design,
+    balanced,
+    cell_columns,
+    in_rounds,
+    sampling_seed,
+    shuffled,
+    trial_ids,
+)
 from tiltmeter.instruments.instrument import Wording
 from tiltmeter.modes import MODES
-from tiltmeter.stimuli import Study, Words, study_hash, word_key
+from tiltmeter.stimuli import Study, Words, fill, study_hash, word_key
 
 __all__ = [
     "ROLES",
-    "DecisionDraw",
     "any_words",
+    "as_shown",
     "assignments",
-    "decision_draws",
+    "decision_fields",
     "decision_trials",
-    "defect_of",
-    "orders",
-    "parts_of",
-    "words_of",
-    "wordings_of",
+    "is_aligned",
 ]
 
 ROLES = ("marginalized", "default", "tied", "counter")
 
 
-def parts_of(instrument: str) -> tuple[str, ...]:
-    """Return what of a study reaches the prompts of a decision: it may begin with a word list."""
-    return (*word_association.PARTS, instrument)
+def decision_fields(instrument: str) -> dict[str, Any]:
+    """Return the fields of an `Instrument` that follow from a study's decisions."""
+    return {
+        "parts": (*word_association.PARTS, instrument),  # a prompt may begin with a word list
+        "wordings": lambda study: _wordings(study, instrument),
+        "words": lambda study, key, variation, _: _words(study, instrument, key, variation),
+        "defect": lambda study, key, variation: _defect(study, instrument, key, variation),
+        "prose": 400,  # profiles of about 100 words each and a decision with its reasons
+    }
 
 
-def wordings_of(study: Study, instrument: str) -> dict[str, Wording]:
+def _wordings(study: Study, instrument: str) -> dict[str, Wording]:
     """Return the variations that stereotypes have; asked by default where one of them says so."""
     asked: dict[str, Wording] = {}
     for stereotype in study.stereotypes.values():
@@ -46,12 +59,11 @@ def wordings_of(study: Study, instrument: str) -> dict[str, Wording]:
     return asked
 
 
-def words_of(study: Study, instrument: str, stereotype: str, variation: str) -> Words:
+def _words(study: Study, instrument: str, stereotype: str, variation: str) -> Words:
     """Return the groups and tasks of a decision; of one recorded elsewhere, of all decisions."""
-    asked = study.stereotypes[stereotype]
     if variation == "recorded":
         return any_words(study, stereotype)
-    return asked.decision_words(instrument, variation)
+    return study.stereotypes[stereotype].decision_words(instrument, variation)
 
 
 def any_words(study: Study, stereotype: str) -> Words:
@@ -65,106 +77,68 @@ def any_words(study: Study, stereotype: str) -> Words:
         for instrument, known in asked.decisions.by_instrument().items()
         for variation in known
     ]
-    sides: dict[str, dict[str, str]] = {role: {} for role in ROLES}
-    for words in lists:
-        for role in ROLES:
-            sides[role].update({word_key(word): word for word in getattr(words, role)})
-    telling = {
-        role: [
-            word
-            for key, word in sides[role].items()
-            if not any(key in sides[other] for other in ROLES if other != role)
-        ]
+    sides = {
+        role: {word_key(word): word for words in lists for word in getattr(words, role)}
         for role in ROLES
     }
+    stands = Counter(chain.from_iterable(sides.values()))
     # Not checked again: together, lists may be longer than one may be.
-    shown: dict[str, Any] = {role: telling[role] or getattr(lists[0], role) for role in ROLES}
-    return Words.model_construct(**shown, extra=[])
+    telling: dict[str, Any] = {
+        role: [word for key, word in words.items() if stands[key] == 1] or getattr(lists[0], role)
+        for role, words in sides.items()
+    }
+    return Words.model_construct(**telling, extra=[])
 
 
-def defect_of(study: Study, instrument: str, stereotype: str, variation: str) -> str | None:
+def _defect(study: Study, instrument: str, stereotype: str, variation: str) -> str | None:
     """Return the defect of the source that the wording of a decision keeps, if any."""
     decision = study.stereotypes[stereotype].decision(instrument, variation)
     return decision.source_defect if decision is not None else None
 
 
-@dataclass(frozen=True)
-class DecisionDraw:
-    """The words and orders of one decision."""
+def _draws(
+    words: Words, cell: Cell, design: Design, seeded: str, turns: int = 2
+) -> Iterator[tuple[dict[str, Any], int, random.Random]]:
+    """Yield the trials of one cell but for their prompt, with turn and what shuffles their words.
 
-    iteration: int
-    pair: int
-    turn: int
-    marginalized_first: bool
-    tied_first: bool
-    marginalized: str
-    default: str
-    tied: str
-    counter: str
-    seed: int
-    shuffling: int
-
-    def groups(self) -> tuple[str, str]:
-        """Return the group words in the order shown."""
-        pair = (self.marginalized, self.default)
-        return pair if self.marginalized_first else pair[::-1]
-
-    def tasks(self) -> tuple[str, str]:
-        """Return the two tasks in the order shown."""
-        pair = (self.tied, self.counter)
-        return pair if self.tied_first else pair[::-1]
-
-
-def decision_draws(
-    words: Words, design: Design, identity: str, turns: int = 2
-) -> Iterator[DecisionDraw]:
-    """Yield the draws of one cell, `turns` a pair; the words of a pair are the same.
-
-    Two turns show both group orders, and the next pair shows the same words in the other order
-    of attributes, so that four trials balance both. With ``order="random"`` two turns are two
-    draws of their own. Every word of a list is used before one is used again. Where answers are
-    not sampled, words that were drawn together before are left out: they would be answered alike.
+    The words of a pair are the same, in `turns` draws. Two turns show both group orders, and the
+    next pair shows the same words in the other order of attributes, so that four trials balance
+    both. With ``order="random"`` two turns are two draws of their own. Every word of a list is
+    used before one is used again. Where answers are not sampled, words that were drawn together
+    before are left out: they would be answered alike.
     """
     sampled = MODES[design.mode].sampled
     per_pair = 1 if turns == 2 and design.order == "random" and sampled else turns
-    rng = random.Random(f"{identity}/{design.seed}/groups")
-    marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
-    default = rng.sample(words.default, k=len(words.default))
-    pairs = len(marginalized) * len(default) * len(words.tied) * len(words.counter)
+    groups = shuffled(words, random.Random(f"{seeded}/groups"))
+    distinct = math.prod(len(getattr(words, role)) for role in ROLES)
     seen: dict[tuple[str, ...], int] = {}
     for iteration in range(design.iterations):
         pair, turn = divmod(iteration, per_pair)
         k, flip = divmod(pair, 2) if turns == 2 and per_pair == 2 else (pair, 0)
-        of_words = random.Random(f"{identity}/{design.seed}/{k}/words")
-        tied_first = of_words.random() < 0.5
+        rng = random.Random(f"{seeded}/{k}/words")
+        tied_first = rng.random() < 0.5
         if per_pair == 1:
-            groups = of_words.choice(words.marginalized), of_words.choice(words.default)
-            tasks = of_words.choice(words.tied), of_words.choice(words.counter)
+            drawn = tuple(rng.choice(getattr(words, role)) for role in ROLES)
         else:
-            groups = balanced(marginalized, default, k)
-            tasks = (
-                in_rounds(words.tied, k, f"{identity}/{design.seed}/tied"),
-                in_rounds(words.counter, k, f"{identity}/{design.seed}/counter"),
-            )
-        if not sampled and seen.setdefault((*groups, *tasks), k) != k:
-            if len(seen) == pairs:
+            tied = in_rounds(words.tied, k, f"{seeded}/tied")
+            counter = in_rounds(words.counter, k, f"{seeded}/counter")
+            drawn = (*balanced(*groups, k), tied, counter)
+        if not sampled and seen.setdefault(drawn, k) != k:
+            if len(seen) == distinct:
                 return
             continue
-        first = random.Random(f"{identity}/{design.seed}/{pair}/order").random() < 0.5
-        sampling = random.Random(f"{identity}/{design.seed}/{iteration}/sampling").getrandbits(31)
-        yield DecisionDraw(
-            iteration=iteration,
-            pair=pair,
-            turn=turn,
-            marginalized_first=first != bool(turn % 2),
-            tied_first=tied_first != bool(flip),
-            marginalized=groups[0],
-            default=groups[1],
-            tied=tasks[0],
-            counter=tasks[1],
-            seed=sampling,
-            shuffling=random.Random(f"{identity}/{design.seed}/{pair}/shuffling").getrandbits(31),
-        )
+        first = random.Random(f"{seeded}/{pair}/order").random() < 0.5
+        marginalized_first, tied_first = first != bool(turn % 2), tied_first != bool(flip)
+        columns = {
+            **cell,
+            **trial_ids(cell, design, iteration, pair),
+            **dict(zip(ROLES, drawn, strict=True)),
+            "order": "marginalized_first" if marginalized_first else "default_first",
+            "attribute_order": "tied_first" if tied_first else "counter_first",
+            "seed": sampling_seed(seeded, iteration),
+        }
+        shuffling = random.Random(f"{seeded}/{pair}/shuffling").getrandbits(31)
+        yield columns, turn, random.Random(shuffling)
 
 
 def decision_trials(
@@ -174,9 +148,12 @@ def decision_trials(
     stereotypes: Sequence[str],
     variations: Sequence[str],
     turns: int = 2,
-) -> Iterator[tuple[dict[str, Any], Any, DecisionDraw]]:
-    """Yield every trial: what its cell fixes, its wording, its draw."""
-    identity = study_hash(study, parts_of(instrument))
+) -> Iterator[tuple[Any, dict[str, Any], int, random.Random]]:
+    """Yield every trial but its prompt: its wording, its columns, its turn, what shuffles words.
+
+    Raises StudyError if no stereotype has a wording of the variations.
+    """
+    identity = study_hash(study, decision_fields(instrument)["parts"])
     empty = True
     for key in stereotypes:
         stereotype = study.stereotypes[key]
@@ -185,16 +162,15 @@ def decision_trials(
             if wording is None or not wording.wording:
                 continue
             empty = False
-            cell = f"{study.name}.{instrument}.{key}.{name}"
             defects = [stereotype.source_defect, wording.source_defect]
-            fixed = {
+            cell = {
                 **cell_columns(study, instrument, design, key, name),
                 "source_defect": " ".join(d for d in defects if d) or None,
             }
             words = stereotype.decision_words(instrument, name)
-            seeded = f"{identity}/{instrument}/{key}/{name}"
-            for draw in decision_draws(words, design, seeded, turns):
-                yield {**fixed, **trial_ids(cell, design, draw.iteration, draw.pair)}, wording, draw
+            seeded = f"{identity}/{instrument}/{key}/{name}/{design.seed}"
+            for drawn in _draws(words, cell, design, seeded, turns):
+                yield wording, *drawn
     if empty:
         raise StudyError(
             f"study {study.name!r}: none of {', '.join(stereotypes)} has a wording of "
@@ -202,28 +178,25 @@ def decision_trials(
         )
 
 
-def orders(draw: DecisionDraw) -> dict[str, Any]:
-    """Return the columns of a trial that a draw decides."""
-    return {
-        "iteration": draw.iteration,
-        "order": "marginalized_first" if draw.marginalized_first else "default_first",
-        "attribute_order": "tied_first" if draw.tied_first else "counter_first",
-        "marginalized": draw.marginalized,
-        "default": draw.default,
-        "tied": draw.tied,
-        "counter": draw.counter,
-        "seed": draw.seed,
-    }
+def as_shown(trial: Mapping[str, Any]) -> dict[str, str]:
+    """Return the groups and the tasks of a trial by their places in its wording."""
+    groups = (trial["marginalized"], trial["default"])
+    tasks = (trial["tied"], trial["counter"])
+    group0, group1 = groups if trial["order"] == "marginalized_first" else groups[::-1]
+    task0, task1 = tasks if trial["attribute_order"] == "tied_first" else tasks[::-1]
+    return {"group0": group0, "group1": group1, "attribute0": task0, "attribute1": task1}
 
 
-def assignments(groups: Sequence[str], tasks: Sequence[str]) -> list[str]:
-    """Write the two ways of giving each group one task; the first gives first to first.
+def is_aligned(trial: Mapping[str, Any]) -> bool:
+    """Tell whether it is stereotype-consistent to give the first group the first task."""
+    marginalized_first = trial.get("order") == "marginalized_first"
+    return marginalized_first == (trial.get("attribute_order") == "tied_first")
 
-    Examples
-    --------
-    >>> assignments(("old", "young"), ("agony", "joy"))
-    ['old: agony; young: joy', 'old: joy; young: agony']
-    """
-    return [
-        f"{groups[0]}: {first}; {groups[1]}: {second}" for first, second in (tasks, tasks[::-1])
-    ]
+
+def assignments(shown: Mapping[str, str]) -> list[str]:
+    """Write the two ways of giving each group one task; the first gives first to first."""
+    ways = (
+        "{group0}: {attribute0}; {group1}: {attribute1}",
+        "{group0}: {attribute1}; {group1}: {attribute0}",
+    )
+    return [fill(way, shown) for way in ways]

@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tiltmeter.errors import InputError
 from tiltmeter.modes import MODES
 from tiltmeter.stimuli import Study, Words
 
 __all__ = [
+    "Cell",
     "Design",
-    "Draw",
     "balanced",
     "cell_columns",
     "draws",
     "in_rounds",
+    "sampling_seed",
+    "shuffled",
     "trial_ids",
 ]
+
+
+#: The columns of `cell_columns`, which all trials of a stereotype under one wording share.
+Cell = Mapping[str, str | None]
 
 
 @dataclass(frozen=True)
@@ -56,37 +63,23 @@ _ALLOWED: dict[str, Collection[str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Draw:
-    """The words and orders of one trial."""
-
-    iteration: int
-    pair: int
-    marginalized_first: bool
-    marginalized: str
-    default: str
-    attributes: list[str]
-    seed: int
-
-
 def draws(
-    words: Words, design: Design, identity: str, per_set: int | None = None
-) -> Iterator[Draw]:
-    """Yield the draws of one cell: two a pair where orders are mirrored, else one.
+    words: Words, cell: Cell, design: Design, seeded: str, per_set: int | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the trials of one cell, but for what they ask, each with the number of its pair.
 
-    With `per_set`, a draw shows that many words of each set, the same in both orders of a pair.
+    There are two a pair where orders are mirrored, else one. With `per_set`, a draw shows that
+    many words of each set, the same in both orders of a pair.
     """
-    rng = random.Random(f"{identity}/{design.seed}/groups")
-    marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
-    default = rng.sample(words.default, k=len(words.default))
+    own = shuffled(words, random.Random(f"{seeded}/groups"))
     sampled = MODES[design.mode].sampled
     per_pair = 2 if design.order == "mirrored" or not sampled else 1
-    distinct = per_pair * len(marginalized) * len(default)
+    distinct = per_pair * len(words.marginalized) * len(words.default)
     again = not sampled and per_set is None  # the same questions once more
     limit = min(design.iterations, distinct) if again else design.iterations
     for iteration in range(limit):
         pair, turn = divmod(iteration, per_pair)
-        rng = random.Random(f"{identity}/{design.seed}/{pair}")
+        rng = random.Random(f"{seeded}/{pair}")
         first = rng.random() < 0.5
         sets = (words.tied, words.counter)
         shown = sets if per_set is None else [rng.sample(one, k=per_set) for one in sets]
@@ -95,9 +88,28 @@ def draws(
         if per_pair == 1:
             groups = rng.choice(words.marginalized), rng.choice(words.default)
         else:
-            groups = balanced(marginalized, default, pair)
-        sampling = random.Random(f"{identity}/{design.seed}/{iteration}/sampling").getrandbits(31)
-        yield Draw(iteration, pair, first != bool(turn), *groups, attributes, sampling)
+            groups = balanced(*own, pair)
+        columns = {
+            **cell,
+            **trial_ids(cell, design, iteration, pair),
+            "order": "marginalized_first" if first != bool(turn) else "default_first",
+            "marginalized": groups[0],
+            "default": groups[1],
+            "attributes": attributes,
+            "seed": sampling_seed(seeded, iteration),
+        }
+        yield pair, columns
+
+
+def sampling_seed(seeded: str, iteration: int) -> int:
+    """Return the seed that a trial's answer is sampled with."""
+    return random.Random(f"{seeded}/{iteration}/sampling").getrandbits(31)
+
+
+def shuffled(words: Words, rng: random.Random) -> tuple[list[str], list[str]]:
+    """Put the marginalized and the default words of a cell in an order of their own."""
+    marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
+    return marginalized, rng.sample(words.default, k=len(words.default))
 
 
 def balanced(marginalized: Sequence[str], default: Sequence[str], k: int) -> tuple[str, str]:
@@ -129,10 +141,11 @@ def cell_columns(
     }
 
 
-def trial_ids(cell: str, design: Design, iteration: int, pair: int) -> dict[str, str]:
-    """Name a trial and its pair, so that no two of any design share a name."""
-    changed = (design.word_list, design.options, design.intervention)
-    usual = ("plain", "words", "none")
-    suffix = "".join(f".{name}" for name, u in zip(changed, usual, strict=True) if name != u)
-    run = f"{cell}{suffix}.{design.mode}.{design.seed}"
-    return {"trial_id": f"{run}.{iteration:05d}", "pair_id": f"{run}.p{pair:05d}"}
+def trial_ids(cell: Cell, design: Design, iteration: int, pair: int) -> dict[str, Any]:
+    """Name and number a trial of a cell; no two of any design share a name."""
+    names = [cell.get(c) for c in ("study", "instrument", "stereotype", "dimension", "variation")]
+    changed = {"plain": design.word_list, "words": design.options, "none": design.intervention}
+    names += [name for usual, name in changed.items() if name != usual]
+    run = ".".join(name for name in (*names, design.mode, str(design.seed)) if name)
+    ids = {"trial_id": f"{run}.{iteration:05d}", "pair_id": f"{run}.p{pair:05d}"}
+    return {**ids, "iteration": iteration}

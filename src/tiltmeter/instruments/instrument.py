@@ -60,6 +60,13 @@ class Key:
         """The words of the stereotype's word association."""
         return self.study.words(self.stereotype)
 
+    @cached_property
+    def sets(self) -> Mapping[str, str]:
+        """Attribute → the set it belongs to: ``tied`` or ``counter``."""
+        lists = (self.words, self.association)
+        roles = ("counter", "tied")
+        return {word: role for role in roles for one in lists for word in getattr(one, role)}
+
 
 #: Response, trial, key → a score, or one for each measure. Never raises on what a model wrote.
 Reader = Callable[[str, Mapping[str, Any], Key], Scored | Sequence[Scored]]
@@ -184,8 +191,7 @@ class Instrument:
         """Check names against a study and fill in its defaults.
 
         Names are a list or one text with commas. None means all stereotypes, and the variations
-        asked by default. Raises StudyError if the study has no wording of this instrument, no such
-        stereotype or variation.
+        asked by default. Raises StudyError if the study has not what is named.
         """
         known = self.variations(study)
         if not known:
@@ -212,23 +218,13 @@ class Instrument:
         stereotypes: str | Sequence[str] | None = None,
         variations: str | Sequence[str] | None = None,
     ) -> pl.DataFrame:
-        """Draw the trials of a study.
+        """Draw the trials of a study: columns of `results.TRIALS`.
 
-        Parameters
-        ----------
-        study
-            The stimuli.
-        design
-            Mode, iterations (trials per stereotype, dimension and variation), order, seed.
-        stereotypes, variations
-            See `select`. A stereotype without words or a wording of a variation is left out there.
-
-        Returns
-        -------
-        polars.DataFrame
-            Columns of `results.TRIALS`, a function of the study's content and `design` alone.
-            Raising `iterations` appends rows and keeps the earlier ones. Where answers are not
-            sampled, trials stop before a question would be asked again.
+        They are a function of the study's content, the names (see `select`) and the design alone,
+        with `iterations` per stereotype, dimension and variation; a stereotype without words or a
+        wording of a variation is left out there. Raising `iterations` appends rows and keeps the
+        earlier ones. Where answers are not sampled, trials stop before a question would be asked
+        again.
 
         Raises
         ------
@@ -262,25 +258,13 @@ class Instrument:
         scoring: str = "exact",
     ) -> Key:
         """Return what answers to one cell are scored with."""
-        words = self.words(study, stereotype, variation, dimension)
-        return Key(study, stereotype, words, scoring)
+        return Key(study, stereotype, self.words(study, stereotype, variation, dimension), scoring)
 
     def score(self, response: str, trial: Mapping[str, Any], key: Key) -> dict[str, Scored]:
-        """Score one response.
+        """Score one response: a `Scored` for each measure, by its name.
 
-        Parameters
-        ----------
-        response
-            What the model answered; option log-probabilities as they were recorded.
-        trial
-            What of a row of `results.TRIALS` is known, with its `mode` and the `stop_reason`.
-        key
-            See `key`.
-
-        Returns
-        -------
-        dict
-            A `Scored` for each measure, by its name. Never raises on what a model wrote.
+        The trial is what is known of a row of `results.TRIALS`, with its `mode` and the
+        `stop_reason`. Never raises on what a model wrote.
         """
         read = self.readers[MODES[trial["mode"]].kind](response, trial, key)
         scores = (read,) if isinstance(read, Scored) else read

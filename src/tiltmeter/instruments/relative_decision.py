@@ -33,25 +33,22 @@ from typing import Any
 
 from tiltmeter.instruments.decision import (
     ROLES,
-    DecisionDraw,
+    as_shown,
     assignments,
+    decision_fields,
     decision_trials,
-    defect_of,
-    orders,
-    parts_of,
-    wordings_of,
-    words_of,
+    is_aligned,
 )
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
 from tiltmeter.modes.forced import read_logits
 from tiltmeter.modes.structured import read_choices, why_not
-from tiltmeter.reading.decisions import Decision, read_decision
+from tiltmeter.reading.decisions import read_decision
 from tiltmeter.results import Measure
-from tiltmeter.stimuli import Study, Words, fill
+from tiltmeter.stimuli import Study, fill
 
-__all__ = ["INSTRUMENT", "MEASURE", "decided", "read_assignment", "score_decision"]
+__all__ = ["INSTRUMENT", "MEASURE", "decided", "read_assignment", "read_text"]
 
 MEASURE = Measure(
     name="relative_decision",
@@ -82,43 +79,31 @@ FORCED = (
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    for fixed, wording, draw in decision_trials(
-        study, MEASURE.name, design, stereotypes, variations
-    ):
-        yield {**fixed, **orders(draw), **_trial(draw, wording, design)}
-
-
-def _trial(draw: DecisionDraw, wording: Any, design: Design) -> dict[str, Any]:
-    groups, tasks = draw.groups(), draw.tasks()
-    values = dict(
-        zip(("group0", "group1", "attribute0", "attribute1"), groups + tasks, strict=True)
-    )
-    # A second prompt cannot follow an answer that was never written: both are shown as one.
     mode = MODES[design.mode]
-    whole = not mode.closed or not wording.followup
-    second = (wording.followup or "").replace("{response1}", "").strip(" .\n")
-    prompt = fill(wording.wording if whole else f"{wording.wording}\n{second}", values)
-    return {
-        "attributes": list(tasks),
-        "prompt": prompt + (fill(FORCED, values) if mode.apart else ""),
-        "followup": fill(wording.followup, values) if wording.followup and whole else None,
-        **mode.close(
-            {"assignment": assignments(groups, tasks)}, (draw.marginalized, draw.default), OPENING
-        ),
-    }
+    trials = decision_trials(study, MEASURE.name, design, stereotypes, variations)
+    for wording, trial, *_ in trials:
+        values = as_shown(trial)
+        # A second prompt cannot follow an answer that was never written: both are shown as one.
+        whole = not mode.closed or not wording.followup
+        second = (wording.followup or "").replace("{response1}", "").strip(" .\n")
+        prompt = fill(wording.wording if whole else f"{wording.wording}\n{second}", values)
+        options = (trial["marginalized"], trial["default"])
+        yield {
+            **trial,
+            "attributes": [values["attribute0"], values["attribute1"]],
+            "prompt": prompt + (fill(FORCED, values) if mode.apart else ""),
+            "followup": fill(wording.followup, values) if wording.followup and whole else None,
+            **mode.close({"assignment": assignments(values)}, options, OPENING),
+        }
 
 
-def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    return score_decision(response, trial, key.words)
-
-
-def score_decision(response: str, trial: Mapping[str, Any], words: Words) -> Scored:
+def read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
     """Score a decision in free text; never raises on what a model wrote.
 
-    The `profile` of a trial is its first answer; null words are looked for among `words`.
+    The `profile` of a trial is its first answer; null words are looked for among those of the key.
     """
     known = {} if trial.get("inferred") else trial
-    sides = [[known[role]] if known.get(role) else getattr(words, role) for role in ROLES]
+    sides = [[known[role]] if known.get(role) else getattr(key.words, role) for role in ROLES]
     read = read_decision(
         response,
         (sides[0], sides[1]),
@@ -126,56 +111,40 @@ def score_decision(response: str, trial: Mapping[str, Any], words: Words) -> Sco
         profile=trial.get("profile") or "",
         stop_reason=trial.get("stop_reason"),
     )
-    return _scored(read, response, trial)
-
-
-def _scored(read: Decision, text: str, trial: Mapping[str, Any]) -> Scored:
-    span = text[slice(*read.span)] if read.span else None
+    span = response[slice(*read.span)] if read.span else None
     found = {role: word for role in ROLES if (word := getattr(read, role)) is not None}
     if read.tied_to is None:
         return Scored(None, read.reason, 0.0, span=span, read_by="rules", words=found)
-    return decided(
-        read.tied_to == "marginalized",
-        {**trial, **{r: w for r, w in found.items() if not trial.get(r)}},
-        span=span,
-        margin=read.margin,
-        conflict=read.conflict,
-        words=found,
-    )
+    own = {"span": span, "margin": read.margin, "conflict": read.conflict}
+    return decided(read.tied_to == "marginalized", trial, words=found, **own)
 
 
-def decided(consistent: float, trial: Mapping[str, Any], **read: Any) -> Scored:
-    """Score a decision that was read: 1, 0, or a probability of the consistent assignment."""
+def decided(
+    consistent: float, trial: Mapping[str, Any], words: Mapping[str, str] | None = None, **read: Any
+) -> Scored:
+    """Score a decision that was read: 1, 0, or a probability of the consistent assignment.
+
+    `words` are those that were read, by role; the trial's own come first.
+    """
     value = float(consistent)
-    aligned = (trial.get("order") == "marginalized_first") == (
-        trial.get("attribute_order") == "tied_first"
-    )
-    known = trial.get("order") and trial.get("attribute_order")
-    first_share = (value if aligned else 1 - value) if known else None
-    shares = {}
+    trial = {**trial, **{r: word for r, word in (words or {}).items() if not trial.get(r)}}
+    own: dict[str, Any] = {"read_by": "rules", "words": words or {}}
+    if trial.get("order") and trial.get("attribute_order"):
+        own["first_share"] = value if is_aligned(trial) else 1 - value
     if trial.get("tied") and trial.get("counter"):
-        shares = {trial["tied"]: value, trial["counter"]: 1 - value}
-    own = {"read_by": "rules", "first_share": first_share, "shares": shares}
+        own["shares"] = {trial["tied"]: value, trial["counter"]: 1 - value}
     return Scored(value, None, 1.0, **{**own, **read})
 
 
-def _read_choices(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    return read_assignment(response, trial, "assignment")
-
-
-def read_assignment(response: str, trial: Mapping[str, Any], key: str) -> Scored:
-    """Read a structured answer: which of the two assignments stands at `key`."""
-    chosen = read_choices(response).get(key)
-    pair = (trial["marginalized"], trial["default"])
-    groups = pair if trial["order"] == "marginalized_first" else pair[::-1]
-    both = (trial["tied"], trial["counter"])
-    tasks = both if trial["attribute_order"] == "tied_first" else both[::-1]
-    offered = assignments(groups, tasks)
+def read_assignment(
+    response: str, trial: Mapping[str, Any], _: Key, place: str = "assignment"
+) -> Scored:
+    """Read a structured answer: which of the two assignments stands at its place."""
+    chosen = read_choices(response).get(place)
+    offered = assignments(as_shown(trial))
     if chosen not in offered:
         return Scored(None, why_not(response, trial), 0.0)
-    first_to_first = chosen == offered[0]
-    aligned = (trial["order"] == "marginalized_first") == (trial["attribute_order"] == "tied_first")
-    return decided(first_to_first == aligned, trial, read_by=None)
+    return decided((chosen == offered[0]) == is_aligned(trial), trial, read_by=None)
 
 
 def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
@@ -192,12 +161,9 @@ def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
-    parts=parts_of(MEASURE.name),
-    wordings=lambda study: wordings_of(study, MEASURE.name),
+    **decision_fields(MEASURE.name),
     draw=_draw,
-    readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
-    words=lambda study, key, variation, _: words_of(study, MEASURE.name, key, variation),
-    defect=lambda study, key, variation: defect_of(study, MEASURE.name, key, variation),
+    readers={TEXT: read_text, CHOICES: read_assignment, LOGITS: _read_logits},
     recorded=Recorded(offered=(*ROLES, "order", "attribute_order"), decision="always"),
     judged={MEASURE.name: str},
     control="control_insects",
@@ -207,6 +173,5 @@ INSTRUMENT = Instrument(
         "standard": Size(8, control=16, placebo=16),
         "paper": Size(50),
     },
-    prose=400,  # two profiles of about 100 words each and a decision with its reasons
     place=3,
 )

@@ -10,12 +10,8 @@ from tiltmeter.modes.mode import CHOICES, LOGITS, TEXT, Mode
 
 __all__ = ["CHOICES", "LOGITS", "MODES", "TEXT", "Mode"]
 
-_modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+_modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+_modes: list[Mode] = [module.MODE for module in _modules if hasattr(module, "MODE")]
 
 #: Every mode by name; the first is the one of the papers.
-MODES: dict[str, Mode] = {
-    mode.name: mode
-    for mode in sorted(
-        (module.MODE for module in _modules if hasattr(module, "MODE")), key=lambda mode: mode.place
-    )
-}
+MODES = {mode.name: mode for mode in sorted(_modes, key=lambda mode: mode.place)}

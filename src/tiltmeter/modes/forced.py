@@ -16,18 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from tiltmeter.errors import ModelError
 from tiltmeter.models.providers import find_provider
-from tiltmeter.modes.mode import (
-    LOGITS,
-    Answer,
-    Mode,
-    begin,
-    count_tokens,
-    opening_messages,
-    sampling_seed,
-)
+from tiltmeter.modes.mode import LOGITS, Answer, Mode, begin, opening_messages, recorded, seeded
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ModelOutput
+    from inspect_ai.model import GenerateConfig, Model, ModelOutput
     from inspect_ai.solver import TaskState
 
 __all__ = ["MODE", "option_logprobs", "read_logits"]
@@ -42,24 +34,12 @@ def _close(_: Any, options: Sequence[str] | None, opening: str | None) -> dict[s
 
 async def _ask(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     """Ask attribute by attribute and record the log-probabilities of the two options."""
-    from inspect_ai.model import ChatMessageAssistant, GenerateConfig, ModelOutput, get_model
+    from inspect_ai.model import ChatMessageAssistant, ModelOutput, get_model
     from inspect_ai.util import collect
 
-    model = get_model()
-    options = trial["options"]
-    provider = find_provider(str(model))
-    exact = provider.exact
-    seeded = GenerateConfig(seed=sampling_seed(trial, model))
-    choice = {"structured_outputs": {"choice": _after_space(options)}}
-    config = seeded.merge(
-        GenerateConfig(
-            logprobs=True,
-            top_logprobs=provider.top_logprobs or None,
-            max_tokens=None if exact else 1,
-            extra_body=choice if exact else None,
-        )
-    )
-    described, conversation = await begin(state, trial, model, seeded)
+    model, words, options = get_model(), trial["attributes"], trial["options"]
+    described, conversation = await begin(state, trial, model)
+    provider, config = find_provider(str(model)), _config(trial, model)
 
     async def one(word: str) -> ModelOutput:
         asked = {**trial, "prompt": trial["prompt"].replace("{attribute}", word)}
@@ -71,31 +51,29 @@ async def _ask(state: TaskState, trial: Mapping[str, Any]) -> Answer:
 
     # The first by itself: a model without log-probabilities costs one call a trial, not all. The
     # embedded model gives them, and computes what prompts asked together have in common once.
-    words = trial["attributes"]
-    outputs = [] if exact else [await one(words[0])]
+    outputs = [] if provider.exact else [await one(words[0])]
     for output in outputs:
         _first_tokens(output)
     outputs += await collect(*(one(word) for word in words[len(outputs) :]))
-    tokens = [_first_tokens(output) for output in outputs]
-    read = _whole_options if exact else option_logprobs
-    recorded = {word: read(listed, options) for word, listed in zip(words, tokens, strict=True)}
-    response = json.dumps(recorded, ensure_ascii=False)
+    read = _whole_logprobs if provider.exact else option_logprobs
+    logprobs = [read(_first_tokens(output), options) for output in outputs]
+    response = json.dumps(dict(zip(words, logprobs, strict=True)), ensure_ascii=False)
     state.output = ModelOutput.from_content(model=str(model), content=response)
-    state.messages.append(state.output.message)
-    answer = {"response": response, "profile": state.metadata.get("profile")}
-    return {**answer, "stop_reason": "stop", **count_tokens([*described, *outputs])}
+    return recorded(state, response, "stop", [*described, *outputs])
 
 
-def _after_space(options: Sequence[str]) -> list[str]:
-    return [f" {option}" for option in options]
+def _config(trial: Mapping[str, Any], model: Model) -> GenerateConfig:
+    from inspect_ai.model import GenerateConfig
 
-
-def _whole_options(
-    listed: Iterable[tuple[str, float]], options: Sequence[str]
-) -> list[float | None]:
-    """Log-probabilities of options listed whole, which may begin one another: cat and cats."""
-    logprobs = dict(listed)
-    return [logprobs.get(option) for option in _after_space(options)]
+    provider = find_provider(str(model))
+    choice = {"structured_outputs": {"choice": [f" {option}" for option in trial["options"]]}}
+    asked = GenerateConfig(
+        logprobs=True,
+        top_logprobs=provider.top_logprobs or None,
+        max_tokens=None if provider.exact else 1,
+        extra_body=choice if provider.exact else None,
+    )
+    return seeded(trial, model).merge(asked)
 
 
 def _first_tokens(output: ModelOutput) -> list[tuple[str, float]]:
@@ -134,6 +112,14 @@ def option_logprobs(
         if len(matches) == 1:
             totals[matches[0]] += math.exp(logprob)
     return [math.log(total) if total > 0 else None for total in totals]
+
+
+def _whole_logprobs(
+    listed: Iterable[tuple[str, float]], options: Sequence[str]
+) -> list[float | None]:
+    """Log-probabilities of options listed whole, which may begin one another: cat and cats."""
+    logprobs = dict(listed)
+    return [logprobs.get(f" {option}") for option in options]
 
 
 def _begins(token: str, option: str) -> bool:

@@ -23,10 +23,10 @@ __all__ = [
     "Mode",
     "ask_text",
     "begin",
-    "count_tokens",
     "encodable",
     "opening_messages",
-    "sampling_seed",
+    "recorded",
+    "seeded",
 ]
 
 #: The kinds of answer: free text, an object of closed choices, log-probabilities of two options.
@@ -84,22 +84,15 @@ async def ask_text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
     from inspect_ai.model import GenerateConfig, get_model
 
     model = get_model()
-    seeded = GenerateConfig(seed=sampling_seed(trial, model))
-    outputs, messages = await begin(state, trial, model, seeded)
-    config = seeded.merge(GenerateConfig(response_schema=_schema(trial)))
-    output = await model.generate(messages, config=config)
-    state.output = output
-    state.messages.append(output.message)
-    return {
-        "response": encodable(output.completion),
-        "profile": state.metadata.get("profile"),
-        "stop_reason": output.stop_reason,
-        **count_tokens([*outputs, output]),
-    }
+    outputs, messages = await begin(state, trial, model)
+    config = seeded(trial, model).merge(GenerateConfig(response_schema=_schema(trial)))
+    state.output = await model.generate(messages, config=config)
+    response, stop_reason = encodable(state.output.completion), state.output.stop_reason
+    return recorded(state, response, stop_reason, [*outputs, state.output])
 
 
 async def begin(
-    state: TaskState, trial: Mapping[str, Any], model: Model, config: GenerateConfig
+    state: TaskState, trial: Mapping[str, Any], model: Model
 ) -> tuple[list[ModelOutput], list[ChatMessage]]:
     """Ask the first prompt of two, if there are two; return its output and what to ask then.
 
@@ -110,7 +103,7 @@ async def begin(
 
     if not trial["followup"]:
         return [], list(state.messages)
-    first = await model.generate(list(state.messages), config=config)
+    first = await model.generate(list(state.messages), config=seeded(trial, model))
     profile = encodable(first.completion)
     state.metadata["profile"] = profile
     second = ChatMessageUser(content=trial["followup"].replace("{response1}", profile))
@@ -120,9 +113,11 @@ async def begin(
     return [first], [*(m for m in state.messages if isinstance(m, ChatMessageSystem)), second]
 
 
-def sampling_seed(trial: Mapping[str, Any], model: Model) -> int | None:
-    """Return the trial's seed where the provider's answers follow from one."""
-    return trial["seed"] if find_provider(str(model)).seeded else None
+def seeded(trial: Mapping[str, Any], model: Model) -> GenerateConfig:
+    """Ask with the trial's seed where the provider's answers follow from one."""
+    from inspect_ai.model import GenerateConfig
+
+    return GenerateConfig(seed=trial["seed"] if find_provider(str(model)).seeded else None)
 
 
 def encodable(text: str) -> str:
@@ -143,10 +138,16 @@ def _schema(trial: Mapping[str, Any]) -> Any:
     return ResponseSchema(name=trial["instrument"], json_schema=schema, strict=True)
 
 
-def count_tokens(outputs: Iterable[ModelOutput]) -> Answer:
-    """Add up the tokens of several calls; None where the provider does not say."""
+def recorded(
+    state: TaskState, response: str, stop_reason: str, outputs: Iterable[ModelOutput]
+) -> Answer:
+    """Record what a trial was answered, and the tokens of all its calls, where they are known."""
+    state.messages.append(state.output.message)
     usages = [output.usage for output in outputs if output.usage is not None]
     return {
+        "response": response,
+        "profile": state.metadata.get("profile"),
+        "stop_reason": stop_reason,
         "input_tokens": sum(usage.input_tokens for usage in usages) if usages else None,
         "output_tokens": sum(usage.output_tokens for usage in usages) if usages else None,
     }

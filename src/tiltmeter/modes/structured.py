@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tiltmeter.modes.mode import CHOICES, Mode, ask_text
-from tiltmeter.reading.plaintext import is_refusal
+from tiltmeter.reading.plaintext import why_unread
 
 __all__ = ["MODE", "read_choices", "why_not", "write_schema"]
 
@@ -44,9 +44,7 @@ def read_choices(response: str) -> dict[str, Any]:
 
 def why_not(response: str, trial: Mapping[str, Any]) -> str:
     """Say why an answer holds none of its choices: one of `results.REASONS`."""
-    if trial.get("stop_reason") == "content_filter" or is_refusal(response):
-        return "refused"
-    return "truncated" if trial.get("stop_reason") == "max_tokens" else "unparsed"
+    return why_unread(response, trial.get("stop_reason"))
 
 
 MODE = Mode(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from tiltmeter.reading.plaintext import is_refusal, json_values, without_thinking
 
@@ -58,22 +59,11 @@ _EDGES = " \t\"'`´‘’“”„«»*_~<>[](){}.!?…:=-–—#\\/\u200c\u200d
 
 
 def read_associates(text: str, *, most: int = ASSOCIATES, cue: str | None = None) -> list[str]:
-    r"""Read the associates out of an answer; they are only parted here, not cleaned.
+    r"""Read the first associates out of an answer, at most so many; none out of a refusal.
 
-    Parameters
-    ----------
-    text
-        What the model wrote: a list with commas, in lines, numbered, in JSON, after a preface.
-    most
-        So many are read, the first ones.
-    cue
-        If given, ``cue - a, b, c`` and ``cue, a, b, c`` are read without the echo of the cue.
-
-    Returns
-    -------
-    list of str
-        At most `most`, as they were written, without commas and line breaks; pieces of more
-        than four words are left out. Empty for a refusal, and where there is none.
+    The answer may list them with commas, in lines, numbered, in JSON, or after a preface. They are
+    given as they were written, without commas and line breaks; pieces of more than four words are
+    left out. With a `cue`, ``cue - a, b, c`` and ``cue, a, b, c`` are read without its echo.
 
     Examples
     --------
@@ -87,12 +77,7 @@ def read_associates(text: str, *, most: int = ASSOCIATES, cue: str | None = None
     text = _PREFACE.sub("", _FENCE.sub("", text).strip())
     if _declines(text):
         return []
-    associates: list[str] = []
-    enough = most + (cue is not None)
-    for part in _parts(text, cue):
-        associates.append(part)
-        if len(associates) == enough:
-            break
+    associates = list(islice(_parts(text, cue), most + (cue is not None)))
     if cue is not None and len(associates) > most and associates[0].casefold() == cue.casefold():
         associates = associates[1:]
     return associates[:most]
@@ -107,28 +92,17 @@ def _declines(text: str) -> bool:
 
 
 def _parts(text: str, cue: str | None) -> Iterator[str]:
-    pieces = _from_json(text)
-    if pieces is not None:
-        for piece in pieces:
-            yield from _items(piece)
-        return
+    values = [v for v in json_values(text) or () if isinstance(v, str | int | float)]
+    for value in values:
+        yield from _items(str(value))
     any_yet = False
-    for line in text.split("\n"):
-        if _QUESTION.match(line) and _COLON.search(line):
-            if any_yet:
-                return
-            continue
-        for item in _line_items(line, cue):
-            any_yet = True
-            yield item
-
-
-def _from_json(text: str) -> list[str] | None:
-    """Return the texts and numbers of a JSON list, or of an object; None where there are none."""
-    texts = [
-        str(value) for value in json_values(text) or () if isinstance(value, str | int | float)
-    ]
-    return texts or None
+    for line in () if values else text.split("\n"):
+        if not _QUESTION.match(line) or not _COLON.search(line):
+            for item in _line_items(line, cue):
+                any_yet = True
+                yield item
+        elif any_yet:
+            return
 
 
 def _line_items(line: str, cue: str | None) -> Iterator[str]:
@@ -189,7 +163,7 @@ def _items(text: str) -> Iterator[str]:
 
 
 def _item(piece: str, first: bool) -> str:
-    """Clean one piece of what is not the associate; empty where it is none."""
+    """Clean a piece of what is not the associate; empty where it is none."""
     label, after = _colon_parts(piece)
     piece = after if after is not None and _LABEL.match(label) else piece
     piece = _BULLET.sub("", piece).strip()

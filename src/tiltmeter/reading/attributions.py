@@ -23,38 +23,90 @@ Where the borders are:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from tiltmeter.reading.framing import known, marked, options
+from tiltmeter.reading.mentions import Lexicon, find_mentions, index
 from tiltmeter.reading.parsing import find_pairs
-from tiltmeter.reading.plaintext import after_thoughts, is_refusal, normalise
+from tiltmeter.reading.plaintext import Choice, after_thoughts, normalise, why_unread
 from tiltmeter.reading.vocabulary import locate, tokenise
 
-__all__ = ["Attribution", "read_attribution"]
+__all__ = ["read_attribution"]
 
 COMEDY = ("comedy", "comedic", "comical", "comic")
 TRAGEDY = ("tragedy", "tragic", "tragical")
 
 
-@dataclass(frozen=True, slots=True)
-class Attribution:
-    """What a description was called.
+#: Mark → the English phrases it stands for. Options are ``c`` and ``t``, other words ``_``: "more
+#: of a comedy than a tragedy" is ``p_fc>ft``.
+_PHRASES = {
+    # neutral: as such; as a third label; by "neither", which rejects too; for the undecided
+    "n": "neutral|neutrality|tragi-comedy|tragi-comic|tragi-comical|comi-tragedy|dramedy"
+    "|bittersweet|comedy drama|comedic drama|a bit of both|bit of both|little of both|both equally"
+    "|equally both|elements of both|mix of|mixture of|blend of|combination of|could be both"
+    "|can be both|its both|it's both|equally|equal parts|equal measure|as much|50/50|fifty fifty"
+    "|in between|somewhere between|falls between|halfway between|balance between|balance of"
+    "|none of the above",
+    "l": "both|none|n/a|not applicable|mixed|mix|undetermined|drama|dramatic|melodrama|satire"
+    "|romance|mystery|epic|documentary|descriptive|description|observation|observational"
+    "|reflection|reflective|contemplative|introspective|philosophical|metaphor|metaphorical"
+    "|symbolic|poetic|poetry|narrative|informative|informational|educational|factual|fact"
+    "|objective|serious|realistic|mundane|nostalgia|nostalgic|inspirational|inspiring",
+    "z": "neither",
+    "u": "could be either|can be either|could go either way|depends|depending|ambiguous"
+    "|ambivalent|unclear|hard to say|hard to tell|undecided|torn between|up to you|up to the reader"
+    "|up to interpretation|open to interpretation",
+    # rejection of what follows, by a verb also of what stands right before; comparison
+    "x": "not|no|never|nor|non|dont|hardly|nothing|lacks|avoid|far from|anything but|rather than"
+    "|instead of|as opposed to",
+    "j": "isnt|wasnt|arent|doesnt|didnt|wouldnt|wont|cant|cannot|is not|was not|does not|did not"
+    "|would not|will not",
+    "v": "over",
+    "<": "less|not so much",
+    ">": "than",
+    "a": "as",
+    "p": "more|mostly|mainly|rather",
+    "q": "lean|leans|leaning|closer|nearer|tends|tilts|tips",
+    # choosing; by "maybe"; by "I choose", which begins anew
+    "m": "choose|chose|choice|pick|go with|going with|opt|say|says|call|classify|classified"
+    "|categorize|categorise|feel|feels|felt|think|answer|verdict|classification|decide|decision"
+    "|label|first reaction|gut|instinct|consider|settle",
+    "y": "maybe|perhaps|possibly",
+    "i": "i choose|i pick|i say|id say|i would say|id go|i would go|ill go|id call|i would call"
+    "|i think|id choose|id pick|id classify|i would classify|i go",
+    # turns: within a sentence, of an argument, of mind
+    "b": "but|yet",
+    "d": "however|ultimately|overall|in the end|on balance|nevertheless|nonetheless|at its core",
+    "r": "actually|wait|correction|on second thought|scratch that|just kidding|if i had to"
+    "|if forced|if i must|if pressed|when pressed|forced to choose|have to choose|had to choose"
+    "|final answer",
+    ",": "because|since|due to|given that",
+    "o": "or|vs|vs.|versus",
+    "&": "and|as well as|plus",
+    # traces: by concession (and keys whose values choose nothing), before and after the option
+    "w": "although|though|even though|even if|while|whereas|despite|in spite of|at first|initially"
+    "|without|some might|others might|some may|others may|could also|might also|may also"
+    "|some would|others would|some people|some say|others say|you could say|one could say"
+    "|reason|explanation|rationale|justification|note",
+    "h": "hint of|touch of|tinge of|element of|elements of|dash of|note of|notes of|trace of"
+    "|traces of|undertones of|undertone of|moments of|tinged with|a bit|a little|some|half",
+    "e": "elements|element|undertones|undertone|overtones|notes|aspects|aspect|touches|touch"
+    "|moments|moment|tinge|edge|side|qualities|quality|twist|relief|potential|possibilities",
+    # what may stand around a bare choice; what only looks like one of the above
+    "f": "a|an|the|its|it's|it is|definitely|clearly|probably|pure|purely|simply|certainly",
+    "_": "no doubt|not only|remain neutral|stay neutral|neutral object|neutral word|be neutral"
+    "|no second guessing|nothing extra",
+}
+_SIGN = re.compile(r"[^\W\d_]+|[.!?;:,=|>()\[\]{}/&+\n\t。、→⇒➜➔➡-]")
+_SIGNS = {
+    **dict.fromkeys(".!;\n。", "."),
+    **dict.fromkeys(":=|\t→⇒➜➔➡-", ":"),
+    **dict.fromkeys(",()[]{}、", ","),
+    **{"?": "?", "/": "o", "&": "&", "+": "&", ">": "v"},
+}
 
-    Attributes
-    ----------
-    outcome
-        ``comedy``, ``tragedy``, ``neutral`` (no clear choice), or None.
-    reason
-        None where there is an outcome, else ``refused``, ``unparsed`` or ``truncated``.
-    span
-        Start and end of the word that decides, in the text as it was written.
-    """
-
-    outcome: str | None
-    reason: str | None
-    span: tuple[int, int] | None
+Words = tuple[str, ...]
 
 
 class _Claim(NamedTuple):
@@ -102,7 +154,7 @@ def read_attribution(  # noqa: PLR0913 - the words of a study in any language
     negations: Sequence[str] = (),
     refusals: Sequence[str] = (),
     stop_reason: str | None = None,
-) -> Attribution:
+) -> Choice:
     """Read which of two genres an answer chooses for a description.
 
     Parameters
@@ -124,8 +176,10 @@ def read_attribution(  # noqa: PLR0913 - the words of a study in any language
 
     Returns
     -------
-    Attribution
-        An answer that declines or hedges and then chooses has chosen.
+    Choice
+        ``comedy``, ``tragedy`` or ``neutral`` (no clear choice); else the reason: ``refused``,
+        ``unparsed`` or ``truncated``. An answer that declines or hedges and then chooses has
+        chosen.
 
     Notes
     -----
@@ -138,7 +192,7 @@ def read_attribution(  # noqa: PLR0913 - the words of a study in any language
     >>> read_attribution("More of a tragedy than a comedy", "sheet").outcome
     'tragedy'
     >>> read_attribution("I cannot classify this.", "sheet")
-    Attribution(outcome=None, reason='refused', span=None)
+    Choice(outcome=None, reason='refused', span=None)
     """
     start = after_thoughts(text)
     body = text[start : start + _READ]
@@ -146,22 +200,56 @@ def read_attribution(  # noqa: PLR0913 - the words of a study in any language
         body = ""
     given = (tuple(comedy), tuple(tragedy), tuple(neutral))
     plain = normalise(_LONG_DASH.sub(" - ", body))
-    marks, places = marked(plain, known(*given, tuple(negations)))
+    marks, places = _marked(plain, _known(*given, tuple(negations)))
     claims = _turned(marks, _joined(marks, _claims(marks)))
-    paired = find_pairs(body, options(subject, *given)).get(subject)
-    claim = _written_beside(claims, paired) or _firmest(claims)
+    paired = find_pairs(body, _options(subject, *given)).get(subject)
+    beside = [claim for claim in claims if claim.outcome == paired and claim.rank > _TRACE]
+    claim = max(beside, key=lambda claim: claim.rank) if beside else _firmest(claims)
     if claim is None:
-        beginning = " ".join(plain[:_BEGINNING].split())
-        declines = _DECLINES.search(beginning) or is_refusal(body, refusals)
-        if declines or stop_reason == "content_filter":
-            return Attribution(None, "refused", None)
-        if stop_reason == "max_tokens":
-            return Attribution(None, "truncated", None)
-        claim = _faintest(claims)
-    if claim is None:
-        return Attribution(None, "unparsed", None)
+        declines = _DECLINES.search(" ".join(plain[:_BEGINNING].split()))
+        reason = "refused" if declines else why_unread(body, stop_reason, refusals)
+        claim = _faintest(claims) if reason == "unparsed" else None
+        if claim is None:
+            return Choice(None, reason, None)
     first, last = _located(body, plain, *places[claim.at])
-    return Attribution(claim.outcome, None, (start + first, start + last))
+    return Choice(claim.outcome, None, (start + first, start + last))
+
+
+@lru_cache(maxsize=64)
+def _known(comedy: Words, tragedy: Words, neutral: Words, negations: Words) -> Lexicon:
+    """Index every phrase with its mark."""
+    phrases = {mark: tuple(text.split("|")) for mark, text in _PHRASES.items()}
+    given = (("c", comedy), ("t", tragedy), ("n", neutral), ("x", negations), *phrases.items())
+    return index((word, mark, word) for mark, words in given for word in words)
+
+
+@lru_cache(maxsize=512)
+def _options(subject: str, comedy: Words, tragedy: Words, neutral: Words) -> Lexicon:
+    """Index the outcomes as groups and the subject as the word to be paired."""
+    neutral += tuple(_PHRASES["n"].split("|"))
+    groups = {"comedy": comedy, "tragedy": tragedy, "neutral": neutral}
+    spelled = [(word, "g", outcome) for outcome, words in groups.items() for word in words]
+    return index([*spelled, (subject, "a", subject)])
+
+
+def _marked(plain: str, phrases: Lexicon) -> tuple[str, list[tuple[int, int]]]:
+    """Write a text as marks, with the place of each."""
+    marks: list[str] = []
+    places: list[tuple[int, int]] = []
+    end = 0
+    for kind, _, start, until in [*find_mentions(plain, phrases), ("", "", len(plain), 0)]:
+        for sign in _SIGN.finditer(plain, end, start):
+            mark = "" if _is_hyphen(plain, sign.start()) else _SIGNS.get(sign[0], "_")
+            marks.append(mark)
+            places += [sign.span()] if mark else []
+        marks.append(kind)
+        places.append((start, until))
+        end = until
+    return "".join(marks), places
+
+
+def _is_hyphen(plain: str, at: int) -> bool:
+    return plain[at] == "-" and plain[at - 1 : at].isalnum() and plain[at + 1 : at + 2].isalnum()
 
 
 def _claims(marks: str) -> list[_Claim]:
@@ -223,12 +311,6 @@ def _turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
     ]
 
 
-def _written_beside(claims: Iterable[_Claim], outcome: str | None) -> _Claim | None:
-    """Find the claim of the outcome that was written next to the word, if it still holds."""
-    firm = (claim for claim in claims if claim.outcome == outcome and claim.rank > _TRACE)
-    return max(firm, key=lambda claim: claim.rank, default=None)
-
-
 def _firmest(claims: Sequence[_Claim]) -> _Claim | None:
     """Find what is claimed most firmly; options before neutral words."""
     for rank in (_ANSWER, _BARE, _CHOSEN, _STATED):
@@ -256,14 +338,12 @@ def _faintest(claims: Sequence[_Claim]) -> _Claim | None:
 def _located(body: str, plain: str, start: int, end: int) -> tuple[int, int]:
     """Find in the text as written what stands at a place of its plain form."""
     words = _WORD.findall(plain[start:end])
-    texts = [token.text for token in tokenise(body)]
+    places: dict[str, list[int]] = {}
+    for at, token in enumerate(tokenise(body)):
+        places.setdefault(token.text, []).append(at)
     try:
-        first = _nth(texts, words[0], _WORD.findall(plain[:start]).count(words[0]))
-        last = _nth(texts, words[-1], _WORD.findall(plain[:end]).count(words[-1]) - 1)
-    except (IndexError, ValueError):  # the plain form cuts its words otherwise
+        first = places[words[0]][_WORD.findall(plain[:start]).count(words[0])]
+        last = places[words[-1]][_WORD.findall(plain[:end]).count(words[-1]) - 1]
+    except (IndexError, KeyError):  # the plain form cuts its words otherwise
         return 0, len(body)
     return locate(body, first, last)
-
-
-def _nth(texts: Sequence[str], word: str, n: int) -> int:
-    return [at for at, text in enumerate(texts) if text == word][n]

@@ -17,23 +17,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from tiltmeter.reading.context_words import CAPITALISED, GENDERED, STARTING
 from tiltmeter.reading.plaintext import is_refusal, json_values, without_thinking
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage
 
-__all__ = ["REASONS", "Checks", "Found", "context_messages", "find_fault", "read_contexts",
-           "wording"]  # fmt: skip
+__all__ = ["REASONS", "Checks", "context_messages", "find_fault", "read_contexts", "wording"]
 
 #: Why a sentence is not taken; the first that applies. The last two are of whole answers.
-REASONS = (
-    "no_term", "gendered", "name", "length", "unfinished", "repeated", "refused", "empty",
-)  # fmt: skip
+REASONS = tuple("no_term gendered name length unfinished repeated refused empty".split())
 
 #: Words of a sentence.
 SHORTEST, LONGEST = 4, 60
@@ -79,58 +75,120 @@ _WORD = re.compile(r"[^\W\d_]+")
 _OPENED = re.compile(r"(?:^|\s)[\"'“‘«]$|[:.!?]\s$")
 
 
+# Closed lists of English words, in lower case.
+_PRONOUNS = "he him himself his she her hers herself s/he he/she him/her his/her"
+
+_PERSONS = (
+    "man men woman women boy boys girl girls male males female females lady ladies gentleman "
+    "gentlemen guy guys dude dudes lad lads lass lasses gal gals bloke blokes chap chaps maiden "
+    "maidens mr mrs ms mister missus sir madam maam mademoiselle senor senora"
+)
+
+_KIN = (
+    "mother mothers father fathers mom moms mum mums mommy mummy mama dad dads daddy papa son "
+    "sons daughter daughters brother brothers sister sisters husband husbands wife wives uncle "
+    "uncles aunt aunts auntie nephew nephews niece nieces grandmother grandmothers grandfather "
+    "grandfathers grandma grandpa granny grandson grandsons granddaughter granddaughters "
+    "stepmother stepfather stepson stepdaughter stepbrother stepsister godmother godfather "
+    "motherhood fatherhood sisterhood brotherhood motherly fatherly maternal paternal girlfriend "
+    "girlfriends boyfriend boyfriends fiance fiancee bride brides bridegroom groom grooms widow "
+    "widows widower widowers bachelor bachelors bachelorette spinster"
+)
+
+_ROLES = (
+    "king kings queen queens prince princes princess princesses duke dukes duchess duchesses "
+    "baron baroness countess emperor empress goddess goddesses heroine heroines heiress actress "
+    "actresses waitress waitresses waiter waiters hostess hostesses stewardess stewardesses "
+    "landlord landlords landlady mistress mistresses nun nuns monk monks priestess headmaster "
+    "headmistress schoolboy schoolboys schoolgirl schoolgirls cowboy cowboys cowgirl ballerina "
+    "housewife housewives midwife midwives seamstress tomboy manly womanly masculine feminine "
+    "masculinity femininity manhood womanhood boyhood girlhood boyish girlish"
+)
+
+#: Those with one of the endings; "human" and "German" tell no gender.
+_ENDINGS = ("man", "men", "woman", "women")
+_TRADES = (
+    "business chair congress council country craft crafts camera clergy door fire fisher fore "
+    "front handy hench hit horse lay mail middle milk noble police post repair sales sea serve "
+    "service show sports spokes states stunt trades watch weather work yes anchor assembly"
+)
+
+#: Follows common use: "guys" and "dude" tell a gender, "nurse" and "soldier" do not.
+GENDERED = frozenset(" ".join((_PRONOUNS, _PERSONS, _KIN, _ROLES)).split()).union(
+    *({f"{trade}{ending}" for ending in _ENDINGS} for trade in _TRADES.split())
+)
+
+#: Words with a capital that name no person: days, months, feasts, peoples, faiths and parties.
+#: Countries and towns are not among them: they are names, too.
+CAPITALISED = frozenset(
+    (
+        "i monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays "
+        "thursdays fridays saturdays sundays january february march april may june july august "
+        "september october november december christmas easter thanksgiving halloween ramadan "
+        "diwali eid hanukkah passover lent advent sabbath earth internet web english french "
+        "german spanish italian portuguese dutch swedish norwegian danish finnish polish russian "
+        "ukrainian greek turkish arabic arab hebrew persian iranian indian hindi urdu chinese "
+        "japanese korean vietnamese thai african american asian european australian canadian "
+        "mexican brazilian british scottish irish welsh roman latin western eastern northern "
+        "southern victorian medieval renaissance christian christians christianity catholic "
+        "catholics catholicism protestant protestants protestantism orthodox jewish jew jews "
+        "judaism muslim muslims islam islamic islamist hindu hindus hinduism buddhist buddhists "
+        "buddhism sikh sikhs taoism taoist mormon mormons methodist baptist lutheran anglican "
+        "presbyterian evangelical bible bibles biblical gospel scripture scriptures torah quran "
+        "koran talmud god gods church democrat democrats democratic republican republicans "
+        "republicanism conservative conservatives liberal liberals labour tory tories green "
+        "greens marxist marxism socialist communist capitalist fascist nazi libertarian senate "
+        "congress parliament constitution"
+    ).split()
+)
+
+#: Words a sentence may begin with that WordNet (nouns, verbs, adjectives and adverbs) lacks.
+STARTING = frozenset(
+    (
+        "a an the this that these those my your our their its whose which what who whom we you "
+        "they it i me us them one each every either neither both all any some no none nobody "
+        "nothing everyone everybody everything someone somebody something anyone anybody "
+        "anything and but or nor so yet for if unless until while whereas when whenever where "
+        "wherever because since although though as than once whether after before during despite "
+        "without within with among amongst amid around at by from in into of off on onto over "
+        "through throughout to toward towards under upon via beyond between behind beneath "
+        "beside besides against across along above below about how why however could should "
+        "would might must can may will shall did does do is are was were have has had be been "
+        "being not let another other others such many much more most few fewer less least "
+        "several enough themselves ourselves yourself yourselves myself itself oneself rather "
+        "instead don doesn didn isn aren wasn weren hasn haven hadn couldn wouldn shouldn won"
+    ).split()
+)
+
+
 @dataclass(frozen=True)
 class Checks:
-    """What sentences are checked against.
-
-    Parameters
-    ----------
-    names
-        Given names, in any case.
-    is_word
-        Tells whether a lower-cased word is one of the language: a first word that is none is
-        taken for a name. Without it a name at the beginning is found only if it is in `names`.
-    finished
-        Whether a sentence must end as one.
-    """
+    """What sentences are checked against."""
 
     names: frozenset[str] = frozenset()
+    """Given names, in any case."""
     is_word: Callable[[str], bool] | None = None
+    """Tells whether a lower-cased word is one of the language: a first word that is none is taken
+    for a name. Without it a name at the beginning is found only if it is in `names`."""
     finished: bool = True
+    """Whether a sentence must end as one."""
 
     def __post_init__(self) -> None:
         """Fold the case of the names."""
         object.__setattr__(self, "names", frozenset(map(str.casefold, self.names)))
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """The sentences of an answer that pass, and how many did not, by reason."""
 
-    sentences: tuple[str, ...] = ()
-    rejected: Counter[str] = field(default_factory=Counter)
+    sentences: tuple[str, ...]
+    rejected: Counter[str]
 
 
 def context_messages(
     term: str, definition: str | None, count: int, known: Iterable[str] = ()
 ) -> list[ChatMessage]:
-    """Make the messages that ask for sentences.
-
-    Parameters
-    ----------
-    term
-        A word or a few.
-    definition
-        Of its sense, where it is known.
-    count
-        How many sentences.
-    known
-        Sentences that are there already.
-
-    Returns
-    -------
-    list of inspect_ai.model.ChatMessage
-    """
+    """Ask for so many sentences with a term, in the sense of its definition; not those known."""
     from inspect_ai.model import ChatMessageSystem, ChatMessageUser
 
     counted = "1 English sentence" if count == 1 else f"{count} English sentences"
@@ -143,28 +201,15 @@ def context_messages(
 
 
 def wording() -> str:
-    """Return everything that is said besides term, definition and number, to tell it apart."""
+    """Return what every request has in common."""
     return "\n\n".join([INSTRUCTION, REQUEST, SENSE, OTHERS])
 
 
 def read_contexts(answer: str, term: str, checks: Checks, known: Iterable[str] = ()) -> Found:
-    r"""Read the sentences out of an answer and check each.
+    r"""Read the sentences out of an answer and check each; a refusal counts once, as a whole.
 
-    Parameters
-    ----------
-    answer
-        What the model wrote: a numbered list, lines, a paragraph, JSON.
-    term
-        What each sentence must hold.
-    checks
-        What it is checked against.
-    known
-        Sentences that are there already.
-
-    Returns
-    -------
-    Found
-        A refusal counts once, as a whole.
+    The answer may be a numbered list, lines, a paragraph or JSON. Each sentence must hold the
+    term; those that are `known` are repeated.
 
     Examples
     --------
@@ -178,14 +223,12 @@ def read_contexts(answer: str, term: str, checks: Checks, known: Iterable[str] =
     passed: list[str] = []
     rejected: Counter[str] = Counter()
     for sentence in _sentences(text):
-        reason = find_fault(sentence, term, checks)
-        if reason is None and _folded(sentence) in seen:
-            reason = "repeated"
-        if reason is None:
-            passed.append(sentence)
-            seen.add(_folded(sentence))
-        else:
+        folded = _folded(sentence)
+        if reason := find_fault(sentence, term, checks) or ("repeated" if folded in seen else None):
             rejected[reason] += 1
+        else:
+            passed.append(sentence)
+            seen.add(folded)
     if not passed and is_refusal(text):
         rejected = Counter(refused=1)
     elif not passed and not rejected:
@@ -228,18 +271,15 @@ def _whole_word(term: str) -> re.Pattern[str]:
 
 def _names_someone(sentence: str, checks: Checks) -> bool:
     """Whether a word is a given name, or has a capital that it does not owe to its place."""
-    first = True
-    for found in _WORD.finditer(sentence):
-        word, folded = found[0], found[0].casefold()
-        opens = first or _OPENED.search(sentence[max(0, found.start() - 2) : found.start()])
-        first = False
+    for number, match in enumerate(_WORD.finditer(sentence)):
+        word, folded = match[0], match[0].casefold()
         if not word[0].isupper() or folded in CAPITALISED:
             continue
         if folded in checks.names:
             return True
         if len(word) > 1 and word.isupper():  # an acronym, or a word in capitals
             continue
-        if not opens:
+        if number and not _OPENED.search(sentence[max(0, match.start() - 2) : match.start()]):
             return True
         if folded not in STARTING and checks.is_word and not checks.is_word(folded):
             return True
@@ -265,8 +305,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 def _unquoted(text: str) -> str:
     """Leave out quotation marks around the whole, and one that was never closed."""
-    closing = _QUOTES.get(text[:1])
-    if closing is None:
+    if not (closing := _QUOTES.get(text[:1])):
         return text
     inner = text[1:].removesuffix(closing)
     parted = text[0] in inner or closing in inner and closing != "’"

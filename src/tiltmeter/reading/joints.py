@@ -20,21 +20,9 @@ __all__ = ["EXPLICIT", "Joint", "join"]
 
 EXPLICIT = 2.0  #: what a joint weighs to which a word of deciding leads
 
-_STOP = 1 << 0
-_ASKED = 1 << 1
-_COMMA = 1 << 2
-_LINK = 1 << 3
-_AND = 1 << 4
-_OR = 1 << 5
-_CUE = 1 << 6
-_ADVICE = 1 << 7
-_CAUSE = 1 << 8
-_APART = 1 << 9
-_BUT = 1 << 10
-_OPEN = 1 << 11
-_NOT = 1 << 12
-_THAN = 1 << 13
-_ALSO = 1 << 14
+# What a word says of the mentions around it; flags are joined with "|".
+_STOP, _ASKED, _COMMA, _LINK, _AND, _OR, _CUE, _ADVICE = (1 << n for n in range(8))
+_CAUSE, _APART, _BUT, _OPEN, _NOT, _THAN, _ALSO = (1 << n for n in range(8, 15))
 _UNLISTED = _CUE | _CAUSE | _APART | _STOP | _BUT  # parts the members of a list
 _UNDONE = _CAUSE | _AND  # what a word of deciding makes good again
 _MEANINGS = {
@@ -240,7 +228,8 @@ def _events(marks: _Marks, mentions: Iterable[Mention], order: int | None) -> li
         sentence = _sentence(events, gap, sentence)
         end = max(end, mention.last + 1)
         event = _event(events, mention, gap, order)
-        if event is None or _left_out(gap, len(events) > sentence):
+        denied = gap.denied == 1 or (gap.denied == 2 and len(events) > sentence)
+        if event is None or denied or gap.passed:
             continue
         if events and _goes_on(events[-1], event):
             events[-1] = events[-1]._replace(tail=mention)
@@ -258,10 +247,6 @@ def _sentence(events: list[_Event], gap: _Gap, sentence: int) -> int:
     if gap.flags & _ASKED and any(event.kind == "g" for event in events[sentence:]):
         del events[sentence:]
     return len(events)
-
-
-def _left_out(gap: _Gap, follows: bool) -> bool:
-    return gap.passed or gap.denied == 1 or (gap.denied == 2 and follows)
 
 
 def _goes_on(last: _Event, event: _Event) -> bool:

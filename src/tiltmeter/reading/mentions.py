@@ -16,10 +16,8 @@ from tiltmeter.reading.plaintext import normalise
 
 __all__ = [
     "LETTERS",
-    "Gap",
     "Lexicon",
     "Line",
-    "Mention",
     "Pair",
     "find_mentions",
     "index",
@@ -52,6 +50,7 @@ class Line(NamedTuple):
     text: str
     mentions: list[Mention]
     gaps: list[Gap]  # one more than mentions: before, between, after
+    kinds: str  # of the mentions: "ag" for a word and a group after it
 
 
 #: First token → (tokens, kind, term), the longest first.
@@ -105,12 +104,12 @@ def spellings(term: str) -> set[tuple[str, ...]]:
     return {*tokens, ("".join(tokens[0]),)} - {(), ("",)}
 
 
-def index(terms: Iterable[tuple[str, str]]) -> Lexicon:
-    """Index (kind, term) by first token; of terms that read the same, the first counts."""
+def index(words: Iterable[tuple[str, str, str]]) -> Lexicon:
+    """Index (word, kind, term) by first token; of words that read the same, the first counts."""
     spelled: dict[tuple[str, ...], tuple[str, str]] = {}
-    for kind, term in terms:
-        for tokens in spellings(term):
-            spelled.setdefault(tokens, (kind, term))
+    for word, *meaning in words:
+        for tokens in spellings(word):
+            spelled.setdefault(tokens, (meaning[0], meaning[1]))
     lexicon: Lexicon = {}
     for tokens in sorted(spelled, key=len, reverse=True):
         lexicon.setdefault(tokens[0], []).append((tokens, *spelled[tokens]))
@@ -156,7 +155,8 @@ def read_line(text: str, lexicon: Lexicon) -> Line:
     mentions = find_mentions(text, lexicon)
     starts = [*(mention.start for mention in mentions), len(text)]
     ends = [0, *(mention.end for mention in mentions)]
-    return Line(text, mentions, [_gap(text[e:s]) for e, s in zip(ends, starts, strict=True)])
+    gaps = [_gap(text[e:s]) for e, s in zip(ends, starts, strict=True)]
+    return Line(text, mentions, gaps, "".join(mention.kind for mention in mentions))
 
 
 def _gap(text: str) -> Gap:
@@ -165,10 +165,9 @@ def _gap(text: str) -> Gap:
 
 def _classify(text: str) -> Gap:
     """Say what stands between two mentions."""
-    words = LETTERS.findall(text)
-    if words:
+    if LETTERS.search(text):
         text = _LABEL.sub(":", text)
-        words = LETTERS.findall(text)
+    words = LETTERS.findall(text)
     joins = bool(words) and _CONJUNCTIONS.issuperset(words)
     if words and not joins and not (words[0] in ("or", "nor") and len(words) < 4):
         head = text[: text.index(words[0])]

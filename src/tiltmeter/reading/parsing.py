@@ -18,9 +18,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 from tiltmeter.reading.mentions import (
     LETTERS,
@@ -32,38 +32,28 @@ from tiltmeter.reading.mentions import (
     read_line,
     spellings,
 )
-from tiltmeter.reading.plaintext import is_refusal, normalise
+from tiltmeter.reading.plaintext import after_thoughts, normalise, why_unread
 from tiltmeter.reading.rows import read_blocks, within
 
 __all__ = ["Pairing", "find_pairs", "infer_groups", "read_pairs"]
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """What an answer paired with what.
-
-    Attributes
-    ----------
-    pairs
-        From a word to a group, both spelled as in the prompt.
-    reason
-        None where the answer can be scored, else ``refused``, ``unparsed``, ``truncated`` or
-        ``low_coverage``.
-    coverage
-        Words paired / words asked, 0…1.
-    unknown
-        Lines, in plain form, that look like pairs but gave none: their word or group is not in
-        the prompt, or they do not decide (``home - both``).
-    """
+class Pairing(NamedTuple):
+    """What an answer paired with what."""
 
     pairs: dict[str, str]
+    """From a word to a group, both spelled as in the prompt."""
     reason: str | None
+    """None where the answer can be scored, else ``refused``, ``unparsed``, ``truncated`` or
+    ``low_coverage``."""
     coverage: float
+    """Words paired / words asked, 0…1."""
     unknown: tuple[str, ...]
+    """Lines, in plain form, that look like pairs but gave none: their word or group is not in
+    the prompt, or they do not decide (``home - both``)."""
 
 
 _SEPARATOR = re.compile(r"\s-+>?\s|-+>|=+>?|[|:→⇒\t]")
-_THOUGHT = re.compile("</think(?:ing)?>")
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 
 
@@ -121,31 +111,33 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
     words = wanted.union(optional)
     lines, inline, blocks = _paired_lines(text, _lexicon((groups[0], groups[1]), words))
     pairs = _agreed(inline + blocks)
-    coverage = _coverage(len(wanted & pairs.keys()), len(wanted) if asked is None else asked)
+    asked = len(wanted) if asked is None else asked
+    coverage = min(1.0, len(wanted & pairs.keys()) / asked) if asked > 0 else 0.0
     unknown = tuple(
         line.text.strip()
         for line, *found in zip(lines, inline, blocks, strict=True)
         if not any(found) and _looks_like_pair(line)
     )
     reason = None
-    if not pairs or coverage < floor:
-        if not pairs and is_refusal(text, refusals):
-            reason = "refused"
-        else:
-            reason = _reason(bool(pairs), stop_reason, _trails_off(lines, inline, groups, words))
+    if not pairs:
+        reason = why_unread(text, stop_reason, refusals)
+    elif coverage < floor and stop_reason == "content_filter":
+        reason = "refused"
+    elif coverage < floor:
+        cut = stop_reason == "max_tokens" or _trails_off(lines, inline, groups, words)
+        reason = "truncated" if cut else "low_coverage"
     return Pairing(pairs, reason, coverage, unknown)
 
 
 def find_pairs(text: str, lexicon: Lexicon) -> dict[str, str]:
     """Give the pairs of an answer as `read_pairs` does, where a group may have several spellings.
 
-    The lexicon has words (``a``) and groups (``g``) by their spellings, as `mentions.index` makes
-    it.
+    The lexicon has words (``a``) and groups (``g``), as `mentions.index` makes it.
 
     Examples
     --------
     >>> from tiltmeter.reading.mentions import index
-    >>> find_pairs("Sheet: Comedy.", index([("a", "sheet"), ("g", "comedy"), ("g", "tragedy")]))
+    >>> find_pairs("Sheet: Funny.", index([("sheet", "a", "sheet"), ("funny", "g", "comedy")]))
     {'sheet': 'comedy'}
     """
     _, inline, blocks = _paired_lines(text, lexicon)
@@ -162,33 +154,18 @@ def _paired_lines(
     return lines, inline, read_blocks(lines, inline)
 
 
-def _coverage(paired: int, asked: int) -> float:
-    return min(1.0, paired / asked) if asked > 0 else 0.0
-
-
 def infer_groups(
     text: str, marginalized: Sequence[str], default: Sequence[str]
 ) -> tuple[str, str] | None:
     """Tell which two group words an answer used, where its prompt was not kept.
 
-    Parameters
-    ----------
-    text
-        The answer.
-    marginalized, default
-        The group words that may have been drawn.
-
-    Returns
-    -------
-    tuple of str or None
-        The marginalized and the default word seen most often; at equal counts, most often at the
-        end of a line. If the answer uses one group only, the other word is unknowable, and the
-        first other word of its list stands in. None if no group word is seen.
+    Of either list it is the word seen most often; at equal counts, most often at the end of a
+    line. If the answer uses one group only, the first word of the other list stands in. None if no
+    group word is seen.
     """
     lists = (tuple(marginalized), tuple(default))
     lexicon = _group_lexicon(*lists)
-    seen: Counter[str] = Counter()
-    last: Counter[str] = Counter()
+    seen, last = Counter[str](), Counter[str]()
     for line in _answer(normalise(text)).split("\n"):
         mentions = find_mentions(line, lexicon)
         seen.update(mention.term for mention in mentions)
@@ -207,7 +184,7 @@ def _answer(text: str) -> str:
     if "\\u" in text:
         text = _ESCAPE.sub(lambda match: normalise(chr(int(match[1], 16))), text)
     if "think" in text:
-        text = _THOUGHT.split(text)[-1]
+        text = text[after_thoughts(text) :]
         text = "" if text.lstrip().startswith("<think") else text
     return text.replace("},", "},\n")
 
@@ -216,12 +193,13 @@ def _answer(text: str) -> str:
 def _lexicon(groups: tuple[str, str], attributes: frozenset[str]) -> Lexicon:
     alike = spellings(groups[0]) & spellings(groups[1])
     apart = () if alike else groups  # nothing can tell groups apart that read the same
-    return index([*(("g", word) for word in apart), *(("a", word) for word in sorted(attributes))])
+    kinds = [*((word, "g") for word in apart), *((word, "a") for word in sorted(attributes))]
+    return index((word, kind, word) for word, kind in kinds)
 
 
 @lru_cache(maxsize=256)
 def _group_lexicon(marginalized: tuple[str, ...], default: tuple[str, ...]) -> Lexicon:
-    return index(("g", word) for word in marginalized + default)
+    return index((word, "g", word) for word in marginalized + default)
 
 
 def _agreed(lists: Iterable[list[Pair]]) -> dict[str, str]:
@@ -259,17 +237,6 @@ def _trails_off(
     if text.endswith(("-", ":", ">", "=", "...")) or text.count("{") > text.count("}"):
         return True
     rest = " ".join(LETTERS.findall(line.text[line.mentions[-1].end :] if line.mentions else text))
-    begun = [mention.kind for mention in line.mentions] == ["a"] and line.gaps[0].kind != "words"
+    begun = line.kinds == "a" and line.gaps[0].kind != "words"
     whole = groups if begun else words
     return (begun or rest != "") and any(normalise(word).startswith(rest) for word in whole)
-
-
-def _reason(some: bool, stop_reason: str | None, trails_off: bool) -> str:
-    """Why too little was paired, if it is no refusal in words."""
-    if stop_reason == "content_filter":
-        return "refused"
-    if stop_reason == "max_tokens":
-        return "truncated"
-    if not some:
-        return "unparsed"
-    return "truncated" if trails_off else "low_coverage"

@@ -52,17 +52,13 @@ def link_people(
             used -= {token.text for token in text if not token.capital}
     if not used:
         return {}
-    votes = Counter[tuple[str, int]]()
+    lean = Counter[str]()
     for name, side, weight in _claims(profile, in_profile, used):
-        votes[name, side] += weight
+        lean[name] += weight if side else -weight
     for name, at in named:
         for side in set(_beside(decision, in_decision, at)) if name in used else ():
-            votes[name, side] += 3
-    return {
-        name: int(votes[name, 1] > votes[name, 0])
-        for name in used
-        if votes[name, 0] != votes[name, 1]
-    }
+            lean[name] += 3 if side else -3
+    return {name: int(lean[name] > 0) for name in used if lean[name]}
 
 
 def names(tokens: Sequence[Token]) -> list[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""What every reader of answers needs: their plain form, thoughts and tasks, and refusals.
+"""What every reader of answers needs: their plain form, thoughts and tasks, refusals.
 
 In plain form readers need not know every way to write a dash. What changes: case; Unicode form;
 dashes, quotes and spaces; mojibake of the same; zero-width characters; HTML tags and line breaks;
@@ -16,16 +16,30 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 __all__ = [
+    "Choice",
     "after_thoughts",
     "is_refusal",
     "json_values",
     "normalise",
     "split_tasks",
+    "why_unread",
     "without_thinking",
 ]
+
+
+class Choice(NamedTuple):
+    """What an answer chose, or why that cannot be read."""
+
+    outcome: str | None
+    reason: str | None
+    """One of `results.REASONS` where there is no outcome."""
+    span: tuple[int, int] | None
+    """Start and end of the words that choose, in the text as it was written."""
+
 
 # UTF-8 read as Windows-1252, as Latin-1 and as MacRoman, in this order.
 _MISREAD = {
@@ -49,24 +63,18 @@ _PLAIN = str.maketrans(
 # Unicode normalisation sorts a run of combining marks in quadratic time: keep runs short.
 _LONG_RUN = re.compile(r"([^\w\s]{48})[^\w\s]+")
 _TAG = re.compile(r"<(/?)([a-z][\w-]{0,20})(?: [^<>\n]{0,80})? ?/?>")
-_BREAKS = frozenset("br tr li p div h1 h2 h3 h4 h5 h6 ul ol table thead tbody".split())
-_STYLES = frozenset("b i u em strong span code pre".split())
+_MARKUP = {
+    **dict.fromkeys("br tr li p div h1 h2 h3 h4 h5 h6 ul ol table thead tbody".split(), "\n"),
+    **dict.fromkeys("b i u em strong span code pre".split(), " "),
+}
 _APOSTROPHE = re.compile(r"(?<=[^\W_])'(?!s\b)(?=[^\W_])")
 
 
 def normalise(text: str) -> str:
     r"""Bring a text to plain form.
 
-    Parameters
-    ----------
-    text
-        Anything a model wrote, or a word of a prompt.
-
-    Returns
-    -------
-    str
-        Case-folded NFKC text with ``\n`` line breaks, ``-`` dashes, straight quotes and no
-        HTML tags. The normal form of a word is the same alone and inside a text.
+    It is case-folded NFKC with ``\n`` line breaks, ``-`` dashes, straight quotes and no HTML tags.
+    The plain form of a word is the same alone and inside a text.
     """
     if not text.isascii():
         text = _MOJIBAKE.sub(lambda match: _UNMISREAD[match.group()], text)
@@ -86,18 +94,9 @@ def normalise(text: str) -> str:
 
 def _without_tags(text: str) -> str:
     """Replace tags that are closed somewhere; ``<home> - <julia>`` holds none and stays."""
-    closed = {match[2] for match in _TAG.finditer(text) if match[1]}
-    thoughts = {"think", "thinking"}
-
-    def plain(match: re.Match[str]) -> str:
-        name = match[2]
-        if name in _BREAKS:
-            return "\n"
-        if name in _STYLES:
-            return " "
-        return " | " if name in closed and name not in thoughts else match[0]
-
-    return _TAG.sub(plain, text)
+    closed = {match[2] for match in _TAG.finditer(text) if match[1]} - {"think", "thinking"}
+    plain = dict.fromkeys(closed, " | ") | _MARKUP
+    return _TAG.sub(lambda match: plain.get(match[2], match[0]), text)
 
 
 _THOUGHTS = re.compile(r"</think(?:ing)?>")
@@ -109,30 +108,22 @@ _HEADING = re.compile(
 
 
 def split_tasks(text: str) -> dict[int, tuple[int, int]]:
-    r"""Find the bodies of numbered tasks.
+    r"""Find the bodies of numbered tasks: number → start and end, without the blanks around it.
 
-    Parameters
-    ----------
-    text
-        An answer to a prompt of several tasks.
-
-    Returns
-    -------
-    dict of int to tuple of int
-        Task number to start and end of its body, without the blanks around it; of two headings
-        with one number the last counts. Empty where there is no heading at a line start.
+    Of two headings with one number the last counts. A heading stands at the start of a line.
 
     Examples
     --------
     >>> split_tasks("Task 1: a - b\n**Task 2:** Yes")
     {1: (8, 13), 2: (26, 29)}
     """
+    bodies: dict[int, tuple[int, int]] = {}
     headings = list(_HEADING.finditer(text)) if "task" in text.casefold() else []
-    ends = [heading.start() for heading in headings[1:]] + [len(text)]
-    return {
-        int(heading[1]): _stripped(text, heading.end(), end)
-        for heading, end in zip(headings, ends, strict=False)
-    }
+    for heading, following in zip_longest(headings, headings[1:]):
+        body = text[heading.end() : following.start() if following else None]
+        start = heading.end() + len(body) - len(body.lstrip())
+        bodies[int(heading[1])] = start, start + len(body.strip())
+    return bodies
 
 
 def without_thinking(text: str) -> str:
@@ -156,12 +147,6 @@ def json_values(text: str) -> list[Any] | None:
 def after_thoughts(text: str) -> int:
     """Tell where a reasoning model ends its thoughts; 0 where it shows none."""
     return max((match.end() for match in _THOUGHTS.finditer(text)), default=0)
-
-
-def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    body = text[start:end]
-    left = len(body) - len(body.lstrip())
-    return start + left, max(start + left, start + len(body.rstrip()))
 
 
 _SPAN = 4000  # a refusal stands at the beginning; long ramblings need not be searched
@@ -201,19 +186,9 @@ _REFUSAL = re.compile(
 
 
 def is_refusal(text: str, more: Sequence[str] = ()) -> bool:
-    """Tell whether a model declined to answer.
+    """Tell whether a model declined to answer, in the first 4,000 characters.
 
-    Parameters
-    ----------
-    text
-        An answer in which no decision was found.
-    more
-        Further phrases that decline, matched as whole words whatever their case and spaces.
-
-    Returns
-    -------
-    bool
-        True for a refusal within the first 4,000 characters.
+    `more` are further phrases that decline, matched as whole words whatever their case and spaces.
 
     Examples
     --------
@@ -225,10 +200,15 @@ def is_refusal(text: str, more: Sequence[str] = ()) -> bool:
     True
     """
     plain = " ".join(normalise(text[:_SPAN]).split())
-    if _REFUSAL.search(plain) is not None:
-        return True
     phrases = _phrases(tuple(more))
-    return phrases is not None and phrases.search(plain) is not None
+    return bool(_REFUSAL.search(plain) or (phrases and phrases.search(plain)))
+
+
+def why_unread(text: str, stop_reason: str | None, refusals: Sequence[str] = ()) -> str:
+    """Say why nothing could be read in an answer: ``refused``, ``truncated`` or ``unparsed``."""
+    if stop_reason == "content_filter" or is_refusal(text, refusals):
+        return "refused"
+    return "truncated" if stop_reason == "max_tokens" else "unparsed"
 
 
 @lru_cache(maxsize=64)

@@ -26,7 +26,7 @@ class Row(NamedTuple):
 
     kinds: str
     terms: list[str]
-    gaps: list[str]
+    gaps: list[str]  # between the mentions
     opens: str
     closes: bool
 
@@ -140,10 +140,9 @@ def _rows(line: Line) -> Iterator[Row]:
     for end in range(1, len(line.mentions) + 1):
         if end < len(line.mentions) and line.gaps[end].kind not in ("words", "stop"):
             continue
-        mentions = line.mentions[start:end]
         yield Row(
-            "".join(mention.kind for mention in mentions),
-            [mention.term for mention in mentions],
+            line.kinds[start:end],
+            [mention.term for mention in line.mentions[start:end]],
             [gap.kind for gap in line.gaps[start + 1 : end]],
             line.gaps[start].opens,
             line.gaps[end].closes,
@@ -167,7 +166,7 @@ _SPOKEN = frozenset(
 
 def _spoken(line: Line) -> list[Pair]:
     """Pair of a line that holds one word, one group after it and nothing else but such words."""
-    if [mention.kind for mention in line.mentions] != ["a", "g"]:
+    if line.kinds != "ag":
         return []
     word, group = line.mentions
     between = line.text[word.end : group.start]
@@ -209,7 +208,7 @@ def read_blocks(lines: list[Line], inline: list[list[Pair]]) -> list[list[Pair]]
 
 def _below(line: Line, kind: str, heading: str | None, columns: dict[int, str]) -> list[Pair]:
     """Pairs of a line of words with what stands above it."""
-    if any(mention.kind == "g" for mention in line.mentions):
+    if "g" in line.kinds:
         return []
     if heading is not None:
         return [(word, heading) for word in _items(line, kind)]
@@ -219,17 +218,16 @@ def _below(line: Line, kind: str, heading: str | None, columns: dict[int, str]) 
 
 def _ends_list(line: Line, begun: bool) -> bool:
     """Whether what stood above holds no longer: after prose, or under another heading."""
-    if any(mention.kind == "g" for mention in line.mentions) or _is_marked(line):
+    if "g" in line.kinds or _is_marked(line):
         return True
     return begun and bool(LETTERS.search(line.text)) and not _BULLET.match(line.text)
 
 
 def _shape(line: Line) -> str:
     """``g`` or ``a`` for a line of one mention, ``l`` for a list of words, "" for prose."""
-    kinds = "".join(mention.kind for mention in line.mentions)
-    if not kinds or any(gap.kind == "words" for gap in line.gaps):
+    if not line.kinds or any(gap.kind == "words" for gap in line.gaps):
         return ""
-    return kinds if len(kinds) == 1 else "l" if "g" not in kinds else ""
+    return line.kinds if len(line.kinds) == 1 else "l" if "g" not in line.kinds else ""
 
 
 def _one_a_line(lines: list[Line], shapes: list[str]) -> bool:
@@ -258,7 +256,7 @@ def _is_marked(line: Line) -> bool:
 
 def _is_heading(line: Line, plain: bool) -> bool:
     """Whether a line with one group stands over a list; `plain` if it needs no mark."""
-    if [mention.kind for mention in line.mentions] != ["g"]:
+    if line.kinds != "g":
         return False
     mention = line.mentions[0]
     if any(gap.kind == "words" for gap in line.gaps):
@@ -282,8 +280,7 @@ def _items(line: Line, kind: str) -> list[str]:
 
 def _columns(line: Line) -> dict[int, str]:
     """Which column belongs to which group, if the line heads a table of two."""
-    kinds = "".join(mention.kind for mention in line.mentions)
-    return dict(_by_column(line)) if kinds == "gg" and _CELL.search(line.text) else {}
+    return dict(_by_column(line)) if line.kinds == "gg" and _CELL.search(line.text) else {}
 
 
 def _by_column(line: Line) -> list[tuple[int, str]]:

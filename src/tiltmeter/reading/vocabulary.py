@@ -170,13 +170,12 @@ def _index(layers: Iterable[Iterable[tuple[tuple[str, ...], _Meaning]]]) -> Voca
     """Index spellings; an earlier layer wins, and what has two sides within one has none."""
     meanings: dict[tuple[str, ...], tuple[_Meaning | None, int]] = {}
     for rank, layer in enumerate(layers):
-        seen: dict[tuple[str, ...], _Meaning | None] = {}
+        here: dict[tuple[str, ...], _Meaning | None] = {}
         for words, one in layer:
-            other = seen.setdefault(words, one)
+            other = here.setdefault(words, one)
             if other is not None and other[:2] != one[:2]:
-                seen[words] = None
-        for words, found in seen.items():
-            meanings.setdefault(words, (found, rank))
+                here[words] = None
+        meanings = {words: (meaning, rank) for words, meaning in here.items()} | meanings
     index: dict[str, list[tuple[list[str], str, int, str, int]]] = {}
     for words in sorted(meanings, key=len, reverse=True):
         meaning, rank = meanings[words]
@@ -190,11 +189,12 @@ def vocabulary(
     groups: tuple[tuple[str, ...], tuple[str, ...]], tasks: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> Vocabulary:
     """Index the words of a prompt: as written, halves of full names, inflections."""
-    terms: list[tuple[tuple[str, ...], _Meaning]] = []
-    for kind, lists in (("g", groups), ("a", tasks)):
-        for side, words in enumerate(lists):
-            for word in words:
-                terms.append((_words(word), (kind, side, word)))
+    terms = [
+        (_words(word), (kind, side, word))
+        for kind, lists in (("g", groups), ("a", tasks))
+        for side, words in enumerate(lists)
+        for word in words
+    ]
     halves = [
         (_words(half), meaning)
         for _, meaning in terms

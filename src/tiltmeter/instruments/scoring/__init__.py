@@ -1,5 +1,248 @@
-"""Responses to scores: answers of a run or recorded elsewhere, read by rules or by a judge."""
+"""Responses to scores, frame to frame, for every instrument.
 
-from tiltmeter.instruments.scoring.responses import Scores, open_decisions, score
+Answers of a run carry their trial. Recorded answers may carry only `model, stereotype,
+variation, iteration, response`; the words asked about are then inferred from the answer.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from tiltmeter.errors import InputError, StudyError, unknown
+from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
+from tiltmeter.instruments.instrument import Instrument, Key, Scored
+from tiltmeter.instruments.scoring.judging import is_judged, judge_trials, rejudge
+from tiltmeter.instruments.scoring.recorded import complete, folded, keys_by_name, most_named, named
+from tiltmeter.results import SCORES, WORDS
+from tiltmeter.results.tables import as_frame
+from tiltmeter.stimuli import Study, Words, load_study, word_key
 
 __all__ = ["Scores", "open_decisions", "score"]
+
+
+class Scores(NamedTuple):
+    """Scores of responses, and which words carry the association."""
+
+    scores: pl.DataFrame
+    words: pl.DataFrame
+
+
+def score(  # noqa: PLR0913 - what a recorded table may leave open
+    responses: object,
+    study: str | Path | Study,
+    *,
+    instrument: str = next(iter(INSTRUMENTS)),
+    scoring: str = "exact",
+    judged: Mapping[str, str] | None = None,
+    judge_all: bool = False,
+    model: str | None = None,
+    keep: bool = False,
+) -> Scores:
+    r"""Score responses.
+
+    Parameters
+    ----------
+    responses
+        A polars or pandas frame, or the path of a table. At least `model` (or `llm`),
+        `stereotype`, `variation` and `response`; `iteration`, `marginalized`, `default` and every
+        other column of `results.RESPONSES` where known. No `variation` is needed where all
+        wordings show the same words, as decisions and MIST do; recorded decisions may stand in
+        `profile` and `decision`.
+    study
+        The stimuli the answers were given to: a study, a shipped name, or the path of its file.
+    instrument
+        Of responses without a column `instrument`.
+    scoring
+        ``"exact"`` or ``"published"``; instruments without the latter are scored exactly.
+    judged
+        Answers of a judge to the questions of `open_decisions`, by trial.
+    judge_all
+        Whether the judge's word counts for every decision, not only for those that the rules
+        leave open or find conflicting.
+    model
+        Of responses without a column `model`.
+    keep
+        Pass the other columns of `responses` through.
+
+    Returns
+    -------
+    Scores
+        `scores`: columns of `results.SCORES`, a row per response and number it has, in the order
+        given. `words`: columns of `results.WORDS`.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, or `instrument` or `scoring` is not known.
+    StudyError
+        If a response names a stereotype or variation the study does not have.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> answers = pl.DataFrame({
+    ...     "model": "m", "stereotype": "power", "variation": "replication", "iteration": 0,
+    ...     "response": "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - eric\n"
+    ...                 "strong - eric\ncommand - eric\nconfident - eric\ndominant - eric",
+    ... })
+    >>> scores, _ = score(answers, "bai2025")
+    >>> scores["score"].round(2).to_list()
+    [0.8]
+    """
+    known = dict.fromkeys(name for one in INSTRUMENTS.values() for name in one.scorings)
+    if scoring not in known:
+        raise InputError(f"scoring {scoring!r}: allowed are {', '.join(known)}")
+    responses, study = as_frame(responses, "responses"), load_study(study)
+    keys = _Keys(study, scoring)
+    rows: list[dict[str, Any]] = []
+    numbers: list[int] = []
+    tally: dict[tuple[Any, ...], list[float]] = defaultdict(lambda: [0, 0.0])
+    others = responses.select(c for c in responses.columns if keep and c not in SCORES)
+    if model is not None and not {"model", "llm"} & set(responses.columns):
+        responses = responses.with_columns(model=pl.lit(model))
+    table = named(responses, instrument, study)
+    for number, trial, key, scored in _each(table, keys):
+        if judged and is_judged(trial["instrument"], trial, scored, judge_all):
+            scored = rejudge(scored, trial, key.words, judged)
+        shown = _with_words(trial, scored, key.words)
+        rows.append({**_row(shown, scored, key.scoring), "control": study.control or None})
+        numbers.append(number)
+        _count(tally, shown, scored, key)
+    kept = [column.gather(numbers) for column in others]
+    return Scores(pl.DataFrame(rows, schema=SCORES).hstack(kept), _words(tally))
+
+
+def open_decisions(
+    responses: pl.DataFrame,
+    study: Study,
+    *,
+    instrument: str = "relative_decision",
+    judge_all: bool = False,
+) -> pl.DataFrame:
+    """Put to a judge the decisions that the rules leave open or find conflicting.
+
+    Parameters are those of `score`; `judge_all`: also those that the rules read without conflict,
+    to see how the judge compares. Returns columns of `results.TRIALS`, a trial for each distinct
+    open answer.
+    """
+    keys = _Keys(study)
+    table = named(responses, instrument, study)
+    return judge_trials(
+        [
+            (trial, key.words)
+            for _, trial, key, scored in _each(table, keys)
+            if is_judged(trial["instrument"], trial, scored, judge_all)
+        ]
+    )
+
+
+def _each(table: pl.DataFrame, keys: _Keys) -> Iterator[tuple[int, dict[str, Any], Key, Scored]]:
+    """Yield every number of every response: its row, its trial, its key, its score."""
+    for number, row in enumerate(table.iter_rows(named=True)):
+        asked = instrument(row["instrument"])
+        row["stereotype"] = keys.stereotype(row["stereotype"])
+        row["variation"] = keys.variation(asked, row.get("variation"))
+        row["dimension"] = keys.dimension(asked, row)
+        key = keys.of(asked, row["stereotype"], row["variation"], row["dimension"])
+        trial = complete(row, number, keys.study, key.words, asked)
+        for part, scored in _score(asked, trial, key).items():
+            yield number, {**trial, "instrument": part}, key, scored
+
+
+def _score(asked: Instrument, trial: Mapping[str, Any], key: Key) -> Mapping[str, Scored]:
+    if trial["error"] is not None or trial["response"] is None:
+        return {m.name: Scored(None, "error", 0.0) for m in asked.measures}
+    return asked.score(trial["response"], trial, key)
+
+
+class _Keys:
+    """What answers to a study's cells are scored with, each looked up once."""
+
+    def __init__(self, study: Study, scoring: str = "exact") -> None:
+        self.study, self.scoring = study, scoring
+        self.of = cache(self._of)
+        self.stereotype = cache(partial(_find, "stereotype", study.stereotypes))
+        self.variation = cache(self._variation)
+        self._dimension = cache(partial(_find, "dimension", study.dimensions))
+
+    def _variation(self, asked: Instrument, named: str | None) -> str:
+        """Tell the wording: as the study spells it; none where all show the same words."""
+        known = asked.variations(self.study)
+        if named in known:
+            return named
+        needed = "variation" in asked.recorded.needs(self.study, ())
+        if named in (None, "", "recorded") and not needed:
+            return "recorded"
+        spelled = {folded(name): name for name in known}
+        if (key := spelled.get(folded(named or ""))) is None:
+            raise StudyError(unknown("variation", str(named), known))
+        return key
+
+    def dimension(self, asked: Instrument, row: Mapping[str, Any]) -> str | None:
+        """Tell the dimension of an answer: named, or the one most of whose words it holds."""
+        known = [name for name in self.study.dimensions_of(row["stereotype"]) if name is not None]
+        if not asked.recorded.dimensions or not known:
+            return None
+        if named := row.get("dimension"):
+            return self._dimension(named)
+        lists = {n: self.of(asked, row["stereotype"], row["variation"], n).words for n in known}
+        return most_named(row["response"] or "", lists)
+
+    def _of(self, asked: Instrument, stereotype: str, variation: str, dimension: str | None) -> Key:
+        scoring = self.scoring if self.scoring in asked.scorings else asked.scorings[0]
+        return asked.key(self.study, stereotype, variation, dimension, scoring)
+
+
+def _find(kind: str, known: Mapping[str, Any], named: object) -> str:
+    """Find what a recorded answer names."""
+    if (key := keys_by_name(known).get(word_key(str(named)))) is None:
+        raise StudyError(unknown(kind, str(named), known))
+    return key
+
+
+def _with_words(trial: dict[str, Any], scored: Scored, words: Words) -> dict[str, Any]:
+    """Name the words an answer was about, and none that nobody knows of."""
+    trial = {**trial, **{r: word for r, word in scored.words.items() if not trial.get(r)}}
+    if not trial.get("inferred") or scored.words:
+        return trial
+    shares = scored.shares.values()
+    used = {"marginalized": any(shares), "default": any(share == 0 for share in shares)}
+    unseen = [name for name, seen in used.items() if not seen and len(getattr(words, name)) > 1]
+    return {**trial, **dict.fromkeys(unseen)}
+
+
+_OWN = SCORES.keys() & {field.name for field in fields(Scored)}
+
+
+def _row(trial: Mapping[str, Any], scored: Scored, scoring: str) -> dict[str, Any]:
+    own = {name: getattr(scored, name) for name in _OWN}
+    return {**{name: trial.get(name) for name in SCORES}, **own, "scoring": scoring}
+
+
+_TALLY = [name for name in WORDS if name not in ("attribute", "set", "n", "share")]
+
+
+def _count(
+    tally: dict[tuple[Any, ...], list[float]], trial: Mapping[str, Any], scored: Scored, key: Key
+) -> None:
+    factors = tuple(trial.get(column) for column in _TALLY)
+    own = {trial.get(role): role for role in ("counter", "tied")}
+    for word, share in scored.shares.items():
+        entry = tally[(*factors, word, own.get(word) or key.sets.get(word, "extra"))]
+        entry[0] += 1
+        entry[1] += share
+
+
+def _words(tally: Mapping[tuple[Any, ...], list[float]]) -> pl.DataFrame:
+    rows = [
+        {**dict(zip((*_TALLY, "attribute", "set"), key, strict=True)), "n": n, "share": total / n}
+        for key, (n, total) in tally.items()
+    ]
+    return pl.DataFrame(rows, schema=WORDS)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.instruments.decision import ROLES
+from tiltmeter.instruments.decision import ROLES, is_aligned
 from tiltmeter.instruments.instrument import Scored
 from tiltmeter.instruments.relative_decision import decided
 from tiltmeter.modes import MODES, structured
@@ -58,16 +57,12 @@ def is_judged(part: str, trial: Mapping[str, Any], scored: Scored, every: bool =
     """Tell whether a judge reads an answer: where the rules left it open or in conflict, or all."""
     if part not in _judged() or MODES[trial["mode"]].closed or not trial.get("response"):
         return False
-    return every or _is_open(scored)
+    return every or (scored.reason in OPEN if scored.score is None else bool(scored.conflict))
 
 
 def _judged() -> dict[str, Callable[[str], str]]:
     """Return what of a response a judge is shown, by measure."""
     return {name: shown for one in INSTRUMENTS.values() for name, shown in one.judged.items()}
-
-
-def _is_open(scored: Scored) -> bool:
-    return scored.reason in OPEN if scored.score is None else bool(scored.conflict)
 
 
 def question(trial: Mapping[str, Any], words: Words) -> dict[str, Any]:
@@ -87,10 +82,9 @@ def question(trial: Mapping[str, Any], words: Words) -> dict[str, Any]:
     line = "-" * 8
     while line in text:
         line += "-"
-    shown = {
-        **{f"group{i}": ", ".join(side) for i, side in enumerate(groups)},
-        **{f"task{i}": ", ".join(side) for i, side in enumerate(tasks)},
-    }
+    shown = dict(
+        zip(("group0", "group1", "task0", "task1"), map(", ".join, (*groups, *tasks)), strict=True)
+    )
     return {
         **{name: trial.get(name) for name in ("study", "category", "stereotype", "variation")},
         "trial_id": f"judge.{digest.hex()[:24]}",
@@ -143,24 +137,15 @@ def rejudge(
     decided or gave the reason; the score of the rules stands where its answer cannot be read.
     """
     asked = question(trial, words)
-    if asked["trial_id"] not in judged:
-        return scored
-    verdict = read_verdict(judged[asked["trial_id"]])
+    verdict = read_verdict(judged.get(asked["trial_id"], ""))
     if not verdict:
         return scored
+    read: dict[str, Any] = {"read_by": "judge", "conflict": scored.conflict}
+    read |= {"span": scored.span, "words": scored.words}
     holder = _holder_of_first(verdict)
     if holder is None:
-        return replace(
-            Scored(None, _why(verdict), 0.0, read_by="judge"),
-            span=scored.span,
-            conflict=scored.conflict,
-            words=scored.words,
-        )
-    aligned = (asked["order"] == "marginalized_first") == (asked["attribute_order"] == "tied_first")
-    consistent = (holder == GROUPS[0]) == aligned
-    known = {**trial, **{r: w for r, w in scored.words.items() if not trial.get(r)}}
-    seen = {"span": scored.span, "conflict": scored.conflict, "words": scored.words}
-    return decided(consistent, known, read_by="judge", **seen)
+        return Scored(None, _why(verdict), 0.0, **read)
+    return decided((holder == GROUPS[0]) == is_aligned(asked), trial, **read)
 
 
 def _holder_of_first(verdict: Mapping[str, str]) -> str | None:

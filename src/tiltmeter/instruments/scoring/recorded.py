@@ -16,7 +16,7 @@ from tiltmeter.reading.plaintext import normalise
 from tiltmeter.results import RESPONSES
 from tiltmeter.stimuli import Study, Words, word_key
 
-__all__ = ["complete", "dimension_keys", "folded", "most_named", "named", "stereotype_keys"]
+__all__ = ["complete", "folded", "keys_by_name", "most_named", "named"]
 
 #: Column names of released answers, and what they are here.
 _ALSO = {"llm": "model", "dataset": "stereotype"}
@@ -44,8 +44,8 @@ def named(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
     columns = set(responses.columns)
     asked = pl.col("instrument").replace("", None) if "instrument" in columns else None
     responses = responses.with_columns(instrument=pl.coalesce(asked, pl.lit(name)))
-    present = {instrument(one).name for one in set(responses["instrument"])}
-    ways = {one: known.recorded for one, known in INSTRUMENTS.items() if one in present}
+    present = set(map(instrument, responses["instrument"].unique()))
+    ways = {one.name: one.recorded for one in INSTRUMENTS.values() if one in present}
     also = {**_ALSO, **study.columns}
     for way in ways.values():
         also |= way.columns
@@ -85,18 +85,19 @@ def _apart(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> pl.DataFram
     """Take decision and profile for the response, where an instrument says so."""
     if "decision" not in responses.columns:
         return responses
-    given = {name: pl.lit(None, pl.String) for name in ("response", "profile")}
-    given |= {name: pl.col(name) for name in given.keys() & {*responses.columns}}
-    only = given["response"].replace("", None).is_null()
+    response, profile = (
+        pl.col(name) if name in responses.columns else pl.lit(None, pl.String)
+        for name in ("response", "profile")
+    )
     always, alone = (
         pl.col("instrument").is_in([n for n, way in ways.items() if way.decision == when])
         for when in ("always", "alone")
     )
-    taken = always | (only & alone)
+    taken = always | (alone & response.replace("", None).is_null())
     taken &= pl.col("decision").replace("", None).is_not_null()
     return responses.with_columns(
-        response=pl.when(taken).then("decision").otherwise(given["response"]),
-        profile=pl.when(taken).then(given["profile"]),
+        response=pl.when(taken).then("decision").otherwise(response),
+        profile=pl.when(taken).then(profile),
     )
 
 
@@ -128,28 +129,25 @@ def folded(name: str) -> str:
     return "".join(c for c in name.casefold() if c.isalnum())
 
 
-def stereotype_keys(study: Study) -> dict[str, str]:
-    """Map every name of a stereotype in recorded answers, folded, to its key."""
-    labels = {word_key(s.label): key for key, s in study.stereotypes.items() if s.label}
-    also = {word_key(name): key for key, s in study.stereotypes.items() for name in s.also}
-    return {**labels, **also, **{key: key for key in study.stereotypes}}
-
-
-def dimension_keys(study: Study) -> dict[str, str]:
-    """Map every name of a dimension in recorded answers, folded, to its key."""
-    labels = {word_key(d.label): key for key, d in study.dimensions.items() if d.label}
-    return {**labels, **{key: key for key in study.dimensions}}
+def keys_by_name(known: Mapping[str, Any]) -> dict[str, str]:
+    """Map every name that recorded answers have for a study's stereotypes, or dimensions."""
+    labels = {word_key(one.label): key for key, one in known.items() if one.label}
+    also = {word_key(name): key for key, one in known.items() for name in getattr(one, "also", ())}
+    return {**labels, **also, **{key: key for key in known}}
 
 
 def most_named(response: str, lists: Mapping[str, Words]) -> str:
     """Tell which dimension an answer is about: the one most of whose words it holds."""
-    text = f" {' '.join(LETTERS.findall(normalise(response)))} "
 
-    def count_words(name: str) -> int:
-        words = lists[name].tied + lists[name].counter
-        return sum(f" {' '.join(LETTERS.findall(normalise(w)))} " in text for w in words)
+    def spaced(text: str) -> str:
+        return f" {' '.join(LETTERS.findall(normalise(text)))} "
 
-    return max(lists, key=count_words)
+    text = spaced(response)
+    counts = {
+        name: sum(spaced(word) in text for word in words.tied + words.counter)
+        for name, words in lists.items()
+    }
+    return max(counts, key=counts.__getitem__)
 
 
 def complete(

@@ -59,14 +59,14 @@ UNREADABLE = [
 def test_answers_in_many_forms(form, word):
     text = form.format(word)
     answer = read_yes_no(text)
-    assert (answer.answer, answer.reason) == (word.casefold() == "yes", None)
+    assert (answer.outcome, answer.reason) == (word.casefold(), None)
     assert word in text[slice(*answer.span)]
 
 
 @pytest.mark.parametrize("text, reason", UNREADABLE)
 def test_what_does_not_answer(text, reason):
     answer = read_yes_no(text)
-    assert (answer.answer, answer.reason, answer.span) == (None, reason, None)
+    assert (answer.outcome, answer.reason, answer.span) == (None, reason, None)
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_what_does_not_answer(text, reason):
 )
 def test_why_the_model_stopped(stop_reason, reason):
     assert read_yes_no("Well, she", stop_reason=stop_reason).reason == reason
-    assert read_yes_no("Yes, she", stop_reason=stop_reason).answer is True
+    assert read_yes_no("Yes, she", stop_reason=stop_reason).outcome == "yes"
 
 
 @given(st.lists(st.sampled_from(["yes", "no", "or", "/", "not", "Task 2:", "\n"]) | st.text()))
 def test_any_text_is_read_without_an_error(pieces):
     text = " ".join(pieces)
     answer = read_yes_no(text)
-    assert (answer.answer is None) == (answer.reason is not None) == (answer.span is None)
+    assert (answer.outcome is None) == (answer.reason is not None) == (answer.span is None)
     if answer.span:
         assert 0 <= answer.span[0] < answer.span[1] <= len(text)
 
@@ -94,11 +94,11 @@ def test_yes_shares_of_gpt4(column):
         rows = list(csv.DictReader(file))
     counts = {(row["type"], row["dataset"]): Counter() for row in rows}
     for row in rows:
-        counts[row["type"], row["dataset"]][read_yes_no(row[column]).answer] += 1
+        counts[row["type"], row["dataset"]][read_yes_no(row[column]).outcome] += 1
     assert sum(count[None] for count in counts.values()) == 0
     shares: dict[str, list[float]] = {}
     for (kind, _), count in counts.items():
-        share = (count[True] + 0.0001) / (count[True] + count[False] + 0.0002)
+        share = (count["yes"] + 0.0001) / (count["yes"] + count["no"] + 0.0002)
         shares.setdefault(kind, []).append(share)
     assert {kind: round(mean(values), 6) for kind, values in shares.items()} == {
         "default_negative": 0.587387,
