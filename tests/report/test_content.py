@@ -74,7 +74,7 @@ def test_each_part_opens_with_what_is_its_own(content_page, page):
 
 
 def test_dimensions_are_told_apart_in_the_order_of_the_plan(content_page):
-    brief = table(section(content_page, "brief-1"), "How many stereotypes")
+    brief = table(section(content_page, "brief-1"), "Number of stereotypes")
     modes = [row[1] for row in brief[1:7]]
     assert modes == [
         f"{mode}, {dimension}"
@@ -273,7 +273,7 @@ def test_without_a_comedy_there_is_no_difference_to_draw(make_contents, page_of)
 
 def test_compliance_is_told_by_the_group_thought_of(content_page, content_results):
     told = section(content_page, "compliance-2")
-    cells = table(told, "Answers by what became of them, and by the group asked about")
+    cells = table(told, "Answers by outcome and by the group asked about")
     of = pl.read_parquet(content_results / "scores.parquet").filter(
         mode="free", stereotype="age", version="marginalized"
     )
@@ -299,7 +299,7 @@ def test_a_failed_control_speaks_of_all_dimensions_of_its_mode(make_contents, pa
     shows = pl.when(forced).then(pl.lit("consistent")).otherwise(pl.lit("inconclusive"))
     change(directory, "estimates", verdict=pl.when(own).then(withdrawn).otherwise(shows))
     page = page_of(directory)
-    brief = table(section(page, "brief-1"), "How many stereotypes")
+    brief = table(section(page, "brief-1"), "Number of stereotypes")
     near_neutral = {(row[0], row[1]): row[4] for row in brief[1:]}
     for dimension in ("Competence", "Sociability", "Morality"):
         assert near_neutral["LLM Word Association Test", f"forced, {dimension}"] == "3"
@@ -326,7 +326,7 @@ def test_two_studies_asked_alike_are_told_apart(make_contents, page_of):
     other = other.with_columns(study=pl.lit("another"), dimension=pl.lit(None, pl.String))
     pl.concat([frame, other]).write_parquet(directory / "estimates.parquet")
     page = page_of(directory)
-    brief = table(section(page, "brief-1"), "How many stereotypes")
+    brief = table(section(page, "brief-1"), "Number of stereotypes")
     assert ["LLM Word Association Test (another)", "forced"] in [row[:2] for row in brief]
     assert page.count("<h3>LLM Word Association Test</h3>") == 1
 

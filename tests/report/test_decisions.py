@@ -113,7 +113,7 @@ def test_a_change_is_said_in_words():
         "With “calm” the mean is 0.20 lower (difference −0.20, 95% interval −0.30 to −0.10; 9 "
         "matched trials); compliance changes by +5 points (95% interval −1 to +11)."
     )
-    assert "no more than chance explains" in change(row | {"verdict": "inconclusive"}, plan)
+    assert "not distinguishable from chance" in change(row | {"verdict": "inconclusive"}, plan)
     nothing = change(row | {"estimate": None, "compliance_change": None}, plan)
     assert "no trial was scored in both" in nothing and "n/a" in nothing
 

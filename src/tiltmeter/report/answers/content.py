@@ -1,20 +1,22 @@
-"""Stereotype content: what groups are paired with, one dimension apart from the other.
+"""Stereotype content: means, correlations and ranks of dimensions that are never pooled.
 
-Reference: Li et al. 2025, MIST, arXiv:2506.14161, figure 3, Table 1, section 4.2.
+Reference: Li et al. 2025, MIST, arXiv:2506.14161, figures 3 and 4, Table 1, section 4.2. The
+paper's ranks have no intervals.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import altair as alt
 import polars as pl
 
-from tiltmeter.report.answers.ranks import rank_figures, rank_table
-from tiltmeter.report.drawing.charts import Axis, Row, forest
+from tiltmeter.report.answers.results import Asked
+from tiltmeter.report.drawing.charts import ROWS, Axis, Row, forest, tooltips, vega_lite
 from tiltmeter.report.drawing.figures import Figure, drawn, span
 from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
+from tiltmeter.report.drawing.theme import line_styles
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, p_value, scale, short_names
 from tiltmeter.report.sections import Section, in_order
@@ -28,112 +30,109 @@ __all__ = ["content_section"]
 MOST_LINES = 4
 #: Above this many models and dimensions their verdicts are counted per dimension.
 MOST_SENTENCES = 12
+#: How far the ranks of one dimension spread to either side, in steps between dimensions.
+_SPREAD = 0.3
 
 _CAUTION = (
     "A radar shows means without their uncertainty: a distant point may rest on a few answers, and "
     "the shape depends on the order of the axes. Use the interval plot below it for comparisons; "
     "it shows the same means with their intervals."
 )
+_CORRELATIONS = (
+    "A positive correlation means that groups with a high score on one dimension have a high score "
+    "on the other. The points are few and share groups and words. An interval describes these "
+    "points and does not generalise to others."
+)
 
 
-def content_section(
-    each: pl.DataFrame,
-    whole: pl.DataFrame,
-    correlations: pl.DataFrame,
-    ranks: pl.DataFrame,
-    plan: Plan,
-    measure: Measure,
-) -> Section | None:
-    """Show the dimensions side by side; None where there are no dimensions.
-
-    `each`: estimates per stereotype of one study and instrument.
-    `tests`, `correlations`, `ranks`: rows of DIMENSION_TESTS, CORRELATIONS and RANKS of the same;
-        empty where there are none.
-    """
-    each = each.drop_nulls("dimension").with_columns(mode="control_mode")
+def content_section(asked: Asked) -> Section | None:
+    """Show the dimensions side by side; None where there are no dimensions."""
+    plan, measure = asked.plan, asked.measure
+    each, whole, correlations, ranks = (
+        frame.with_columns(mode="control_mode")
+        for frame in (
+            asked.each.drop_nulls("dimension"),
+            asked.whole.drop_nulls("dimension"),
+            in_order(asked.tables.correlations, plan),
+            in_order(asked.tables.ranks.drop_nulls("dimension"), plan),
+        )
+    )
     if each.is_empty():
         return None
-    dimensions = list(each["dimension"].unique(maintain_order=True))
-    whole, correlations, ranks = (
-        in_order(frame.with_columns(mode="control_mode"), plan)
-        for frame in (whole.drop_nulls("dimension"), correlations, ranks.drop_nulls("dimension"))
-    )
+    *most, last = asked.dimensions
+    listed = f"{', '.join(most)} and {last}" if most else last
     tables = (
-        ("", _test_table(whole, plan)),
+        ("", _mean_table(whole, plan)),
         ("Table of correlations between dimensions", _correlation_table(correlations, plan)),
-        ("Table of ranks", rank_table(ranks, plan)),
+        ("Table of ranks", _rank_table(ranks, plan)),
     )
     return Section(
         key="content",
         title="Stereotype content",
         short="Stereotype content",
         text=(
-            "Each stereotype was asked about with words of "
-            f"{_listed([plan.dimension(key) for key in dimensions])}. These are dimensions of what "
-            "is believed about a group; they need not agree, and are never pooled.",
+            "Each stereotype was measured with words of "
+            f"{f'{len(most) + 1} dimensions' if most else 'one dimension'}: {listed}. Dimensions "
+            "are different beliefs about a group. They may disagree and are never pooled.",
             _CAUTION,
-            *_on_correlations(correlations, several=len(dimensions) > 1),
+            *_on_correlations(correlations, several=bool(most)),
         ),
-        figures=(*_content_figures(each, plan, measure), *rank_figures(ranks, plan, measure)),
+        figures=(*_mean_figures(each, plan, measure), *_rank_figures(ranks, plan, measure)),
         tables=tuple(table for table in tables if table[1].rows),
     )
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Write names as a sentence does."""
-    *most, last = names
-    kinds = "one dimension" if not most else f"{len(names)} dimensions"
-    return f"{kinds}: {', '.join(most)} and {last}" if most else f"{kinds}: {last}"
+def _each_mode(frame: pl.DataFrame) -> list[tuple[pl.DataFrame, str, str]]:
+    """Give the rows of each mode; of several also what names it in a file and in a caption."""
+    parts = frame.drop_nulls("mode").partition_by("mode", maintain_order=True)
+    modes = [part["mode"][0] for part in parts]
+    if len(modes) < 2:
+        return [(part, "", "") for part in parts]
+    files = zip(parts, modes, file_names(modes), strict=True)
+    return [(part, f"-{file}", f" Mode: {mode}.") for part, mode, file in files]
 
 
-def _content_figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+def _mean_figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
     """Draw radars and intervals of each mode, one after the other."""
-    modes = list(each["mode"].drop_nulls().unique(maintain_order=True))
-    models = list(each["model"].drop_nulls().unique(maintain_order=True))
-    short = short_names(models)
+    short = short_names(list(each["model"].drop_nulls().unique(maintain_order=True)))
     figures = []
-    for mode, file in zip(modes, file_names(modes), strict=True):
-        rows = [_row(row, plan, short) for row in each.filter(mode=mode).iter_rows(named=True)]
-        if not any(row["mean"] is not None for row in rows):
+    for part, end, mode_note in _each_mode(each):
+        rows = [_row(row, plan, short) for row in part.iter_rows(named=True)]
+        if all(row["mean"] is None for row in rows):
             continue
-        end, mode_note = (f"-{file}", f" Mode: {mode}.") if modes[1:] else ("", "")
-        axes = len({row["label"] for row in rows})
-        if FEWEST <= axes <= MOST:
+        if FEWEST <= len({row["label"] for row in rows}) <= MOST:
             figures.append(_radar_figure(rows, f"radar{end}", mode_note, measure))
         figures.append(_interval_figure(rows, f"content{end}", mode_note, plan, measure))
     return figures
 
 
 def _row(row: Mapping[str, Any], plan: Plan, short: Mapping[str, str]) -> Row:
-    of_model = short.get(row["model"], row["model"] or "")
     dimension = plan.dimension(row["dimension"])
-    return {**drawn(row, plan, dimension), "dimension": dimension, "who": of_model}
+    who = short.get(row["model"], row["model"] or "")
+    return {**drawn(row, plan, dimension), "dimension": dimension, "who": who}
 
 
 def _radar_figure(rows: Sequence[Row], name: str, mode_note: str, measure: Measure) -> Figure:
-    models = list(dict.fromkeys(row["who"] for row in rows))
-    dimensions = list(dict.fromkeys(row["dimension"] for row in rows))
-    per_model = len(models) > MOST_LINES
-    panels, lines, title = (
-        (models, dimensions, "Dimension") if per_model else (dimensions, models, "Model")
-    )
-    placed = [
-        {
-            **row,
-            "panel": row["who"] if per_model else row["dimension"],
-            "line": row["dimension"] if per_model else row["who"],
-        }
-        for row in rows
-    ]
-    told_apart = [{**row, "variation": row["line"] if lines[1:] else None} for row in placed]
-    layout = "a radar per model, a line per dimension" if per_model else "a radar per dimension"
+    models, dimensions = (list(dict.fromkeys(row[key] for row in rows)) for key in _SIDES)
+    if len(models) > MOST_LINES:
+        panels, lines, (panel, line), title = models, dimensions, _SIDES, "Dimension"
+        layout = "a radar per model, a line per dimension"
+    else:
+        panels, lines, (line, panel), title = dimensions, models, _SIDES, "Model"
+        layout = "a radar per dimension"
+    placed = [{**row, "panel": row[panel], "line": row[line]} for row in rows]
+    summary = span([{**row, "variation": row["line"] if lines[1:] else None} for row in placed])
     caption = (
         f"Mean score of each stereotype: {layout}.{mode_note} An axis per stereotype: centre "
         f"{number(measure.low, 0)}, dotted ring {measure.neutral:g} (neutral), rim "
         f"{number(measure.high, 0)}; a line is broken where there is no score. Without intervals: "
         "see the next figure."
     )
-    return Figure(name, caption, span(told_apart), radar(placed, panels, lines, title, measure))
+    return Figure(name, caption, summary, radar(placed, panels, lines, title, measure))
+
+
+#: Radars show the one side by side, the other as lines.
+_SIDES = ("who", "dimension")
 
 
 def _interval_figure(
@@ -142,14 +141,14 @@ def _interval_figure(
     """Draw the same means with intervals: a column per dimension, a block per model."""
     several = len({row["who"] for row in rows}) > 1
     blocked = [{**row, "block": row["who"]} for row in rows] if several else list(rows)
-    axis = Axis.of(measure, plan.number("margin"))
     panels = list(dict.fromkeys(row["panel"] for row in blocked))
     caption = (
         f"The same means with their clustered {plan.interval}s, a column per dimension.{mode_note} "
-        "Dot: mean; thick line: interval; thin line: worst case, were every missing answer at "
+        "Dot: mean; thick line: interval; thin line: worst case, if every missing answer were at "
         f"one end of the scale; dotted line: neutral. {scale(measure)}"
     )
-    return Figure(name, caption, _verdicts(blocked), forest(blocked, axis, panels))
+    drawing = forest(blocked, Axis.of(measure, plan.number("margin")), panels)
+    return Figure(name, caption, _verdicts(blocked), drawing)
 
 
 def _verdicts(rows: Sequence[Row]) -> str:
@@ -166,18 +165,22 @@ def _verdicts(rows: Sequence[Row]) -> str:
     )
 
 
-def _test_table(frame: pl.DataFrame, plan: Plan) -> Table:
+def _mean_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    # The paper divides by n.
+    deviation = pl.col("sd") * (1 - 1 / pl.col("n_scored")).sqrt()
+    deviation = pl.when(pl.col("n_scored") == 1).then(0.0).otherwise(deviation)
     return render_table(
-        frame,
-        "Means per dimension, with the spread and the t test of Li et al. (2025, Table 1), which "
-        "take every answer for independent (naive), beside the clustered interval and p.",
+        frame.with_columns(sd=deviation),
+        "Means per dimension, with the standard deviation and the t test of Li et al. (2025, "
+        "Table 1), which treat all answers as independent (naive), and the clustered interval "
+        "and p.",
         [
             Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
             *FROM,
             VERDICT,
             Column("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
             Column("Mean", lambda r: number(r["estimate"], 3)),
-            Column("SD (population)", lambda r: number(_population_sd(r), 3)),
+            Column("SD (population)", lambda r: number(r["sd"], 3)),
             Column("t (naive)", lambda r: number(r["statistic_published"])),
             Column("p (naive)", lambda r: p_value(r["p_published"])),
             Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
@@ -186,26 +189,14 @@ def _test_table(frame: pl.DataFrame, plan: Plan) -> Table:
     )
 
 
-def _population_sd(row: Mapping[str, Any]) -> float | None:
-    """Give the spread that divides by n, as the paper does."""
-    if row["n_scored"] == 1:
-        return 0.0
-    return None if row["sd"] is None else row["sd"] * math.sqrt(1 - 1 / row["n_scored"])
-
-
 def _on_correlations(frame: pl.DataFrame, *, several: bool) -> tuple[str, ...]:
     """Say how to read correlations, or that there are none."""
     if frame.is_empty():
         return ("There are no correlations between dimensions in these results.",) * several
-    known = frame.drop_nulls("estimate")
-    if known.is_empty():
+    if frame["estimate"].is_null().all():
         reasons = "; ".join(frame["note"].drop_nulls().unique(maintain_order=True))
         return (f"No two dimensions could be correlated ({reasons or 'no reason given'}).",)
-    return (
-        "Correlations say whether a group that is disfavoured on one dimension is so on another. "
-        "Their points are few and share groups and words: an interval describes these points and "
-        "is no test of others.",
-    )
+    return (_CORRELATIONS,)
 
 
 def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
@@ -214,9 +205,7 @@ def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
         listed = [key for key in plan.dimensions if key in ends]
         return " and ".join(plan.dimension(key) for key in (listed if listed[1:] else ends))
 
-    def points(row: Mapping[str, Any]) -> str:
-        return "models" if row["level"] == "model" else "stereotypes of a model"
-
+    points = {"model": "models"}
     return render_table(
         frame,
         "Correlation of the means of two dimensions, over the stereotypes of each model and over "
@@ -224,7 +213,7 @@ def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
         [
             Column("Dimensions", both, "head"),
             *FROM,
-            Column("Over", points, "text"),
+            Column("Over", lambda r: points.get(r["level"], "stereotypes of a model"), "text"),
             Column("Points", lambda r: count(r["n"])),
             Column("Pearson", lambda r: number(r["estimate"])),
             Column("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),
@@ -232,4 +221,159 @@ def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
             Column("Spearman", lambda r: number(r["spearman"])),
             Column("Note", lambda r: r["note"] or "", "text"),
         ],
+    )
+
+
+def _rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    """Draw how ranks shift from dimension to dimension, for modes with two ranked models."""
+    figures = []
+    for part, end, mode_note in _each_mode(frame):
+        ranked = part.drop_nulls("estimate")
+        if ranked["model"].n_unique() < 2:
+            continue
+        caption = (
+            f"Rank of the models in each dimension.{mode_note} Rank 1 is the most "
+            "stereotype-consistent. Line and dot: rank of the mean; bar: best to worst rank that "
+            "the intervals allow, where only models with disjoint intervals are ordered. Models "
+            f"whose bars overlap are not distinguishable. {scale(measure)}"
+        )
+        dimensions = list(part["dimension"].unique(maintain_order=True))
+        rows = _ranked_rows(ranked, dimensions, plan)
+        figures.append(Figure(f"ranks{end}", caption, _rank_summary(rows), _bump(rows)))
+    return figures
+
+
+def _rank_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    return render_table(
+        frame,
+        "Ranks of the models per dimension. Rank 1 is the most stereotype-consistent; equal means "
+        "share the better rank.",
+        [
+            Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+            *FROM,
+            Column("Rank", lambda r: _of(r["estimate"], r["n"])),
+            Column("Ranks the intervals allow", _allowed),
+            Column("Mean", lambda r: number(r["mean"], 3)),
+            Column(plan.interval, lambda r: interval(r["mean_low"], r["mean_high"], 3)),
+        ],
+    )
+
+
+def _of(rank: float | None, models: int | None) -> str:
+    return "no rank" if rank is None else f"{rank:g} of {count(models)}"
+
+
+def _allowed(row: Mapping[str, Any]) -> str:
+    known = row["ci_low"] is not None and row["ci_high"] is not None
+    return f"{row['ci_low']:g} to {row['ci_high']:g}" if known else "n/a"
+
+
+def _ranked_rows(ranked: pl.DataFrame, dimensions: Sequence[str], plan: Plan) -> list[Row]:
+    """Give a row per model and dimension, set apart sideways by model."""
+    models = list(ranked["model"].unique(maintain_order=True))
+    short = short_names(models)
+    rows: list[Row] = []
+    for place, dimension in enumerate(dimensions):
+        mine = ranked.filter(dimension=dimension).sort("estimate", "mean", descending=[False, True])
+        rows += [
+            {
+                "model": short[row["model"]],
+                "dimension": plan.dimension(dimension),
+                "place": place,
+                "x": round(
+                    place + 2 * _SPREAD * ((models.index(row["model"]) + 0.5) / len(models) - 0.5),
+                    4,
+                ),
+                "rank": row["estimate"],
+                "row": line,  # its name stands here: equal ranks share no line
+                "best": row["ci_low"],
+                "worst": row["ci_high"],
+                "shown": _of(row["estimate"], row["n"]),
+                "allowed": _allowed(row),
+                "mean": number(row["mean"], 3),
+                "interval": interval(row["mean_low"], row["mean_high"], 3),
+            }
+            for line, row in enumerate(mine.iter_rows(named=True), 1)
+        ]
+    return rows
+
+
+def _rank_summary(rows: Sequence[Row]) -> str:
+    parts: dict[str, list[str]] = {}
+    for row in rows:
+        text = f"{row['rank']:g} {row['model']} ({row['allowed']})"
+        parts.setdefault(row["dimension"], []).append(text)
+    return " ".join(f"{dimension}: {', '.join(each)}." for dimension, each in parts.items())
+
+
+_TIPS = (
+    *(("Model", "model"), ("Dimension", "dimension"), ("Rank", "shown")),
+    *(("Ranks the intervals allow", "allowed"), ("Mean", "mean"), ("Interval", "interval")),
+)
+
+
+def _bump(rows: Sequence[Row]) -> Row:
+    """Draw ranks as dots, joined by a line per model, with its name on either side."""
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    last = max(row["place"] for row in rows)
+    most = round(max(max(row["rank"], row["worst"] or 0, row["row"]) for row in rows))
+    styles = line_styles(len(models))
+    color, dash = (
+        channel(
+            "model:N",
+            scale=alt.Scale(domain=models, range=[style[key] for style in styles]),
+            legend=None,
+        )
+        for channel, key in ((alt.Color, "color"), (alt.StrokeDash, "dash"))
+    )
+    # Names stand left and right of the lines; with one dimension, on the right alone.
+    across = alt.Scale(domain=[-1.0 if last else -0.5, last + 1.0], nice=False)
+    axis = alt.Axis(
+        title="Rank", values=list(range(1, most + 1)), format="d", grid=True, domain=False
+    )
+    down = {
+        "scale": alt.Scale(domain=[0.2, most + 0.6], nice=False, reverse=True),
+        "axis": axis,
+    }
+    chart = alt.Chart(ROWS).encode(
+        x=alt.X("x:Q", scale=across, axis=None),
+        y=alt.Y("rank:Q", **down),
+        color=color,
+        tooltip=tooltips(rows, *_TIPS),
+    )
+    ranges = chart.mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round").transform_filter(
+        "isValid(datum.best) && isValid(datum.worst)"
+    )
+    drawing = alt.layer(
+        ranges.encode(y=alt.Y("best:Q", **down), y2="worst:Q"),
+        chart.mark_line(strokeWidth=2.2).encode(strokeDash=dash, order="place:Q"),
+        chart.mark_point(filled=True, size=85, opacity=1),
+        *_names(chart.encode(y=alt.Y("row:Q", **down)), last),
+        _titles(chart.encode(y=alt.Y(datum=0.4, **down))),
+    )
+    return vega_lite(drawing.properties(width=225 * (last + 2), height=30 * most + 40), rows)
+
+
+def _names(chart: Any, last: int) -> list[Any]:
+    """Write the names of the models beside their first and last ranks, on a ground of paper."""
+    sides = [(0, "right", -_SPREAD - 0.04)] if last else []
+    texts = []
+    for place, align, aside in (*sides, (last, "left", _SPREAD + 0.04)):
+        wanted = alt.FieldEqualPredicate(field="place", equal=place)
+        at = {"x": alt.X(datum=place + aside, axis=None), "text": "model:N"}
+        for color, ground in (("paper", {"stroke": "var(--paper)", "strokeWidth": 5}), ("ink", {})):
+            name = chart.mark_text(align=align, fontSize=12, limit=145, **ground)
+            name = name.transform_filter(wanted)
+            texts.append(name.encode(**at, color=alt.value(f"var(--{color})")))
+    return texts
+
+
+def _titles(chart: Any) -> Any:
+    """Write the name of each dimension above its ranks."""
+    once = chart.transform_aggregate(count="count()", groupby=["place", "dimension"])
+    return once.mark_text(fontSize=13, fontWeight="bold", limit=220).encode(
+        x=alt.X("place:Q", axis=None),
+        text="dimension:N",
+        color=alt.value("var(--ink)"),
+        tooltip=alt.value(None),
     )
