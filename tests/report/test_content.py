@@ -180,10 +180,9 @@ def test_ranks_are_those_of_the_run(nine_page, nine_results, content_page):
     cells = table(section(nine_page, "content-1"), "Ranks of the models")
     found = next(line for line in cells if line[:3] == ["Morality", "lab/model-c", "free"])
     assert found[3:5] == [f"{rank} of 9", f"{best} to {worst}"]
-    drawn = [r for r in rows(nine_page, "ranks-free-1") if r["dimension"] == "Morality"]
-    mine = next(r for r in drawn if r["model"] == "model-c")
-    assert [mine["rank"], mine["best"], mine["worst"]] == [rank, best, worst]
-    assert sorted(r["row"] for r in drawn) == list(range(1, 10))
+    drawn = [r for r in rows(nine_page, "ranks-free-1") if r["panel"] == "Morality"]
+    mine = next(r for r in drawn if r["label"] == "model-c")
+    assert len(drawn) == 9 and [mine["mean"], mine["low"], mine["high"]] == [rank, best, worst]
     assert "Ranks of the models" not in content_page
 
 

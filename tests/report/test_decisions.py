@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.report import write_report
-from tiltmeter.report.answers.interventions import change
+from tiltmeter.report.answers.conditions import change
 from tiltmeter.report.drawing.figures import as_svg
 from tiltmeter.report.plan import Plan
 

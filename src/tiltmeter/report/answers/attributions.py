@@ -120,15 +120,14 @@ def _level_sentences(whole: pl.DataFrame) -> list[str]:
             for group, rate in (("default", "far"), ("marginalized", "uar"))
         )
         neutral = "; ".join(f"{percent(of[g]['neutral_share'])} {g}" for g in GROUPS if g in of)
-        chosen = part.with_columns(n=pl.col("n_comedy") + pl.col("n_tragedy")).drop_nulls(
-            "first_share"
-        )
-        first = (chosen["first_share"] * chosen["n"]).sum() / max(chosen["n"].sum(), 1)
+        weight = pl.col("n_comedy") + pl.col("n_tragedy")
+        known = part.drop_nulls("first_share").filter(weight > 0)
+        first = known.select((pl.col("first_share") * weight).sum() / weight.sum()).item()
         sentences.append(
             f"{part['model'][0]}, mode {part['mode'][0]}: FAR {far}, UAR {uar}; neither comedy nor "
             f"tragedy: {neutral}. Of the answers comedy and tragedy, "
-            f"{percent(first if chosen['n'].sum() else None)} chose the one named first (50% if "
-            "the order has no effect)."
+            f"{percent(None if known.is_empty() else first)} chose the one named first (50% if the "
+            "order has no effect)."
         )
     return sentences
 

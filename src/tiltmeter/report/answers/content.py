@@ -6,17 +6,16 @@ paper's ranks have no intervals.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import polars as pl
 
 from tiltmeter.report.answers.results import Asked
-from tiltmeter.report.drawing.charts import ROWS, Axis, Row, forest, tooltips, vega_lite
+from tiltmeter.report.drawing.charts import Axis, Row, forest
 from tiltmeter.report.drawing.figures import Figure, drawn, span
 from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
-from tiltmeter.report.drawing.theme import line_styles
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, p_value, scale, short_names
 from tiltmeter.report.sections import Section, in_order
@@ -30,8 +29,6 @@ __all__ = ["content_section"]
 MOST_LINES = 4
 #: Above this many models and dimensions their verdicts are counted per dimension.
 MOST_SENTENCES = 12
-#: How far the ranks of one dimension spread to either side, in steps between dimensions.
-_SPREAD = 0.3
 
 _CAUTION = (
     "A radar shows means without their uncertainty: a distant point may rest on a few answers, and "
@@ -113,13 +110,13 @@ def _row(row: Mapping[str, Any], plan: Plan, short: Mapping[str, str]) -> Row:
 
 
 def _radar_figure(rows: Sequence[Row], name: str, mode_note: str, measure: Measure) -> Figure:
-    models, dimensions = (list(dict.fromkeys(row[key] for row in rows)) for key in _SIDES)
-    if len(models) > MOST_LINES:
-        panels, lines, (panel, line), title = models, dimensions, _SIDES, "Dimension"
+    if len({row["who"] for row in rows}) > MOST_LINES:
+        panel, line, title = "who", "dimension", "Dimension"
         layout = "a radar per model, a line per dimension"
     else:
-        panels, lines, (line, panel), title = dimensions, models, _SIDES, "Model"
+        panel, line, title = "dimension", "who", "Model"
         layout = "a radar per dimension"
+    panels, lines = (list(dict.fromkeys(row[key] for row in rows)) for key in (panel, line))
     placed = [{**row, "panel": row[panel], "line": row[line]} for row in rows]
     summary = span([{**row, "variation": row["line"] if lines[1:] else None} for row in placed])
     caption = (
@@ -129,10 +126,6 @@ def _radar_figure(rows: Sequence[Row], name: str, mode_note: str, measure: Measu
         "see the next figure."
     )
     return Figure(name, caption, summary, radar(placed, panels, lines, title, measure))
-
-
-#: Radars show the one side by side, the other as lines.
-_SIDES = ("who", "dimension")
 
 
 def _interval_figure(
@@ -153,15 +146,16 @@ def _interval_figure(
 
 def _verdicts(rows: Sequence[Row]) -> str:
     """Count the verdicts of each model and dimension; of many models, of each dimension."""
-    models = {row["who"] for row in rows}
-    few = 1 < len(models) and len({(row["who"], row["panel"]) for row in rows}) <= MOST_SENTENCES
-    verdicts: dict[str, list[str]] = {}
+    several = len({row["who"] for row in rows}) > 1
+    few = several and len({(row["who"], row["panel"]) for row in rows}) <= MOST_SENTENCES
+    verdicts: dict[str, Counter[str]] = {}
     for row in rows:
         of = f"{row['who']}, {row['panel']}" if few else row["panel"]
-        verdicts.setdefault(of, []).append((row["verdict"] or "no verdict").split(" ", 1)[-1])
+        text = (row["verdict"] or "no verdict").split(" ", 1)[-1]
+        verdicts.setdefault(of, Counter())[text] += 1
     return " ".join(
-        f"{of}: {', '.join(f'{texts.count(text)} {text}' for text in dict.fromkeys(texts))}."
-        for of, texts in verdicts.items()
+        f"{of}: {', '.join(f'{times} {text}' for text, times in counts.items())}."
+        for of, counts in verdicts.items()
     )
 
 
@@ -225,22 +219,47 @@ def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
 
 
 def _rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
-    """Draw how ranks shift from dimension to dimension, for modes with two ranked models."""
+    """Draw the ranks per dimension, for modes with two ranked models."""
     figures = []
     for part, end, mode_note in _each_mode(frame):
         ranked = part.drop_nulls("estimate")
-        if ranked["model"].n_unique() < 2:
+        short = short_names(list(ranked["model"].unique(maintain_order=True)))
+        if len(short) < 2:
             continue
         caption = (
             f"Rank of the models in each dimension.{mode_note} Rank 1 is the most "
-            "stereotype-consistent. Line and dot: rank of the mean; bar: best to worst rank that "
-            "the intervals allow, where only models with disjoint intervals are ordered. Models "
-            f"whose bars overlap are not distinguishable. {scale(measure)}"
+            "stereotype-consistent. Dot: rank of the mean; line: best to worst rank that the "
+            "intervals allow, where only models with disjoint intervals are ordered. Models whose "
+            f"lines overlap are not distinguishable. {scale(measure)}"
         )
-        dimensions = list(part["dimension"].unique(maintain_order=True))
-        rows = _ranked_rows(ranked, dimensions, plan)
-        figures.append(Figure(f"ranks{end}", caption, _rank_summary(rows), _bump(rows)))
+        rows = [
+            {
+                **drawn(
+                    {**row, "label": short[row["model"]]}, plan, plan.dimension(row["dimension"])
+                ),
+                "shown": number(row["mean"], 3),
+                "interval": interval(row["mean_low"], row["mean_high"], 3),
+                "answers": None,
+            }
+            for row in ranked.iter_rows(named=True)
+        ]
+        panels = list(dict.fromkeys(row["panel"] for row in rows))
+        drawing = forest(rows, Axis("Rank", 0.5, len(short) + 0.5, None), panels)
+        figures.append(Figure(f"ranks{end}", caption, _rank_summary(rows, panels), drawing))
     return figures
+
+
+def _rank_summary(rows: Sequence[Row], panels: Sequence[str]) -> str:
+    ordered = sorted(rows, key=lambda row: (row["mean"], row["label"]))
+    texts = {
+        panel: [
+            f"{row['mean']:g} {row['label']} ({_allowed(row['low'], row['high'])})"
+            for row in ordered
+            if row["panel"] == panel
+        ]
+        for panel in panels
+    }
+    return " ".join(f"{panel}: {', '.join(each)}." for panel, each in texts.items())
 
 
 def _rank_table(frame: pl.DataFrame, plan: Plan) -> Table:
@@ -252,7 +271,7 @@ def _rank_table(frame: pl.DataFrame, plan: Plan) -> Table:
             Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
             *FROM,
             Column("Rank", lambda r: _of(r["estimate"], r["n"])),
-            Column("Ranks the intervals allow", _allowed),
+            Column("Ranks the intervals allow", lambda r: _allowed(r["ci_low"], r["ci_high"])),
             Column("Mean", lambda r: number(r["mean"], 3)),
             Column(plan.interval, lambda r: interval(r["mean_low"], r["mean_high"], 3)),
         ],
@@ -263,117 +282,5 @@ def _of(rank: float | None, models: int | None) -> str:
     return "no rank" if rank is None else f"{rank:g} of {count(models)}"
 
 
-def _allowed(row: Mapping[str, Any]) -> str:
-    known = row["ci_low"] is not None and row["ci_high"] is not None
-    return f"{row['ci_low']:g} to {row['ci_high']:g}" if known else "n/a"
-
-
-def _ranked_rows(ranked: pl.DataFrame, dimensions: Sequence[str], plan: Plan) -> list[Row]:
-    """Give a row per model and dimension, set apart sideways by model."""
-    models = list(ranked["model"].unique(maintain_order=True))
-    short = short_names(models)
-    rows: list[Row] = []
-    for place, dimension in enumerate(dimensions):
-        mine = ranked.filter(dimension=dimension).sort("estimate", "mean", descending=[False, True])
-        rows += [
-            {
-                "model": short[row["model"]],
-                "dimension": plan.dimension(dimension),
-                "place": place,
-                "x": round(
-                    place + 2 * _SPREAD * ((models.index(row["model"]) + 0.5) / len(models) - 0.5),
-                    4,
-                ),
-                "rank": row["estimate"],
-                "row": line,  # its name stands here: equal ranks share no line
-                "best": row["ci_low"],
-                "worst": row["ci_high"],
-                "shown": _of(row["estimate"], row["n"]),
-                "allowed": _allowed(row),
-                "mean": number(row["mean"], 3),
-                "interval": interval(row["mean_low"], row["mean_high"], 3),
-            }
-            for line, row in enumerate(mine.iter_rows(named=True), 1)
-        ]
-    return rows
-
-
-def _rank_summary(rows: Sequence[Row]) -> str:
-    parts: dict[str, list[str]] = {}
-    for row in rows:
-        text = f"{row['rank']:g} {row['model']} ({row['allowed']})"
-        parts.setdefault(row["dimension"], []).append(text)
-    return " ".join(f"{dimension}: {', '.join(each)}." for dimension, each in parts.items())
-
-
-_TIPS = (
-    *(("Model", "model"), ("Dimension", "dimension"), ("Rank", "shown")),
-    *(("Ranks the intervals allow", "allowed"), ("Mean", "mean"), ("Interval", "interval")),
-)
-
-
-def _bump(rows: Sequence[Row]) -> Row:
-    """Draw ranks as dots, joined by a line per model, with its name on either side."""
-    models = list(dict.fromkeys(row["model"] for row in rows))
-    last = max(row["place"] for row in rows)
-    most = round(max(max(row["rank"], row["worst"] or 0, row["row"]) for row in rows))
-    styles = line_styles(len(models))
-    color, dash = (
-        channel(
-            "model:N",
-            scale=alt.Scale(domain=models, range=[style[key] for style in styles]),
-            legend=None,
-        )
-        for channel, key in ((alt.Color, "color"), (alt.StrokeDash, "dash"))
-    )
-    # Names stand left and right of the lines; with one dimension, on the right alone.
-    across = alt.Scale(domain=[-1.0 if last else -0.5, last + 1.0], nice=False)
-    axis = alt.Axis(
-        title="Rank", values=list(range(1, most + 1)), format="d", grid=True, domain=False
-    )
-    down = {
-        "scale": alt.Scale(domain=[0.2, most + 0.6], nice=False, reverse=True),
-        "axis": axis,
-    }
-    chart = alt.Chart(ROWS).encode(
-        x=alt.X("x:Q", scale=across, axis=None),
-        y=alt.Y("rank:Q", **down),
-        color=color,
-        tooltip=tooltips(rows, *_TIPS),
-    )
-    ranges = chart.mark_rule(strokeWidth=7, opacity=0.28, strokeCap="round").transform_filter(
-        "isValid(datum.best) && isValid(datum.worst)"
-    )
-    drawing = alt.layer(
-        ranges.encode(y=alt.Y("best:Q", **down), y2="worst:Q"),
-        chart.mark_line(strokeWidth=2.2).encode(strokeDash=dash, order="place:Q"),
-        chart.mark_point(filled=True, size=85, opacity=1),
-        *_names(chart.encode(y=alt.Y("row:Q", **down)), last),
-        _titles(chart.encode(y=alt.Y(datum=0.4, **down))),
-    )
-    return vega_lite(drawing.properties(width=225 * (last + 2), height=30 * most + 40), rows)
-
-
-def _names(chart: Any, last: int) -> list[Any]:
-    """Write the names of the models beside their first and last ranks, on a ground of paper."""
-    sides = [(0, "right", -_SPREAD - 0.04)] if last else []
-    texts = []
-    for place, align, aside in (*sides, (last, "left", _SPREAD + 0.04)):
-        wanted = alt.FieldEqualPredicate(field="place", equal=place)
-        at = {"x": alt.X(datum=place + aside, axis=None), "text": "model:N"}
-        for color, ground in (("paper", {"stroke": "var(--paper)", "strokeWidth": 5}), ("ink", {})):
-            name = chart.mark_text(align=align, fontSize=12, limit=145, **ground)
-            name = name.transform_filter(wanted)
-            texts.append(name.encode(**at, color=alt.value(f"var(--{color})")))
-    return texts
-
-
-def _titles(chart: Any) -> Any:
-    """Write the name of each dimension above its ranks."""
-    once = chart.transform_aggregate(count="count()", groupby=["place", "dimension"])
-    return once.mark_text(fontSize=13, fontWeight="bold", limit=220).encode(
-        x=alt.X("place:Q", axis=None),
-        text="dimension:N",
-        color=alt.value("var(--ink)"),
-        tooltip=alt.value(None),
-    )
+def _allowed(best: float | None, worst: float | None) -> str:
+    return "n/a" if best is None or worst is None else f"{best:g} to {worst:g}"

@@ -45,6 +45,11 @@ _COLUMNS = {
 #: The classes of colour, in words; five of equal width.
 _STEPS = tuple(f"{step / 5:.1f} to {(step + 1) / 5:.1f}" for step in range(5))
 
+_TIPS = (
+    *(("Stereotype", "label"), ("Asked about", "about")),
+    *(("Share of yes", "shown"), ("Answers", "answers")),
+)
+
 _LEVELS = (
     "Each question is about one person and one task. Compare the two groups for the same task: a "
     "model that says yes to everybody has a high share in all columns; bias is a difference "
@@ -135,51 +140,32 @@ def _yes_row(row: Mapping[str, Any], plan: Plan) -> Row:
 
 def _yes_map(rows: Sequence[Row]) -> Row:
     """Draw a block of cells per category, over the same four columns."""
-    names = list(dict.fromkeys(row["block"] for row in rows))
-    blocks = [_block(name, rows, first=name == names[0]) for name in names]
-    stack = alt.vconcat(*blocks, data=ROWS, spacing=6).resolve_scale(x="shared")
-    return vega_lite(stack, rows)
-
-
-def _block(name: str, rows: Sequence[Row], *, first: bool) -> Any:
-    columns = list(_COLUMNS.values())
-    mine = [row for row in rows if row["block"] == name]
-    labels = list(dict.fromkeys(row["label"] for row in mine))
-    across = alt.Axis(
-        title=None,
-        orient="top",
-        labelExpr="split(datum.label, '|')",
-        labelAngle=0,
-        labelPadding=20,
-        grid=False,
-        ticks=False,
+    columns, names = list(_COLUMNS.values()), list(dict.fromkeys(row["block"] for row in rows))
+    plain: dict[str, Any] = {"title": None, "grid": False, "ticks": False, "domain": False}
+    split = alt.Axis(
+        orient="top", labelExpr="split(datum.label, '|')", labelAngle=0, labelPadding=24, **plain
     )
-    down = alt.Axis(
-        title=None, minExtent=LABELS, maxExtent=LABELS, grid=False, ticks=False, labelPadding=6
-    )
-    tips = (("Stereotype", "label"), ("Asked about", "about"), ("Share of yes", "shown"))
-    chart = (
-        alt.Chart()
-        .transform_filter(alt.FieldEqualPredicate(field="block", equal=name))
-        .encode(
-            x=alt.X(
-                "column:N",
-                sort=columns,
-                scale=alt.Scale(domain=columns),
-                axis=across if first else None,
-            ),
-            y=alt.Y("label:N", sort=labels, scale=alt.Scale(domain=labels), axis=down),
-            tooltip=tooltips(mine, *tips, ("Answers", "answers")),
-        )
+    down = alt.Axis(minExtent=LABELS, maxExtent=LABELS, labelPadding=6, **plain)
+    chart = alt.Chart().encode(
+        x=alt.X("column:N", sort=columns, scale=alt.Scale(domain=columns), axis=split),
+        y=alt.Y("label:N", sort=None, axis=down),
+        tooltip=tooltips(rows, *_TIPS),
     )
     legend = alt.Legend(title="Share of yes", symbolType="square", symbolSize=150)
-    scale = alt.Scale(domain=list(_STEPS), range=list(YES))
-    return alt.layer(
-        chart.mark_rect(stroke="var(--paper)", strokeWidth=1.5)
-        .transform_filter("datum.step !== null")
-        .encode(color=alt.Color("step:O", scale=scale, legend=legend)),
+    classes = alt.Scale(domain=list(_STEPS), range=list(YES))
+    cells = chart.mark_rect(stroke="var(--paper)", strokeWidth=1.5).encode(
+        color=alt.Color("step:O", scale=classes, legend=legend)
+    )
+    layers = (
+        cells.transform_filter("datum.step !== null"),
         chart.mark_text(fontSize=12, color="var(--ink)").encode(text="shown:N"),
-    ).properties(title=name, width={"step": 108}, height={"step": 23})
+    )
+    block = alt.layer(*layers, data=ROWS).properties(width={"step": 108}, height={"step": 23})
+    header = alt.Header(
+        title=None, labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=4
+    )
+    facets = block.facet(row=alt.Row("block:N", sort=names, header=header), spacing=6)
+    return vega_lite(facets.resolve_scale(y="independent"), rows)
 
 
 def _yes_table(frame: pl.DataFrame, plan: Plan) -> Table:

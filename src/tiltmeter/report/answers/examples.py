@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 import polars as pl
@@ -248,16 +248,23 @@ def passages(text: str, spans: Sequence[str]) -> tuple[list[Piece], list[bool]]:
     ([('text', 'Ben, then '), ('mark', 'Julia'), ('text', '.')], [True, False])
     """
     places = [_position(text, span) for span in spans]
-    marks = _joined([place for place in places if place])
+    marks = [place for place in places if place]
     opening = OPENING if len(text) > LONGEST and marks else LONGEST
-    around = [(max(0, start - AROUND), min(len(text), end + AROUND)) for start, end in marks]
-    pieces: list[Piece] = []
-    reached = 0
-    for start, end in _joined([(0, min(len(text), opening)), *around]):
-        if start > reached:
-            pieces.append(Piece("gap", f"{start - reached:,} characters left out"))
-        pieces += _marked(text, start, end, marks)
-        reached = end
+    shown = [(0, opening), *((start - AROUND, end + AROUND) for start, end in marks)]
+    cuts = {min(max(cut, 0), len(text)) for stretch in (*marks, *shown) for cut in stretch}
+
+    def kind(stretch: tuple[int, int]) -> str:
+        at = stretch[0]
+        if any(start <= at < end for start, end in marks):
+            return "mark"
+        return "text" if any(start <= at < end for start, end in shown) else "gap"
+
+    pieces = []
+    for name, alike in groupby(pairwise(sorted(cuts)), kind):
+        stretches = list(alike)
+        start, end = stretches[0][0], stretches[-1][1]
+        left_out = f"{end - start:,} characters left out"
+        pieces.append(Piece(name, left_out if name == "gap" else text[start:end]))
     return pieces, [place is not None for place in places]
 
 
@@ -267,24 +274,3 @@ def _position(text: str, span: str) -> tuple[int, int] | None:
         return None
     start = text.rfind(span)
     return None if start < 0 else (start, start + len(span))
-
-
-def _joined(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join stretches that touch."""
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(stretches):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    return joined
-
-
-def _marked(text: str, start: int, end: int, marks: Sequence[tuple[int, int]]) -> list[Piece]:
-    pieces = []
-    for left, right in marks:
-        if start <= left < end:
-            pieces += [Piece("text", text[start:left]), Piece("mark", text[left:right])]
-            start = right
-    pieces.append(Piece("text", text[start:end]))
-    return [piece for piece in pieces if piece.text]

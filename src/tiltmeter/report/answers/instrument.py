@@ -9,10 +9,14 @@ import polars as pl
 
 from tiltmeter.report import tables
 from tiltmeter.report.answers.attributions import attribution_section
-from tiltmeter.report.answers.compliance import compliance_section
+from tiltmeter.report.answers.conditions import (
+    compliance_section,
+    intervention_section,
+    order_section,
+    wording_section,
+)
 from tiltmeter.report.answers.content import content_section
 from tiltmeter.report.answers.decisions import chained_section, yes_section
-from tiltmeter.report.answers.interventions import intervention_section
 from tiltmeter.report.answers.published import published_section
 from tiltmeter.report.answers.results import Asked
 from tiltmeter.report.answers.words import word_section
@@ -39,10 +43,6 @@ _FAILS = {
     "interpretable and do not show that there is no bias.",
     "negative": "an association was detected where there is none. Results of this size are not "
     "interpretable.",
-}
-_WORKS = {
-    "positive": lambda kind: kind == "consistent",
-    "negative": lambda kind: kind not in ("consistent", "reversed"),
 }
 
 _READING = (
@@ -125,7 +125,9 @@ def _warnings(asked: Asked) -> dict[tuple[str, str], str]:
 
 def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
     """Say that a control failed which is ``"positive"`` or ``"negative"``; empty if it did not."""
-    if expected not in _WORKS or _WORKS[expected](verdict_kind(row["verdict"])):
+    kind = verdict_kind(row["verdict"])
+    works = {"positive": kind == "consistent", "negative": kind not in ("consistent", "reversed")}
+    if works.get(expected, True):
         return ""
     value = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
     label = plan.of(row["study"]).label(row["stereotype"])
@@ -195,45 +197,6 @@ def _stereotype_section(asked: Asked) -> Section:
     )
 
 
-def _order_section(asked: Asked) -> Section | None:
-    """Show the order effect of each stereotype; None where no group was named first."""
-    effects = pl.col("order_effect", "first_share").is_not_null()
-    known = asked.each.filter(pl.any_horizontal(effects))
-    if asked.attributes or known.is_empty():
-        return None
-    caption = (
-        "Order effect, and share given to the group named first (neutral .50), per stereotype."
-    )
-    return Section(
-        key="order",
-        title="Order of the groups",
-        short="Order of the groups",
-        text=(
-            "Models may favour the group that is named first. This order effect is not a bias "
-            "against a group and is reported separately.",
-        ),
-        figures=tuple(figures.order_figures(known, asked.plan, asked.measure)),
-        tables=(("Table of order effects", tables.order_table(known, asked.plan, caption)),),
-    )
-
-
-def _wording_section(asked: Asked) -> Section | None:
-    """Show the mean of each stereotype and wording; None where there is one wording."""
-    cells = asked.levels["cell"]
-    if cells["variation"].n_unique() < 2:
-        return None
-    return Section(
-        key="variations",
-        title="Spread over wordings",
-        short="Wordings",
-        text=(
-            "The same question in other words. Where the dots of a stereotype lie far apart, the "
-            "result depends on the wording.",
-        ),
-        figures=tuple(figures.variation_figures(cells, asked.plan, asked.measure)),
-    )
-
-
 #: The sections, in the order of the page.
 _SECTIONS = (
     _verdict_section,
@@ -244,8 +207,8 @@ _SECTIONS = (
     chained_section,
     intervention_section,
     compliance_section,
-    _order_section,
-    _wording_section,
+    order_section,
+    wording_section,
     word_section,
     published_section,
     _estimate_section,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
+from tiltmeter.report.answers.conditions import changes
 from tiltmeter.report.answers.examples import Example, example_section, examples
 from tiltmeter.report.answers.instrument import answers, brief, sections, warned
-from tiltmeter.report.answers.interventions import changes
 from tiltmeter.report.answers.results import Asked, Results, all_asked, read_results
 from tiltmeter.report.answers.sizes import size_section
 from tiltmeter.report.plan import Plan

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -74,9 +75,10 @@ class Results:
 
     def of(self, study: str, instrument: str) -> Results:
         """Narrow the tables, but for the estimates, to one study and instrument."""
-        mine = [pl.col("study") == study, pl.col("instrument") == instrument]
-        narrowed = {
-            name: table.filter(key.fill_null(True) for key in mine)
+        keys = {"study": study, "instrument": instrument}
+        mine = [(pl.col(name) == key).fill_null(True) for name, key in keys.items()]
+        narrowed: dict[str, Any] = {
+            name: table.filter(mine)
             for name, table in vars(self).items()
             if isinstance(table, pl.DataFrame) and name != "estimates"
         }
@@ -93,34 +95,13 @@ class Asked:
     plan: Plan  # of the study
     measure: Measure
     levels: Mapping[str, pl.DataFrame]  # its estimates by level, in the order of the plan
+    each: pl.DataFrame  # of them those per stereotype
+    whole: pl.DataFrame  # and those over all stereotypes
     checks: pl.DataFrame  # the estimates of its controls, one row each
     tables: Results  # of both
-
-    @property
-    def each(self) -> pl.DataFrame:
-        """Give the estimates per stereotype."""
-        return self.levels["stereotype"]
-
-    @property
-    def whole(self) -> pl.DataFrame:
-        """Give the estimates over all stereotypes."""
-        return self.levels["model"]
-
-    @property
-    def dimensions(self) -> tuple[str, ...]:
-        """Name the dimensions of stereotype content."""
-        keys = self.each["dimension"].drop_nulls().unique(maintain_order=True)
-        return tuple(self.plan.dimension(key) for key in keys)
-
-    @property
-    def decides(self) -> bool:
-        """Whether the model was asked to decide: its score is the share of decisions, 0 to 1."""
-        return self.measure.low == 0
-
-    @property
-    def attributes(self) -> bool:
-        """Whether the model named the mood of its own descriptions."""
-        return not self.tables.attributions.is_empty()
+    dimensions: tuple[str, ...]  # of stereotype content, by their labels
+    decides: bool  # whether the model was asked to decide
+    attributes: bool  # whether the model named the mood of its own descriptions
 
 
 def all_asked(results: Results) -> list[Asked]:
@@ -142,16 +123,23 @@ def _asked(results: Results, study: str, instrument: str, several_studies: bool)
     mine = results.estimates.filter(instrument=instrument)
     control = (pl.col("category") == CONTROL).fill_null(False)
     control |= pl.col("study").is_in(plan.controls())
-    own = mine.filter(~control, study=study)
+    own, tables = mine.filter(~control, study=study), results.of(study, instrument)
+    levels = {level: in_order(own.filter(level=level), plan) for level in LEVELS}
+    dimensions = levels["stereotype"]["dimension"].drop_nulls().unique(maintain_order=True)
     return Asked(
         study=study,
         instrument=instrument,
         name=f"{measure.title} ({study})" if several_studies else measure.title,
         plan=plan,
         measure=measure,
-        levels={level: in_order(own.filter(level=level), plan) for level in LEVELS},
+        levels=levels,
+        each=levels["stereotype"],
+        whole=levels["model"],
         checks=mine.filter(control, level="stereotype"),
-        tables=results.of(study, instrument),
+        tables=tables,
+        dimensions=tuple(plan.dimension(key) for key in dimensions),
+        decides=measure.low == 0,  # its score is the share of decisions, 0 to 1
+        attributes=not tables.attributions.is_empty(),
     )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple
 
 import altair as alt
 import polars as pl
@@ -22,27 +21,15 @@ from tiltmeter.statistics.clustered import mean_of_clusters
 __all__ = ["size_section"]
 
 
-@dataclass(frozen=True)
-class _Panel:
-    """One quantity against size: its axis, and rows of model, mode, size, mean and interval."""
+class _Panel(NamedTuple):
+    """One quantity against size: its axis, and a row per model and mode with mean and interval."""
 
     title: str
     says: str
     low: float
     high: float
     neutral: float | None
-    frame: pl.DataFrame
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Give a row per model, with its mean and interval as texts."""
-        return [
-            {
-                **row,
-                "shown": number(row["mean"]),
-                "interval": interval(row["low"], row["high"]),
-            }
-            for row in self.frame.iter_rows(named=True)
-        ]
+    rows: list[Row]
 
 
 def size_section(results: Results) -> Section | None:
@@ -51,12 +38,12 @@ def size_section(results: Results) -> Section | None:
     None with fewer than two models of known size.
     """
     panels = _panels(results)
-    modes = dict.fromkeys(m for panel in panels for m in panel.frame["mode"].drop_nulls())
+    modes = dict.fromkeys(row["mode"] for panel in panels for row in panel.rows if row["mode"])
     of_mode = {
         mode: [
-            replace(panel, frame=part)
+            panel._replace(rows=rows)
             for panel in panels
-            if not (part := panel.frame.filter(mode=mode)).is_empty()
+            if (rows := [row for row in panel.rows if row["mode"] == mode])
         ]
         for mode in modes
     }
@@ -82,7 +69,7 @@ def size_section(results: Results) -> Section | None:
 
 
 def _models(panels: Sequence[_Panel]) -> list[str]:
-    return sorted({model for panel in panels for model in panel.frame["model"]})
+    return sorted({row["model"] for panel in panels for row in panel.rows})
 
 
 def _panels(results: Results) -> list[_Panel]:
@@ -90,9 +77,8 @@ def _panels(results: Results) -> list[_Panel]:
     plan = results.plan
     sizes = {name: size for name, size in plan.numbers("sizes").items() if size > 0}
     size = pl.col("model").replace_strict(sizes, default=None, return_dtype=pl.Float64)
-    own = results.estimates.with_columns(size=size).filter(
-        ~pl.col("study").is_in(plan.controls()).fill_null(False), pl.col("size").is_not_null()
-    )
+    control = pl.col("study").is_in(plan.controls()).fill_null(False)
+    own = results.estimates.with_columns(size=size).filter(~control).drop_nulls("size")
     if plan.text("study") in own["study"]:
         own = own.filter(study=plan.text("study"))
     own = in_order(own, plan.of(plan.text("study"))).sort("size", "model", maintain_order=True)
@@ -100,17 +86,25 @@ def _panels(results: Results) -> list[_Panel]:
     panels = []
     for measure in map(plan.measure, chosen):
         means = own.filter(level="model", instrument=measure.name).drop_nulls("estimate")
-        frame = means.select("model", "mode", "size", mean="estimate", low="ci_low", high="ci_high")
         ends = (measure.low, measure.high, measure.neutral)
-        panels.append(_Panel(measure.title, scale(measure), *ends, frame))
-    for name in chosen[-1:]:
-        title = f"Share without a score: {plan.measure(name).title}"
+        panels.append(_Panel(measure.title, scale(measure), *ends, _rows(means)))
+    for measure in map(plan.measure, chosen[-1:]):
+        title = f"Share without a score: {measure.title}"
         says = "Share of answers without a score, refusals included, 0 to 1."
-        shares = _unscored(own.filter(level="stereotype", instrument=name))
-        top = shares.select(pl.max_horizontal("mean", "high").max()).item() or 0
+        shares = _unscored(own.filter(level="stereotype", instrument=measure.name))
+        top = shares.select(pl.max_horizontal("estimate", "ci_high").max()).item() or 0
         reach = next(end for end in (0.25, 0.5, 1.0) if top <= end)
-        panels.append(_Panel(title, says, 0, reach, None, shares))
+        panels.append(_Panel(title, says, 0, reach, None, _rows(shares)))
     return panels
+
+
+def _rows(frame: pl.DataFrame) -> list[Row]:
+    keys = ("model", "mode", "size")
+    means = frame.select(*keys, mean="estimate", low="ci_low", high="ci_high")
+    return [
+        {**row, "shown": number(row["mean"]), "interval": interval(row["low"], row["high"])}
+        for row in means.iter_rows(named=True)
+    ]
 
 
 def _first_of_each_scale(own: pl.DataFrame, plan: Plan) -> list[str]:
@@ -125,17 +119,16 @@ def _first_of_each_scale(own: pl.DataFrame, plan: Plan) -> list[str]:
 
 def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
     """Estimate the share without a score, its interval clustered by stereotype."""
-    keys, text = ("model", "mode", "size"), pl.String()
+    keys = ("model", "mode", "size")
     rows = []
     for key, part in counts.filter(pl.col("n") > 0).group_by(*keys, maintain_order=True):
         missing = part["n"] - part["n_scored"]
         estimate = mean_of_clusters(part["n"].to_numpy(), missing.to_numpy(), bounds=(0.0, 1.0))
         rows.append((*key, estimate.mean, *estimate.interval()))
-    kinds = dict.fromkeys((*keys, "mean", "low", "high"), pl.Float64()) | dict.fromkeys(
-        ("model", "mode"), text
-    )
-    frame = pl.DataFrame(rows, schema=kinds, orient="row")
-    return frame.with_columns(pl.col("low", "high").clip(0.0, 1.0))
+    numbers = dict.fromkeys(("size", "estimate", "ci_low", "ci_high"), pl.Float64())
+    schema = {"model": pl.String(), "mode": pl.String(), **numbers}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return frame.with_columns(pl.col("ci_low", "ci_high").clip(0.0, 1.0))
 
 
 def _figure(panels: Sequence[_Panel], mode: str, name: str, plan: Plan) -> Figure:
@@ -145,32 +138,27 @@ def _figure(panels: Sequence[_Panel], mode: str, name: str, plan: Plan) -> Figur
         f"Means against model size, billions of parameters on a logarithmic axis; mode {mode}. "
         f"Dot: mean over stereotypes; line: clustered {plan.interval}; dotted line: neutral. {says}"
     )
-    values = {
-        panel.title: ", ".join(
-            f"{short[row['model']]} ({row['size']:g}) {row['shown']}" for row in panel.rows()
-        )
-        for panel in panels
-    }
-    summary = " ".join(f"{title}, by size: {shown}." for title, shown in values.items())
-    return Figure(name, caption, summary, _scatter(panels, short))
+    summaries = []
+    for panel in panels:
+        values = [f"{short[row['model']]} ({row['size']:g}) {row['shown']}" for row in panel.rows]
+        summaries.append(f"{panel.title}, by size: {', '.join(values)}.")
+    return Figure(name, caption, " ".join(summaries), _scatter(panels, short))
 
 
 def _table(drawn: Mapping[str, Sequence[_Panel]], plan: Plan) -> Table:
-    rows = []
-    for mode, panels in drawn.items():
-        for panel in panels:
-            for row in panel.rows():
-                mean = percent(row["mean"]) if panel.neutral is None else row["shown"]
-                at = {"model": row["model"], "mode": mode, "size": row["size"]}
-                rows.append({**at, "panel": panel.title, "text": f"{mean} ({row['interval']})"})
-    titles = list(dict.fromkeys(row["panel"] for row in rows))
-    wide = pl.DataFrame(rows).pivot("panel", index=["model", "mode", "size"], values="text")
+    rows: dict[tuple[str, str], Row] = {}
+    for panel in (panel for panels in drawn.values() for panel in panels):
+        for row in panel.rows:
+            mean = percent(row["mean"]) if panel.neutral is None else row["shown"]
+            wide = rows.setdefault((row["model"], row["mode"]), dict(row))
+            wide[panel.title] = f"{mean} ({row['interval']})"
+    titles = dict.fromkeys(panel.title for panels in drawn.values() for panel in panels)
 
     def cell(title: str) -> Render:
-        return lambda r: r[title] or "n/a"
+        return lambda r: r.get(title, "n/a")
 
     return render_table(
-        wide,
+        list(rows.values()),
         f"Means with {plan.interval} against size in billions of parameters.",
         [
             Column("Model", lambda r: r["model"], "head"),
@@ -195,40 +183,37 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 def _scatter(panels: Sequence[_Panel], short: Mapping[str, str]) -> Row:
     """Draw panels above each other, over one axis of sizes."""
-    sizes = [size for panel in panels for size in panel.frame["size"]]
+    sizes = [row["size"] for panel in panels for row in panel.rows]
     domain = (min(sizes) / 1.4, max(sizes) * (max(sizes) / min(sizes)) ** 0.22 * 1.4)
-    placed = [_placed(panel, short, domain) for panel in panels]
-    blocks = [
-        _block(panel, rows, domain, last=panel is panels[-1])
-        for panel, rows in zip(panels, placed, strict=True)
-    ]
+    blocks = [_block(panel, domain, last=panel is panels[-1]) for panel in panels]
     data = {"$schema": alt.SCHEMA_URL, "data": {"name": "rows"}}
-    rows = [row for part in placed for row in part]
+    rows = [row for panel in panels for row in _labelled(panel, short, domain)]
     return vega_lite({**data, "vconcat": blocks, "spacing": 16}, rows)
 
 
-def _placed(panel: _Panel, short: Mapping[str, str], domain: tuple[float, float]) -> list[Row]:
+def _labelled(panel: _Panel, short: Mapping[str, str], domain: tuple[float, float]) -> list[Row]:
     """Give each dot a label that lies on no other label or dot, as far as there is room."""
 
     def up(mean: float) -> float:
         return _HEIGHT * (panel.high - mean) / (panel.high - panel.low)
 
     across = _WIDTH / math.log(domain[1] / domain[0])
-    rows = panel.rows()
-    places = [(across * math.log(row["size"] / domain[0]), up(row["mean"])) for row in rows]
+    places = [(across * math.log(r["size"] / domain[0]), up(r["mean"])) for r in panel.rows]
     taken: list[Box] = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
     if panel.neutral is not None:
         taken.append((0.0, up(panel.neutral) - 1, float(_WIDTH), up(panel.neutral) + 1))
-    for row, (x, y) in zip(rows, places, strict=True):
+    rows = []
+    for row, (x, y) in zip(panel.rows, places, strict=True):
         label = cut(short[row["model"]], 28)
+        end = x + 11 + _LETTER * len(label)
         boxes: dict[int, Box] = {
-            lift: (x + 11, y + lift - 7, x + 11 + _LETTER * len(label), y + lift + 7)
+            lift: (x + 11, y + lift - 7, end, y + lift + 7)
             for lift in _LIFTS
+            if lift == 0 or 0 <= y + lift <= _HEIGHT
         }
-        inside = (lift for lift in _LIFTS if 0 <= y + lift <= _HEIGHT)
-        lift = next((one for one in inside if not _hits(boxes[one], taken)), 0)
+        lift = next((lift for lift, box in boxes.items() if not _hits(box, taken)), 0)
         taken.append(boxes[lift])
-        row |= {"panel": panel.title, "label": label, "lift": lift}
+        rows.append({**row, "panel": panel.title, "label": label, "lift": lift})
     return rows
 
 
@@ -237,7 +222,7 @@ def _hits(box: Box, taken: Sequence[Box]) -> bool:
     return any(a < right and c > left and b < bottom and d > top for a, b, c, d in taken)
 
 
-def _block(panel: _Panel, rows: Sequence[Row], domain: tuple[float, float], *, last: bool) -> Row:
+def _block(panel: _Panel, domain: tuple[float, float], *, last: bool) -> Row:
     ticks = [step * 10.0**power for power in range(-4, 6) for step in (1, 2, 5)]
     x = alt.X(
         "size:Q",
@@ -250,15 +235,18 @@ def _block(panel: _Panel, rows: Sequence[Row], domain: tuple[float, float], *, l
             format="~g",
         ),
     )
-    up = {
-        "scale": alt.Scale(domain=[panel.low, panel.high], nice=False, clamp=True),
-        "axis": alt.Axis(title=None, tickCount=5),
-    }
-    chart = alt.Chart().encode(x=x, y=alt.Y("mean:Q", **up), tooltip=tooltips(rows, *_TIPS))
+    y_scale = alt.Scale(domain=[panel.low, panel.high], nice=False, clamp=True)
+    y_axis = alt.Axis(title=None, tickCount=5)
+    mean, low = (alt.Y(f"{end}:Q", scale=y_scale, axis=y_axis) for end in ("mean", "low"))
+    chart = alt.Chart().encode(x=x, y=mean, tooltip=tooltips(panel.rows, *_TIPS))
+    lift = alt.ExprRef("datum.lift")  # a thin line leads to a label that was moved
+    lead = chart.mark_rule(x2Offset=9, y2Offset=lift, color="var(--soft)", strokeWidth=0.8)
+    name = chart.mark_text(align="left", dx=11, dy=lift, fontSize=12, color="var(--ink)")
     rule = chart.mark_rule(strokeWidth=2, color="var(--gender)", opacity=0.6)
     layers = [
-        rule.encode(y=alt.Y("low:Q", **up), y2="high:Q"),
-        *_labels(chart),
+        rule.encode(y=low, y2="high:Q"),
+        name.encode(text="label:N"),
+        lead.transform_filter("datum.lift !== 0").encode(x2="size:Q", y2="mean:Q"),
         chart.mark_point(filled=True, size=70, opacity=1, color="var(--gender)"),
     ]
     if panel.neutral is not None:
@@ -272,12 +260,3 @@ def _block(panel: _Panel, rows: Sequence[Row], domain: tuple[float, float], *, l
         "width": _WIDTH,
         "height": _HEIGHT,
     }
-
-
-def _labels(chart: Any) -> list[Any]:
-    """Write the names, with a thin line to those that had to be moved."""
-    lift = alt.ExprRef("datum.lift")
-    name = chart.mark_text(align="left", dx=11, dy=lift, fontSize=12, color="var(--ink)")
-    lead = chart.mark_rule(x2Offset=9, y2Offset=lift, color="var(--soft)", strokeWidth=0.8)
-    lead = lead.transform_filter("datum.lift !== 0").encode(x2="size:Q", y2="mean:Q")
-    return [name.encode(text="label:N"), lead]
