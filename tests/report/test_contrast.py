@@ -70,7 +70,7 @@ def test_both_schemes_name_the_same_colours():
 
 def test_unknown_categories_get_colours_of_their_own():
     colors = category_colors(["race", "caste", "class"])
-    assert colors == ["var(--race)", "var(--other-1)", "var(--other-2)"]
+    assert list(colors.values()) == ["var(--race)", "var(--other-1)", "var(--other-2)"]
 
 
 def test_files_get_the_light_colours_and_data_is_left_alone():

@@ -90,9 +90,7 @@ def test_curves_hold_few_points(all_page):
     rows = json.loads(spec[1])["datasets"]["rows"]
     points = [row for row in rows if row["kind"] == "point"]
     assert 0 < len(points) <= 5 * 8
-    assert all(
-        {"probability", "ci_low", "ci_high"} <= row.keys() for row in rows if row not in points
-    )
+    assert all({"mean", "low", "high"} <= row.keys() for row in rows if row not in points)
 
 
 def test_system_prompts_are_shown_and_compared(all_page):

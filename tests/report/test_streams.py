@@ -16,9 +16,9 @@ from tiltmeter.networks import Network
 from tiltmeter.networks.streams import several, stream, stream_tables
 from tiltmeter.report.document import write_figure_page
 from tiltmeter.report.drawing.figures import Figure, write_drawing, write_figures
-from tiltmeter.report.drawing.layers import many
 from tiltmeter.report.drawing.streams import stream_figure, stream_figures
 from tiltmeter.report.drawing.theme import stylesheet
+from tiltmeter.report.prose import many
 
 ROWS = [("old", "wise", 4), ("old", "grey", 9), ("old", "frail", 1), ("wise", "calm", 2),
         ("grey", "calm", 16), ("frail", "ill", 3), ("ill", "end", 2),
@@ -69,7 +69,7 @@ def test_tones_are_told_by_colour_and_sign_and_the_unrated_stand_apart() -> None
     assert boxes["grey"] == "neutral" != boxes["old"] == boxes["not rated"] == "unknown"
     styles = [layer["mark"] for layer in figure.spec["layer"]]
     assert {mark.get("fontStyle") for mark in styles} == {None, "normal", "italic"}
-    assert "(1 of 7 words), which is not to say neutral" in figure.caption
+    assert "(1 of 7 words), and so not known to be neutral" in figure.caption
 
 
 def test_without_ratings_there_is_no_key_and_the_caption_says_why() -> None:

@@ -6,6 +6,7 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import polars as pl
@@ -14,9 +15,9 @@ from tiltmeter.report.plan import Plan
 from tiltmeter.results import Measure
 
 __all__ = ["CONTROL", "MEANINGS", "SIGNS", "answer", "category_title", "cut", "file_names",
-           "first_few", "interval", "interval_title", "number", "numbered", "p_value", "percent",
-           "scale", "short_names", "shown_names", "verdict", "verdict_class", "verdict_kind",
-           "visible"]  # fmt: skip
+           "first_few", "interval", "interval_title", "many", "number", "numbered", "p_value",
+           "percent", "scale", "short_names", "shown_names", "verdict", "verdict_class",
+           "verdict_kind", "visible"]  # fmt: skip
 
 #: The category of stimuli with a known answer.
 CONTROL = "control"
@@ -88,6 +89,15 @@ def verdict_class(code: str | None) -> str:
     """Give the style class of a verdict; empty for codes that are not known."""
     kind = verdict_kind(code)
     return kind if kind in SIGNS and " " not in kind else ""
+
+
+def many(count: int | str) -> str:
+    """Write a whole number; one of more than 15 digits as a power of ten."""
+    exact = Decimal(count)
+    if exact < 10**15:
+        return f"{int(exact):,}"
+    digits, power = f"{exact:.1e}".split("e+")
+    return f"{digits} × 10^{power}"
 
 
 def category_title(category: str | None) -> str:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.report.answers.results import Asked
-from tiltmeter.report.drawing import charts
 from tiltmeter.report.drawing.charts import LABELS, Row
 from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
+from tiltmeter.report.drawing.intervals import forest
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, interval, number, p_value, percent
 from tiltmeter.report.sections import Section, in_order
@@ -151,7 +152,7 @@ def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
         frame.with_columns(counts=counts, variation="version", n_scored="n_read"),
         draw,
         plan,
-        lambda rows: share_summary(rows, _PARTS),
+        partial(share_summary, parts=_PARTS),
     )
 
 
@@ -168,7 +169,7 @@ def _difference_figures(comedy: pl.DataFrame, asked: Asked) -> list[Figure]:
 
     def draw(rows: list[Row], panels: list[str]) -> Row:
         blocks = [{**row, "block": row["block"] or _POOLED} for row in rows]
-        return charts.forest(sorted(blocks, key=lambda r: r["block"] == _POOLED), axis, panels)
+        return forest(sorted(blocks, key=lambda r: r["block"] == _POOLED), axis, panels)
 
     return per_mode("differences", caption, shown, draw, asked.plan)
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.report import tables
 from tiltmeter.report.answers.results import Asked
-from tiltmeter.report.drawing import charts, figures
+from tiltmeter.report.drawing import figures
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
+from tiltmeter.report.drawing.intervals import dots, forest
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, interval, number, p_value, percent
 from tiltmeter.report.sections import Finding, Section, in_order
@@ -145,13 +147,7 @@ def _change_figures(each: pl.DataFrame, asked: Asked) -> list[Figure]:
         "if every missing answer were at one end of the scale. Neutral 0; left of it, scores are "
         f"lower with the prompt. With {', '.join(f'“{name}”' for name in names)}."
     )
-    return per_mode(
-        "interventions",
-        caption,
-        each,
-        lambda rows, panels: charts.forest(rows, axis, panels),
-        asked.plan,
-    )
+    return per_mode("interventions", caption, each, partial(forest, axis=axis), asked.plan)
 
 
 def _change_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
@@ -244,22 +240,21 @@ def _compliance_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
         "compliance",
         f"{caption} {reasons.capitalize()}." if reasons else caption,
         total.with_columns(counts=pl.concat_list("n_scored", *_COUNTS)),
-        lambda rows, panels: bars(rows, _PARTS, panels),
+        partial(bars, parts=_PARTS),
         plan,
-        lambda rows: share_summary(rows, _PARTS),
+        partial(share_summary, parts=_PARTS),
     )
 
 
 def _group_figures(by_group: pl.DataFrame, plan: Plan) -> list[Figure]:
     axis = Axis("Share of answers without a score", 0, 1, None)
-    return per_mode(
-        "asked-about",
+    caption = (
         "Share of answers without a score, refusals included, by the one group that the question "
-        "is about. Where the two dots differ, the model declines more often for one group.",
-        by_group.with_columns(estimate="unscored"),
-        lambda rows, panels: charts.dots(rows, axis, panels, "Group asked about", hollow=True),
-        plan,
+        "is about. Where the two dots differ, the model declines more often for one group."
     )
+    draw = partial(dots, axis=axis, title="Group asked about", hollow=True)
+    shares = by_group.with_columns(estimate="unscored")
+    return per_mode("asked-about", caption, shares, draw, plan)
 
 
 def _word_table(frame: pl.DataFrame, plan: Plan) -> Table:

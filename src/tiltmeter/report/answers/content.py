@@ -13,8 +13,9 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.answers.results import Asked
-from tiltmeter.report.drawing.charts import Axis, Row, forest
-from tiltmeter.report.drawing.figures import Figure, drawn, span
+from tiltmeter.report.drawing.charts import Axis, Row
+from tiltmeter.report.drawing.figures import Figure, drawn
+from tiltmeter.report.drawing.intervals import forest, range_text
 from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, p_value, scale, short_names
@@ -118,14 +119,15 @@ def _radar_figure(rows: Sequence[Row], name: str, mode_note: str, measure: Measu
         layout = "a radar per dimension"
     panels, lines = (list(dict.fromkeys(row[key] for row in rows)) for key in (panel, line))
     placed = [{**row, "panel": row[panel], "line": row[line]} for row in rows]
-    summary = span([{**row, "variation": row["line"] if lines[1:] else None} for row in placed])
+    named = [{**row, "variation": row["line"] if lines[1:] else None} for row in placed]
     caption = (
         f"Mean score of each stereotype: {layout}.{mode_note} An axis per stereotype: centre "
         f"{number(measure.low, 0)}, dotted ring {measure.neutral:g} (neutral), rim "
         f"{number(measure.high, 0)}; a line is broken where there is no score. Without intervals: "
         "see the next figure."
     )
-    return Figure(name, caption, summary, radar(placed, panels, lines, title, measure))
+    drawing = radar(placed, panels, lines, title, measure)
+    return Figure(name, caption, range_text(named), drawing)
 
 
 def _interval_figure(

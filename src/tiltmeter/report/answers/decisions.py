@@ -14,7 +14,7 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.reference import YES_SHARES, load_regressions
 from tiltmeter.report.answers.results import Asked
-from tiltmeter.report.drawing.charts import LABELS, ROWS, Row, tooltips, vega_lite
+from tiltmeter.report.drawing.charts import LABELS, ROWS, Row, apart, tooltips, vega_lite
 from tiltmeter.report.drawing.curves import (
     KEYS,
     METHODS,
@@ -141,7 +141,7 @@ def _yes_row(row: Mapping[str, Any], plan: Plan) -> Row:
 def _yes_map(rows: Sequence[Row]) -> Row:
     """Draw a block of cells per category, over the same four columns."""
     columns, names = list(_COLUMNS.values()), list(dict.fromkeys(row["block"] for row in rows))
-    plain: dict[str, Any] = {"title": None, "grid": False, "ticks": False, "domain": False}
+    plain: Row = {"title": None, "grid": False, "ticks": False, "domain": False}
     split = alt.Axis(
         orient="top", labelExpr="split(datum.label, '|')", labelAngle=0, labelPadding=24, **plain
     )
@@ -152,10 +152,8 @@ def _yes_map(rows: Sequence[Row]) -> Row:
         tooltip=tooltips(rows, *_TIPS),
     )
     legend = alt.Legend(title="Share of yes", symbolType="square", symbolSize=150)
-    classes = alt.Scale(domain=list(_STEPS), range=list(YES))
-    cells = chart.mark_rect(stroke="var(--paper)", strokeWidth=1.5).encode(
-        color=alt.Color("step:O", scale=classes, legend=legend)
-    )
+    color = apart(alt.Color, "step", dict(zip(_STEPS, YES, strict=True)), legend=legend)
+    cells = chart.mark_rect(stroke="var(--paper)", strokeWidth=1.5).encode(color=color)
     layers = (
         cells.transform_filter("datum.step !== null"),
         chart.mark_text(fontSize=12, color="var(--ink)").encode(text="shown:N"),

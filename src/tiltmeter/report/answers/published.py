@@ -13,7 +13,8 @@ from tiltmeter.report.answers.attributions import GROUPS
 from tiltmeter.report.answers.results import Asked
 from tiltmeter.report.drawing.charts import LABELS, Axis, Row
 from tiltmeter.report.drawing.comparison import beside, model_table, published_table, ticked
-from tiltmeter.report.drawing.figures import Figure, drawn, per_mode, span
+from tiltmeter.report.drawing.figures import Figure, drawn, per_mode
+from tiltmeter.report.drawing.intervals import range_text
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, scale
 from tiltmeter.report.sections import Section
@@ -189,7 +190,7 @@ def _figures(match: _Match, source: _Source, plan: Plan) -> list[Figure]:
         return ticked(beside(rows, theirs, panels), match.axis, panels, match.labels)
 
     def summarise(rows: list[Row]) -> str:
-        return f"{span(rows)} {_range(theirs)}"
+        return f"{range_text(rows)} {_range(theirs)}"
 
     if match.per_stereotype:
         return per_mode("published", caption, match.ours, draw, plan, summarise)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,10 +9,18 @@ import altair as alt
 import polars as pl
 
 from tiltmeter.report.answers.results import Results
-from tiltmeter.report.drawing.charts import Row, bare, tooltips, vega_lite
+from tiltmeter.report.drawing.charts import (
+    Row,
+    in_layers,
+    line_channels,
+    neutral_rule,
+    only,
+    tooltips,
+    vega_lite,
+)
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import cut, file_names, interval, number, percent, scale, short_names
+from tiltmeter.report.prose import file_names, interval, number, percent, scale, short_names
 from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import MODE, Column, Render, Table, render_table
 from tiltmeter.statistics.clustered import mean_of_clusters
@@ -169,94 +176,48 @@ def _table(drawn: Mapping[str, Sequence[_Panel]], plan: Plan) -> Table:
     )
 
 
-_WIDTH, _HEIGHT = 600, 190
-_LETTER = 6.4  # width of a letter of a label, in pixels
-#: How far a label may be moved up or down, in pixels, the least first.
-_LIFTS = (0, *(sign * step for step in range(15, 106, 15) for sign in (-1, 1)))
 _TIPS = (
     *(("Model", "model"), ("Billions of parameters", "size")),
     *(("Mean", "shown"), ("Interval", "interval")),
 )
 
-Box = tuple[float, float, float, float]  # left, top, right, bottom
-
 
 def _scatter(panels: Sequence[_Panel], short: Mapping[str, str]) -> Row:
     """Draw panels above each other, over one axis of sizes."""
-    sizes = [row["size"] for panel in panels for row in panel.rows]
-    domain = (min(sizes) / 1.4, max(sizes) * (max(sizes) / min(sizes)) ** 0.22 * 1.4)
-    blocks = [_block(panel, domain, last=panel is panels[-1]) for panel in panels]
-    data = {"$schema": alt.SCHEMA_URL, "data": {"name": "rows"}}
-    rows = [row for panel in panels for row in _labelled(panel, short, domain)]
-    return vega_lite({**data, "vconcat": blocks, "spacing": 16}, rows)
-
-
-def _labelled(panel: _Panel, short: Mapping[str, str], domain: tuple[float, float]) -> list[Row]:
-    """Give each dot a label that lies on no other label or dot, as far as there is room."""
-
-    def up(mean: float) -> float:
-        return _HEIGHT * (panel.high - mean) / (panel.high - panel.low)
-
-    across = _WIDTH / math.log(domain[1] / domain[0])
-    places = [(across * math.log(r["size"] / domain[0]), up(r["mean"])) for r in panel.rows]
-    taken: list[Box] = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
-    if panel.neutral is not None:
-        taken.append((0.0, up(panel.neutral) - 1, float(_WIDTH), up(panel.neutral) + 1))
-    rows = []
-    for row, (x, y) in zip(panel.rows, places, strict=True):
-        label = cut(short[row["model"]], 28)
-        end = x + 11 + _LETTER * len(label)
-        boxes: dict[int, Box] = {
-            lift: (x + 11, y + lift - 7, end, y + lift + 7)
-            for lift in _LIFTS
-            if lift == 0 or 0 <= y + lift <= _HEIGHT
-        }
-        lift = next((lift for lift, box in boxes.items() if not _hits(box, taken)), 0)
-        taken.append(boxes[lift])
-        rows.append({**row, "panel": panel.title, "label": label, "lift": lift})
-    return rows
-
-
-def _hits(box: Box, taken: Sequence[Box]) -> bool:
-    left, top, right, bottom = box
-    return any(a < right and c > left and b < bottom and d > top for a, b, c, d in taken)
-
-
-def _block(panel: _Panel, domain: tuple[float, float], *, last: bool) -> Row:
-    ticks = [step * 10.0**power for power in range(-4, 6) for step in (1, 2, 5)]
-    x = alt.X(
-        "size:Q",
-        scale=alt.Scale(type="log", domain=list(domain), nice=False),
-        axis=alt.Axis(
-            title="Billions of parameters" if last else None,
-            labels=last,
-            ticks=last,
-            values=[tick for tick in ticks if domain[0] <= tick <= domain[1]],
-            format="~g",
-        ),
-    )
-    y_scale = alt.Scale(domain=[panel.low, panel.high], nice=False, clamp=True)
-    y_axis = alt.Axis(title=None, tickCount=5)
-    mean, low = (alt.Y(f"{end}:Q", scale=y_scale, axis=y_axis) for end in ("mean", "low"))
-    chart = alt.Chart().encode(x=x, y=mean, tooltip=tooltips(panel.rows, *_TIPS))
-    lift = alt.ExprRef("datum.lift")  # a thin line leads to a label that was moved
-    lead = chart.mark_rule(x2Offset=9, y2Offset=lift, color="var(--soft)", strokeWidth=0.8)
-    name = chart.mark_text(align="left", dx=11, dy=lift, fontSize=12, color="var(--ink)")
-    rule = chart.mark_rule(strokeWidth=2, color="var(--gender)", opacity=0.6)
-    layers = [
-        rule.encode(y=low, y2="high:Q"),
-        name.encode(text="label:N"),
-        lead.transform_filter("datum.lift !== 0").encode(x2="size:Q", y2="mean:Q"),
-        chart.mark_point(filled=True, size=70, opacity=1, color="var(--gender)"),
+    rows = [
+        {**row, "panel": panel.title, "label": short[row["model"]]}
+        for panel in panels
+        for row in panel.rows
     ]
-    if panel.neutral is not None:
-        once = alt.Chart().transform_aggregate(count="count()")
-        line = once.mark_rule(color="var(--neutral)", strokeDash=[2, 3], strokeWidth=1.5)
-        layers.insert(0, line.encode(y=alt.Y(datum=panel.neutral)))
-    return {
-        "title": panel.title,
-        "transform": [{"filter": {"field": "panel", "equal": panel.title}}],
-        "layer": [bare(layer) for layer in layers],
-        "width": _WIDTH,
-        "height": _HEIGHT,
-    }
+    sizes, labels = [row["size"] for row in rows], list(dict.fromkeys(r["label"] for r in rows))
+    domain = (min(sizes) / 1.4, max(sizes) * 1.4)
+    blocks = [_block(panel, domain, labels, last=panel is panels[-1]) for panel in panels]
+    return vega_lite({"vconcat": blocks, "spacing": 16}, rows)
+
+
+def _block(panel: _Panel, domain: tuple[float, float], labels: Sequence[str], *, last: bool) -> Row:
+    ticks = [step * 10.0**power for power in range(-4, 6) for step in (1, 2, 5)]
+    values = [tick for tick in ticks if domain[0] <= tick <= domain[1]]
+    title = "Billions of parameters" if last else None
+    place: dict[str, Row] = {
+        "x": {
+            "scale": {"type": "log", "domain": list(domain), "nice": False},
+            "axis": {"title": title, "labels": last, "ticks": last, "values": values,
+                     "format": "~g"},
+        },
+        "y": {
+            "scale": {"domain": [panel.low, panel.high], "nice": False, "clamp": True},
+            "axis": {"title": None, "tickCount": 5},
+        },
+    }  # fmt: skip
+    legend = alt.Legend(title="Model", columns=4)
+    color, _, shape = line_channels("label", labels, legend=legend)
+    tips = tooltips(panel.rows, *_TIPS)
+    chart = alt.Chart().encode(x="size:Q", y="mean:Q", color=color, tooltip=tips)
+    marks = [
+        *([] if panel.neutral is None else [neutral_rule(y=alt.Y(datum=panel.neutral))]),
+        chart.mark_rule(strokeWidth=2, opacity=0.6).encode(y="low:Q", y2="high:Q"),
+        chart.mark_point(filled=True, size=70, opacity=1).encode(shape=shape),
+    ]
+    drawing = {**only("panel", panel.title), **in_layers(marks, place)}
+    return {"title": panel.title, **drawing, "width": 600, "height": 190}

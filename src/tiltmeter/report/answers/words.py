@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import altair as alt
 import polars as pl
 
 from tiltmeter.report.answers.results import Asked
@@ -34,6 +33,8 @@ _STEPS = (
     *(f"{low:.2f} to {high:.2f}" for low, high in pairwise(HEAT_STEPS)),
     f"from {HEAT_STEPS[-1]:.2f}",
 )
+_SHARE = "Share of the marginalized group"
+_TIPS = (("attribute", "Word or task"), ("set", "Set"), ("pair", "Group words"))
 _CAPTION = (
     "Share of answers (forced mode: mean probability) that give the word or task to the "
     "marginalized group; neutral .50. Stereotype-consistent answers have high values in the rows "
@@ -140,7 +141,7 @@ def _selected(rows: Sequence[Row], labels: dict[str, str], panels: Sequence[str]
         for name, title, options, shown in choices
     ]
     wanted = "datum.stereotype === stereotype && datum.panel === panel"
-    return vega_lite({**_WHOLE, **_cells(rows, wanted), "params": params}, rows)
+    return vega_lite({**_cells(rows, wanted), "params": params}, rows)
 
 
 def _small_multiples(words: pl.DataFrame, plan: Plan, labels: dict[str, str], panel: str) -> Row:
@@ -153,11 +154,8 @@ def _small_multiples(words: pl.DataFrame, plan: Plan, labels: dict[str, str], pa
         for key, label in labels.items()
         if (mine := [row for row in rows if row["stereotype"] == key])
     ]
-    whole = {**_WHOLE, "concat": blocks, "columns": 3, "spacing": 30, "title": panel}
+    whole = {"concat": blocks, "columns": 3, "spacing": 30, "title": panel}
     return vega_lite(whole, rows)
-
-
-_WHOLE = {"$schema": alt.SCHEMA_URL, "data": {"name": "rows"}}
 
 
 def _cells(rows: Sequence[Row], wanted: Any) -> Row:
@@ -169,35 +167,29 @@ def _cells(rows: Sequence[Row], wanted: Any) -> Row:
 
 def _block(name: str, wanted: Any, *, first: bool) -> Row:
     """Draw a block as plain Vega-Lite: altair takes long over one for each stereotype."""
-    axis = {"titleAnchor": "start", "orient": "top", "labelAngle": -40, "labelLimit": 240,
-            "grid": False}  # fmt: skip
-    title = "marginalized / default group word" if first else None
+    axis: Row = {"titleAnchor": "start", "orient": "top", "labelAngle": -40, "labelLimit": 240}
+    x = {"title": "marginalized / default group word", "axis": {**axis, "grid": False}}
+    sort = {"field": "rank", "op": "min"}
+    legend: Row = {"symbolType": "square", "symbolSize": 150, "columns": 4}
+    classes = {"domain": list(_STEPS), "range": list(HEAT)}
     share = {"field": "share", "type": "quantitative", "format": ".2f"}
-    legend = {"title": "Share of the marginalized group (neutral .50)", "symbolType": "square",
-              "symbolSize": 150, "columns": 4}  # fmt: skip
-    color = {
-        "field": "step",
-        "type": "ordinal",
-        "scale": {"domain": list(_STEPS), "range": list(HEAT)},
-        "legend": legend,
-    }
-    tips = (("attribute", "Word or task"), ("set", "Set"), ("pair", "Group words"))
-    tooltip = [{"field": field, "type": "nominal", "title": title} for field, title in tips]
+    color = {"scale": classes, "legend": {"title": f"{_SHARE} (neutral .50)", **legend}}
     return {
         "transform": [{"filter": wanted}, {"filter": {"field": "set", "equal": name}}],
         "encoding": {
-            "x": {"field": "pair", "type": "nominal", "title": title,
-                  "axis": axis if first else None},
-            "y": {"field": "attribute", "type": "nominal", "title": name,
-                  "sort": {"field": "rank", "op": "min"}},
+            "x": {**_nominal("pair"), **(x if first else {"title": None, "axis": None})},
+            "y": {**_nominal("attribute"), "title": name, "sort": sort},
             "tooltip": [
-                *tooltip,
-                {**share, "title": "Share of the marginalized group"},
+                *(_nominal(field, title=title) for field, title in _TIPS),
+                {**share, "title": _SHARE},
                 {"field": "n", "type": "quantitative", "title": "n"},
             ],
         },
         "layer": [
-            {"mark": {"type": "rect"}, "encoding": {"color": color}},
+            {
+                "mark": {"type": "rect"},
+                "encoding": {"color": {"field": "step", "type": "ordinal", **color}},
+            },
             {
                 "mark": {"type": "text", "fontSize": 11, "color": "var(--ink)"},
                 "encoding": {"text": share},
@@ -205,4 +197,8 @@ def _block(name: str, wanted: Any, *, first: bool) -> Row:
         ],
         "width": {"step": 46},
         "height": {"step": 22},
-    }  # fmt: skip
+    }
+
+
+def _nominal(field: str, **options: str) -> Row:
+    return {"field": field, "type": "nominal", **options}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from tiltmeter.report.drawing.charts import Row, bare, tooltips, vega_lite
+from tiltmeter.report.drawing.charts import Row, bare, in_layers, only, tooltips, vega_lite
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import ACTIVATION, HEAT
 from tiltmeter.report.networks.results import Networks
@@ -36,9 +38,7 @@ class Grid:
 
 def classed(value: float | None, edges: Sequence[float]) -> str | None:
     """Name the class of a value; None where there is none."""
-    if value is None:
-        return None
-    return _classes(edges)[sum(value >= edge for edge in edges)]
+    return None if value is None else _classes(edges)[bisect_right(edges, value)]
 
 
 def cells(rows: Sequence[Row], grid: Grid) -> Row:
@@ -46,48 +46,55 @@ def cells(rows: Sequence[Row], grid: Grid) -> Row:
 
     `rows`: with ``across, down, step, text, strong`` and what the tooltip needs.
     """
-    classes = _classes(grid.edges)
-    legend = alt.Legend(title=grid.legend, symbolType="square", symbolSize=160, columns=7)
-    color = alt.Color("step:O", scale=alt.Scale(domain=classes, range=list(HEAT)), legend=legend)
     (x_title, x_order), (y_title, y_order) = grid.across, grid.down
-    plain: dict[str, Any] = {"grid": False, "ticks": False, "labelPadding": 5}
+    plain: Row = {"grid": False, "ticks": False, "labelPadding": 5}
     long = max(map(len, x_order), default=0) * 7 > grid.width
+    turned: Row = {"labelAngle": -40, "labelAlign": "left"} if long else {"labelAngle": 0}
     x_axis = alt.Axis(
-        title=x_title or None, orient="top", labelAngle=-40 if long else 0, labelLimit=_ACROSS,
-        labelAlign="left" if long else "center", labelBaseline="bottom", **plain,
+        title=x_title or None, orient="top", labelLimit=_ACROSS, labelBaseline="bottom",
+        **turned, **plain,
     )  # fmt: skip
     y_axis = alt.Axis(title=y_title or None, labelLimit=_DOWN, **plain)
     chart = alt.Chart().encode(
-        x=alt.X("across:N", sort=list(x_order), scale=alt.Scale(domain=list(x_order)), axis=x_axis),
-        y=alt.Y("down:N", sort=list(y_order), scale=alt.Scale(domain=list(y_order)), axis=y_axis),
+        x=_ordered(alt.X, "across", x_order, x_axis),
+        y=_ordered(alt.Y, "down", y_order, y_axis),
         tooltip=tooltips(rows, *grid.tips),
     )
-    text = chart.mark_text(fontSize=11, color="var(--ink)").encode(text="text:N")
-    layers = [
-        chart.mark_rect(stroke="var(--paper)", strokeWidth=1)
-        .transform_filter("datum.step !== null")
-        .encode(color=color),
-        text.transform_filter("!datum.strong"),
-        text.mark_text(fontSize=11, color="var(--ink)", fontWeight="bold").transform_filter(
-            "datum.strong"
-        ),
-    ]
-    return vega_lite(
-        {
-            "$schema": alt.SCHEMA_URL,
-            "data": {"name": "rows"},
-            "layer": [bare(mark) for mark in layers],
-            "width": {"step": grid.width},
-            "height": {"step": grid.height},
-        },
-        rows,
+    cell = chart.mark_rect(stroke="var(--paper)", strokeWidth=1)
+    text = chart.encode(text="text:N")
+    ink: Row = {"fontSize": 11, "color": "var(--ink)"}
+    layers = in_layers(
+        [
+            cell.transform_filter("datum.step !== null").encode(
+                color=_colors(_classes(grid.edges), HEAT, grid.legend)
+            ),
+            text.mark_text(**ink).transform_filter("!datum.strong"),
+            text.mark_text(**ink, fontWeight="bold").transform_filter("datum.strong"),
+        ]
     )
+    size = {"width": {"step": grid.width}, "height": {"step": grid.height}}
+    return vega_lite({**layers, **size}, rows)
+
+
+def _ordered(channel: Any, field: str, order: Sequence[str], axis: alt.Axis) -> Any:
+    scale = alt.Scale(domain=list(order))
+    return channel(f"{field}:N", sort=list(order), scale=scale, axis=axis)
+
+
+def _colors(classes: Sequence[str], colors: Sequence[str], title: str) -> alt.Color:
+    """Give each class its colour."""
+    legend = alt.Legend(title=title, symbolType="square", symbolSize=160, columns=len(classes))
+    scale = alt.Scale(domain=list(classes), range=list(colors))
+    return alt.Color("step:O", scale=scale, legend=legend)
 
 
 def _classes(edges: Sequence[float]) -> list[str]:
     ends = [number(edge, 1) for edge in edges]
-    between = [f"{low} to {high}" for low, high in zip(ends, ends[1:], strict=False)]
-    return [f"below {ends[0]}", *between, f"{ends[-1]} and above"]
+    return [f"below {ends[0]}", *_between(ends), f"{ends[-1]} and above"]
+
+
+def _between(ends: Sequence[str]) -> list[str]:
+    return [f"{low} to {high}" for low, high in pairwise(ends)]
 
 
 #: Above this many cells a network has no heat map; above this many networks the others have none.
@@ -155,66 +162,43 @@ def _figure(part: pl.DataFrame, label: str, network: str, name: str) -> Figure:
 def _steps(top: float) -> list[str]:
     """Name the classes of colour."""
     digits = 1 if top == 1 else 2 if top >= 0.1 else 3
-    ends = [number(top * place / len(ACTIVATION), digits) for place in range(len(ACTIVATION) + 1)]
-    return [f"{low} to {high}" for low, high in zip(ends, ends[1:], strict=False)]
+    places = range(len(ACTIVATION) + 1)
+    return _between([number(top * place / len(ACTIVATION), digits) for place in places])
 
 
 def _drawing(rows: Sequence[Row], steps: Sequence[str]) -> Row:
-    sets = list(dict.fromkeys(row["set"] for row in rows))
-    blocks = [_block(rows, name, steps) for name in sets]
-    whole = {
-        "$schema": alt.SCHEMA_URL,
-        "data": {"name": "rows"},
-        "hconcat": blocks,
-        "spacing": 24,
-        "resolve": {"scale": {"color": "shared", "y": "independent"}},
-    }
-    return vega_lite(whole, rows)
+    """Draw the sets of targets side by side."""
+    sets = dict.fromkeys(row["set"] for row in rows)
+    blocks = [_block([row for row in rows if row["set"] == name], name, steps) for name in sets]
+    return vega_lite({"hconcat": blocks, "spacing": 24}, rows)
 
 
-def _block(rows: Sequence[Row], name: str, steps: Sequence[str]) -> Row:
+def _block(mine: Sequence[Row], name: str, steps: Sequence[str]) -> Row:
     """Draw one set of targets: a panel per category of primes, side by side."""
-    mine = [row for row in rows if row["set"] == name]
-    categories = list(dict.fromkeys(row["category"] for row in mine))
-    header = {"title": None, "labelAnchor": "start", "labelPadding": 4, "labelFontSize": 12}
-    return {
-        "title": name,
-        "transform": [{"filter": {"field": "set", "equal": name}}],
-        "facet": {
-            "column": {"field": "category", "type": "nominal", "sort": categories, "header": header}
-        },
-        "spacing": 7,
-        "resolve": {"scale": {"x": "independent"}},
-        "spec": {
-            **bare(_cells(mine, steps)),
-            "width": {"step": _CELL_WIDTH},
-            "height": {"step": _CELL_HEIGHT},
-        },
-    }
-
-
-def _cells(mine: Sequence[Row], steps: Sequence[str]) -> Any:
-    primes, targets = (list(dict.fromkeys(row[key] for row in mine)) for key in ("prime", "target"))
-    legend = alt.Legend(
-        title="Normalised activation", symbolType="square", symbolSize=170, columns=len(steps)
+    categories, primes, targets = (
+        list(dict.fromkeys(row[key] for row in mine)) for key in ("category", "prime", "target")
     )
-    scale = alt.Scale(domain=list(steps), range=list(ACTIVATION))
+    header = {"title": None, "labelAnchor": "start", "labelPadding": 4, "labelFontSize": 12}
+    column = {"field": "category", "type": "nominal", "sort": categories, "header": header}
     across = alt.Axis(title=None, labelAngle=-45, labelLimit=120, grid=False, orient="bottom")
     down = alt.Axis(title=None, labelLimit=_WORD, grid=False, ticks=False, labelPadding=5)
-    tips = (("Target", "target"), ("Prime", "prime"), ("Category", "category"))
-    return (
-        alt.Chart()
-        .mark_rect(stroke="var(--paper)", strokeWidth=0.6)
-        .encode(
-            x=alt.X("prime:N", sort=primes, axis=across),
-            y=alt.Y("target:N", sort=targets, axis=down),
-            color=alt.Color("step:O", scale=scale, legend=legend),
-            tooltip=[
-                *(alt.Tooltip(f"{field}:N", title=title) for title, field in tips),
-                alt.Tooltip("value:Q", title="Normalised activation", format=".3f"),
-            ],
-        )
+    tips = tooltips(mine, ("Target", "target"), ("Prime", "prime"), ("Category", "category"))
+    cell = alt.Chart().mark_rect(stroke="var(--paper)", strokeWidth=0.6)
+    chart = cell.encode(
+        x=alt.X("prime:N", sort=primes, axis=across),
+        y=alt.Y("target:N", sort=targets, axis=down),
+        color=_colors(steps, ACTIVATION, "Normalised activation"),
+        tooltip=[*tips, alt.Tooltip("value:Q", title="Normalised activation", format=".3f")],
     )
+    size = {"width": {"step": _CELL_WIDTH}, "height": {"step": _CELL_HEIGHT}}
+    return {
+        "title": name,
+        **only("set", name),
+        "facet": {"column": column},
+        "spacing": 7,
+        "resolve": {"scale": {"x": "independent"}},
+        "spec": {**bare(chart), **size},
+    }
 
 
 def _summary(part: pl.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""The drawings: plain rows in, one Vega-Lite specification out.
+"""The vocabulary of the drawings: plain rows in, one Vega-Lite specification out.
 
 Rows are dictionaries that already hold their labels; no row ever holds a model's answer. Charts
 refer to the rows by name, so that altair neither copies nor checks them one by one.
@@ -6,16 +6,20 @@ refer to the rows by name, so that altair neither copies nor checks them one by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
 
-from tiltmeter.report.drawing.theme import CONFIG, category_colors
+from tiltmeter.report.drawing.theme import CONFIG, line_styles
+from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.results import Measure
 
-__all__ = ["LABELS", "ROWS", "Axis", "Row", "dots", "down", "forest", "ground", "bare", "blocks",
+__all__ = ["LABELS", "ROWS", "TIPS", "Axis", "Row", "across", "apart", "bare", "blocks", "down",
+           "ground", "in_layers", "in_panels", "line_channels", "measured", "neutral_rule", "once",
            "ticks", "tooltips", "vega_lite"]  # fmt: skip
 
 Row = dict[str, Any]
@@ -24,13 +28,14 @@ ROWS = alt.NamedData(name="rows")
 
 Layers = Callable[[list[Row], "Axis"], list[Any]]
 
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 #: The width of the labels on the left.
 LABELS = 165
 #: The least width of a column whose axis has a title; the caption says it too.
 _TITLED = 160
-#: The width of a letter of a column's name.
-_LETTER = 8.0
+#: The width of a letter of a column's name, and the lines that a name may take.
+_LETTER, _LINES = 8.0, 3
+#: Panels side by side.
+COLUMNS = 3
 TIPS = (
     ("Stereotype", "label"),
     ("Category", "category"),
@@ -66,41 +71,22 @@ class Axis:
         return cls(measure.title, measure.low, measure.high, measure.neutral, margin)
 
 
-def forest(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
-    """Draw means with intervals, stacked in blocks, one column per panel.
+def measured(row: Mapping[str, Any], digits: int = 2) -> Row:
+    """Give the dot and interval of a row of estimates, and how a tooltip writes them.
 
-    `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
-        ``bound_low, bound_high`` and the texts of the tooltip.
-    Result: thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
+    An interval without both ends or without a value is left out.
     """
-    categories = list(dict.fromkeys(row["category"] for row in rows))
-    return blocks(rows, axis, panels, lambda part, axis: _intervals(part, axis, categories))
-
-
-def dots(
-    rows: Sequence[Row], axis: Axis, panels: Sequence[str], title: str, *, hollow: bool = False
-) -> Row:
-    """Draw one dot per stereotype and `variation`, named `title`, in the layout of `forest`."""
-    variations = list(dict.fromkeys(row["variation"] for row in rows))
-    colors = [*category_colors(["gender", "race", "religion", "health"]), *category_colors(["x"])]
-    scale = alt.Scale(domain=variations, range=colors)
-    shape = alt.Scale(domain=variations, range=_SHAPES)
-
-    def layers(part: list[Row], axis: Axis) -> list[Any]:
-        return [
-            *ground(axis),
-            alt.Chart()
-            .mark_point(filled=not hollow, size=70 if hollow else 55, strokeWidth=2, opacity=0.9)
-            .encode(
-                x=across("mean", axis),
-                y=down(part),
-                color=alt.Color("variation:N", scale=scale, title=title),
-                shape=alt.Shape("variation:N", scale=shape, title=title),
-                tooltip=tooltips(part, (title, "variation"), *TIPS),
-            ),
-        ]
-
-    return blocks(rows, axis, panels, layers)
+    value, low, high = (row.get(name) for name in ("estimate", "ci_low", "ci_high"))
+    low, high = (None, None) if None in (value, low, high) else (low, high)
+    return {
+        "mean": value,
+        "low": low,
+        "high": high,
+        "shown": number(value, digits),
+        "interval": interval(low, high, digits),
+        "p": p_value(row.get("p")),
+        "p_holm": p_value(row.get("p_holm")),
+    }
 
 
 def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
@@ -110,7 +96,8 @@ def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
     `rows`: the rows it shows.
     """
     drawing = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
-    return {**drawing, "config": CONFIG, "datasets": {"rows": list(rows)}}
+    whole = {"$schema": alt.SCHEMA_URL, "data": {"name": "rows"}, **drawing}
+    return {**whole, "config": CONFIG, "datasets": {"rows": list(rows)}}
 
 
 def bare(chart: Any) -> Row:
@@ -118,6 +105,50 @@ def bare(chart: Any) -> Row:
     drawing = chart.to_dict(validate=False)
     alone = ("$schema", "config", "data", "datasets")
     return {key: value for key, value in drawing.items() if key not in alone}
+
+
+def in_layers(marks: Iterable[Any], place: Mapping[str, Row] | None = None) -> Row:
+    """Lay charts over each other.
+
+    `place`: channel → the scale and axis that every layer has.
+    """
+    layers = [bare(mark) for mark in marks]
+    for encoding in (layer.get("encoding", {}) for layer in layers):
+        encoding |= {name: {**encoding[name], **at} for name, at in (place or {}).items()
+                     if name in encoding}  # fmt: skip
+    return {"layer": layers}
+
+
+def only(field: str, value: str) -> Row:
+    """Restrict a part of a drawing to the rows with a value of a field."""
+    return {"transform": [{"filter": {"field": field, "equal": value}}]}
+
+
+def in_panels(
+    rows: Sequence[Row],
+    titles: Mapping[str, Any],
+    draw: Callable[[str, bool], Row],
+    size: tuple[int, int],
+) -> Row:
+    """Set panels side by side, three in a row, each with axes of its own.
+
+    `rows`: with ``panel``.
+    `titles`: panel → its title, in the order of the panels.
+    `draw`: from a panel, and whether it is the first of its row, to its layers.
+    `size`: width and height of a panel.
+    """
+    width, height = size
+    panels = [
+        {
+            "title": title,
+            **only("panel", panel),
+            **draw(panel, place % COLUMNS == 0),
+            "width": width,
+            "height": height,
+        }
+        for place, (panel, title) in enumerate(titles.items())
+    ]
+    return vega_lite({"concat": panels, "columns": COLUMNS, "spacing": 26}, rows)
 
 
 def blocks(
@@ -132,26 +163,15 @@ def blocks(
         part = [row for row in rows if row["block"] == name]
         header = _header(width, list(panels) if name == names[0] else [])
         column = {"field": "panel", "type": "nominal", "sort": list(panels), "header": header}
-        marks = layers(part, replace(axis, bare=name != names[-1]))
+        marks = in_layers(layers(part, replace(axis, bare=name != names[-1])))
         block: Row = {
-            "transform": [{"filter": {"field": "block", "equal": name}}],
+            **only("block", name),
             "facet": {"column": column},
             "spacing": 18,
-            "spec": {
-                "layer": [bare(mark) for mark in marks],
-                "width": width,
-                "height": {"step": 21},
-            },
+            "spec": {**marks, "width": width, "height": {"step": 21}},
         }
         blocks.append({**block, "title": name} if name else block)
-    stack = {
-        "$schema": alt.SCHEMA_URL,
-        "data": {"name": "rows"},
-        "vconcat": blocks,
-        "spacing": 4,
-        "resolve": {"scale": {"color": "shared", "shape": "shared"}},
-    }
-    return vega_lite(stack, rows)
+    return vega_lite({"vconcat": blocks, "spacing": 4}, rows)
 
 
 def _column_width(columns: int, labels: int) -> int:
@@ -162,7 +182,7 @@ def _column_width(columns: int, labels: int) -> int:
 
 
 def _header(width: int, panels: Sequence[str]) -> Row:
-    """Name several columns; where they are narrow one part under the other, or at a slant."""
+    """Name several columns; where they are narrow, in lines."""
     header: Row = {
         "title": None,
         "labels": len(panels) > 1,
@@ -170,60 +190,62 @@ def _header(width: int, panels: Sequence[str]) -> Row:
         "labelLimit": max(width, 220),
         "labelPadding": 4,
     }
-    parts = [part for panel in panels for part in panel.split(", ")]
-    if width < _TITLED and all(_LETTER * len(part) <= width for part in parts):
-        header |= {"labelExpr": "split(datum.label, ', ')", "labelLineHeight": 15}
-    elif width < _TITLED:
-        header |= {"labelAngle": -25, "labelAlign": "left", "labelBaseline": "bottom"}
-    return header
+    if width >= _TITLED or not panels:
+        return header
+    lines = {panel: _lines(panel, int(width / _LETTER)) for panel in panels}
+    # JSON is a Vega expression, and names are nothing but strings in it.
+    return {**header, "labelExpr": f"{json.dumps(lines)}[datum.label]", "labelLineHeight": 15}
+
+
+def _lines(name: str, letters: int) -> list[str]:
+    """Break the name of a column: at its commas where that is enough, else anywhere."""
+    parts = name.split(", ")
+    if all(len(part) <= letters for part in parts):
+        return parts
+    return textwrap.wrap(name, letters, max_lines=_LINES, placeholder="…") or [name]
+
+
+def once() -> Any:
+    """Give a chart with one mark per panel, for what does not depend on the rows."""
+    return alt.Chart().transform_aggregate(count="count()", groupby=["panel"])
+
+
+def neutral_rule(**place: Any) -> Any:
+    """Draw the dotted line at a neutral value."""
+    rule = once().mark_rule(color="var(--neutral)", strokeDash=[2, 3], strokeWidth=1.5)
+    return rule.encode(**place, tooltip=alt.value(None))
 
 
 def ground(axis: Axis) -> list[Any]:
     """Draw the band near neutral and the dotted neutral line."""
     if axis.neutral is None:
         return []
-    once = alt.Chart().transform_aggregate(count="count()", groupby=["panel"])
-    layers = []
+    layers = [neutral_rule(x=alt.X(datum=axis.neutral))]
     if axis.margin:
         low, high = axis.neutral - axis.margin, axis.neutral + axis.margin
-        layers.append(
-            once.mark_rect(color="var(--band)").encode(
-                x=alt.X(datum=low), x2=alt.X2(datum=high), tooltip=alt.value(None)
-            )
-        )
-    layers.append(
-        once.mark_rule(color="var(--neutral)", strokeDash=[2, 3], strokeWidth=1.5).encode(
-            x=alt.X(datum=axis.neutral), tooltip=alt.value(None)
-        )
-    )
+        ends = {"x": alt.X(datum=low), "x2": alt.X2(datum=high), "tooltip": alt.value(None)}
+        layers.insert(0, once().mark_rect(color="var(--band)").encode(**ends))
     return layers
 
 
-def _intervals(part: list[Row], axis: Axis, categories: list[str]) -> list[Any]:
-    chart = alt.Chart()
-    color = alt.Color(
-        "category:N",
-        scale=alt.Scale(domain=categories, range=category_colors(categories)),
-        legend=None,
+def apart(channel: Any, field: str, styles: Mapping[str, Any], **options: Any) -> Any:
+    """Tell the values of a field apart.
+
+    `channel`: a channel of altair.
+    `styles`: value → its colour, shape or dash.
+    """
+    scale = alt.Scale(domain=list(styles), range=list(styles.values()))
+    return channel(f"{field}:N", scale=scale, **options)
+
+
+def line_channels(field: str, names: Sequence[str], **options: Any) -> tuple[Any, Any, Any]:
+    """Give colour, dash and shape of the lines of a field, apart without colour too."""
+    styles = dict(zip(names, line_styles(len(names)), strict=True))
+    color, dash, shape = (
+        apart(channel, field, {name: style[key] for name, style in styles.items()}, **options)
+        for channel, key in ((alt.Color, "color"), (alt.StrokeDash, "dash"), (alt.Shape, "shape"))
     )
-    shape = alt.Shape(
-        "category:N",
-        scale=alt.Scale(
-            domain=categories, range=[_SHAPES[i % len(_SHAPES)] for i in range(len(categories))]
-        ),
-        legend=None,
-    )
-    y, tips = down(part), tooltips(part, *TIPS)
-    worst = chart.mark_rule(color="var(--soft)", strokeWidth=1).encode(
-        x=across("bound_low", axis), x2="bound_high", y=y, tooltip=tips
-    )
-    interval = chart.mark_rule(strokeWidth=3).encode(
-        x=across("low", axis), x2="high", y=y, color=color, tooltip=tips
-    )
-    mean = chart.mark_point(filled=True, size=65, opacity=1).encode(
-        x=across("mean", axis), y=y, color=color, shape=shape, tooltip=tips
-    )
-    return [*ground(axis), worst, interval, mean]
+    return color, dash, shape
 
 
 def across(field: str, axis: Axis) -> alt.X:
@@ -232,19 +254,15 @@ def across(field: str, axis: Axis) -> alt.X:
     return alt.X(f"{field}:Q", scale=scale, axis=ticks(axis))
 
 
-def ticks(axis: Axis, format: str = "") -> alt.Axis:
+def ticks(axis: Axis, **options: Any) -> alt.Axis:
     """Give the axis below a block; a bare one has neither numbers nor a title."""
-    title = None if axis.bare else axis.title or None
-    bare = axis.bare
-    marks = alt.Axis(title=title, labels=not bare, ticks=not bare, domain=not bare, tickCount=5)
-    if format:
-        marks.format = format
-    return marks
+    title, shown = None if axis.bare else axis.title or None, not axis.bare
+    return alt.Axis(title=title, labels=shown, ticks=shown, domain=shown, tickCount=5, **options)
 
 
-def down(part: Sequence[Row], labels: int = LABELS) -> alt.Y:
-    """Give the vertical axis: the labels of `part`, in their order."""
-    order = list(dict.fromkeys(row["label"] for row in part))
+def down(rows: Sequence[Row], labels: int = LABELS, field: str = "label", **options: Any) -> alt.Y:
+    """Give the vertical axis: the labels of the rows, in their order."""
+    order = list(dict.fromkeys(row[field] for row in rows))
     axis = alt.Axis(
         title=None,
         minExtent=labels,
@@ -253,14 +271,15 @@ def down(part: Sequence[Row], labels: int = LABELS) -> alt.Y:
         grid=True,
         ticks=False,
         labelPadding=6,
+        **options,
     )
-    return alt.Y("label:N", sort=order, scale=alt.Scale(domain=order), axis=axis)
+    return alt.Y(f"{field}:N", sort=order, scale=alt.Scale(domain=order), axis=axis)
 
 
-def tooltips(part: Sequence[Row], *tips: tuple[str, str]) -> list[alt.Tooltip]:
+def tooltips(rows: Sequence[Row], *tips: tuple[str, str]) -> list[alt.Tooltip]:
     """Give the tooltip: of the (title, field) those that some row has."""
     return [
         alt.Tooltip(f"{field}:N", title=title)
         for title, field in tips
-        if any(row.get(field) for row in part)
+        if any(row.get(field) not in (None, "", "n/a") for row in rows)
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -14,6 +14,7 @@ from tiltmeter.report.drawing.charts import (
     Axis,
     Row,
     across,
+    apart,
     blocks,
     down,
     ground,
@@ -39,26 +40,16 @@ def bars(
     """
     shares = [share for row in rows for share in _shares(row, parts)]
     seen = {row["part"] for row in shares}
-    known = [part for part in parts if part[0] in seen]
-    scale = alt.Scale(domain=[name for name, _ in known], range=[color for _, color in known])
+    colors = {name: color for name, color in parts if name in seen}
+    color = apart(alt.Color, "part", colors, title="Answers")
+    scale = alt.Scale(domain=[0, 1], nice=False)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
-        return [
-            alt.Chart()
-            .mark_bar(height={"band": 0.72}, stroke="var(--paper)", strokeWidth=0.5)
-            .encode(
-                x=alt.X(
-                    "share:Q",
-                    stack="zero",
-                    scale=alt.Scale(domain=[0, 1], nice=False),
-                    axis=ticks(axis, format="%"),
-                ),
-                y=down(part, labels),
-                color=alt.Color("part:N", scale=scale, title="Answers"),
-                order=alt.Order("rank:Q"),
-                tooltip=tooltips(part, ("Answers", "part"), ("Number", "count"), *TIPS),
-            )
-        ]
+        bar = alt.Chart().mark_bar(height={"band": 0.72}, stroke="var(--paper)", strokeWidth=0.5)
+        share = alt.X("share:Q", stack="zero", scale=scale, axis=ticks(axis, format="%"))
+        tips = tooltips(part, ("Answers", "part"), ("Number", "count"), *TIPS)
+        y = down(part, labels)
+        return [bar.encode(x=share, y=y, color=color, order="rank:Q", tooltip=tips)]
 
     return blocks(shares, Axis("Share of answers", 0, 1, None), panels, layers, labels)
 
@@ -120,42 +111,33 @@ def beside(ours: Sequence[Row], theirs: Iterable[Row], panels: Sequence[str]) ->
     return sorted(published + mine, key=lambda row: order[row["label"]])
 
 
+#: Where a value comes from, and its colour.
+_COLORS = {"published models": "var(--soft)", "this run": "var(--gender)"}
+
+
 def ticked(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int = LABELS) -> Row:
     """Draw published values as ticks and this run's as diamonds.
 
     `rows`: what `beside` gave.
     """
-    sources = list(dict.fromkeys(row["source"] for row in rows))
+    colors = {row["source"]: _COLORS[row["source"]] for row in rows}
+    color = apart(alt.Color, "source", colors, legend=None)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
-        theirs = [row for row in part if row["theirs"]]
-        ours = tooltips([row for row in part if not row["theirs"]], *TIPS)
-        color = alt.Color(
-            "source:N",
-            scale=alt.Scale(domain=sources, range=[_COLORS[name] for name in sources]),
-            legend=None,
+        chart = alt.Chart().encode(x=across("mean", axis), y=down(part, labels), color=color)
+        tick = chart.transform_filter("datum.theirs").mark_tick(thickness=2, size=13)
+        diamond = chart.transform_filter("!datum.theirs").mark_point(
+            filled=True, shape="diamond", size=95, opacity=1
         )
+        theirs, ours = ([row for row in part if row["theirs"] is by] for by in (True, False))
+        about = tooltips(theirs, ("Published model", "who"), *TIPS, ("Note", "note"))
         return [
             *ground(axis),
-            alt.Chart()
-            .transform_filter("datum.theirs")
-            .mark_tick(thickness=2, size=13)
-            .encode(
-                x=across("mean", axis),
-                y=down(part, labels),
-                color=color,
-                tooltip=tooltips(theirs, ("Published model", "who"), *TIPS, ("Note", "note")),
-            ),
-            alt.Chart()
-            .transform_filter("!datum.theirs")
-            .mark_point(filled=True, shape="diamond", size=95, opacity=1)
-            .encode(x=across("mean", axis), y=down(part, labels), color=color, tooltip=ours),
+            tick.encode(tooltip=about),
+            diamond.encode(tooltip=tooltips(ours, *TIPS)),
         ]
 
     return blocks(rows, axis, panels, layers, labels)
-
-
-_COLORS = {"published models": "var(--soft)", "this run": "var(--gender)"}
 
 
 def published_table(
@@ -168,23 +150,14 @@ def published_table(
     `head`: what the labels are.
     Result: a dagger marks values with a note; "–" stands where the source prints none.
     """
-    cells = {(row["label"], row["model"]): row for row in theirs.iter_rows(named=True)}
-
-    def printed(model: str) -> Render:
-        def cell(row: Mapping[str, Any]) -> str:
-            value = cells.get((row["label"], model))
-            known = value and value["mean"] is not None
-            return number(value["mean"]) + "†" * bool(value["note"]) if value and known else "–"
-
-        return cell
-
+    value = _values(theirs.drop_nulls("mean"), ["label"], "model", 2)
     return render_table(
         theirs.unique("label", maintain_order=True),
         caption,
         [
             Column(head, lambda r: r["label"], "head"),
             Column("This run", lambda r: ours.get(r["label"], "–")),
-            *(Column(model, printed(model)) for model in dict.fromkeys(theirs["model"])),
+            *(Column(model, value(model)) for model in dict.fromkeys(theirs["model"])),
         ],
     )
 
@@ -196,27 +169,17 @@ def model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table
     `ours`: with ``label, model, mode, mean``.
     Result: the published models first; a dagger marks values with a note.
     """
-    both = pl.concat(
-        [
-            theirs.select("label", "model", "mean", "note", where=pl.lit("published")),
-            ours.select(
-                "label",
-                pl.col("model").fill_null("all models"),
-                mean="estimate",
-                note=pl.lit(None, pl.String),
-                where=pl.format("this run, {}", "mode"),
-            ),
-        ]
+    mine = ours.select(
+        "label",
+        pl.col("model").fill_null("all models"),
+        mean="estimate",
+        note=pl.lit(None, pl.String),
+        where=pl.format("this run, {}", "mode"),
     )
-    cells = {(row["model"], row["where"], row["label"]): row for row in both.iter_rows(named=True)}
-
-    def value(label: str) -> Render:
-        def cell(row: Mapping[str, Any]) -> str:
-            value = cells.get((row["model"], row["where"], label))
-            return number(value["mean"], 3) + "†" * bool(value["note"]) if value else "–"
-
-        return cell
-
+    both = pl.concat(
+        [theirs.select("label", "model", "mean", "note", where=pl.lit("published")), mine]
+    )
+    value = _values(both, ["model", "where"], "label", 3)
     return render_table(
         both.unique(["model", "where"], maintain_order=True),
         caption,
@@ -226,3 +189,21 @@ def model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table
             *(Column(label, value(label)) for label in dict.fromkeys(ours["label"])),
         ],
     )
+
+
+def _values(
+    frame: pl.DataFrame, keys: list[str], column: str, digits: int
+) -> Callable[[str], Render]:
+    """Give what writes the value of a row, by its keys, in a column."""
+    values = {
+        tuple(row[key] for key in (*keys, column)): row for row in frame.iter_rows(named=True)
+    }
+
+    def written(name: str) -> Render:
+        def cell(row: Mapping[str, Any]) -> str:
+            value = values.get((*(row[key] for key in keys), name))
+            return number(value["mean"], digits) + "†" * bool(value["note"]) if value else "–"
+
+        return cell
+
+    return written

@@ -1,35 +1,187 @@
-"""Curves of decision on association, one panel per category: the paper's figure 4."""
+"""Curves with their bands, panel beside panel.
+
+Over the layers of a model; and of decisions on associations: the paper's figure 4.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
 import numpy as np
 import polars as pl
 
-from tiltmeter.report.drawing.charts import Row, bare, vega_lite
+from tiltmeter.report.drawing.charts import (
+    COLUMNS,
+    Axis,
+    Row,
+    apart,
+    in_layers,
+    in_panels,
+    line_channels,
+    measured,
+    neutral_rule,
+    tooltips,
+)
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import category_colors
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, number
+from tiltmeter.report.states.results import ALPHA, layer_name
 from tiltmeter.statistics.logistic import curve
 
-__all__ = ["KEYS", "METHODS", "curve_figure", "group_title", "points", "times", "who"]
+__all__ = ["KEYS", "METHODS", "MOST_PANELS", "curve_figure", "group_title", "layer_curves", "point",
+           "points", "spread_text", "times", "who"]  # fmt: skip
+
+#: Panels of a figure; the others are left to the table.
+MOST_PANELS = 9
+#: The width of a panel where there are one, two or more side by side.
+_WIDTHS = (640, 450, 285)
+#: The width of a letter of a title.
+_LETTER = 8.2
+#: Up to this many lines are described in words.
+_MOST_LISTED = 6
+#: Up to this many layers points are large.
+_MOST_LARGE = 16
+_TIPS = (
+    ("Line", "series"),
+    ("Layer", "layer"),
+    ("Value", "shown"),
+    ("Interval", "interval"),
+    ("p", "p"),
+    ("p (Holm)", "p_holm"),
+    ("n", "n"),
+)
+
+
+def point(panel: str, series: str, row: Mapping[str, Any], value: str, digits: int = 2) -> Row:
+    """Give a point of a curve.
+
+    `panel` and `series`: the panel, and the line in it.
+    `row`: with ``layer, ci_low, ci_high`` and any of ``p, p_holm, n``.
+    `value`: the column that is drawn.
+    """
+    holm, n = row.get("p_holm"), row.get("n")
+    return {
+        **measured({**row, "estimate": row[value]}, digits),
+        "panel": panel,
+        "series": series,
+        "layer": row["layer"],
+        "sure": "p_holm" not in row or (holm is not None and holm < ALPHA),
+        "reference": row.get("reference"),
+        "n": "n/a" if n is None else f"{n:,}",
+    }
+
+
+def layer_curves(
+    rows: Sequence[Row], axis: Axis, order: Sequence[str], titles: Mapping[str, tuple[str, str]]
+) -> Row:
+    """Draw a line with its band per series, a panel per `panel`.
+
+    `rows`: what `point` gives.
+    `axis`: what is measured; the same in all panels.
+    `order`: the layers.
+    `titles`: panel → its title, and what stands below, where it is not its own title.
+    Result: filled points: p (Holm) below .05; a dashed line: ``reference``.
+    """
+    panels = list(dict.fromkeys(row["panel"] for row in rows))
+    width = _WIDTHS[min(len(panels), COLUMNS) - 1]
+    layers = {
+        first: in_layers(_layer_marks(rows, axis if first else replace(axis, title=""), order))
+        for first in (True, False)
+    }
+    named = {panel: _title(titles.get(panel, (panel, "")), width) for panel in panels}
+    return in_panels(rows, named, lambda _, first: layers[first], (width, 210))
+
+
+def _title(texts: tuple[str, str], width: int) -> Row:
+    text, below = texts
+    letters = int(width / _LETTER)
+    title: Row = {"text": textwrap.wrap(text, letters, max_lines=2, placeholder="…") or [""]}
+    if below:
+        lines = textwrap.wrap(below, letters, max_lines=3, placeholder="…")
+        title |= {"subtitle": lines, "subtitleColor": "var(--soft)", "subtitleFontSize": 12}
+    return title
+
+
+def _layer_marks(rows: Sequence[Row], axis: Axis, order: Sequence[str]) -> list[Any]:
+    series = list(dict.fromkeys(row["series"] for row in rows))
+    legend = alt.Legend(title=None, symbolSize=90, symbolStrokeWidth=0, symbolOpacity=1, columns=4)
+    several = len(series) > 1
+    color, dash, shape = line_channels("series", series, legend=legend if several else None)
+    ticks = alt.Axis(labelAngle=0, labelOverlap=True, labelSeparation=6, grid=False)
+    scale = alt.Scale(domain=list(order))
+    x = alt.X("layer:O", sort=list(order), scale=scale, title="Layer", axis=ticks)
+    chart = alt.Chart().encode(x=x)
+    dots = chart.encode(y=_up("mean", axis), color=color, shape=shape,
+                        tooltip=tooltips(rows, *_TIPS))  # fmt: skip
+    filled, hollow = (48, 40) if len(order) <= _MOST_LARGE else (22, 16)
+    paper: Row = {"fill": "var(--paper)", "strokeWidth": 1.5, "opacity": 1}
+    marks = [
+        *_banded(chart.encode(color=color), axis, dash, 0.16 if len(series) < 3 else 0.08),
+        dots.mark_point(filled=True, size=filled, opacity=1).transform_filter("datum.sure"),
+        dots.mark_point(size=hollow, **paper).transform_filter("!datum.sure"),
+    ]
+    if axis.neutral is not None:
+        marks.insert(0, neutral_rule(y=alt.Y(datum=axis.neutral)))
+    if any(row["reference"] is not None for row in rows):
+        line = chart.mark_line(color="var(--soft)", strokeDash=[6, 4], strokeWidth=1.5)
+        marks.append(line.encode(y=_up("reference", axis)))
+    return marks
+
+
+def _banded(chart: Any, axis: Axis, dash: Any, opacity: float) -> list[Any]:
+    """Draw a line and, where it has one, its band: ``mean`` within ``low`` and ``high``."""
+    band = chart.mark_area(opacity=opacity, clip=True).transform_filter("isValid(datum.low)")
+    line = chart.mark_line(strokeWidth=2.2)
+    return [
+        band.encode(y=_up("low", axis), y2="high:Q"),
+        line.encode(y=_up("mean", axis), strokeDash=dash),
+    ]
+
+
+def _up(field: str, axis: Axis) -> alt.Y:
+    scale = alt.Scale(domain=[axis.low, axis.high], nice=False)
+    ticks = alt.Axis(tickCount=5, grid=True)
+    return alt.Y(f"{field}:Q", scale=scale, axis=ticks, title=axis.title or None)
+
+
+def spread_text(rows: Sequence[Row]) -> str:
+    """Say in words, for the first lines, where their lowest and highest values stand."""
+    lines: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        lines.setdefault((row["panel"], row["series"]), []).append(row)
+    parts = []
+    for line, own in list(lines.items())[:_MOST_LISTED]:
+        known = [row for row in own if row["mean"] is not None]
+        text = "no values"
+        if known:
+            low, high = (pick(known, key=lambda row: row["mean"]) for pick in (min, max))
+            text = (
+                f"lowest {low['shown']} ({layer_name(low['layer'])}), highest {high['shown']} "
+                f"({layer_name(high['layer'])}), last {known[-1]['shown']}"
+            )
+        parts.append(f"{', '.join(filter(None, line))}: {text}")
+    left = len(lines) - _MOST_LISTED
+    parts += [f"{left} more {'line' if left == 1 else 'lines'}"] if left > 0 else []
+    return f"{'; '.join(parts)}."
+
 
 #: Width of the classes of association whose mean decision is a point.
 BIN = 0.25
 #: Points of a curve.
 POINTS = 41
-#: Panels side by side.
-COLUMNS = 3
 
 #: What sets regressions apart.
 KEYS = ("model", "mode")
 #: Which fit is drawn and described: the first that there is.
 METHODS = ("clustered", "published")
+#: A fit by its method: with too few clusters it is dashed.
+_DASHES = {"clustered": [1, 0], "published": [6, 4]}
 
 _DRAWN_FROM = ("intercept", "intercept_se", "estimate", "se", "covariance")
 _DRAWABLE = pl.all_horizontal(pl.col(_DRAWN_FROM).is_not_null()) & pl.col("confidence").is_between(
@@ -61,11 +213,11 @@ def points(chained: pl.LazyFrame | None, study: str) -> pl.DataFrame:
     """Average decisions over classes of association, per category and over all.
 
     `chained`: rows of CHAINED; None for no points.
-    Result: ``model, mode, group, x`` (mean association), ``probability`` (mean decision), ``n``.
+    Result: ``model, mode, group, x`` (mean association), ``mean`` (mean decision), ``n``.
     """
     if chained is None:
         schema = {**dict.fromkeys((*KEYS, "group"), pl.String()), "n": pl.UInt32()}
-        return pl.DataFrame(schema={**schema, "x": pl.Float64(), "probability": pl.Float64()})
+        return pl.DataFrame(schema={**schema, "x": pl.Float64(), "mean": pl.Float64()})
     known = chained.filter(
         (pl.col("study") == study).fill_null(True),
         pl.col("association").is_between(-1, 1),
@@ -73,9 +225,7 @@ def points(chained: pl.LazyFrame | None, study: str) -> pl.DataFrame:
     ).with_columns(bin=((pl.col("association") + 1) / BIN).floor().clip(0, 2 / BIN - 1))
     each = [
         known.group_by(*KEYS, group.alias("group"), "bin").agg(
-            pl.col("association").mean().alias("x"),
-            pl.col("decision").mean().alias("probability"),
-            pl.len().alias("n"),
+            x=pl.col("association").mean(), mean=pl.col("decision").mean(), n=pl.len()
         )
         for group in (pl.lit("all"), pl.col("category"))
     ]
@@ -91,9 +241,10 @@ def curve_figure(part: pl.DataFrame, points: pl.DataFrame, name: str, plan: Plan
     None where there is neither curve nor point.
     """
     model, mode = part["model"][0], part["mode"][0]
-    groups = list(part["part"].drop_nulls().unique(maintain_order=True))
     own = points.filter(pl.col("model").eq_missing(model), pl.col("mode").eq_missing(mode))
-    rows = [row for group in groups for row in _panel(part, own, group)]
+    fits = _fits(part)
+    each = [_group(group, own.filter(group=group), fit) for group, fit in fits.items()]
+    rows = [row for mine in each for row in mine]
     if not rows:
         return None
     caption = (
@@ -104,112 +255,71 @@ def curve_figure(part: pl.DataFrame, points: pl.DataFrame, name: str, plan: Plan
         f"{BIN:g} of association, the larger the more answers; dotted lines: neutral. Over the "
         "range of associations that occurred."
     )
-    return Figure(name, caption, _summary(part), _drawn(rows, groups))
+    return Figure(name, caption, _summary(fits), _drawn(rows, list(fits)))
 
 
-def _panel(part: pl.DataFrame, own: pl.DataFrame, group: str) -> list[Row]:
-    """Give the points of a group and the curve of the fit that is drawn."""
-    mine = own.filter(group=group)
-    fits = part.filter(_DRAWABLE, part=group)
-    fit = next((f for m in METHODS if not (f := fits.filter(method=m).head(1)).is_empty()), None)
-    stated: Row = {"group": group}
+def _fits(part: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Give the fit that is drawn of each group, a row; an empty frame where there is none."""
+    method = pl.col("method").cast(pl.Enum(METHODS), strict=False)
+    drawable = part.filter(_DRAWABLE, method.is_not_null()).sort(method, maintain_order=True)
+    groups = part["part"].drop_nulls().unique(maintain_order=True)
+    return {group: drawable.filter(part=group).head(1) for group in groups}
+
+
+def _group(group: str, mine: pl.DataFrame, fit: pl.DataFrame) -> list[Row]:
+    """Give the points of a group and the curve of its fit."""
     rows = [
-        {**stated, "kind": "point", **row, "shown": number(row["probability"])}
-        for row in mine.select("x", "probability", "n").iter_rows(named=True)
+        {"panel": group, "kind": "point", **row, "shown": number(row["mean"])}
+        for row in mine.select("x", "mean", "n").iter_rows(named=True)
     ]
-    if fit is None:
+    if fit.is_empty():
         return rows
     low, high = (mine["x"].min(), mine["x"].max()) if mine.height > 1 else (-1.0, 1.0)
     drawn = curve(fit, fit, np.linspace(low, high, POINTS))  # type: ignore[arg-type]
-    kind = "line" if fit["method"][0] == "clustered" else "dashed"
-    return rows + [
-        {**stated, "kind": kind, **{key: round(value, 4) for key, value in row.items()}}
-        for row in drawn.select("x", "probability", "ci_low", "ci_high").iter_rows(named=True)
-    ]
+    band = drawn.select("x", mean="probability", low="ci_low", high="ci_high")
+    kind = {"panel": group, "kind": fit["method"][0]}
+    return rows + [{**kind, **row} for row in band.select(pl.all().round(4)).iter_rows(named=True)]
 
 
 def _drawn(rows: Sequence[Row], groups: Sequence[str]) -> Row:
-    """Draw a panel per group, three in a row, each with its own axes."""
-    known = [group for group in groups if group != "all"]
-    colors = {"all": "var(--ink)", **dict(zip(known, category_colors(known), strict=True))}
+    colors = {"all": "var(--ink)", **category_colors(group for group in groups if group != "all")}
     largest = max((row["n"] for row in rows if row["kind"] == "point"), default=1)
-    panels = [
-        {
-            "title": group_title(group),
-            "transform": [{"filter": {"field": "group", "equal": group}}],
-            "layer": [
-                bare(mark) for mark in _marks(colors[group], largest, titled=not place % COLUMNS)
-            ],
-            "width": 255,
-            "height": 190,
-        }
-        for place, group in enumerate(groups)
-    ]
-    return vega_lite(
-        {
-            "$schema": alt.SCHEMA_URL,
-            "data": {"name": "rows"},
-            "concat": panels,
-            "columns": COLUMNS,
-            "spacing": 24,
-            "resolve": {"scale": {"size": "shared"}},
-        },
-        rows,
-    )
+    titles = {group: group_title(group) for group in groups}
+
+    def draw(group: str, first: bool) -> Row:
+        return in_layers(_decision_marks(colors[group], largest, titled=first))
+
+    return in_panels(rows, titles, draw, (255, 190))
 
 
-def _marks(color: str, largest: int, *, titled: bool) -> list[Any]:
-    share = alt.Scale(domain=[0, 1])
-    x = alt.X("x:Q", title="Association", scale=alt.Scale(domain=[-1, 1]), axis=_axis())
-    title = "Share of consistent decisions" if titled else None
-    y = alt.Y("probability:Q", title=title, scale=share, axis=_axis())
-    band = alt.Y("ci_low:Q", title=title, scale=share, axis=_axis())
+def _decision_marks(color: str, largest: int, *, titled: bool) -> list[Any]:
+    axis = Axis("Share of consistent decisions" if titled else "", 0, 1, 0.5)
+    ticks = alt.Axis(tickCount=5, grid=True)
+    x = alt.X("x:Q", title="Association", scale=alt.Scale(domain=[-1, 1]), axis=ticks)
     chart = alt.Chart().encode(x=x, color=alt.value(color))
-    once = alt.Chart().transform_aggregate(count="count()")
-    dotted: dict[str, Any] = {"color": "var(--neutral)", "strokeDash": [2, 3], "strokeWidth": 1.2}
-    lines = [
-        chart.mark_line(strokeWidth=2.5, strokeDash=dash)
-        .transform_filter(alt.FieldEqualPredicate(field="kind", equal=kind))
-        .encode(y=y)
-        for kind, dash in (("line", [1, 0]), ("dashed", [6, 4]))
-    ]
+    dash = apart(alt.StrokeDash, "kind", _DASHES, legend=None)
     scale = alt.Scale(domain=[1, max(largest, 2)], range=[25, 220], type="sqrt")
-    tips = (("Mean association", "x:Q"), ("Mean decision", "shown:N"), ("Answers", "n:Q"))
-    points = (
-        chart.mark_point(filled=True, opacity=0.85, stroke="var(--paper)", strokeWidth=0.8)
-        .transform_filter("datum.kind === 'point'")
-        .encode(
-            y=y,
-            size=alt.Size("n:Q", title="Answers", scale=scale, legend=alt.Legend(tickCount=4)),
-            tooltip=[
-                alt.Tooltip(field, title=name, format=".2f")
-                if name == "Mean association"
-                else alt.Tooltip(field, title=name)
-                for name, field in tips
-            ],
-        )
-    )
+    size = alt.Size("n:Q", title="Answers", scale=scale, legend=alt.Legend(tickCount=4))
+    tips = [
+        alt.Tooltip("x:Q", title="Mean association", format=".2f"),
+        alt.Tooltip("shown:N", title="Mean decision"),
+        alt.Tooltip("n:Q", title="Answers"),
+    ]
+    dot = chart.mark_point(filled=True, opacity=0.85, stroke="var(--paper)", strokeWidth=0.8)
     return [
-        chart.mark_area(opacity=0.18)
-        .transform_filter("datum.kind !== 'point'")
-        .encode(y=band, y2="ci_high:Q"),
-        once.mark_rule(**dotted).encode(x=alt.X(datum=0)),
-        once.mark_rule(**dotted).encode(y=alt.Y(datum=0.5)),
-        *lines,
-        points,
+        neutral_rule(x=alt.X(datum=0)),
+        neutral_rule(y=alt.Y(datum=axis.neutral)),
+        *_banded(chart.transform_filter("datum.kind !== 'point'"), axis, dash, 0.18),
+        dot.transform_filter("datum.kind === 'point'").encode(
+            y=_up("mean", axis), size=size, tooltip=tips
+        ),
     ]
 
 
-def _axis() -> alt.Axis:
-    return alt.Axis(tickCount=5, grid=True)
-
-
-def _summary(part: pl.DataFrame) -> str:
-    parts = []
-    for group in part["part"].drop_nulls().unique(maintain_order=True):
-        fits = part.filter(_DRAWABLE, part=group)
-        by_method = {row["method"]: row for row in fits.iter_rows(named=True)}
-        row = next((by_method[m] for m in METHODS if m in by_method), None)
-        text = "no fit" if row is None else f"odds ratio {times(row['estimate'])}"
-        parts.append(f"{group_title(group)}: {text}")
+def _summary(fits: Mapping[str, pl.DataFrame]) -> str:
+    parts = (
+        f"{group_title(group)}: "
+        + ("no fit" if fit.is_empty() else f"odds ratio {times(fit['estimate'][0])}")
+        for group, fit in fits.items()
+    )
     return f"Logistic curves. {'; '.join(parts)}."

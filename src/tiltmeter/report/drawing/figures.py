@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import vl_convert
 
-from tiltmeter.report.drawing import charts
-from tiltmeter.report.drawing.charts import Axis, Row
+from tiltmeter.report.drawing.charts import Axis, Row, measured
+from tiltmeter.report.drawing.intervals import dots, forest, range_text
 from tiltmeter.report.drawing.theme import resolved
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (
@@ -20,7 +21,6 @@ from tiltmeter.report.prose import (
     file_names,
     interval,
     number,
-    p_value,
     percent,
     scale,
     short_names,
@@ -29,7 +29,7 @@ from tiltmeter.report.prose import (
 from tiltmeter.results import Measure
 
 __all__ = ["Figure", "around_zero", "as_svg", "category_figures", "drawn", "order_figures",
-           "per_mode", "span", "stereotype_figures", "variation_figures", "write_drawing",
+           "per_mode", "stereotype_figures", "variation_figures", "write_drawing",
            "write_figures"]  # fmt: skip
 
 
@@ -57,9 +57,7 @@ def stereotype_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> lis
         + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
         + scale(measure)
     )
-    return per_mode(
-        "stereotypes", caption, frame, lambda rows, panels: charts.forest(rows, axis, panels), plan
-    )
+    return per_mode("stereotypes", caption, frame, partial(forest, axis=axis), plan)
 
 
 def category_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
@@ -68,26 +66,29 @@ def category_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[
     caption = (
         f"Mean score per category and over all, with clustered {plan.interval}. {scale(measure)}"
     )
-    return per_mode(
-        "categories", caption, frame, lambda rows, panels: charts.forest(rows, axis, panels), plan
-    )
+    return per_mode("categories", caption, frame, partial(forest, axis=axis), plan)
 
 
 def order_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
     """Draw the order effect of each stereotype."""
-    frame = frame.filter(pl.col("order_effect").is_not_null()).with_columns(
-        estimate="order_effect", ci_low="order_low", ci_high="order_high"
-    )
-    axis = around_zero("Order effect", frame, measure)
+    renamed = {"order_effect": "estimate", "order_low": "ci_low", "order_high": "ci_high"}
+    known = frame.drop_nulls("order_effect").drop(*renamed.values()).rename(renamed)
+    axis = around_zero("Order effect", known, measure)
     caption = (
         "Order effect: mean score with the marginalized group named first minus mean score with "
         "the default group named first, with its interval; neutral 0. Every draw is asked in "
         "both orders, so an additive order effect does not move the mean score."
     )
-    unbound = frame.with_columns(bound_low=None, bound_high=None)
-    return per_mode(
-        "order", caption, unbound, lambda rows, panels: charts.forest(rows, axis, panels), plan
-    )
+    unbound = known.drop("bound_low", "bound_high")
+    return per_mode("order", caption, unbound, partial(forest, axis=axis), plan)
+
+
+def variation_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+    """Draw one dot per stereotype and wording."""
+    axis = Axis.of(measure, plan.number("margin"))
+    caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
+    draw = partial(dots, axis=axis, title="Wording")
+    return per_mode("variations", caption, frame, draw, plan)
 
 
 def around_zero(title: str, frame: pl.DataFrame, measure: Measure) -> Axis:
@@ -98,19 +99,6 @@ def around_zero(title: str, frame: pl.DataFrame, measure: Measure) -> Axis:
     ).item()
     reach = next((r for r in (0.25, 0.5, 1.0) if ends is not None and ends <= r * span), 2.0) * span
     return Axis(title, -reach, reach, 0)
-
-
-def variation_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
-    """Draw one dot per stereotype and wording."""
-    axis = Axis.of(measure, plan.number("margin"))
-    caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
-    return per_mode(
-        "variations",
-        caption,
-        frame,
-        lambda rows, panels: charts.dots(rows, axis, panels, "Wording"),
-        plan,
-    )
 
 
 def as_svg(figure: Figure) -> str:
@@ -149,14 +137,14 @@ def per_mode(
     name: str,
     caption: str,
     frame: pl.DataFrame,
-    draw: Callable[[list[Row], list[str]], Row],
+    draw: Callable[..., Row],
     plan: Plan,
-    summarise: Callable[[list[Row]], str] | None = None,
+    summarise: Callable[[list[Row]], str] = range_text,
 ) -> list[Figure]:
     """Make one figure per mode and a column per model; for one model a column per mode.
 
     `frame`: one row per mark, with the factors.
-    `draw`: from rows and the names of the columns to a specification.
+    `draw`: from rows and the names of the columns, `panels`, to a specification.
     `summarise`: from rows to the content in words; by default lowest and highest mean.
     Empty where there is nothing to draw.
     """
@@ -170,9 +158,9 @@ def per_mode(
         rows = [drawn(row, plan, short[row["model"]] if each else row["mode"]) for row in part]
         if not any(row["mean"] is not None or row.get("n") for row in rows):
             continue
-        spec = draw(rows, list(dict.fromkeys(row["panel"] for row in rows)))
+        spec = draw(rows, panels=list(dict.fromkeys(row["panel"] for row in rows)))
         title = f"{caption} Mode: {mode}." if each else caption
-        summary = (summarise or span)(rows)
+        summary = summarise(rows)
         figures.append(Figure(f"{name}-{file}" if each else name, title, summary, spec))
     return figures
 
@@ -197,9 +185,11 @@ def drawn(row: Mapping[str, Any], plan: Plan, panel: str | None) -> Row:
         ``label`` stands for that of its stereotype or category.
     `panel`: the column it is drawn in.
     """
-    key = row["stereotype"]
+    key, df = row["stereotype"], row.get("df")
     category = category_title(row["category"]) if row["category"] else "All"
+    low, high = row.get("bound_low"), row.get("bound_high")
     return {
+        **measured(row),
         "label": row.get("label") or (plan.label(key) if key else category),
         "category": category,
         "block": category if key else "",
@@ -207,47 +197,13 @@ def drawn(row: Mapping[str, Any], plan: Plan, panel: str | None) -> Row:
         "model": row["model"],
         "mode": row["mode"],
         "variation": row.get("variation"),
-        "mean": row.get("estimate"),
-        "low": row.get("ci_low"),
-        "high": row.get("ci_high"),
-        "bound_low": row.get("bound_low"),
-        "bound_high": row.get("bound_high"),
+        "bound_low": low,
+        "bound_high": high,
+        "bounds": interval(low, high),
         "n": row.get("n"),
         **({"counts": row["counts"]} if "counts" in row else {}),
-        **_tooltip(row),
-    }
-
-
-def _tooltip(row: Mapping[str, Any]) -> Row:
-    bounds = row.get("bound_low") is not None
-    return {
-        "shown": number(row["estimate"]) if "estimate" in row else None,
-        "interval": interval(row["ci_low"], row["ci_high"]) if "ci_low" in row else None,
-        "bounds": interval(row["bound_low"], row["bound_high"]) if bounds else None,
         "answers": f"{row.get('n')} ({row.get('n_scored')})",
-        "compliance": percent(row.get("compliance")) if "compliance" in row else None,
-        "df": number(row["df"], 1) if row.get("df") is not None else None,
-        "p": p_value(row["p"]) if row.get("p") is not None else None,
-        "p_holm": p_value(row["p_holm"]) if row.get("p_holm") is not None else None,
-        "verdict": verdict(row["verdict"]) if row.get("verdict") else None,
+        "compliance": percent(row.get("compliance")),
+        "df": number(df, 1),
+        "verdict": verdict(row.get("verdict")),
     }
-
-
-def span(rows: Sequence[Row]) -> str:
-    """Say in words from where to where the means of each column reach."""
-    parts = []
-    for panel in dict.fromkeys(row["panel"] for row in rows):
-        known = [row for row in rows if row["panel"] == panel and row["mean"] is not None]
-        if not known:
-            parts.append(f"{panel}: no scores.")
-            continue
-        low, high = (pick(known, key=lambda row: row["mean"]) for pick in (min, max))
-        parts.append(
-            f"{panel}: {len(known)} values from {number(low['mean'])} ({_name(low)}) "
-            f"to {number(high['mean'])} ({_name(high)})."
-        )
-    return " ".join(parts)
-
-
-def _name(row: Row) -> str:
-    return f"{row['label']}, {row['variation']}" if row["variation"] else str(row["label"])

@@ -1,10 +1,8 @@
-"""Intervals and bars, and profiles: a row per dimension with a dot and interval per group."""
+"""Intervals, dots and bars, a row per label; profiles, a row per dimension and a lane per group."""
 
 from __future__ import annotations
 
-import json
 import math
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,21 +10,23 @@ import altair as alt
 
 from tiltmeter.report.drawing.charts import (
     LABELS,
+    TIPS,
     Axis,
     Row,
     across,
+    apart,
     blocks,
     down,
     ground,
+    line_channels,
+    measured,
     tooltips,
 )
-from tiltmeter.report.drawing.theme import category_colors, line_styles
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.drawing.theme import category_colors
+from tiltmeter.report.prose import cut, number
 
-__all__ = ["STAR", "around", "bars", "intervals", "mark", "profile_rows", "range_text", "shortened"]
-
-#: Lines of a name above a narrow column, and the width of a letter.
-_LINES, _LETTER = 3, 7.5
+__all__ = ["STAR", "around", "bars", "dots", "forest", "intervals", "mark", "profile_rows",
+           "range_text", "shortened"]  # fmt: skip
 
 _TIPS = (
     ("Network", "network"),
@@ -53,23 +53,50 @@ def mark(
     """
     label, panel, block = place
     low, high = ends
-    known = value is not None and low is not None and high is not None
-    p, n = details.get("p"), details.get("n")
+    n = details.get("n")
     return {
+        **measured({**details, "estimate": value, "ci_low": low, "ci_high": high}),
         "label": label,
         "panel": panel,
         "block": block,
-        "color": details.get("color", block),
-        "mean": value,
-        "low": low if known else None,
-        "high": high if known else None,
+        "category": details.get("color", block),
         "network": details.get("network"),
         "about": details.get("about"),
-        "shown": None if value is None else number(value),
-        "interval": interval(low, high) if known else None,
-        "p": None if p is None else p_value(p),
-        "n": None if n is None else f"{n:,}",
+        "n": "n/a" if n is None else f"{n:,}",
     }
+
+
+def forest(
+    rows: Sequence[Row],
+    axis: Axis,
+    panels: Sequence[str],
+    labels: int = LABELS,
+    *,
+    tips: Sequence[tuple[str, str]] = TIPS,
+) -> Row:
+    """Draw means with intervals, stacked in blocks, one column per panel.
+
+    `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
+        ``bound_low, bound_high`` and the texts of the tooltip.
+    Result: thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
+    """
+    categories = list(dict.fromkeys(row["category"] for row in rows))
+    color = apart(alt.Color, "category", category_colors(categories), legend=None)
+    _, _, shape = line_channels("category", categories, legend=None)
+
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        chart = alt.Chart().encode(y=down(part, labels), tooltip=tooltips(part, *tips))
+        mean = chart.mark_point(filled=True, size=65, opacity=1)
+        marks = [
+            chart.mark_rule(strokeWidth=3).encode(x=across("low", axis), x2="high", color=color),
+            mean.encode(x=across("mean", axis), color=color, shape=shape),
+        ]
+        if any(row.get("bound_low") is not None for row in part):
+            worst = chart.mark_rule(color="var(--soft)", strokeWidth=1)
+            marks.insert(0, worst.encode(x=across("bound_low", axis), x2="bound_high"))
+        return [*ground(axis), *marks]
+
+    return blocks(rows, axis, panels, layers, labels)
 
 
 def intervals(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int = LABELS) -> Row:
@@ -77,31 +104,37 @@ def intervals(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: in
 
     `rows`: what `mark` gives; every panel needs a row in every block.
     """
-    color = _color(rows)
-
-    def layers(part: list[Row], axis: Axis) -> list[Any]:
-        y, tips = down(part, labels), tooltips(part, *_TIPS)
-        line = alt.Chart().mark_rule(strokeWidth=3)
-        dot = alt.Chart().mark_point(filled=True, size=65, opacity=1)
-        return [
-            *ground(axis),
-            line.encode(x=across("low", axis), x2="high", y=y, color=color, tooltip=tips),
-            dot.encode(x=across("mean", axis), y=y, color=color, tooltip=tips),
-        ]
-
-    return _headed(blocks(rows, axis, panels, layers, labels), panels)
+    return forest(rows, axis, panels, labels, tips=_TIPS)
 
 
 def bars(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int = LABELS) -> Row:
     """Draw a bar from 0 per row; parameters as for `intervals`."""
-    color = _color(rows)
+    colors = category_colors(row["category"] for row in rows)
+    color = apart(alt.Color, "category", colors, legend=None)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
         bar = alt.Chart().mark_bar(height={"band": 0.62})
         y, tips = down(part, labels), tooltips(part, *_TIPS)
         return [bar.encode(x=across("mean", axis), y=y, color=color, tooltip=tips)]
 
-    return _headed(blocks(rows, axis, panels, layers, labels), panels)
+    return blocks(rows, axis, panels, layers, labels)
+
+
+def dots(
+    rows: Sequence[Row], axis: Axis, panels: Sequence[str], title: str, *, hollow: bool = False
+) -> Row:
+    """Draw one dot per stereotype and `variation`, named `title`, in the layout of `forest`."""
+    variations = list(dict.fromkeys(row["variation"] for row in rows))
+    color, _, shape = line_channels("variation", variations, title=title)
+    size = 70 if hollow else 55
+
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        dot = alt.Chart().mark_point(filled=not hollow, size=size, strokeWidth=2, opacity=0.9)
+        tips = tooltips(part, (title, "variation"), *TIPS)
+        place = {"x": across("mean", axis), "y": down(part)}
+        return [*ground(axis), dot.encode(**place, color=color, shape=shape, tooltip=tips)]
+
+    return blocks(rows, axis, panels, layers)
 
 
 def around(title: str, rows: Iterable[Row], least: float) -> Axis:
@@ -113,43 +146,24 @@ def around(title: str, rows: Iterable[Row], least: float) -> Axis:
     return Axis(title, -reach, reach, 0)
 
 
-def range_text(rows: Sequence[Row], of: str = "label") -> str:
-    """Say in words, for each column, which values there are; of many, the lowest and highest."""
-    parts = []
-    for panel in dict.fromkeys(row["panel"] for row in rows):
-        known = [row for row in rows if row["panel"] == panel and row["mean"] is not None]
-        if not known:
-            parts.append(f"{panel}: no values")
-            continue
-        known.sort(key=lambda row: row["mean"])
-        low, high = known[0], known[-1]
-        ends = f"{number(low['mean'])} ({low[of]}) to {number(high['mean'])} ({high[of]})"
-        one = f"{number(low['mean'])} ({low[of]})"
-        parts.append(f"{panel}: {ends if known[1:] else one}")
-    return f"{'; '.join(parts)}."
+def range_text(rows: Sequence[Row]) -> str:
+    """Say in words from where to where the means of each column reach."""
+    return " ".join(
+        f"{panel}: {_reach([row for row in rows if row['panel'] == panel])}."
+        for panel in dict.fromkeys(row["panel"] for row in rows)
+    )
 
 
-def _headed(drawing: Row, panels: Sequence[str]) -> Row:
-    """Break the names above narrow columns into lines, where they would stand at a slant."""
-    width = drawing["vconcat"][0]["spec"]["width"]
-    header = drawing["vconcat"][0]["facet"]["column"]["header"]
-    if "labelAngle" in header:
-        letters = max(8, int(width / _LETTER))
-        lines = {
-            panel: textwrap.wrap(panel, letters, max_lines=_LINES, placeholder="…") or [panel]
-            for panel in panels
-        }
-        for key in ("labelAngle", "labelAlign", "labelBaseline"):
-            del header[key]
-        # JSON is a Vega expression, and names are nothing but strings in it.
-        header |= {"labelExpr": f"{json.dumps(lines)}[datum.label]", "labelLineHeight": 15}
-    return drawing
+def _reach(rows: Sequence[Row]) -> str:
+    known = sorted((row for row in rows if row["mean"] is not None), key=lambda row: row["mean"])
+    if not known:
+        return "no values"
+    ends = [f"{number(row['mean'])} ({_name(row)})" for row in (known[0], known[-1])]
+    return f"{len(known)} values from {' to '.join(ends)}" if known[1:] else ends[0]
 
 
-def _color(rows: Sequence[Row]) -> alt.Color:
-    groups = list(dict.fromkeys(row["color"] for row in rows))
-    scale = alt.Scale(domain=groups, range=category_colors(groups))
-    return alt.Color("color:N", scale=scale, legend=None)
+def _name(row: Row) -> str:
+    return ", ".join(filter(None, (row["label"], row.get("variation"))))
 
 
 STAR = "★"
@@ -184,61 +198,51 @@ def profile_rows(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
         the numbers ``mean, low, high`` and the texts of the tooltip.
     `panels`: the columns, from left to right; each needs a row of every dimension.
     """
-    dimensions = list(dict.fromkeys(row["dimension"] for row in rows))
     lanes = list(dict.fromkeys(row["lane"] for row in rows if row["kind"] != "star"))
     groups = list(dict.fromkeys(row["group"] for row in rows if row["kind"] == "group"))
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
-        return [*ground(axis), *_profile_marks(part, axis, dimensions, lanes, groups)]
+        return [*ground(axis), *_profile_marks(part, axis, lanes, groups)]
 
     drawing = blocks(rows, axis, panels, layers, _PROFILE_LABELS)
+    dimensions = len({row["dimension"] for row in rows})
     for block in drawing["vconcat"]:
-        block["spec"]["height"] = len(dimensions) * (len(lanes) * _LANE + _ROOM)
+        block["spec"]["height"] = dimensions * (len(lanes) * _LANE + _ROOM)
     return drawing
 
 
 def shortened(word: str) -> str:
     """Shorten an individual's name for the drawing."""
-    return word if len(word) <= _LONGEST else f"{word[: _LONGEST - 1]}…"
+    return cut(word, _LONGEST)
 
 
-def _profile_marks(
-    part: list[Row], axis: Axis, dimensions: list[str], lanes: list[str], groups: list[str]
-) -> list[Any]:
-    styles = line_styles(len(groups))
+def _profile_marks(part: list[Row], axis: Axis, lanes: list[str], groups: list[str]) -> list[Any]:
+    chart = alt.Chart().encode(y=down(part, _PROFILE_LABELS, "dimension", tickBand="extent"))
+    group, one, star = (
+        chart.transform_filter(f"datum.kind === '{kind}'")
+        for kind in ("group", "individual", "star")
+    )
     legend = alt.Legend(title=None, symbolSize=90, columns=4)
-
-    def of(kind: str) -> Any:
-        return alt.Chart().encode(y=y).transform_filter(f"datum.kind === '{kind}'")
-
-    def channel(kind: Any, field: str) -> Any:
-        scale = alt.Scale(domain=groups, range=[style[field] for style in styles])
-        return kind("group:N", scale=scale, legend=legend)
-
-    labels = alt.Axis(title=None, minExtent=_PROFILE_LABELS, maxExtent=_PROFILE_LABELS,
-                      labelLimit=_PROFILE_LABELS + 5, grid=True, tickBand="extent", ticks=False,
-                      labelPadding=6)  # fmt: skip
-    y = alt.Y("dimension:N", sort=dimensions, scale=alt.Scale(domain=dimensions), axis=labels)
+    color, _, shape = line_channels("group", groups, legend=legend)
     lane = alt.YOffset("lane:N", sort=lanes, scale=alt.Scale(domain=lanes, padding=0.3))
-    color, tips = channel(alt.Color, "color"), tooltips(part, *_PROFILE_TIPS)
-    x, group, one = across("mean", axis), of("group"), of("individual")
-    line = {"x": across("low", axis), "x2": "high", "yOffset": lane, "tooltip": tips}
-    star = of("star").mark_text(fontSize=15, align="right", color="var(--ink)")
-    why = tooltips(part, ("", "about"))
+    place: Row = {"yOffset": lane, "tooltip": tooltips(part, *_PROFILE_TIPS)}
+    line = {**place, "x": across("low", axis), "x2": "high"}
+    point = {**place, "x": across("mean", axis)}
+    hollow: Row = {"stroke": "var(--ink)", "fill": "var(--paper)", "strokeWidth": 1.4}
+    names = [
+        one.mark_text(align=align, dx=dx, fontSize=11, **look)
+        .transform_filter(where)
+        .encode(x=across(end, axis), yOffset=lane, text="label:N")
+        for look in (_HALO, _INK)
+        for align, dx, where, end in _SIDES
+    ]
     return [
         group.mark_rule(strokeWidth=3).encode(**line, color=color),
-        group.mark_point(filled=True, size=75, opacity=1).encode(
-            x=x, yOffset=lane, color=color, shape=channel(alt.Shape, "shape"), tooltip=tips
-        ),
+        group.mark_point(filled=True, size=75, opacity=1).encode(**point, color=color, shape=shape),
         one.mark_rule(strokeWidth=1.4, color="var(--soft)").encode(**line),
-        one.mark_point(shape="diamond", size=55, stroke="var(--ink)", fill="var(--paper)",
-                       opacity=1, strokeWidth=1.4).encode(x=x, yOffset=lane, tooltip=tips),
-        *(
-            one.mark_text(align=align, dx=dx, fontSize=11, **look)
-            .transform_filter(where)
-            .encode(x=across(end, axis), yOffset=lane, text="label:N")
-            for look in (_HALO, _INK)
-            for align, dx, where, end in _SIDES
+        one.mark_point(shape="diamond", size=55, opacity=1, **hollow).encode(**point),
+        *names,
+        star.mark_text(fontSize=15, align="right", color="var(--ink)").encode(
+            x=alt.X(datum=axis.high), text="label:N", tooltip=tooltips(part, ("", "about"))
         ),
-        star.encode(x=alt.X(datum=axis.high), text="label:N", tooltip=why),
-    ]  # fmt: skip
+    ]

@@ -8,15 +8,16 @@ light values of the same style sheet.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from itertools import cycle
 from typing import Any
 
 __all__ = ["ACTIVATION", "CONFIG", "HEAT", "HEAT_STEPS", "YES", "category_colors", "line_styles",
            "resolved", "stylesheet"]  # fmt: skip
 
 _CATEGORIES = ("race", "gender", "religion", "health")
-_OTHERS = ("var(--other-1)", "var(--other-2)", "var(--other-3)", "var(--other-4)")
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 #: Classes of a share of the marginalized group: around the middle one it is neutral.
@@ -66,14 +67,13 @@ def stylesheet() -> str:
     return (files("tiltmeter.report") / "templates" / "report.css").read_text(encoding="utf-8")
 
 
-def category_colors(categories: list[str]) -> list[str]:
+def category_colors(categories: Iterable[str]) -> dict[str, str]:
     """Give each category its colour; those no paper knows take the spare ones in turn."""
-    names = [name.lower() for name in categories]
-    strange = [name for name in names if name not in _CATEGORIES]
-    return [
-        f"var(--{name})" if name in _CATEGORIES else _OTHERS[strange.index(name) % len(_OTHERS)]
-        for name in names
-    ]
+    spare = cycle(f"var(--other-{place})" for place in range(1, 5))
+    return {
+        name: f"var(--{name.lower()})" if name.lower() in _CATEGORIES else next(spare)
+        for name in dict.fromkeys(categories)
+    }
 
 
 def line_styles(count: int) -> list[dict[str, Any]]:

@@ -10,10 +10,9 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.layers import many
 from tiltmeter.report.drawing.streams import stream_figures
 from tiltmeter.report.networks.results import ALPHA, PUBLISHED, Networks
-from tiltmeter.report.prose import number, numbered, p_value, percent, visible
+from tiltmeter.report.prose import many, number, numbered, p_value, percent, visible
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
 

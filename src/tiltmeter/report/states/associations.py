@@ -13,9 +13,9 @@ import polars as pl
 
 from tiltmeter.report.drawing.cells import Grid, cells, classed
 from tiltmeter.report.drawing.charts import Axis, Row
+from tiltmeter.report.drawing.curves import layer_curves, point, spread_text
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around
-from tiltmeter.report.drawing.layer_curves import layer_curves, point, spread_text
 from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
 from tiltmeter.report.sections import Section
 from tiltmeter.report.states.results import (

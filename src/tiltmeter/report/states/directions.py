@@ -11,9 +11,9 @@ import polars as pl
 
 from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.charts import Axis
+from tiltmeter.report.drawing.curves import MOST_PANELS, layer_curves, point, spread_text
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around
-from tiltmeter.report.drawing.layer_curves import MOST_PANELS, layer_curves, point, spread_text
 from tiltmeter.report.prose import interval, interval_title, number, numbered
 from tiltmeter.report.sections import Section
 from tiltmeter.report.states.results import (

@@ -12,8 +12,8 @@ import polars as pl
 
 from tiltmeter.report.drawing.cells import Grid, cells, classed
 from tiltmeter.report.drawing.charts import Axis, Row
+from tiltmeter.report.drawing.curves import MOST_PANELS, layer_curves, point, spread_text
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.layer_curves import MOST_PANELS, layer_curves, point, spread_text
 from tiltmeter.report.plan import spaced
 from tiltmeter.report.prose import interval, interval_title, number, numbered, p_value
 from tiltmeter.report.sections import Section
