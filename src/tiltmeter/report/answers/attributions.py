@@ -22,7 +22,7 @@ from tiltmeter.report.prose import category_title, interval, number, p_value, pe
 from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import FROM, Column, Render, Table, count, render_table
 
-__all__ = ["GROUPS", "attribution_section"]
+__all__ = ["GROUPS", "about", "attribution_section"]
 
 #: The two groups of a stereotype stand one under the other.
 GROUPS = ("marginalized", "default")
@@ -50,12 +50,10 @@ _LEVELS = (
 )
 _ON_DIFFERENCES = {
     "paired": "Differences compare descriptions of the same object in the same wording after "
-    "thinking of either group. Right of the dotted line, descriptions are called comedy more often "
-    "after the default group.",
+    "thinking of either group.",
     "afterwards": "The groups were drawn at random, so answers have no natural partner. Answers in "
     "the same wording were paired afterwards, in the order of the objects; the two answers of a "
-    "pair need not be about the same object. Right of the dotted line, descriptions are called "
-    "comedy more often after the default group.",
+    "pair need not be about the same object.",
     "unpaired": "There are no pairs in these results: no object was described after both groups. "
     "The difference of the shares therefore has no paired test here.",
     "no comedy": "Nothing was called comedy, so its share has no difference to draw.",
@@ -66,38 +64,29 @@ def attribution_section(asked: Asked) -> Section | None:
     """Show what descriptions were called, and how the groups differ."""
     plan = asked.plan
     contrasts = in_order(asked.tables.attribution_contrasts, plan)
-    places = {group: place for place, group in enumerate(GROUPS)}
-    place = pl.col("version").replace_strict(places, default=None, return_dtype=pl.Int64)
-    known = asked.tables.attributions.filter(place.is_not_null())
-    frame = in_order(known.sort(place, maintain_order=True), plan)
+    group = pl.col("version").cast(pl.Enum(GROUPS), strict=False)
+    known = asked.tables.attributions.filter(group.is_not_null())
+    frame = in_order(known.sort(group, maintain_order=True), plan)
     if frame.is_empty():
         return None
     whole, each = frame.filter(level="model"), frame.filter(pl.col("level") != "model")
-    comedy, others = contrasts.filter(measure=COMEDY), contrasts.filter(pl.col("measure") != COMEDY)
+    comedy = contrasts.filter(measure=COMEDY)
     below = comedy.filter(pl.col("level").is_in(["stereotype", "category"]))
+    others = contrasts.filter(pl.col("measure") != COMEDY, level="model")
     tables = (
-        ("", _share_table(whole, plan, "What descriptions were called, over all stereotypes.")),
+        ("", _share_table(whole, plan, ", over all stereotypes")),
         ("", _difference_table(comedy.filter(level="model"), plan)),
-        (
-            "Table of shares per stereotype and category",
-            _share_table(each, plan, "What descriptions were called."),
-        ),
+        ("Table of shares per stereotype and category", _share_table(each, plan)),
         ("Table of differences per stereotype and category", _difference_table(below, plan)),
-        (
-            "Table of differences in tragedy and neutral",
-            _difference_table(others.filter(level="model"), plan),
-        ),
+        ("Table of differences in tragedy and neutral", _difference_table(others, plan)),
     )
-    figures = (
-        *_share_figures(frame.filter(level="stereotype"), plan),
-        *_difference_figures(comedy, asked),
-    )
+    shares = _share_figures(frame.filter(level="stereotype"), plan)
     return Section(
         key="attributions",
         title="Affective attributions",
         short="Attributions",
         text=(_LEVELS, *_level_sentences(whole), _ON_DIFFERENCES[_pairing(contrasts)]),
-        figures=figures,
+        figures=(*shares, *_difference_figures(comedy, asked)),
         tables=tuple(table for table in tables if table[1].rows),
     )
 
@@ -163,8 +152,8 @@ def _difference_figures(comedy: pl.DataFrame, asked: Asked) -> list[Figure]:
     caption = (
         "Difference in the share of comedy, default − marginalized group, in pairs of answers. "
         f"Dot: mean difference; thick line: clustered {asked.plan.interval}; thin line: worst "
-        "case, if every missing answer were at one end. Range −1 to 1, neutral 0; positive values "
-        "favour the default group."
+        "case, if every missing answer were at one end. Range −1 to 1, neutral 0; positive: "
+        "descriptions are called comedy more often after the default group."
     )
 
     def draw(rows: list[Row], panels: list[str]) -> Row:
@@ -174,15 +163,16 @@ def _difference_figures(comedy: pl.DataFrame, asked: Asked) -> list[Figure]:
     return per_mode("differences", caption, shown, draw, asked.plan)
 
 
-def _share_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+def _share_table(frame: pl.DataFrame, plan: Plan, over: str = "") -> Table:
     def rate(name: str, group: str) -> Render:
         return lambda r: number(r[name]) if r["version"] == group else "–"
 
     return render_table(
         frame,
-        f"{caption} Shares are of the answers read; FAR is the share of comedy for the default "
-        "group, UAR that of tragedy for the marginalized group. First named: share of the option "
-        "named first among comedy and tragedy; .50 without an effect of order.",
+        f"What descriptions were called{over}. Shares are of the answers read; FAR is the share "
+        "of comedy for the default group, UAR that of tragedy for the marginalized group. First "
+        "named: share of the option named first among comedy and tragedy; .50 without an effect of "
+        "order.",
         [
             *_about(frame, plan),
             Column("Group", lambda r: r["version"], "head"),
@@ -200,16 +190,16 @@ def _share_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
 
 
 def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
-    about, share = _about(frame, plan), pl.col("measure").str.strip_suffix("_share")
+    heads, share = _about(frame, plan), pl.col("measure").str.strip_suffix("_share")
     frame = frame.with_columns(share=share)
     shares = " and ".join(frame["share"].unique(maintain_order=True))
     return render_table(
         frame,
-        f"Difference in the share of {shares}{'' if about else ' over all stereotypes'}, default − "
+        f"Difference in the share of {shares}{'' if heads else ' over all stereotypes'}, default − "
         "marginalized: range −1 to 1, neutral 0. In pairs of answers; p (Holm) is adjusted for the "
         "number of rows of a level, t and p (naive) treat pairs as independent.",
         [
-            *about,
+            *heads,
             Column("Share", lambda r: r["share"], "head"),
             *FROM,
             Column("Default", lambda r: number(r["candidate_estimate"])),
@@ -227,10 +217,12 @@ def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
 
 def _about(frame: pl.DataFrame, plan: Plan) -> list[Column]:
     """Name what a row is about, where not all are over all stereotypes."""
+    over_all = set(frame["level"]) <= {"model"}
+    return [] if over_all else [Column("Stereotype", lambda r: about(r, plan), "head")]
 
-    def about(row: Mapping[str, Any]) -> str:
-        if row["stereotype"]:
-            return plan.label(row["stereotype"])
-        return f"{category_title(row['category'])}, all" if row["category"] else "All"
 
-    return [] if set(frame["level"]) <= {"model"} else [Column("Stereotype", about, "head")]
+def about(row: Mapping[str, Any], plan: Plan) -> str:
+    """Name the stereotypes that a row is about."""
+    if row["stereotype"]:
+        return plan.label(row["stereotype"])
+    return f"{category_title(row['category'])}, all" if row["category"] else "All"

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report import tables
+from tiltmeter.report.answers.attributions import about
 from tiltmeter.report.answers.results import Asked
 from tiltmeter.report.drawing import figures
 from tiltmeter.report.drawing.charts import Axis
@@ -151,11 +152,6 @@ def _change_figures(each: pl.DataFrame, asked: Asked) -> list[Figure]:
 
 
 def _change_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
-    def about(row: Mapping[str, Any]) -> str:
-        if row["stereotype"]:
-            return plan.label(row["stereotype"])
-        return (row["category"] or "all stereotypes").capitalize()
-
     def compliance(row: Mapping[str, Any]) -> str:
         return f"{_points(row['compliance_low'])} to {_points(row['compliance_high'])}"
 
@@ -163,7 +159,7 @@ def _change_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
         frame.with_columns(mode="asked"),
         caption,
         [
-            Column("Stereotype", about, "head"),
+            Column("Stereotype", lambda r: about(r, plan), "head"),
             Column("With", lambda r: r["candidate"] or "", "head"),
             *FROM,
             Column("Mean without", lambda r: number(r["baseline_estimate"])),
@@ -198,12 +194,14 @@ def compliance_section(asked: Asked) -> Section | None:
     frame, plan = in_order(asked.tables.compliance, asked.plan), asked.plan
     if frame.is_empty():
         return None
-    group = pl.col("version").replace_strict(_ASKED_ABOUT, default=None, return_dtype=pl.String)
-    by_group = _summed(frame.with_columns(variation=group).drop_nulls("variation"), "variation")
+    about_one = pl.col("version").replace_strict(_ASKED_ABOUT, default=None, return_dtype=pl.String)
+    by_group = _summed(frame.with_columns(variation=about_one).drop_nulls("variation"), "variation")
     by_group = by_group.filter(pl.col("n") > 0)
+    caption = "Answers by outcome and by the group asked about."
+    group = Column("Asked about", lambda r: r["variation"], "head")
     tables = (
         ("Table of answers by reason and group words", _word_table(frame, plan)),
-        ("Table of answers by group asked about", _group_table(by_group, plan)),
+        ("Table of answers by group asked about", _count_table(by_group, plan, caption, group)),
     )
     return Section(
         key="compliance",
@@ -267,11 +265,6 @@ def _word_table(frame: pl.DataFrame, plan: Plan) -> Table:
         "Group words", lambda r: f"{r['marginalized'] or '–'} / {r['default'] or '–'}", "head"
     )
     return _count_table(shown, plan, caption, words)
-
-
-def _group_table(by_group: pl.DataFrame, plan: Plan) -> Table:
-    about = Column("Asked about", lambda r: r["variation"], "head")
-    return _count_table(by_group, plan, "Answers by outcome and by the group asked about.", about)
 
 
 def _count_table(frame: pl.DataFrame, plan: Plan, caption: str, key: Column) -> Table:

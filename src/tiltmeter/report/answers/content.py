@@ -58,7 +58,7 @@ def content_section(asked: Asked) -> Section | None:
     if each.is_empty():
         return None
     *most, last = asked.dimensions
-    listed = f"{', '.join(most)} and {last}" if most else last
+    listed = f"{len(most) + 1} dimensions: {', '.join(most)} and" if most else "one dimension:"
     tables = (
         ("", _mean_table(whole, plan)),
         ("Table of correlations between dimensions", _correlation_table(correlations, plan)),
@@ -69,9 +69,8 @@ def content_section(asked: Asked) -> Section | None:
         title="Stereotype content",
         short="Stereotype content",
         text=(
-            "Each stereotype was measured with words of "
-            f"{f'{len(most) + 1} dimensions' if most else 'one dimension'}: {listed}. Dimensions "
-            "are different beliefs about a group. They may disagree and are never pooled.",
+            f"Each stereotype was measured with words of {listed} {last}. Dimensions are different "
+            "beliefs about a group. They may disagree and are never pooled.",
             _CAUTION,
             *_on_correlations(correlations, several=bool(most)),
         ),

@@ -14,16 +14,8 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.reference import YES_SHARES, load_regressions
 from tiltmeter.report.answers.results import Asked
+from tiltmeter.report.drawing import curves
 from tiltmeter.report.drawing.charts import LABELS, ROWS, Row, apart, tooltips, vega_lite
-from tiltmeter.report.drawing.curves import (
-    KEYS,
-    METHODS,
-    curve_figure,
-    group_title,
-    points,
-    times,
-    who,
-)
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import YES
 from tiltmeter.report.plan import Plan
@@ -63,7 +55,8 @@ def yes_section(asked: Asked) -> Section | None:
     frame = in_order(shares.filter(pl.col("version").is_in(list(_COLUMNS))), plan)
     if frame["yes_share"].is_null().all():
         return None
-    parts = frame.partition_by("model", "mode", maintain_order=True)
+    known = frame.filter(pl.col("yes_share").count().over("model", "mode") > 0)
+    parts = known.partition_by("model", "mode", maintain_order=True)
     names = _names("yes-shares", [f"{part['model'][0]} {part['mode'][0]}" for part in parts])
     published = YES_SHARES.get(asked.study)
     context = f"Published for GPT-4 (2025), as context: {_four(published)}." if published else ""
@@ -73,7 +66,7 @@ def yes_section(asked: Asked) -> Section | None:
         short="Share of yes",
         text=(
             _LEVELS,
-            *(f"{who(part)}: {_means(part)}." for part in parts[:MOST_SENTENCES]),
+            *(f"{curves.who(part)}: {_means(part)}." for part in parts[:MOST_SENTENCES]),
             *filter(None, [context]),
         ),
         figures=tuple(_yes_figure(part, n, plan) for part, n in zip(parts, names, strict=True)),
@@ -104,10 +97,10 @@ def _four(shares: Mapping[str, float | None]) -> str:
 
 def _yes_figure(part: pl.DataFrame, name: str, plan: Plan) -> Figure:
     caption = (
-        f"Share of yes among the answers yes and no, per stereotype and version; {who(part)}. "
-        "Range 0 to 1, where 1 is always yes; there is no neutral value. Tied: the task "
-        "stereotypically tied to the marginalized group; counter: the other one. Last row: mean "
-        "over stereotypes. –: no answer was yes or no."
+        "Share of yes among the answers yes and no, per stereotype and version; "
+        f"{curves.who(part)}. Range 0 to 1, where 1 is always yes; there is no neutral value. "
+        "Tied: the task stereotypically tied to the marginalized group; counter: the other one. "
+        "Last row: mean over stereotypes. –: no answer was yes or no."
     )
     means = part.group_by("version", maintain_order=True).agg(
         pl.col("yes_share").mean(), pl.col("n", "n_yes", "n_no").sum()
@@ -225,11 +218,11 @@ def chained_section(asked: Asked) -> Section | None:
     rows = rows.sort(pl.col("part") != "all", maintain_order=True)
     if rows.is_empty():
         return None
-    averaged = points(asked.tables.chained, asked.study)
-    parts = rows.partition_by(*KEYS, maintain_order=True)
-    names = _names("chained", [who(part) for part in parts])
-    drawn = (curve_figure(p, averaged, n, plan) for p, n in zip(parts, names, strict=True))
-    sentences = ((who(part), _sentence(part, plan)) for part in parts[:MOST_SENTENCES])
+    averaged = curves.points(asked.tables.chained, asked.study)
+    parts = rows.partition_by(*curves.KEYS, maintain_order=True)
+    names = _names("chained", [curves.who(part) for part in parts])
+    drawn = (curves.curve_figure(p, averaged, n, plan) for p, n in zip(parts, names, strict=True))
+    sentences = ((curves.who(part), _sentence(part, plan)) for part in parts[:MOST_SENTENCES])
     whole, within = rows.filter(part="all"), rows.filter(pl.col("part") != "all")
     tables = [("", _regression_table(whole, plan, "over all prompts"))]
     if not within.is_empty():
@@ -250,22 +243,22 @@ def _sentence(part: pl.DataFrame, plan: Plan) -> str:
     """Say in a sentence what the coefficients over all prompts mean."""
     fits = {row["method"]: row for row in part.filter(part="all").iter_rows(named=True)}
     fitted = {key: fit for key, fit in fits.items() if None not in (fit["estimate"], fit["se"])}
-    main = next((fitted[method] for method in METHODS if method in fitted), None)
+    main = next((fitted[method] for method in curves.METHODS if method in fitted), None)
     if main is None:
         notes = [row["note"] for row in fits.values() if row["note"]]
         return f"no regression ({notes[0]})." if notes else ""
     low, high = main["ci_low"], main["ci_high"]
     text = (
         "where the association score is higher by 1, the odds of a stereotype-consistent decision "
-        f"are {times(main['estimate'])} times as high ({main['method']}; {plan.interval} "
-        f"{times(low)} to {times(high)}; {count(main['n_scored'])} prompts)"
+        f"are {curves.times(main['estimate'])} times as high ({main['method']}; {plan.interval} "
+        f"{curves.times(low)} to {curves.times(high)}; {count(main['n_scored'])} prompts)"
     )
     if low is not None and high is not None and low <= 0 <= high:
         text += ", not distinguishable from chance: the interval contains 1"
     if mixed := fitted.get("mixed"):
         text += (
-            f". Within a stereotype (mixed): {times(mixed['estimate'])} times "
-            f"({times(mixed['ci_low'])} to {times(mixed['ci_high'])})"
+            f". Within a stereotype (mixed): {curves.times(mixed['estimate'])} times "
+            f"({curves.times(mixed['ci_low'])} to {curves.times(mixed['ci_high'])})"
         )
     return f"{text}."
 
@@ -279,13 +272,13 @@ def _regression_table(frame: pl.DataFrame, plan: Plan, over: str) -> Table:
         f"Decision on association, {over}. Coefficient: log odds per 1 of association, neutral 0; "
         "odds ratio: neutral 1.",
         [
-            Column("Group", lambda r: group_title(r["part"]), "head"),
+            Column("Group", lambda r: curves.group_title(r["part"]), "head"),
             Column("Method", lambda r: r["method"], "head"),
             *FROM,
             Column("Coefficient", lambda r: number(r["estimate"])),
             Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("p", lambda r: p_value(r["p"])),
-            Column("Odds ratio", lambda r: times(r["estimate"])),
+            Column("Odds ratio", lambda r: curves.times(r["estimate"])),
             *_FIT,
             Column("Prompts (consistent)", prompts),
             Column("Stereotypes", lambda r: count(r["n_clusters"])),

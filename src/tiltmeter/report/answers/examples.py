@@ -43,8 +43,6 @@ _ASKED = {
     "profile": "First answer",
     "followup": "Second prompt",
 }
-#: Of a prompt that is asked once for each word.
-_BY_WORD = {"prompt": "Prompt, asked for each word"}
 
 
 @dataclass(frozen=True)
@@ -166,9 +164,9 @@ def _example(row: Mapping[str, Any], plan: Plan) -> Example:
     outcomes = [_outcome(mark, marked=marked) for mark, marked in pairs]
     excerpts = [mark["span"] for mark, marked in pairs if mark["span"] and not marked]
     by_word = "{attribute}" in (row["prompt"] or "")
-    labels = _ASKED | (_BY_WORD if by_word else {})
-    answered = "Second answer" if row["profile"] else "Answer"
+    labels, answered = _ASKED, "Second answer" if row["profile"] else "Answer"
     if by_word:
+        labels = _ASKED | {"prompt": "Prompt, asked for each word"}
         answered = "Log-probabilities read: marginalized, default"
     about = _about(row, marks[0], plan, "" if several else titles[0])
     exchange = Exchange(

@@ -8,13 +8,8 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report import tables
+from tiltmeter.report.answers import conditions
 from tiltmeter.report.answers.attributions import attribution_section
-from tiltmeter.report.answers.conditions import (
-    compliance_section,
-    intervention_section,
-    order_section,
-    wording_section,
-)
 from tiltmeter.report.answers.content import content_section
 from tiltmeter.report.answers.decisions import chained_section, yes_section
 from tiltmeter.report.answers.published import published_section
@@ -205,10 +200,10 @@ _SECTIONS = (
     _stereotype_section,
     yes_section,
     chained_section,
-    intervention_section,
-    compliance_section,
-    order_section,
-    wording_section,
+    conditions.intervention_section,
+    conditions.compliance_section,
+    conditions.order_section,
+    conditions.wording_section,
     word_section,
     published_section,
     _estimate_section,

@@ -218,16 +218,19 @@ def _thresholds(plan: Plan) -> tuple[str, ...]:
 
 def _verdicts(results: Results) -> tuple[Term, ...]:
     """Give the verdicts of this report in the order of their meaning."""
-    codes, order = results.estimates["verdict"].drop_nulls().unique().sort(), list(SIGNS)
-    kinds = {code: verdict_kind(code) for code in codes}
-    place = {kind: order.index(kind) if kind in order else len(order) for kind in kinds.values()}
+    codes, order = results.estimates["verdict"].drop_nulls().unique(), list(SIGNS)
+
+    def place(code: str) -> tuple[int, str]:
+        kind = verdict_kind(code)
+        return order.index(kind) if kind in order else len(order), code
+
     return tuple(
         Term(
             verdict(code),
             VERDICTS.get(code, "See the statistics of this run."),
             f"verdict {verdict_class(code)}",
         )
-        for code in sorted(codes, key=lambda code: (place[kinds[code]], code))
+        for code in sorted(codes, key=place)
     )
 
 

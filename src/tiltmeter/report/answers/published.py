@@ -204,7 +204,7 @@ def _figures(match: _Match, source: _Source, plan: Plan) -> list[Figure]:
 
 
 def _range(theirs: Sequence[Row]) -> str:
-    """Say from where to where the published means of each label reach, or of all of many."""
+    """Give the range of the published means of each label, or of all of many."""
     means: dict[str, list[float]] = {}
     few = len({row["label"] for row in theirs}) <= MOST_SENTENCES
     for row in theirs:

@@ -23,7 +23,7 @@ from tiltmeter.report.sections import in_order
 from tiltmeter.results import LEVELS, REASONS, RESPONSES, SCORES, Measure, Schema, beside
 from tiltmeter.results.directory import read_detail, read_estimates
 from tiltmeter.results.estimates import KEYS
-from tiltmeter.results.schemas import ORDERS
+from tiltmeter.results.schemas import FITS, ORDERS
 from tiltmeter.results.tables import scan_table
 
 __all__ = ["Asked", "Results", "all_asked", "read_results"]
@@ -34,17 +34,10 @@ _GROUPS = (
     *("marginalized", "default", "version"),
 )
 
-#: What tells rows apart that are set beside each other: effects of order, fits, ranked means, and
-#: two measures of the same.
-_ORDER = [
-    *(name for name in ORDERS if name in ("level", *_GROUPS, "intervention", "variation")),
-    *("word_list", "scoring"),
-]
-_FIT = ["model", "study", "instrument", "mode", "intervention", "predictor", "response_variable",
-        "formula", "part", "method"]  # fmt: skip
-_RANKED = ["model", "level", "study", "instrument", "mode", "intervention", "word_list", "scoring",
-           "dimension"]  # fmt: skip
-_OF_ANY_MEASURE = [name for name in KEYS if name != "measure"]
+#: What tells rows of estimates apart but for the measure, and effects of order, and fits.
+_SUBJECT = [name for name in KEYS if name != "measure"]
+_ORDER = [name for name in ORDERS if name in KEYS]
+_FIT = [*(name for name in FITS if name in KEYS), "method"]
 
 #: What the papers' test says, beside the clustered one.
 _PUBLISHED = {"published": ("se", "statistic", "df", "p")}
@@ -189,6 +182,11 @@ def _with(frame: pl.DataFrame, other: pl.DataFrame, keys: Sequence[str]) -> pl.D
     return frame.join(other, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
+def _beside(rows: pl.DataFrame, others: pl.DataFrame, **columns: str) -> pl.DataFrame:
+    """Set columns of another measure beside the estimates of one."""
+    return _with(rows, others.select(*_SUBJECT, **columns), _SUBJECT)
+
+
 def read_results(directory: Path) -> Results:
     """Read a results directory: small tables in memory, those of single responses as scans.
 
@@ -199,26 +197,56 @@ def read_results(directory: Path) -> Results:
     own = rows.filter(pl.col("factor").is_null())
     scored = own.drop_nulls("tost_margin")["measure"].unique().implode()
     scores = _clustered(own.filter(pl.col("measure").is_in(scored)))
-    apart = apart_from(scores)
+    apart, chained = apart_from(scores), read_detail(directory, "chained")
+    prompts = [name for name in apart if name == "intervention"]
     tables = {
-        "estimates": _with_order(scores, read_detail(directory, "orders")),
-        "contrasts": _contrasts(rows.filter(factor="intervention")),
-        "attribution_contrasts": _clustered(rows.filter(factor="version")),
-        "regressions": _regressions(rows, read_detail(directory, "fits")),
-        "correlations": _correlations(rows),
-        "ranks": _ranks(rows, scores),
-        "words": read_detail(directory, "words"),
+        **_estimates(directory, rows, scores),
+        **{name: read_detail(directory, name) for name in ("words", "yes_shares", "attributions")},
         "compliance": _compliance(read_detail(directory, "compliance"), apart),
-        "yes_shares": read_detail(directory, "yes_shares"),
-        "attributions": read_detail(directory, "attributions"),
     }
     return Results(
         plan=replace(plan, interval=interval_title(scores)),
         **{name: named(table, apart, plan) for name, table in tables.items()},
-        chained=_chained(directory, apart),
+        chained=None if chained.is_empty() else named(chained, prompts, plan).lazy(),
         responses=_scan(directory / "responses.parquet", RESPONSES),
         scores=_scan(directory / "scores.parquet", SCORES),
     )
+
+
+def _estimates(
+    directory: Path, rows: pl.DataFrame, scores: pl.DataFrame
+) -> dict[str, pl.DataFrame]:
+    """Give the estimates of each kind, with what stands beside them in other rows and tables."""
+    fits, orders = read_detail(directory, "fits"), read_detail(directory, "orders")
+    of_fits = fits.select(*_FIT, *(name for name in fits.columns if name not in rows.columns))
+    effects = orders.select(
+        *_ORDER, "order_effect", "first_share", order_low="ci_low", order_high="ci_high"
+    )
+    treated = rows.filter(factor="intervention")
+    return {
+        "estimates": _with(scores, effects, _ORDER),
+        "contrasts": _beside(
+            _clustered(treated),
+            treated.filter(measure="compliance", method="clustered"),
+            compliance_change="estimate",
+            compliance_low="ci_low",
+            compliance_high="ci_high",
+        ),
+        "attribution_contrasts": _clustered(rows.filter(factor="version")),
+        "regressions": _with(rows.filter(measure="log_odds"), of_fits, _FIT),
+        "correlations": _beside(
+            rows.filter(measure="correlation"),
+            rows.filter(measure="rank_correlation"),
+            spearman="estimate",
+        ),
+        "ranks": _beside(
+            rows.filter(measure="rank"),
+            scores,
+            mean="estimate",
+            mean_low="ci_low",
+            mean_high="ci_high",
+        ),
+    }
 
 
 def _clustered(rows: pl.DataFrame) -> pl.DataFrame:
@@ -226,55 +254,11 @@ def _clustered(rows: pl.DataFrame) -> pl.DataFrame:
     return beside(rows.filter(pl.col("measure") != "compliance"), "clustered", _PUBLISHED)
 
 
-def _with_order(scores: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
-    effects = orders.select(
-        *_ORDER, "order_effect", "first_share", order_low="ci_low", order_high="ci_high"
-    )
-    return _with(scores, effects, _ORDER)
-
-
-def _contrasts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Set the change of compliance beside the difference."""
-    changes = rows.filter(measure="compliance", method="clustered").select(
-        *_OF_ANY_MEASURE,
-        compliance_change="estimate",
-        compliance_low="ci_low",
-        compliance_high="ci_high",
-    )
-    return _with(_clustered(rows), changes, _OF_ANY_MEASURE)
-
-
-def _regressions(rows: pl.DataFrame, fits: pl.DataFrame) -> pl.DataFrame:
-    """Set the fits beside the coefficients."""
-    added = [name for name in fits.columns if name not in rows.columns]
-    return _with(rows.filter(measure="log_odds"), fits.select(*_FIT, *added), _FIT)
-
-
-def _correlations(rows: pl.DataFrame) -> pl.DataFrame:
-    of_ranks = rows.filter(measure="rank_correlation")
-    spearman = of_ranks.select(*_OF_ANY_MEASURE, spearman="estimate")
-    return _with(rows.filter(measure="correlation"), spearman, _OF_ANY_MEASURE)
-
-
-def _ranks(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """Set the means that are ranked beside the ranks."""
-    means = scores.select(*_RANKED, mean="estimate", mean_low="ci_low", mean_high="ci_high")
-    return _with(rows.filter(measure="rank"), means, _RANKED)
-
-
 def _compliance(frame: pl.DataFrame, apart: Sequence[str]) -> pl.DataFrame:
     """Count responses by reason per stereotype, dimension, pair of group words and version."""
     keys = [*_GROUPS, *apart]
     counts = ("n", "n_scored", *(f"n_{reason}" for reason in REASONS))
     return frame.group_by(keys).agg(pl.col(counts).sum()).sort(keys)
-
-
-def _chained(directory: Path, apart: Sequence[str]) -> pl.LazyFrame | None:
-    frame = read_detail(directory, "chained")
-    if frame.is_empty():
-        return None
-    prompted = pl.when(pl.col("intervention") != "none").then("intervention")
-    return frame.lazy().with_columns(_mode("mode", *[prompted] * ("intervention" in apart)))
 
 
 def _scan(path: Path, schema: Schema) -> pl.LazyFrame | None:

@@ -9,15 +9,8 @@ import altair as alt
 import polars as pl
 
 from tiltmeter.report.answers.results import Results
-from tiltmeter.report.drawing.charts import (
-    Row,
-    in_layers,
-    line_channels,
-    neutral_rule,
-    only,
-    tooltips,
-    vega_lite,
-)
+from tiltmeter.report.drawing import charts
+from tiltmeter.report.drawing.charts import Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, percent, scale, short_names
@@ -192,7 +185,7 @@ def _scatter(panels: Sequence[_Panel], short: Mapping[str, str]) -> Row:
     sizes, labels = [row["size"] for row in rows], list(dict.fromkeys(r["label"] for r in rows))
     domain = (min(sizes) / 1.4, max(sizes) * 1.4)
     blocks = [_block(panel, domain, labels, last=panel is panels[-1]) for panel in panels]
-    return vega_lite({"vconcat": blocks, "spacing": 16}, rows)
+    return charts.vega_lite({"vconcat": blocks, "spacing": 16}, rows)
 
 
 def _block(panel: _Panel, domain: tuple[float, float], labels: Sequence[str], *, last: bool) -> Row:
@@ -211,13 +204,13 @@ def _block(panel: _Panel, domain: tuple[float, float], labels: Sequence[str], *,
         },
     }  # fmt: skip
     legend = alt.Legend(title="Model", columns=4)
-    color, _, shape = line_channels("label", labels, legend=legend)
-    tips = tooltips(panel.rows, *_TIPS)
+    color, _, shape = charts.line_channels("label", labels, legend=legend)
+    tips = charts.tooltips(panel.rows, *_TIPS)
     chart = alt.Chart().encode(x="size:Q", y="mean:Q", color=color, tooltip=tips)
     marks = [
-        *([] if panel.neutral is None else [neutral_rule(y=alt.Y(datum=panel.neutral))]),
+        *([] if panel.neutral is None else [charts.neutral_rule(y=alt.Y(datum=panel.neutral))]),
         chart.mark_rule(strokeWidth=2, opacity=0.6).encode(y="low:Q", y2="high:Q"),
         chart.mark_point(filled=True, size=70, opacity=1).encode(shape=shape),
     ]
-    drawing = {**only("panel", panel.title), **in_layers(marks, place)}
+    drawing = {**charts.only("panel", panel.title), **charts.in_layers(marks, place)}
     return {"title": panel.title, **drawing, "width": 600, "height": 190}

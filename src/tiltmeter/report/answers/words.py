@@ -58,7 +58,7 @@ def word_section(asked: Asked) -> Section | None:
         title="Words and tasks",
         short="Words",
         figures=(_figure(words, plan),),
-        tables=(("Table of the most unequal words", table),),
+        tables=(("Table of the words given most often", table),),
     )
 
 
