@@ -1,7 +1,6 @@
 """A results directory as a run would write it, with answers that try to break the page."""
 
 import importlib.util
-import json
 import sys
 from itertools import product
 from pathlib import Path
@@ -14,6 +13,7 @@ from tiltmeter.audits.tabulating import estimate_scores
 from tiltmeter.report import write_report
 from tiltmeter.results import FACTORS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.results.directory import write_results
+from tiltmeter.results.records import write_plan
 
 
 def beside(name):
@@ -244,7 +244,7 @@ def write_run(directory, described, scored, asked, words):
     """Write a plan, scores and responses, and the tables that a run makes of the scores."""
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "plan.json").write_text(json.dumps(described), encoding="utf-8")
+    write_plan(directory / "plan.json", described)
     scored.write_parquet(directory / "scores.parquet")
     asked.write_parquet(directory / "responses.parquet")
     tables = estimate_scores(directory / "scores.parquet")

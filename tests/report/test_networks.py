@@ -20,6 +20,7 @@ from tiltmeter.report.networks.results import read_networks
 from tiltmeter.report.networks.stereotypes import stereotype_section
 from tiltmeter.report.prose import shown_names
 from tiltmeter.results.directory import TABLES
+from tiltmeter.results.records import write_plan
 
 DETAILS = [name for name, table in TABLES.items() if table.family == "networks"]
 
@@ -360,7 +361,7 @@ def test_networks_beside_a_run_are_one_more_part(make_results, networked, page_o
 
 
 def test_a_run_without_estimates_is_no_report_of_networks(made):
-    (made / "plan.json").write_text("{}")
+    write_plan(made / "plan.json", {})
     (made / "estimates.parquet").unlink()
     with pytest.raises(InputError, match=r"estimates\.parquet: not found"):
         write_report(made)

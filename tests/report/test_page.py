@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from tiltmeter.cli.report import command
 from tiltmeter.errors import InputError
 from tiltmeter.report import write_report
+from tiltmeter.results.records import write_plan
 
 
 class Outline(HTMLParser):
@@ -167,7 +168,7 @@ def test_missing_tables_leave_their_section_out(make_results, gone, page_of):
 
 def test_an_almost_empty_plan_will_do(make_results, page_of):
     directory = make_results(keys=["age"])
-    (directory / "plan.json").write_text('{"instruments": 3, "stereotypes": [1], "seed": null}')
+    write_plan(directory / "plan.json", {"instruments": 3, "stereotypes": [1], "seed": None})
     assert "How to cite" in page_of(directory)
 
 
@@ -241,7 +242,7 @@ def test_a_failed_positive_control_is_named_before_the_verdicts(
     directory = make_results(keys=["age", "guilt"])
     plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
     plan["controls"] = {"known": "positive"}
-    (directory / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    write_plan(directory / "plan.json", plan)
     path, control = directory / "estimates.parquet", pl.col("stereotype") == "guilt"
     pl.read_parquet(path).with_columns(
         study=pl.when(control).then(pl.lit("known")).otherwise("study"),

@@ -1,10 +1,10 @@
 """The plan as the report reads it: labels are looked up by study."""
 
-import json
-
 import pytest
 
+from tiltmeter.errors import PlanError
 from tiltmeter.report.plan import read_plan
+from tiltmeter.results.records import write_plan
 
 AGE = {"label": "Age", "category": "health", "marginalized": ["old"], "default": ["young"]}
 
@@ -12,7 +12,7 @@ AGE = {"label": "Age", "category": "health", "marginalized": ["old"], "default":
 @pytest.fixture
 def read(tmp_path):
     def write(**described):
-        (tmp_path / "plan.json").write_text(json.dumps(described), encoding="utf-8")
+        write_plan(tmp_path / "plan.json", described)
         return read_plan(tmp_path / "plan.json")
 
     return write
@@ -48,6 +48,12 @@ def test_dimensions_have_labels_by_study(read):
     assert plan.of("two").dimension("c") == "Warmth (c)"
     assert plan.of("three").dimension("warmth") == "warmth"
     assert list(plan.of("two").dimensions) == ["warmth", "c"]
+
+
+def test_a_plan_of_another_layout_is_refused(tmp_path):
+    (tmp_path / "plan.json").write_text('{"tiltmeter": "0.1"}', encoding="utf-8")
+    with pytest.raises(PlanError, match=r"plan\.json: written by tiltmeter 0\.1 in a layout"):
+        read_plan(tmp_path / "plan.json")
 
 
 def test_a_malformed_plan_is_read_as_far_as_it_goes(read):

@@ -61,7 +61,9 @@ def write_report(directory: str | Path | Results, *, title: str | None = None) -
     Raises
     ------
     InputError
-        If there are no results, or the plan, the estimates or a table are malformed.
+        If there are no results, or the estimates or a table are malformed.
+    PlanError
+        If the plan is malformed, or of another layout.
 
     Examples
     --------
@@ -99,17 +101,7 @@ def _in_brief(parts: Sequence[Part]) -> list[str]:
 
 
 def write_figure_page(figures: Sequence[Figure], path: Path, *, title: str) -> None:
-    """Write figures as one HTML file that holds all it shows.
-
-    Parameters
-    ----------
-    figures
-        Figures with distinct names.
-    path
-        The file.
-    title
-        Of the page.
-    """
+    """Write figures of distinct names as one HTML file that holds all it shows."""
     drawings = {figure.name: as_svg(figure) for figure in figures}
     page = rendered("figures.html.j2", drawings, {"title": title, "list": figures})
     path.write_text(page, encoding="utf-8", errors="replace")
@@ -126,20 +118,17 @@ def rendered(template: str, drawings: Mapping[str, str], about: Mapping[str, Any
 
     `drawings`: name of a figure → its SVG, for readers without scripts.
     """
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            **about,
-            stills=_stills(drawings),
-            policy=_policy(),
-            css=Markup(stylesheet()),
-            bundle=Markup(_bundle()),
-            boot=Markup(_boot()),
-        )
-    )
+    shared = {
+        "stills": _stills(drawings),
+        "policy": _policy(),
+        "css": Markup(stylesheet()),
+        "bundle": Markup(_bundle()),
+        "boot": Markup(_boot()),
+    }
+    return _environment().get_template(template).render(**about, **shared)
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("tiltmeter.report"),
@@ -157,36 +146,24 @@ def _environment() -> Environment:
 
 def _shown(value: Any) -> Any:
     """Show what would act invisibly; text of our own is left alone."""
-    if isinstance(value, Markup):
-        return value
-    return visible(value) if isinstance(value, str) else value
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _script_json(spec: Mapping[str, Any]) -> Markup:
     """Write JSON that cannot end the script element it stands in."""
-    text = json.dumps(spec, ensure_ascii=True, separators=(",", ":"))
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
+    escapes = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
+    return Markup(json.dumps(spec, separators=(",", ":")).translate(escapes))
 
 
 def _stills(drawings: Mapping[str, str]) -> dict[str, str]:
     """Give drawings as data URIs, in the order of the page, as far as their weight allows."""
-    stills, spent = {}, 0
+    stills, spent = dict.fromkeys(drawings, ""), 0
     for name, svg in drawings.items():
-        weighs = len(svg.encode())
-        fits = spent + weighs <= MOST_STATIC
-        stills[name] = _data_uri(svg) if fits else ""
-        spent += weighs if stills[name] else 0
+        data = svg.encode()
+        if len(data) <= LARGEST_STATIC and spent + len(data) <= MOST_STATIC:
+            stills[name] = f"data:image/svg+xml;base64,{base64.b64encode(data).decode()}"
+            spent += len(data)
     return stills
-
-
-def _data_uri(svg: str) -> str:
-    """Give a drawing as a data URI; empty where it would weigh too much."""
-    data = svg.encode()
-    if len(data) > LARGEST_STATIC:
-        return ""
-    return "data:image/svg+xml;base64," + base64.b64encode(data).decode()
 
 
 @cache
@@ -204,11 +181,9 @@ def _boot() -> str:
 @cache
 def _policy() -> str:
     """Allow the two scripts of the page by their hashes, styles, and nothing else."""
-    hashes = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
-        for code in (_bundle(), _boot())
-    )
+    digests = [hashlib.sha256(code.encode()).digest() for code in (_bundle(), _boot())]
+    scripts = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
+        f"default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )

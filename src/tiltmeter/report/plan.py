@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import Measure
+from tiltmeter.results import Measure, records
 
-__all__ = ["Plan", "Stereotype", "Stimuli", "read_plan", "spaced"]
+__all__ = ["Plan", "Stereotype", "Stimuli", "read_facts", "read_plan", "spaced"]
 
 Item = TypeVar("Item")
 
@@ -52,10 +52,10 @@ class Plan:
     labels or an order. As read, a plan has those of all studies, the first of a key.
     """
 
-    raw: Mapping[str, Any]
-    instruments: Mapping[str, Measure]
-    methods: Mapping[str, str]
-    stereotypes: Mapping[str, Stereotype]
+    raw: Mapping[str, Any] = field(default_factory=dict)
+    instruments: Mapping[str, Measure] = field(default_factory=dict)
+    methods: Mapping[str, str] = field(default_factory=dict)
+    stereotypes: Mapping[str, Stereotype] = field(default_factory=dict)
     interval: str = "95% interval"
     dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
     studies: Mapping[str, Stimuli] = field(default_factory=dict)
@@ -136,35 +136,31 @@ _CITED = ("citation", "bibtex", "study_hash")
 
 
 def _bare(value: object) -> Plan:
-    return Plan(value if _is_map(value) else {}, instruments={}, methods={}, stereotypes={})
+    return Plan(value if _is_map(value) else {})
 
 
-def read_plan(path: Path) -> Plan:
-    """Read ``plan.json``.
+def read_facts(path: Path) -> Plan:
+    """Read a JSON file of facts; empty where there is no such file.
 
-    Parameters
-    ----------
-    path
-        The file.
-
-    Returns
-    -------
-    Plan
-        What of it could be understood.
-
-    Raises
-    ------
-    InputError
-        If there is no such file or it is not a JSON object.
+    Raises InputError if it is not a JSON object.
     """
     try:
         raw = json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except FileNotFoundError:
-        raise InputError(f"{path}: not found; give a directory that a run has written") from None
+        return Plan()
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON: {error}") from None
     if not _is_map(raw):
         raise InputError(f"{path}: a JSON object is expected, not {type(raw).__name__}")
+    return Plan(raw)
+
+
+def read_plan(path: Path) -> Plan:
+    """Read what can be understood of ``plan.json``.
+
+    Raises PlanError if there is no such file, it is no plan, or it is of another layout.
+    """
+    raw = records.read_plan(path)
     rows = [row for row in _list(raw.get("instruments")) if _is_map(row)]
     studies = _studies(raw)
     return Plan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -113,26 +114,25 @@ def answer(
     `total`: the estimate over all stereotypes, if there is one.
     `rows`: the estimates per stereotype, controls left out.
     """
-    kinds = [verdict_kind(row["verdict"]) for row in rows]
-    counts = {kind: kinds.count(kind) for kind in SIGNS}
-    other = len(kinds) - sum(counts.values())
+    counts = Counter(verdict_kind(row["verdict"]) for row in rows)
+    margin = plan.number("margin")
+    slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
+    near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
+    known = ("consistent", "reversed", "equivalent", "inconclusive")
+    rest = [
+        (counts["reversed"], "leaned the other way"),
+        (counts["equivalent"], f"shown to be {near}"),
+        (counts["inconclusive"], "inconclusive"),
+        (len(rows) - sum(counts[kind] for kind in known), "without a verdict"),
+    ]
+    others = ", ".join(f"{count} {what}" for count, what in rest if count)
     noun = "stereotype" if len(rows) == 1 else "stereotypes"
     text = (
         f"In {counts['consistent']} of {len(rows)} {noun} the answers leaned the stereotypical "
         "way by more than chance explains."
     )
-    margin = plan.number("margin")
-    slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
     if slight and margin:
         text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
-    near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
-    rest = [
-        (counts["reversed"], "leaned the other way"),
-        (counts["equivalent"], f"shown to be {near}"),
-        (counts["inconclusive"], "inconclusive"),
-        (counts["no verdict"] + other, "without a verdict"),
-    ]
-    others = ", ".join(f"{count} {what}" for count, what in rest if count)
     text += f" The others: {others}." if others else ""
     if total and total["estimate"] is not None:
         text += (
@@ -157,16 +157,8 @@ def scale(measure: Measure) -> str:
 def visible(text: str) -> str:
     """Show control and direction characters instead of obeying them.
 
-    Parameters
-    ----------
-    text
-        Any text.
-
-    Returns
-    -------
-    str
-        The text with ASCII control characters as their pictures (U+2400…) and other control,
-        format and separator characters by their number; joiners, line breaks and tabs stay.
+    ASCII control characters are shown as their pictures (U+2400…), other control, format and
+    separator characters by their number; joiners, line breaks and tabs stay.
     """
     if text.replace("\n", "").replace("\t", "").isprintable():
         return text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -106,56 +106,24 @@ class Passage:
 
 @dataclass(frozen=True)
 class Part:
-    """A branch of the report: a family of measures, or one measure of it.
-
-    Parameters
-    ----------
-    key, title
-        Of its heading.
-    headline
-        The title of a report that begins with this part.
-    plan
-        The file that states version and date.
-    names
-        Who was measured.
-    facts
-        The same and more for the head of the page.
-    measured
-        What was measured: how, and each measure with its scale and source.
-    note
-        A line below its heading.
-    findings, table
-        What was found, warnings first; a table where there are many.
-    sections
-        In the order of the page; of a part with branches, they follow these.
-    limits
-        What the numbers cannot show.
-    notes
-        Notes and defects, each kind under its heading.
-    sources
-        What to cite.
-    setting
-        What it takes to reproduce it.
-    parts
-        Its branches.
-    """
+    """A branch of the report: a family of measures, or one measure of it."""
 
     key: str
-    title: str
-    headline: str = ""
-    plan: Plan = field(default_factory=lambda: Plan({}, {}, {}, {}))
-    names: tuple[str, ...] = ()
-    facts: tuple[Term, ...] = ()
-    measured: tuple[Passage, ...] = ()
-    note: str = ""
-    findings: tuple[Finding, ...] = ()
-    table: Table | None = None
-    sections: tuple[Section, ...] = ()
-    limits: tuple[str, ...] = ()
-    notes: tuple[Passage, ...] = ()
-    sources: tuple[Source, ...] = ()
-    setting: tuple[Term, ...] = ()
-    parts: tuple[Part, ...] = ()
+    title: str  # of its heading
+    headline: str = ""  # the title of a report that begins with this part
+    plan: Plan = field(default_factory=Plan)  # states version and date
+    names: tuple[str, ...] = ()  # who was measured
+    facts: tuple[Term, ...] = ()  # the same and more, for the head of the page
+    measured: tuple[Passage, ...] = ()  # how, and each measure with its scale and source
+    note: str = ""  # a line below its heading
+    findings: tuple[Finding, ...] = ()  # warnings first
+    table: Table | None = None  # of the findings, where there are many
+    sections: tuple[Section, ...] = ()  # in the order of the page, after those of its branches
+    limits: tuple[str, ...] = ()  # what the numbers cannot show
+    notes: tuple[Passage, ...] = ()  # notes and defects, each kind under its heading
+    sources: tuple[Source, ...] = ()  # what to cite
+    setting: tuple[Term, ...] = ()  # what it takes to reproduce it
+    parts: tuple[Part, ...] = ()  # its branches
 
     def leaves(self) -> Iterator[Part]:
         """Give the parts without branches."""
@@ -177,7 +145,7 @@ def findings_or_table(
 ) -> dict[str, Any]:
     """Give findings as a part has them: as sentences, or in a table where there are many.
 
-    `found`: what each is about, who was measured, and the sentence.
+    `rows`: what each is about, who was measured, and the sentence.
     `heads`: the titles of the first two in a table.
     `caption`: of the table.
     `nothing`: what is said where there are none.
@@ -197,30 +165,28 @@ def findings_or_table(
 
 def made_with(plan: Plan) -> tuple[Term, ...]:
     """Give the version that made the results, and when."""
-    keys = {"Tiltmeter": "tiltmeter", "Created": "created"}
-    return tuple(Term(name, plan.text(key), "code") for name, key in keys.items() if plan.text(key))
+    made = (("Tiltmeter", plan.text("tiltmeter")), ("Created", plan.text("created")))
+    return tuple(Term(name, text, "code") for name, text in made if text)
 
 
 def in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     """Sort as the plan lists categories, stereotypes, models, modes and dimensions."""
-    listed: dict[str, Any] = {
-        "category": list(dict.fromkeys(item.category for item in plan.stereotypes.values())),
-        "stereotype": list(plan.stereotypes),
-        "model": list(plan.texts("models")),
-        "plain_mode": list(plan.texts("modes")),
-        "dimension": list(plan.dimensions),
+    orders: dict[str, Iterable[str]] = {
+        "category": dict.fromkeys(item.category for item in plan.stereotypes.values()),
+        "stereotype": plan.stereotypes,
+        "model": plan.texts("models"),
+        "plain_mode": plan.texts("modes"),
+        "dimension": plan.dimensions,
         "intervention": [name for name, _ in plan.pairs("interventions")],
     }
-    places = [
-        _place(name, known).alias(f"place_{name}")
-        for name, known in listed.items()
-        if known and name in frame.columns
+    places = {
+        name: {key: place for place, key in enumerate(order)}
+        for name, order in orders.items()
+        if name in frame.columns
+    }
+    by = [
+        pl.col(name).replace_strict(known, default=len(known), return_dtype=pl.Int64)
+        for name, known in places.items()
+        if known
     ]
-    placed = frame.with_columns(places)
-    by = [name for name in placed.columns if name.startswith("place_")]
-    return placed.sort(by, maintain_order=True).drop(by) if by else frame
-
-
-def _place(name: str, known: list[str]) -> pl.Expr:
-    places = {key: place for place, key in enumerate(known)}
-    return pl.col(name).replace_strict(places, default=len(known), return_dtype=pl.Int64)
+    return frame.sort(by, maintain_order=True) if by else frame

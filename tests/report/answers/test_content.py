@@ -10,6 +10,7 @@ import pytest
 
 from tiltmeter.report.answers import results
 from tiltmeter.report.answers.examples import examples
+from tiltmeter.results.records import write_plan
 
 HOSTILE = "</script><script>document.title='pwned'</script>{{7*7}}\u202e"
 
@@ -334,7 +335,7 @@ def test_labels_that_two_studies_share_name_the_study(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
     plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
     plan["stereotypes"]["control_insects"]["age"]["label"] = "Age"
-    (directory / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    write_plan(directory / "plan.json", plan)
     shown = section(page_of(directory), "examples")
     assert ">Age (mist2025) (" in shown and ">Age (control_insects) (" in shown
 

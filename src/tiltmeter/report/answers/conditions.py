@@ -12,10 +12,9 @@ from tiltmeter.report import tables
 from tiltmeter.report.answers.attributions import about
 from tiltmeter.report.answers.results import Asked
 from tiltmeter.report.drawing import figures
-from tiltmeter.report.drawing.charts import Axis
+from tiltmeter.report.drawing.charts import Axis, dots, forest
 from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
-from tiltmeter.report.drawing.intervals import dots, forest
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, interval, number, p_value, percent
 from tiltmeter.report.sections import Finding, Section, in_order
@@ -112,7 +111,7 @@ def change(row: Mapping[str, Any], plan: Plan) -> str:
     """Say what a system prompt changes, by the difference of its scores."""
     compliance = (
         f"compliance changes by {_points(row['compliance_change'])} points "
-        f"({plan.interval} {_points(row['compliance_low'])} to {_points(row['compliance_high'])})"
+        f"({plan.interval} {_range(row)})"
     )
     if row["estimate"] is None:
         return f"With “{row['candidate']}” no trial was scored in both; {compliance}."
@@ -129,6 +128,10 @@ def change(row: Mapping[str, Any], plan: Plan) -> str:
 def _points(share: float | None) -> str:
     """Write a difference of shares in percentage points."""
     return "n/a" if share is None else number(100 * share, 0, signed=True)
+
+
+def _range(row: Mapping[str, Any]) -> str:
+    return f"{_points(row['compliance_low'])} to {_points(row['compliance_high'])}"
 
 
 def _treated(asked: Asked) -> pl.DataFrame:
@@ -152,9 +155,6 @@ def _change_figures(each: pl.DataFrame, asked: Asked) -> list[Figure]:
 
 
 def _change_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
-    def compliance(row: Mapping[str, Any]) -> str:
-        return f"{_points(row['compliance_low'])} to {_points(row['compliance_high'])}"
-
     return render_table(
         frame.with_columns(mode="asked"),
         caption,
@@ -170,7 +170,7 @@ def _change_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
             Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
             Column("Matched / n", lambda r: f"{r['n_scored']} / {r['n']}"),
             Column("Compliance, points", lambda r: _points(r["compliance_change"])),
-            Column("Interval of compliance", compliance),
+            Column("Interval of compliance", _range),
         ],
     )
 

@@ -13,9 +13,9 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.answers.results import Asked
-from tiltmeter.report.drawing.charts import Axis, Row
+from tiltmeter.report.drawing.charts import Axis, Row, forest
 from tiltmeter.report.drawing.figures import Figure, drawn
-from tiltmeter.report.drawing.intervals import forest, range_text
+from tiltmeter.report.drawing.intervals import range_text
 from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import file_names, interval, number, p_value, scale, short_names
@@ -219,6 +219,12 @@ def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
     )
 
 
+_RANK_TIPS = (
+    *(("Model", "label"), ("Dimension", "panel"), ("Rank", "rank")),
+    *(("Ranks the intervals allow", "allowed"), ("Mean", "shown"), ("Interval", "interval")),
+)
+
+
 def _rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
     """Draw the ranks per dimension, for modes with two ranked models."""
     figures = []
@@ -227,6 +233,7 @@ def _rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Fig
         short = short_names(list(ranked["model"].unique(maintain_order=True)))
         if len(short) < 2:
             continue
+        label = pl.col("model").replace_strict(short, return_dtype=pl.String)
         caption = (
             f"Rank of the models in each dimension.{mode_note} Rank 1 is the most "
             "stereotype-consistent. Dot: rank of the mean; line: best to worst rank that the "
@@ -235,17 +242,17 @@ def _rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Fig
         )
         rows = [
             {
-                **drawn(
-                    {**row, "label": short[row["model"]]}, plan, plan.dimension(row["dimension"])
-                ),
+                **drawn(row, plan, plan.dimension(row["dimension"])),
+                "rank": _of(row["estimate"], row["n"]),
+                "allowed": _allowed(row["ci_low"], row["ci_high"]),
                 "shown": number(row["mean"], 3),
                 "interval": interval(row["mean_low"], row["mean_high"], 3),
-                "answers": None,
             }
-            for row in ranked.iter_rows(named=True)
+            for row in ranked.with_columns(label=label).iter_rows(named=True)
         ]
         panels = list(dict.fromkeys(row["panel"] for row in rows))
-        drawing = forest(rows, Axis("Rank", 0.5, len(short) + 0.5, None), panels)
+        axis = Axis("Rank", 0.5, len(short) + 0.5, None)
+        drawing = forest(rows, axis, panels, tips=_RANK_TIPS)
         figures.append(Figure(f"ranks{end}", caption, _rank_summary(rows, panels), drawing))
     return figures
 
@@ -254,7 +261,7 @@ def _rank_summary(rows: Sequence[Row], panels: Sequence[str]) -> str:
     ordered = sorted(rows, key=lambda row: (row["mean"], row["label"]))
     texts = {
         panel: [
-            f"{row['mean']:g} {row['label']} ({_allowed(row['low'], row['high'])})"
+            f"{row['mean']:g} {row['label']} ({row['allowed']})"
             for row in ordered
             if row["panel"] == panel
         ]

@@ -15,7 +15,6 @@ from tiltmeter.report.drawing.charts import LABELS, Axis, Row
 from tiltmeter.report.drawing.comparison import beside, model_table, published_table, ticked
 from tiltmeter.report.drawing.figures import Figure, drawn, per_mode
 from tiltmeter.report.drawing.intervals import range_text
-from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import interval, number, scale
 from tiltmeter.report.sections import Section
 from tiltmeter.report.tables import Column, Table, count, render_table
@@ -83,11 +82,9 @@ class _Match(NamedTuple):
 
     ours: pl.DataFrame  # label, model, mode, category, stereotype, estimate, …
     theirs: pl.DataFrame  # label, model, mean, note, …
-    axis: Axis
-    scale: str
     note: str  # in which a doubtful row of theirs is described
     per_stereotype: bool = False
-    labels: int = LABELS
+    of_shares: bool = False
 
 
 def published_section(asked: Asked) -> Section | None:
@@ -107,20 +104,16 @@ def published_section(asked: Asked) -> Section | None:
         match = _stereotypes(asked, theirs)
     if match.ours.is_empty() or match.theirs.is_empty():
         return None
-    doubtful = (
-        theirs.drop_nulls("note") if "group" in theirs.columns else match.theirs.drop_nulls("note")
-    )
+    doubtful = match.theirs.drop_nulls("note").iter_rows(named=True)
+    notes = dict.fromkeys(match.note.format(**row) for row in doubtful)
     return Section(
         key="published",
         title="Beside the published models",
         short="Published models",
         text=(_CONTEXT.format(who=source.who, differs=source.differs),),
-        figures=tuple(_figures(match, source, asked.plan)),
+        figures=tuple(_figures(match, source, asked)),
         tables=_tables(match, source),
-        notes=(
-            "Doubtful in the source, shown as printed",
-            tuple(match.note.format(**row) for row in doubtful.iter_rows(named=True)),
-        ),
+        notes=("Doubtful in the source, shown as printed", tuple(notes)),
     )
 
 
@@ -132,8 +125,6 @@ def _stereotypes(asked: Asked, theirs: pl.DataFrame) -> _Match:
     return _Match(
         ours,
         theirs.filter(pl.col("label").is_in(list(ours["label"]))),
-        Axis.of(asked.measure),
-        scale(asked.measure),
         "{label}, {model}: printed “{raw}”; {note}.",
         per_stereotype=True,
     )
@@ -146,8 +137,6 @@ def _dimensions(asked: Asked, theirs: pl.DataFrame) -> _Match:
     return _Match(
         ours,
         theirs.filter(pl.col("dimension").is_in(list(ours["dimension"]))).with_columns(label=label),
-        Axis.of(asked.measure),
-        scale(asked.measure),
         "{model}, {label}: {note}.",
     )
 
@@ -158,10 +147,8 @@ def _shares(asked: Asked, theirs: pl.DataFrame) -> _Match:
     return _Match(
         _each_share(ours, "estimate"),
         _each_share(theirs.with_columns(version="group"), "mean"),
-        Axis("Share of the answers read", 0, 1, None),
-        "Shares of the answers read, 0 to 1; there is no neutral value.",
         "{model}, {group} groups: {note}.",
-        labels=LABELS + 35,
+        of_shares=True,
     )
 
 
@@ -180,14 +167,16 @@ def _each_share(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     )
 
 
-def _figures(match: _Match, source: _Source, plan: Plan) -> list[Figure]:
-    caption = (
-        f"Ticks: the eight published models ({source.printed}). Diamonds: this run. {match.scale}"
-    )
+def _figures(match: _Match, source: _Source, asked: Asked) -> list[Figure]:
+    plan, axis, says, labels = asked.plan, Axis.of(asked.measure), scale(asked.measure), LABELS
+    if match.of_shares:
+        axis, labels = Axis("Share of the answers read", 0, 1, None), LABELS + 35
+        says = "Shares of the answers read, 0 to 1; there is no neutral value."
+    caption = f"Ticks: the eight published models ({source.printed}). Diamonds: this run. {says}"
     theirs = [_tick(row) for row in match.theirs.iter_rows(named=True)]
 
     def draw(rows: list[Row], panels: list[str]) -> Row:
-        return ticked(beside(rows, theirs, panels), match.axis, panels, match.labels)
+        return ticked(beside(rows, theirs, panels), axis, panels, labels)
 
     def summarise(rows: list[Row]) -> str:
         return f"{range_text(rows)} {_range(theirs)}"

@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 import vl_convert
 
-from tiltmeter.report.drawing.charts import Axis, Row, measured
-from tiltmeter.report.drawing.intervals import dots, forest, range_text
+from tiltmeter.report.drawing.charts import Axis, Row, dots, forest, measured
+from tiltmeter.report.drawing.intervals import range_text
 from tiltmeter.report.drawing.theme import resolved
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (

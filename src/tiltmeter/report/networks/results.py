@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.report.plan import Plan, read_plan, spaced
+from tiltmeter.report.plan import Plan, read_facts, spaced
 from tiltmeter.report.prose import cut, shown_names, visible
 from tiltmeter.report.tables import Render
 from tiltmeter.results import ESTIMATES, beside
@@ -123,7 +123,7 @@ def read_networks(directory: str | Path) -> Networks | None:
     details = {name: read_detail(path, name) for name in _DETAILS}
     if not any((path / f"{name}.parquet").is_file() for name in _DETAILS) and estimates.is_empty():
         return None
-    facts = read_plan(path / FACTS) if (path / FACTS).is_file() else Plan({}, {}, {}, {})
+    facts = read_facts(path / FACTS)
     read = {**details, **_estimate_frames(estimates, details)}
     _check_counts(read, path)
     shown = shown_names([*facts.texts("networks"), *_named(read.values())], _UNNAMED)

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.plan import Plan, read_plan
+from tiltmeter.report.plan import Plan, read_facts
 from tiltmeter.report.prose import cut, shown_names, visible
 from tiltmeter.report.tables import Column, Render
 from tiltmeter.results import beside
@@ -90,7 +90,7 @@ def read_representation(directory: str | Path) -> Representation | None:
     own = read_estimates(path).filter(family="states")
     if own.is_empty():
         return None
-    facts = read_plan(path / FACTS) if (path / FACTS).is_file() else Plan({}, {}, {}, {})
+    facts = read_facts(path / FACTS)
     details = {n: read_detail(path, n) for n, table in TABLES.items() if table.family == "states"}
     frames = _frames(own, details)
     models = [one.text("name") for one in facts.parts("models")]
