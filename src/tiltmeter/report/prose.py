@@ -29,9 +29,9 @@ MEANINGS = {
     "neither": "nothing was decided",
     "both": "decided both ways",
     "unparsed": "no answer could be read",
-    "truncated": "cut off before there was an answer",
+    "truncated": "the answer was cut off",
     "low_coverage": "too few of the words were paired",
-    "error": "the model gave no answer but an error",
+    "error": "the model returned an error instead of an answer",
 }
 
 #: The kind of a verdict → its sign and label. A code of another kind is shown as it stands.

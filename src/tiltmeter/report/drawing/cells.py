@@ -151,10 +151,10 @@ def _figure(part: pl.DataFrame, label: str, network: str, name: str) -> Figure:
     ]
     caption = (
         f"Normalised activation of each target by each prime: {label}, {network}. Rows: targets, "
-        "one column of panels per set; columns: primes, grouped by category. From 0, light (in the "
-        f"dark scheme dark), to {number(top, 2 if top >= 0.1 else 3)}; no neutral value and no "
-        "interval. Stereotype-consistent are darker (brighter) cells where targets and primes are "
-        "of the same category. A column that stands out is a prime that carries the lean by itself."
+        "one column of panels per set; columns: primes, grouped by category. Range 0 (light; dark "
+        f"in the dark scheme) to {number(top, 2 if top >= 0.1 else 3)}; no neutral value and no "
+        "interval. Stereotype-consistent: cells are darker (brighter) where targets and primes are "
+        "of the same category. A column that stands out: one prime makes much of the effect."
     )
     return Figure(name, caption, _summary(part), _drawing(rows, steps))
 

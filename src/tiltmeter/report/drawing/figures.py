@@ -53,7 +53,7 @@ def stereotype_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> lis
     axis = Axis.of(measure, plan.number("margin"))
     caption = (
         f"Mean score per stereotype. Dot: mean; thick line: clustered {plan.interval}; thin line: "
-        "worst case, were every missing answer at one end of the scale; dotted line: neutral"
+        "worst case, all missing answers at one end of the scale; dotted line: neutral"
         + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
         + scale(measure)
     )
