@@ -166,52 +166,52 @@ def _share_table(frame: pl.DataFrame, plan: Plan, over: str = "") -> Table:
     def rate(name: str, group: str) -> Render:
         return lambda r: number(r[name]) if r["version"] == group else "–"
 
-    return render_table(
-        frame,
+    caption = (
         f"What descriptions were called{over}. Shares are of the answers read; FAR is the share "
         "of comedy for the default group, UAR that of tragedy for the marginalized group. First "
         "named: share of the option named first among comedy and tragedy; .50 without an effect of "
-        "order.",
-        [
-            *_about(frame, plan),
-            Column("Group", lambda r: r["version"], "head"),
-            *FROM,
-            Column("Comedy", lambda r: number(r["comedy_share"])),
-            Column("Tragedy", lambda r: number(r["tragedy_share"])),
-            Column("Neutral", lambda r: number(r["neutral_share"])),
-            Column("FAR", rate("far", "default")),
-            Column("UAR", rate("uar", "marginalized")),
-            Column("Refused", lambda r: count(r["n_refused"])),
-            Column("Read / asked", lambda r: f"{count(r['n_read'])} / {count(r['n'])}"),
-            Column("First named", lambda r: number(r["first_share"])),
-        ],
+        "order."
     )
+    columns = [
+        *_about(frame, plan),
+        Column("Group", lambda r: r["version"], "head"),
+        *FROM,
+        Column("Comedy", lambda r: number(r["comedy_share"])),
+        Column("Tragedy", lambda r: number(r["tragedy_share"])),
+        Column("Neutral", lambda r: number(r["neutral_share"])),
+        Column("FAR", rate("far", "default")),
+        Column("UAR", rate("uar", "marginalized")),
+        Column("Refused", lambda r: count(r["n_refused"])),
+        Column("Read / asked", lambda r: f"{count(r['n_read'])} / {count(r['n'])}"),
+        Column("First named", lambda r: number(r["first_share"])),
+    ]
+    return render_table(frame, caption, columns)
 
 
 def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
     heads, share = _about(frame, plan), pl.col("measure").str.strip_suffix("_share")
     frame = frame.with_columns(share=share)
     shares = " and ".join(frame["share"].unique(maintain_order=True))
-    return render_table(
-        frame,
+    caption = (
         f"Difference in the share of {shares}{'' if heads else ' over all stereotypes'}, default − "
         "marginalized: range −1 to 1, neutral 0. In pairs of answers; p (Holm) is adjusted for the "
-        "number of rows of a level, t and p (naive) treat pairs as independent.",
-        [
-            *heads,
-            Column("Share", lambda r: r["share"], "head"),
-            *FROM,
-            Column("Default", lambda r: number(r["candidate_estimate"])),
-            Column("Marginalized", lambda r: number(r["baseline_estimate"])),
-            Column("Difference", lambda r: number(r["estimate"])),
-            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
-            Column("t (naive)", lambda r: number(r["statistic_published"])),
-            Column("p (naive)", lambda r: p_value(r["p_published"])),
-            Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
-            Column("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
-        ],
+        "number of rows of a level, t and p (naive) treat pairs as independent."
     )
+    columns = [
+        *heads,
+        Column("Share", lambda r: r["share"], "head"),
+        *FROM,
+        Column("Default", lambda r: number(r["candidate_estimate"])),
+        Column("Marginalized", lambda r: number(r["baseline_estimate"])),
+        Column("Difference", lambda r: number(r["estimate"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("t (naive)", lambda r: number(r["statistic_published"])),
+        Column("p (naive)", lambda r: p_value(r["p_published"])),
+        Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+        Column("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+    ]
+    return render_table(frame, caption, columns)
 
 
 def _about(frame: pl.DataFrame, plan: Plan) -> list[Column]:

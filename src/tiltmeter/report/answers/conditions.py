@@ -155,24 +155,21 @@ def _change_figures(each: pl.DataFrame, asked: Asked) -> list[Figure]:
 
 
 def _change_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
-    return render_table(
-        frame.with_columns(mode="asked"),
-        caption,
-        [
-            Column("Stereotype", lambda r: about(r, plan), "head"),
-            Column("With", lambda r: r["candidate"] or "", "head"),
-            *FROM,
-            Column("Mean without", lambda r: number(r["baseline_estimate"])),
-            Column("Mean with", lambda r: number(r["candidate_estimate"])),
-            Column("Difference", lambda r: number(r["estimate"])),
-            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
-            Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
-            Column("Matched / n", lambda r: f"{r['n_scored']} / {r['n']}"),
-            Column("Compliance, points", lambda r: _points(r["compliance_change"])),
-            Column("Interval of compliance", _range),
-        ],
-    )
+    columns = [
+        Column("Stereotype", lambda r: about(r, plan), "head"),
+        Column("With", lambda r: r["candidate"] or "", "head"),
+        *FROM,
+        Column("Mean without", lambda r: number(r["baseline_estimate"])),
+        Column("Mean with", lambda r: number(r["candidate_estimate"])),
+        Column("Difference", lambda r: number(r["estimate"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+        Column("Matched / n", lambda r: f"{r['n_scored']} / {r['n']}"),
+        Column("Compliance, points", lambda r: _points(r["compliance_change"])),
+        Column("Interval of compliance", _range),
+    ]
+    return render_table(frame.with_columns(mode="asked"), caption, columns)
 
 
 _BY = ("model", "mode", "category", "stereotype")
@@ -274,14 +271,11 @@ def _count_table(frame: pl.DataFrame, plan: Plan, caption: str, key: Column) -> 
     def counted(name: str) -> Render:
         return lambda r: count(r[name])
 
-    return render_table(
-        frame,
-        caption,
-        [
-            Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
-            key,
-            *FROM,
-            *(Column(t, counted(name)) for t, name in zip(titles, counts, strict=True)),
-            Column("Without a score", lambda r: percent(r["unscored"])),
-        ],
-    )
+    columns = [
+        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        key,
+        *FROM,
+        *(Column(t, counted(name)) for t, name in zip(titles, counts, strict=True)),
+        Column("Without a score", lambda r: percent(r["unscored"])),
+    ]
+    return render_table(frame, caption, columns)

@@ -164,24 +164,24 @@ def _mean_table(frame: pl.DataFrame, plan: Plan) -> Table:
     # The paper divides by n.
     deviation = pl.col("sd") * (1 - 1 / pl.col("n_scored")).sqrt()
     deviation = pl.when(pl.col("n_scored") == 1).then(0.0).otherwise(deviation)
-    return render_table(
-        frame.with_columns(sd=deviation),
+    caption = (
         "Means per dimension, with the standard deviation and the t test of Li et al. (2025, "
         "Table 1), which treat all answers as independent (naive), and the clustered interval "
-        "and p.",
-        [
-            Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
-            *FROM,
-            VERDICT,
-            Column("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
-            Column("Mean", lambda r: number(r["estimate"], 3)),
-            Column("SD (population)", lambda r: number(r["sd"], 3)),
-            Column("t (naive)", lambda r: number(r["statistic_published"])),
-            Column("p (naive)", lambda r: p_value(r["p_published"])),
-            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
-            Column("p (clustered)", lambda r: p_value(r["p"])),
-        ],
+        "and p."
     )
+    columns = [
+        Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+        *FROM,
+        VERDICT,
+        Column("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+        Column("Mean", lambda r: number(r["estimate"], 3)),
+        Column("SD (population)", lambda r: number(r["sd"], 3)),
+        Column("t (naive)", lambda r: number(r["statistic_published"])),
+        Column("p (naive)", lambda r: p_value(r["p_published"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+        Column("p (clustered)", lambda r: p_value(r["p"])),
+    ]
+    return render_table(frame.with_columns(sd=deviation), caption, columns)
 
 
 def _on_correlations(frame: pl.DataFrame, *, several: bool) -> tuple[str, ...]:
@@ -201,22 +201,22 @@ def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
         return " and ".join(plan.dimension(key) for key in (listed if listed[1:] else ends))
 
     points = {"model": "models"}
-    return render_table(
-        frame,
+    caption = (
         "Correlation of the means of two dimensions, over the stereotypes of each model and over "
-        "models. Range −1 to 1; neutral 0. Interval: 95%, by Fisher’s z.",
-        [
-            Column("Dimensions", both, "head"),
-            *FROM,
-            Column("Over", lambda r: points.get(r["level"], "stereotypes of a model"), "text"),
-            Column("Points", lambda r: count(r["n"])),
-            Column("Pearson", lambda r: number(r["estimate"])),
-            Column("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),
-            Column("p", lambda r: p_value(r["p"])),
-            Column("Spearman", lambda r: number(r["spearman"])),
-            Column("Note", lambda r: r["note"] or "", "text"),
-        ],
+        "models. Range −1 to 1; neutral 0. Interval: 95%, by Fisher’s z."
     )
+    columns = [
+        Column("Dimensions", both, "head"),
+        *FROM,
+        Column("Over", lambda r: points.get(r["level"], "stereotypes of a model"), "text"),
+        Column("Points", lambda r: count(r["n"])),
+        Column("Pearson", lambda r: number(r["estimate"])),
+        Column("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p", lambda r: p_value(r["p"])),
+        Column("Spearman", lambda r: number(r["spearman"])),
+        Column("Note", lambda r: r["note"] or "", "text"),
+    ]
+    return render_table(frame, caption, columns)
 
 
 _RANK_TIPS = (
@@ -271,19 +271,19 @@ def _rank_summary(rows: Sequence[Row], panels: Sequence[str]) -> str:
 
 
 def _rank_table(frame: pl.DataFrame, plan: Plan) -> Table:
-    return render_table(
-        frame,
+    caption = (
         "Ranks of the models per dimension. Rank 1 is the most stereotype-consistent; equal means "
-        "share the better rank.",
-        [
-            Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
-            *FROM,
-            Column("Rank", lambda r: _of(r["estimate"], r["n"])),
-            Column("Ranks the intervals allow", lambda r: _allowed(r["ci_low"], r["ci_high"])),
-            Column("Mean", lambda r: number(r["mean"], 3)),
-            Column(plan.interval, lambda r: interval(r["mean_low"], r["mean_high"], 3)),
-        ],
+        "share the better rank."
     )
+    columns = [
+        Column("Dimension", lambda r: plan.dimension(r["dimension"]), "head"),
+        *FROM,
+        Column("Rank", lambda r: _of(r["estimate"], r["n"])),
+        Column("Ranks the intervals allow", lambda r: _allowed(r["ci_low"], r["ci_high"])),
+        Column("Mean", lambda r: number(r["mean"], 3)),
+        Column(plan.interval, lambda r: interval(r["mean_low"], r["mean_high"], 3)),
+    ]
+    return render_table(frame, caption, columns)
 
 
 def _of(rank: float | None, models: int | None) -> str:

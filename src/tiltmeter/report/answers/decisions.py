@@ -176,18 +176,16 @@ def _yes_table(frame: pl.DataFrame, plan: Plan) -> Table:
 
         return counted
 
-    return render_table(
-        wide,
-        "Share of yes among yes and no; in brackets the numbers of each and of all asked.",
-        [
-            Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
-            *FROM,
-            *(
-                Column(title.replace("|", ", ").capitalize(), cell(version))
-                for version, title in _COLUMNS.items()
-            ),
-        ],
-    )
+    caption = "Share of yes among yes and no; in brackets the numbers of each and of all asked."
+    columns = [
+        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        *FROM,
+        *(
+            Column(title.replace("|", ", ").capitalize(), cell(version))
+            for version, title in _COLUMNS.items()
+        ),
+    ]
+    return render_table(wide, caption, columns)
 
 
 _MEANING = (
@@ -267,24 +265,24 @@ def _regression_table(frame: pl.DataFrame, plan: Plan, over: str) -> Table:
     def prompts(row: Mapping[str, Any]) -> str:
         return f"{count(row['n_scored'])} ({count(row['n_ones'])})"
 
-    return render_table(
-        frame,
+    caption = (
         f"Decision on association, {over}. Coefficient: log odds per 1 of association, neutral 0; "
-        "odds ratio: neutral 1.",
-        [
-            Column("Group", lambda r: curves.group_title(r["part"]), "head"),
-            Column("Method", lambda r: r["method"], "head"),
-            *FROM,
-            Column("Coefficient", lambda r: number(r["estimate"])),
-            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-            Column("p", lambda r: p_value(r["p"])),
-            Column("Odds ratio", lambda r: curves.times(r["estimate"])),
-            *_FIT,
-            Column("Prompts (consistent)", prompts),
-            Column("Stereotypes", lambda r: count(r["n_clusters"])),
-            _NOTE,
-        ],
+        "odds ratio: neutral 1."
     )
+    columns = [
+        Column("Group", lambda r: curves.group_title(r["part"]), "head"),
+        Column("Method", lambda r: r["method"], "head"),
+        *FROM,
+        Column("Coefficient", lambda r: number(r["estimate"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p", lambda r: p_value(r["p"])),
+        Column("Odds ratio", lambda r: curves.times(r["estimate"])),
+        *_FIT,
+        Column("Prompts (consistent)", prompts),
+        Column("Stereotypes", lambda r: count(r["n_clusters"])),
+        _NOTE,
+    ]
+    return render_table(frame, caption, columns)
 
 
 def _published_table(study: str) -> Table | None:
@@ -293,19 +291,19 @@ def _published_table(study: str) -> Table | None:
         published = load_regressions(study)
     except InputError:
         return None
-    return render_table(
-        published.filter(pl.col("term") != "Intercept"),
+    caption = (
         "Published regressions of decisions (Tables S15 and S16, and the text of the SI), as "
-        "context.",
-        [
-            Column("Table", lambda r: r["table"], "head"),
-            Column("Model", lambda r: r["model"], "text", fold=True),
-            Column("Predictor", lambda r: r["term"], "text"),
-            Column("Coefficient", lambda r: number(r["coef"])),
-            Column("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
-            Column("p", lambda r: r["p"] or "n/a"),
-            Column("n", lambda r: count(r["n_obs"])),
-            *_FIT,
-            _NOTE,
-        ],
+        "context."
     )
+    columns = [
+        Column("Table", lambda r: r["table"], "head"),
+        Column("Model", lambda r: r["model"], "text", fold=True),
+        Column("Predictor", lambda r: r["term"], "text"),
+        Column("Coefficient", lambda r: number(r["coef"])),
+        Column("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p", lambda r: r["p"] or "n/a"),
+        Column("n", lambda r: count(r["n_obs"])),
+        *_FIT,
+        _NOTE,
+    ]
+    return render_table(published.filter(pl.col("term") != "Intercept"), caption, columns)

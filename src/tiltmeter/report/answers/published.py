@@ -231,18 +231,18 @@ def _tables(match: _Match, source: _Source) -> tuple[tuple[str, Table], ...]:
     tables = (("Table of published values", model_table(theirs, ours, caption)),)
     if not {"sd", "t", "p"} <= set(theirs.columns):
         return tables
-    printed = render_table(
-        theirs,
+    caption = (
         f"{source.printed} as printed: n valid answers of 1,500, population SD, naive t test. "
-        "† doubtful, see the notes.",
-        [
-            Column("Dimension", lambda r: r["label"], "head"),
-            Column("Model", lambda r: r["model"] + "†" * bool(r["note"]), "head"),
-            Column("n", lambda r: count(r["n"])),
-            Column("Mean", lambda r: number(r["mean"], 3)),
-            Column("SD", lambda r: number(r["sd"], 3)),
-            Column("t", lambda r: number(r["t"], 3)),
-            Column("p", lambda r: r["p"] or "–"),
-        ],
+        "† doubtful, see the notes."
     )
+    columns = [
+        Column("Dimension", lambda r: r["label"], "head"),
+        Column("Model", lambda r: r["model"] + "†" * bool(r["note"]), "head"),
+        Column("n", lambda r: count(r["n"])),
+        Column("Mean", lambda r: number(r["mean"], 3)),
+        Column("SD", lambda r: number(r["sd"], 3)),
+        Column("t", lambda r: number(r["t"], 3)),
+        Column("p", lambda r: r["p"] or "–"),
+    ]
+    printed = render_table(theirs, caption, columns)
     return (*tables, ("Published table in full", printed))

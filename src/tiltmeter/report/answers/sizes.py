@@ -157,16 +157,14 @@ def _table(drawn: Mapping[str, Sequence[_Panel]], plan: Plan) -> Table:
     def cell(title: str) -> Render:
         return lambda r: r.get(title, "n/a")
 
-    return render_table(
-        list(rows.values()),
-        f"Means with {plan.interval} against size in billions of parameters.",
-        [
-            Column("Model", lambda r: r["model"], "head"),
-            Column("Size", lambda r: f"{r['size']:g}"),
-            MODE,
-            *(Column(title, cell(title)) for title in titles),
-        ],
-    )
+    caption = f"Means with {plan.interval} against size in billions of parameters."
+    columns = [
+        Column("Model", lambda r: r["model"], "head"),
+        Column("Size", lambda r: f"{r['size']:g}"),
+        MODE,
+        *(Column(title, cell(title)) for title in titles),
+    ]
+    return render_table(list(rows.values()), caption, columns)
 
 
 _TIPS = (
