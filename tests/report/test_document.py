@@ -153,7 +153,7 @@ def test_a_mode_cannot_name_a_file_elsewhere(make_results):
 def test_many_models_get_a_table_in_brief(make_results, page_of):
     directory = make_results(models=list("abcde"), keys=["age"])
     page = page_of(directory)
-    assert "How many stereotypes got which verdict" in page
+    assert "Number of stereotypes with each verdict" in page
 
 
 @pytest.mark.parametrize("gone", ["words", "compliance", "scores", "responses"])
@@ -228,7 +228,7 @@ def test_controls_stand_apart(make_results, page_of):
         category=pl.when(control).then(pl.lit("control")).otherwise("category")
     ).write_parquet(path)
     page = page_of(directory)
-    assert "Controls: stimuli whose answer is known beforehand" in page
+    assert "Controls: stimuli whose result is known beforehand" in page
     assert "of 1 stereotype the answers" in page
 
 

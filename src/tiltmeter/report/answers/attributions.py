@@ -7,24 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.drawing import charts
-from tiltmeter.report.drawing.charts import LABELS, Row
+from tiltmeter.report.answers.results import Asked
+from tiltmeter.report.drawing.charts import LABELS, Row, forest
 from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, interval, number, p_value, percent
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Column, Table, count, render_table
-from tiltmeter.results import Measure
+from tiltmeter.report.tables import FROM, Column, Render, Table, count, render_table
 
-__all__ = ["GROUPS", "attribution_section"]
+__all__ = ["GROUPS", "about", "attribution_section"]
 
 #: The two groups of a stereotype stand one under the other.
 GROUPS = ("marginalized", "default")
+#: The difference in the share of comedy.
+COMEDY = "comedy_share"
+#: Above this many models and modes there is only the table.
+MOST_SENTENCES = 4
 #: What became of all answers asked for; the last two have no outcome.
 _PARTS = (
     ("comedy", "var(--comedy)"),
@@ -33,126 +37,94 @@ _PARTS = (
     ("refused", "var(--refused)"),
     ("not read", "var(--unparsed)"),
 )
-#: The difference in the share of comedy.
-COMEDY = "comedy_share"
-#: Above this many models and modes there is only the table.
-MOST_SENTENCES = 4
 #: The block of what pools stereotypes.
 _POOLED = "Per category and over all"
-#: Labels that end in a group need more room.
-_LABELS = LABELS + 65
 
 _LEVELS = (
     "FAR, the share of comedy for the default groups, and UAR, the share of tragedy for the "
     "marginalized groups, are levels and no biases: a model that calls everything a tragedy has a "
-    "UAR of 1 and treats both groups alike. Bias is a difference between the groups: compare the "
+    "UAR of 1 and treats both groups alike. A bias is a difference between the groups: compare the "
     "two bars of a stereotype, and see the differences below them. Shares are of the answers "
-    "read; refused and unread ones are counted beside them."
+    "read; refused and unread answers are counted beside them."
 )
-_PAIRED = (
-    "Differences compare the same object in the same wording, thought of with either group. Right "
-    "of the dotted line descriptions are called comedy more often after the default group."
-)
-_AFTERWARDS = (
-    "The groups were drawn at random, so that no answer has a partner of its own. Answers in the "
-    "same wording were paired afterwards, along the list of objects; the two of a pair need not be "
-    "about the same object. Right of the dotted line descriptions are called comedy more often "
-    "after the default group."
-)
-_UNPAIRED = (
-    "There are no pairs in these results, that is, no object described after either group. The "
-    "difference of the shares therefore has no paired test here."
-)
-_NO_COMEDY = "Nothing was called comedy, so that there is no difference in its share to draw."
+_ON_DIFFERENCES = {
+    "paired": "Differences compare descriptions of the same object in the same wording after "
+    "thinking of either group.",
+    "afterwards": "The groups were drawn at random, so answers have no natural partner. Answers in "
+    "the same wording were paired afterwards, in the order of the objects; the two answers of a "
+    "pair need not be about the same object.",
+    "unpaired": "There are no pairs in these results: no object was described after both groups. "
+    "The difference of the shares therefore has no paired test here.",
+    "no comedy": "Nothing was called comedy, so its share has no difference to draw.",
+}
 
 
-def attribution_section(
-    frame: pl.DataFrame, contrasts: pl.DataFrame, plan: Plan, measure: Measure
-) -> Section | None:
-    """Show what descriptions were called, and how the groups differ.
-
-    `frame`: rows of ATTRIBUTIONS of one study.
-    `contrasts`: rows of ATTRIBUTION_CONTRASTS of one study; empty where there are no pairs.
-    None where nothing was attributed.
-    """
-    group = pl.col("version").replace_strict(
-        {name: place for place, name in enumerate(GROUPS)}, default=None, return_dtype=pl.Int64
-    )
-    known = frame.filter(group.is_not_null()).sort(group, maintain_order=True)
-    frame, contrasts = in_order(known, plan), in_order(contrasts, plan)
+def attribution_section(asked: Asked) -> Section | None:
+    """Show what descriptions were called, and how the groups differ."""
+    plan = asked.plan
+    contrasts = in_order(asked.tables.attribution_contrasts, plan)
+    group = pl.col("version").cast(pl.Enum(GROUPS), strict=False)
+    known = asked.tables.attributions.filter(group.is_not_null())
+    frame = in_order(known.sort(group, maintain_order=True), plan)
     if frame.is_empty():
         return None
     whole, each = frame.filter(level="model"), frame.filter(pl.col("level") != "model")
     comedy = contrasts.filter(measure=COMEDY)
-    below = pl.col("level").is_in(["stereotype", "category"])
+    below = comedy.filter(pl.col("level").is_in(["stereotype", "category"]))
     others = contrasts.filter(pl.col("measure") != COMEDY, level="model")
     tables = (
-        ("", _share_table(whole, plan, "What descriptions were called, over all stereotypes.")),
+        ("", _share_table(whole, plan, ", over all stereotypes")),
         ("", _difference_table(comedy.filter(level="model"), plan)),
-        (
-            "Table of shares per stereotype and category",
-            _share_table(each, plan, "What descriptions were called."),
-        ),
-        (
-            "Table of differences per stereotype and category",
-            _difference_table(comedy.filter(below), plan),
-        ),
+        ("Table of shares per stereotype and category", _share_table(each, plan)),
+        ("Table of differences per stereotype and category", _difference_table(below, plan)),
         ("Table of differences in tragedy and neutral", _difference_table(others, plan)),
     )
+    shares = _share_figures(frame.filter(level="stereotype"), plan)
     return Section(
         key="attributions",
         title="Affective attributions",
         short="Attributions",
-        text=(_LEVELS, *_level_sentences(whole), _on_pairs(contrasts)),
-        figures=(
-            *_share_figures(frame.filter(level="stereotype"), plan),
-            *_difference_figures(comedy, plan, measure),
-        ),
+        text=(_LEVELS, *_level_sentences(whole), _ON_DIFFERENCES[_pairing(contrasts)]),
+        figures=(*shares, *_difference_figures(comedy, asked)),
         tables=tuple(table for table in tables if table[1].rows),
     )
 
 
-def _on_pairs(contrasts: pl.DataFrame) -> str:
-    """Say what differences are between."""
+def _pairing(contrasts: pl.DataFrame) -> str:
     if contrasts.is_empty():
-        return _UNPAIRED
+        return "unpaired"
     if COMEDY not in contrasts["measure"]:
-        return _NO_COMEDY
-    return _PAIRED if contrasts["note"].is_null().all() else _AFTERWARDS
+        return "no comedy"
+    return "paired" if contrasts["note"].is_null().all() else "afterwards"
 
 
-def _level_sentences(whole: pl.DataFrame) -> tuple[str, ...]:
+def _level_sentences(whole: pl.DataFrame) -> list[str]:
     """State the levels of a few models and modes, and how often the first option was chosen."""
     parts = whole.partition_by("model", "mode", maintain_order=True)
     sentences = []
     for part in parts if len(parts) <= MOST_SENTENCES else []:
         of = {row["version"]: row for row in part.iter_rows(named=True)}
         far, uar = (
-            percent(of[group][rate]) if group in of else "n/a"
+            percent(of.get(group, {}).get(rate))
             for group, rate in (("default", "far"), ("marginalized", "uar"))
         )
         neutral = "; ".join(f"{percent(of[g]['neutral_share'])} {g}" for g in GROUPS if g in of)
-        first = part.select(_first_share()).item()
+        weight = pl.col("n_comedy") + pl.col("n_tragedy")
+        known = part.drop_nulls("first_share").filter(weight > 0)
+        first = known.select((pl.col("first_share") * weight).sum() / weight.sum()).item()
         sentences.append(
             f"{part['model'][0]}, mode {part['mode'][0]}: FAR {far}, UAR {uar}; neither comedy nor "
-            f"tragedy: {neutral}. Of the answers comedy and tragedy, {percent(first)} chose the "
-            "one named first (half would, were the order without effect)."
+            f"tragedy: {neutral}. Of the answers comedy and tragedy, "
+            f"{percent(None if known.is_empty() else first)} chose the one named first (50% if the "
+            "order has no effect)."
         )
-    return tuple(sentences)
-
-
-def _first_share() -> pl.Expr:
-    """Average over groups the share of the option named first, weighted by answers."""
-    chosen = pl.col("n_comedy") + pl.col("n_tragedy")
-    known = pl.col("first_share").is_not_null() & (chosen > 0)
-    weighted = (pl.col("first_share") * chosen).filter(known).sum()
-    return pl.when(known.any()).then(weighted / chosen.filter(known).sum())
+    return sentences
 
 
 def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
-    refused = pl.col("n_refused")
-    outcomes = (pl.col("n_comedy"), pl.col("n_neutral"), pl.col("n_tragedy"))
-    counts = (*outcomes, refused, pl.col("n") - pl.col("n_read") - refused)
+    outcomes = (pl.col("n_comedy"), pl.col("n_neutral"), pl.col("n_tragedy"), pl.col("n_refused"))
+    unread = pl.col("n") - pl.col("n_read") - pl.col("n_refused")
+    counts = pl.concat_list(part.cast(pl.Float64) for part in (*outcomes, unread))
     caption = (
         "What descriptions were called, per stereotype and group thought of. Shares of all answers "
         "asked for. Not read: without an outcome for another reason than refusal."
@@ -160,100 +132,96 @@ def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
 
     def draw(rows: list[Row], panels: list[str]) -> Row:
         named = [{**row, "label": f"{row['label']} · {row['variation']}"} for row in rows]
-        return bars(named, _PARTS, panels, _LABELS)
+        return bars(named, _PARTS, panels, LABELS + 65)  # labels that end in a group need more room
 
     return per_mode(
         "attributions",
         caption,
-        frame.with_columns(
-            counts=pl.concat_list(*[part.cast(pl.Float64) for part in counts]),
-            variation="version",
-            n_scored="n_read",
-        ),
+        frame.with_columns(counts=counts, variation="version", n_scored="n_read"),
         draw,
         plan,
-        lambda rows: share_summary(rows, _PARTS),
+        partial(share_summary, parts=_PARTS),
     )
 
 
-def _difference_figures(comedy: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
+def _difference_figures(comedy: pl.DataFrame, asked: Asked) -> list[Figure]:
     shown = comedy.filter(pl.col("level").is_in(["stereotype", "category", "model"]))
-    share = replace(measure, low=0.0, high=1.0)
+    share = replace(asked.measure, low=0.0, high=1.0)
     axis = around_zero("Share of comedy, default − marginalized", shown, share)
     caption = (
         "Difference in the share of comedy, default − marginalized group, in pairs of answers. "
-        f"Dot: mean difference; thick line: clustered {plan.interval}; thin line: worst case, were "
-        "every missing answer at one end. Range −1 to 1, neutral 0; right of it the default "
-        "group is favoured."
+        f"Dot: mean difference; thick line: clustered {asked.plan.interval}; thin line: worst "
+        "case, if every missing answer were at one end. Range −1 to 1, neutral 0; positive: "
+        "descriptions are called comedy more often after the default group."
     )
 
     def draw(rows: list[Row], panels: list[str]) -> Row:
-        below = [{**row, "block": row["block"] or _POOLED} for row in rows]
-        return charts.forest(sorted(below, key=lambda r: r["block"] == _POOLED), axis, panels)
+        blocks = [{**row, "block": row["block"] or _POOLED} for row in rows]
+        return forest(sorted(blocks, key=lambda r: r["block"] == _POOLED), axis, panels)
 
-    return per_mode("differences", caption, shown, draw, plan)
+    return per_mode("differences", caption, shown, draw, asked.plan)
 
 
-def _share_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
-    def rate(name: str, group: str) -> Any:
+def _share_table(frame: pl.DataFrame, plan: Plan, over: str = "") -> Table:
+    def rate(name: str, group: str) -> Render:
         return lambda r: number(r[name]) if r["version"] == group else "–"
 
-    return render_table(
-        frame,
-        f"{caption} Shares are of the answers read; FAR is the share of comedy for the default "
-        "group, UAR that of tragedy for the marginalized group. First named: share of the option "
-        "named first among comedy and tragedy; .50 without an effect of order.",
-        [
-            *_about(frame, plan),
-            Column("Group", lambda r: r["version"], "head"),
-            *FROM,
-            Column("Comedy", lambda r: number(r["comedy_share"])),
-            Column("Tragedy", lambda r: number(r["tragedy_share"])),
-            Column("Neutral", lambda r: number(r["neutral_share"])),
-            Column("FAR", rate("far", "default")),
-            Column("UAR", rate("uar", "marginalized")),
-            Column("Refused", lambda r: count(r["n_refused"])),
-            Column("Read / asked", lambda r: f"{count(r['n_read'])} / {count(r['n'])}"),
-            Column("First named", lambda r: number(r["first_share"])),
-        ],
+    caption = (
+        f"What descriptions were called{over}. Shares are of the answers read; FAR is the share "
+        "of comedy for the default group, UAR that of tragedy for the marginalized group. First "
+        "named: share of the option named first among comedy and tragedy; .50 without an effect of "
+        "order."
     )
+    columns = [
+        *_about(frame, plan),
+        Column("Group", lambda r: r["version"], "head"),
+        *FROM,
+        Column("Comedy", lambda r: number(r["comedy_share"])),
+        Column("Tragedy", lambda r: number(r["tragedy_share"])),
+        Column("Neutral", lambda r: number(r["neutral_share"])),
+        Column("FAR", rate("far", "default")),
+        Column("UAR", rate("uar", "marginalized")),
+        Column("Refused", lambda r: count(r["n_refused"])),
+        Column("Read / asked", lambda r: f"{count(r['n_read'])} / {count(r['n'])}"),
+        Column("First named", lambda r: number(r["first_share"])),
+    ]
+    return render_table(frame, caption, columns)
 
 
 def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
-    shares = [_share(name) for name in frame["measure"].unique(maintain_order=True)]
-    over = "" if _about(frame, plan) else " over all stereotypes"
-    return render_table(
-        frame,
-        f"Difference in the share of {' and '.join(shares)}{over}, default − marginalized: range "
-        "−1 to 1, neutral 0. In pairs of answers; p (Holm) is adjusted for the number of rows of a "
-        "level, t and p (naive) take pairs for independent.",
-        [
-            *_about(frame, plan),
-            Column("Share", lambda r: _share(r["measure"]), "head"),
-            *FROM,
-            Column("Default", lambda r: number(r["candidate_estimate"])),
-            Column("Marginalized", lambda r: number(r["baseline_estimate"])),
-            Column("Difference", lambda r: number(r["estimate"])),
-            Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
-            Column("t (naive)", lambda r: number(r["statistic_published"])),
-            Column("p (naive)", lambda r: p_value(r["p_published"])),
-            Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
-            Column("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
-        ],
+    heads, share = _about(frame, plan), pl.col("measure").str.strip_suffix("_share")
+    frame = frame.with_columns(share=share)
+    shares = " and ".join(frame["share"].unique(maintain_order=True))
+    caption = (
+        f"Difference in the share of {shares}{'' if heads else ' over all stereotypes'}, default − "
+        "marginalized: range −1 to 1, neutral 0. In pairs of answers; p (Holm) is adjusted for the "
+        "number of rows of a level, t and p (naive) treat pairs as independent."
     )
-
-
-def _share(measure: str) -> str:
-    return measure.removesuffix("_share")
+    columns = [
+        *heads,
+        Column("Share", lambda r: r["share"], "head"),
+        *FROM,
+        Column("Default", lambda r: number(r["candidate_estimate"])),
+        Column("Marginalized", lambda r: number(r["baseline_estimate"])),
+        Column("Difference", lambda r: number(r["estimate"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("t (naive)", lambda r: number(r["statistic_published"])),
+        Column("p (naive)", lambda r: p_value(r["p_published"])),
+        Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+        Column("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
+    ]
+    return render_table(frame, caption, columns)
 
 
 def _about(frame: pl.DataFrame, plan: Plan) -> list[Column]:
     """Name what a row is about, where not all are over all stereotypes."""
+    over_all = set(frame["level"]) <= {"model"}
+    return [] if over_all else [Column("Stereotype", lambda r: about(r, plan), "head")]
 
-    def about(row: Mapping[str, Any]) -> str:
-        if row["stereotype"]:
-            return plan.label(row["stereotype"])
-        return f"{category_title(row['category'])}, all" if row["category"] else "All"
 
-    return [] if set(frame["level"]) <= {"model"} else [Column("Stereotype", about, "head")]
+def about(row: Mapping[str, Any], plan: Plan) -> str:
+    """Name the stereotypes that a row is about."""
+    if row["stereotype"]:
+        return plan.label(row["stereotype"])
+    return f"{category_title(row['category'])}, all" if row["category"] else "All"

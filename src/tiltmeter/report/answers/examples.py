@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 import polars as pl
@@ -15,16 +15,18 @@ from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, number
 from tiltmeter.report.sections import Exchange, Piece, Quote, Section
 
-__all__ = ["LONGEST", "Example", "example_section", "examples", "passages"]
+__all__ = ["Example", "example_section", "examples", "passages"]
 
 #: Up to this many groups of answers (model × mode × stereotype …), each shows all it should.
 MOST_GROUPS = 400
+#: Answers shown of each group: with a score, of which very many groups show one, and without.
+SCORED, UNSCORED = 2, 1
 #: Characters of an answer shown at a stretch; the rest stays in responses.parquet.
 LONGEST = 1500
 #: Characters shown of the opening, and around a passage, where passages are marked further on.
 OPENING, AROUND = 500, 300
-#: Characters of an answer looked at.
-_LOOKED_AT = 40_000
+#: Characters of an answer that are searched for passages.
+_SEARCHED = 40_000
 
 #: Each combination of these has its examples; of very many, only one of the second few.
 _GROUP = ["study", "model", "mode", "intervention", "instrument", "stereotype"]
@@ -35,8 +37,12 @@ _READ = (
     *("instrument", "dimension", "version", "object", "outcome"),
     *("score", "reason", "coverage", "span", "margin", "conflict"),
 )
-
-_MARKED = " The passage in which a decision was read is marked."
+_ASKED = {
+    "system": "System prompt",
+    "prompt": "Prompt",
+    "profile": "First answer",
+    "followup": "Second prompt",
+}
 
 
 @dataclass(frozen=True)
@@ -56,23 +62,19 @@ class Example:
         return Quote(f"One of the prompts ({label}; {self.about})", asked.pieces)
 
 
-def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Example]:
+def examples(results: Results) -> list[Example]:
     """Pick the first few trials of each stereotype, dimension, instrument, mode and model.
 
-    `results`: a results directory with responses and scores; without them there are no examples.
-    `scored`: how many answers with a score to pick; one where there are very many groups.
-    `unscored`: how many answers without one.
     Result: in the order of the plan; an answer with several scores once. Only ids are read to
         choose, then only the chosen texts.
     """
     if results.responses is None or results.scores is None:
         return []
-    chosen = _chosen(results.scores, scored, unscored)
+    chosen = _chosen(results.scores)
     ids = pl.col("trial_id").is_in(chosen["trial_id"].unique().implode())
-    mine = chosen.lazy()
     marks = results.scores.select(*_KEYS, *_READ).filter(ids)
     readings = (
-        marks.join(mine, on=_KEYS, how="semi", nulls_equal=True)
+        marks.join(chosen.lazy(), on=_KEYS, how="semi", nulls_equal=True)
         .group_by(_KEYS)
         .agg(pl.struct(pl.all().exclude(_KEYS)).alias("readings"))
     )
@@ -81,7 +83,7 @@ def examples(results: Results, scored: int = 2, unscored: int = 1) -> list[Examp
         "variation",
         "system",
         pl.col("prompt", "profile", "followup").str.slice(0, 4 * LONGEST),
-        pl.col("response").str.slice(0, _LOOKED_AT),
+        pl.col("response").str.slice(0, _SEARCHED),
         pl.col("response").str.len_chars().alias("length"),
     ).filter(ids)
     rows = (
@@ -106,9 +108,7 @@ def example_section(
 ) -> Section | None:
     """Show examples under the labels of their stereotypes; None where there are none.
 
-    `picked`: what `examples` gave.
-    `dimensions` and `decides`: whether dimensions are told apart, and decisions read, in these
-        results.
+    `dimensions`, `decides`: whether these results have dimensions, and decisions.
     """
     if not picked:
         return None
@@ -119,11 +119,11 @@ def example_section(
         title="Prompts and answers",
         short="Prompts and answers",
         text=(
-            f"A few answers per stereotype, {'dimension, ' * dimensions}model and mode, as the "
-            "model gave them: the first with a score and the first without one, by trial id. "
-            "Control characters are shown by their signs or numbers."
-            f"{_MARKED * decides} The words are stimuli of the study, not statements of its "
-            "authors or of this tool.",
+            f"For each stereotype, {'dimension, ' * dimensions}model and mode, the first answers "
+            "with a score and the first without one, by trial id. Control characters are shown by "
+            "their signs or numbers."
+            f"{' The passage in which a decision was read is marked.' * decides} The words are "
+            "stimuli of the study, not statements of its authors or of this tool.",
         ),
         examples=tuple(
             (f"{label} ({len(part)})", tuple(one.shown for one in part))
@@ -132,14 +132,14 @@ def example_section(
     )
 
 
-def _chosen(scores: pl.LazyFrame, scored: int, unscored: int) -> pl.DataFrame:
+def _chosen(scores: pl.LazyFrame) -> pl.DataFrame:
     """Choose the keys of the answers to show."""
-    has = pl.col("score").is_not_null()
+    has, trials = pl.col("score").is_not_null(), pl.col("trial_id")
     picked = (
         scores.group_by(*_GROUP, *_WITHIN)
         .agg(
-            pl.col("trial_id").filter(has).sort().head(scored).alias("scored"),
-            pl.col("trial_id").filter(~has).sort().head(unscored).alias("unscored"),
+            trials.filter(has).sort().head(SCORED).alias("scored"),
+            trials.filter(~has).sort().head(UNSCORED).alias("unscored"),
         )
         .sort(*_GROUP, *_WITHIN)
         .collect(engine="streaming")
@@ -155,145 +155,114 @@ def _chosen(scores: pl.LazyFrame, scored: int, unscored: int) -> pl.DataFrame:
 
 
 def _example(row: Mapping[str, Any], plan: Plan) -> Example:
-    text, marks = row["response"] or "", _in_turn(row["readings"], plan)
-    pieces, is_marked = passages(text, [mark["span"] or "" for mark in marks])
+    order = list(plan.instruments)
+    marks = sorted(row["readings"], key=lambda mark: _place(mark["instrument"], order))
     several = len(marks) > 1
-    shown = sum(len(piece.text) for piece in pieces if piece.kind != "gap")
-    beside = [row["intervention"]] if row["intervention"] not in (None, "none") else []
-    alone = several or len(plan.instruments) < 2
-    asked = "" if alone else plan.measure(marks[0]["instrument"]).title
-    details = [
-        row["model"],
-        row["mode"],
-        *beside,
-        asked,
-        row["variation"],
-        *_details(marks[0], plan),
-    ]
-    about = " · ".join(filter(None, details))
-    outcomes = [
-        _outcome(mark, plan, several=several, marked=marked)
-        for mark, marked in zip(marks, is_marked, strict=True)
-    ]
-    unmarked = [
-        mark["span"] or "" for mark, marked in zip(marks, is_marked, strict=True) if not marked
-    ]
+    pieces, is_marked = passages(row["response"] or "", [mark["span"] or "" for mark in marks])
+    pairs = list(zip(marks, is_marked, strict=True))
+    titles = [plan.measure(mark["instrument"]).title for mark in marks]
+    outcomes = [_outcome(mark, marked=marked) for mark, marked in pairs]
+    excerpts = [mark["span"] for mark, marked in pairs if mark["span"] and not marked]
     by_word = "{attribute}" in (row["prompt"] or "")
+    labels, answered = _ASKED, "Second answer" if row["profile"] else "Answer"
+    if by_word:
+        labels = _ASKED | {"prompt": "Prompt, asked for each word"}
+        answered = "Log-probabilities read: marginalized, default"
+    about = _about(row, marks[0], plan, "" if several else titles[0])
     exchange = Exchange(
         about=about if several else f"{about} — {outcomes[0]}",
         quotes=(
-            *_asked(row, by_word=by_word),
-            Quote(_answered(row, by_word=by_word), tuple(pieces)),
-            *(Quote.whole("Passage read", s[:LONGEST], excerpt=True) for s in unmarked if s),
+            *(
+                Quote.whole(label, row[key] or "")
+                for key, label in labels.items()
+                if row[key] or key == "prompt"
+            ),
+            Quote(answered, tuple(pieces)),
+            *(Quote.whole("Passage read", text[:LONGEST], excerpt=True) for text in excerpts),
         ),
-        readings=tuple(outcomes) if several else (),
-        note=_left_out(max(0, (row["length"] or 0) - shown), pieces),
+        readings=tuple(f"{t}: {o}" for t, o in zip(titles, outcomes, strict=True) if several),
+        note=_left_out(row["length"] or 0, pieces),
     )
     return Example(row["study"] or "", row["stereotype"], about, exchange, by_word)
 
 
-def _asked(row: Mapping[str, Any], *, by_word: bool) -> list[Quote]:
-    """Quote what came before the answer that was read."""
-    labels = {"system": "System prompt", "prompt": "Prompt, asked for each word"
-              if by_word else "Prompt", "profile": "First answer",
-              "followup": "Second prompt"}  # fmt: skip
-    return [
-        Quote.whole(label, row[key] or "")
-        for key, label in labels.items()
-        if row[key] or key == "prompt"
-    ]
+def _about(row: Mapping[str, Any], mark: Mapping[str, Any], plan: Plan, measure: str) -> str:
+    """Say who was asked in which way, and what else the prompt was about."""
+    details = (
+        row["model"],
+        row["mode"],
+        row["intervention"] if row["intervention"] != "none" else None,
+        measure if len(plan.instruments) > 1 else None,
+        row["variation"],
+        plan.dimension(mark["dimension"]) if mark["dimension"] else None,
+        f"thinking of the {mark['version']} group" if mark["version"] in GROUPS else None,
+        mark["object"],
+    )
+    return " · ".join(filter(None, details))
 
 
-def _answered(row: Mapping[str, Any], *, by_word: bool) -> str:
-    if by_word:
-        return "Log-probabilities read: marginalized, default"
-    return "Second answer" if row["profile"] else "Answer"
-
-
-def _left_out(cut: int, pieces: Sequence[Piece]) -> str:
-    """Say how much of the answer is not shown; empty where all of it is."""
-    if not cut:
+def _left_out(length: int, pieces: Sequence[Piece]) -> str:
+    """Say how much of an answer of this length is not shown; empty where all of it is."""
+    left = length - sum(len(piece.text) for piece in pieces if piece.kind != "gap")
+    if left <= 0:
         return ""
     if len(pieces) == 1:
-        return f"The first {len(pieces[0].text)} characters; {cut} more are in responses.parquet."
-    return f"{cut} more characters are in responses.parquet."
-
-
-def _details(mark: Mapping[str, Any], plan: Plan) -> list[str]:
-    """Say what else the prompt was about: a dimension, or a group and an object."""
-    details = [plan.dimension(mark["dimension"])] if mark["dimension"] else []
-    if mark["version"] in GROUPS:
-        details.append(f"thinking of the {mark['version']} group")
-    return [*details, mark["object"] or ""]
-
-
-def _in_turn(readings: Sequence[Mapping[str, Any]], plan: Plan) -> list[Mapping[str, Any]]:
-    order = list(plan.instruments)
-    return sorted(readings, key=lambda r: _place(r["instrument"], order))
+        return f"The first {len(pieces[0].text)} characters; {left} more are in responses.parquet."
+    return f"{left} more characters are in responses.parquet."
 
 
 def _place(item: str, known: Sequence[str]) -> int:
     return known.index(item) if item in known else len(known)
 
 
-def _outcome(mark: Mapping[str, Any], plan: Plan, *, several: bool, marked: bool) -> str:
+def _outcome(mark: Mapping[str, Any], *, marked: bool) -> str:
     """Say what was made of the answer, and by what evidence."""
+    evidence = []
     if mark["score"] is not None:
-        outcome = f"{mark['outcome']}; " if mark["outcome"] else ""
-        outcome += f"score {number(mark['score'])}"
-        if mark["coverage"] is not None and mark["coverage"] < 1:
-            outcome += f", coverage {number(mark['coverage'])}"
+        coverage = mark["coverage"]
+        part = f", coverage {number(coverage)}" if coverage is not None and coverage < 1 else ""
+        evidence += [mark["outcome"], f"score {number(mark['score'])}{part}"]
     else:
         reason = mark["reason"] or "not scored"
-        meaning = MEANINGS.get(reason)
-        outcome = f"no score: {reason.replace('_', ' ')}" + (f" ({meaning})" if meaning else "")
+        meaning = f" ({MEANINGS[reason]})" if reason in MEANINGS else ""
+        evidence.append(f"no score: {reason.replace('_', ' ')}{meaning}")
     if mark["span"]:
-        outcome += "; read in the marked passage" if marked else "; read in the passage quoted"
+        evidence.append(f"read in the {'marked passage' if marked else 'passage quoted'}")
     if mark["score"] is not None and mark["margin"] is not None:
-        outcome += f"; evidence agrees {number(mark['margin'])}"
+        evidence.append(f"evidence agrees {number(mark['margin'])}")
     if mark["conflict"]:
-        outcome += "; conflicting evidence"
-    lead = f"{plan.measure(mark['instrument']).title}: " if several else ""
-    return lead + outcome
+        evidence.append("conflicting evidence")
+    return "; ".join(filter(None, evidence))
 
 
 def passages(text: str, spans: Sequence[str]) -> tuple[list[Piece], list[bool]]:
-    """Cut an answer into pieces, with the passages marked in which something was read.
+    """Cut an answer into pieces, and mark the passages in which something was read.
 
-    Parameters
-    ----------
-    text
-        The answer, as the model gave it.
-    spans
-        Passages to mark; an empty one, or one that is not in the answer, is not.
+    Result: the opening of the answer and the surroundings of passages further on; for each of
+        `spans` whether it is marked, which an empty one, or one not in the answer, is not.
 
-    Returns
-    -------
-    pieces : list of Piece
-        The opening of the answer, and the surroundings of passages further on.
-    found : list of bool
-        For each passage whether it is marked.
-
-    Examples
-    --------
-    >>> pieces, found = passages("Ben, then Julia.", ["Julia", "Anna"])
-    >>> [(piece.kind, piece.text) for piece in pieces], found
+    >>> pieces, marked = passages("Ben, then Julia.", ["Julia", "Anna"])
+    >>> [(piece.kind, piece.text) for piece in pieces], marked
     ([('text', 'Ben, then '), ('mark', 'Julia'), ('text', '.')], [True, False])
     """
     places = [_position(text, span) for span in spans]
-    marks = _joined([place for place in places if place])
-    far = len(text) > LONGEST and bool(marks)
-    shown = _joined(
-        [(0, min(len(text), OPENING if far else LONGEST))]
-        + [(max(0, start - AROUND), min(len(text), end + AROUND)) for start, end in marks]
-    )
-    pieces: list[Piece] = []
-    reached = 0
-    for start, end in shown:
-        if start > reached:
-            pieces.append(Piece("gap", f"{start - reached:,} characters left out"))
-        pieces += _marked(text, start, end, marks)
-        reached = end
+    marks = [place for place in places if place]
+    opening = OPENING if len(text) > LONGEST and marks else LONGEST
+    shown = [(0, opening), *((start - AROUND, end + AROUND) for start, end in marks)]
+    cuts = {min(max(cut, 0), len(text)) for stretch in (*marks, *shown) for cut in stretch}
+
+    def kind(stretch: tuple[int, int]) -> str:
+        at = stretch[0]
+        if any(start <= at < end for start, end in marks):
+            return "mark"
+        return "text" if any(start <= at < end for start, end in shown) else "gap"
+
+    pieces = []
+    for name, alike in groupby(pairwise(sorted(cuts)), kind):
+        stretches = list(alike)
+        start, end = stretches[0][0], stretches[-1][1]
+        left_out = f"{end - start:,} characters left out"
+        pieces.append(Piece(name, left_out if name == "gap" else text[start:end]))
     return pieces, [place is not None for place in places]
 
 
@@ -303,24 +272,3 @@ def _position(text: str, span: str) -> tuple[int, int] | None:
         return None
     start = text.rfind(span)
     return None if start < 0 else (start, start + len(span))
-
-
-def _joined(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join stretches that touch."""
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(stretches):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    return joined
-
-
-def _marked(text: str, start: int, end: int, marks: Sequence[tuple[int, int]]) -> list[Piece]:
-    pieces = []
-    for left, right in marks:
-        if start <= left < end:
-            pieces += [Piece("text", text[start:left]), Piece("mark", text[left:right])]
-            start = right
-    pieces.append(Piece("text", text[start:end]))
-    return [piece for piece in pieces if piece.text]

@@ -1,212 +1,210 @@
-"""What a report shows of one study and instrument: its sentences, figures and tables."""
+"""What a report shows of one study and instrument: its verdicts in brief, and its sections."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.report import tables
+from tiltmeter.report.answers import conditions
 from tiltmeter.report.answers.attributions import attribution_section
-from tiltmeter.report.answers.compliance import compliance_section
 from tiltmeter.report.answers.content import content_section
 from tiltmeter.report.answers.decisions import chained_section, yes_section
-from tiltmeter.report.answers.estimates import (
-    estimate_section,
-    order_section,
-    stereotype_section,
-    verdict_section,
-    warnings,
-    wording_section,
-)
-from tiltmeter.report.answers.interventions import changes, intervention_section
 from tiltmeter.report.answers.published import published_section
-from tiltmeter.report.answers.results import Results
+from tiltmeter.report.answers.results import Asked
 from tiltmeter.report.answers.words import word_section
+from tiltmeter.report.drawing import figures
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import CONTROL, answer, scale
-from tiltmeter.report.sections import Finding, Section, in_order
+from tiltmeter.report.prose import answer, interval, number, scale, verdict_kind
+from tiltmeter.report.sections import Finding, Section
 from tiltmeter.report.tables import Table
-from tiltmeter.results import LEVELS, Measure
 
-__all__ = ["Asked", "all_asked", "brief"]
+__all__ = ["answers", "brief", "failed_control", "sections", "warned"]
 
 #: Above this many models and modes the summary is a table.
 MOST_ANSWERS = 4
 
-#: What the sides of neutral mean, by whether the model named the mood of its descriptions.
+#: What a control is for, and what follows where it fails, by its kind.
+_CONTROLS = {
+    "positive": "{study} holds a known association: unless its mean is positive, the instrument "
+    "does not work on the model in that mode.",
+    "negative": "{study} holds no association: a mean that differs from neutral is an error of "
+    "the instrument.",
+}
+_FAILS = {
+    "positive": "the known association was not detected. Results of this mode are not "
+    "interpretable and do not show that there is no bias.",
+    "negative": "an association was detected where there is none. Results of this size are not "
+    "interpretable.",
+}
+
+_READING = (
+    "p (Holm) is adjusted for the number of stereotypes. p (TOST) is the p value of the "
+    "equivalence test, adjusted in the same way.{exact} d is Cohen’s d against neutral. Worst "
+    "case: the mean if every missing answer were at one end of the scale; “–” where none is "
+    "missing."
+)
+_EXACT = " Where all clusters have the same mean, p is an exact bound and there is no t."
 _SIDES = {
-    False: "Right of the dotted line the answers side with the stereotype, left of it against it.",
-    True: "Right of the dotted line the answers favour the default group, left of it the "
-    "marginalized one.",
+    False: "Right of the dotted line, answers are stereotype-consistent; left of it, they "
+    "contradict the stereotype.",
+    True: "Right of the dotted line, answers favour the default group; left of it, the "
+    "marginalized group.",
 }
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What there is to show of one study and instrument; a section without data is left out."""
-
-    name: str
-    instrument: str
-    measure: Measure
-    method: str
-    dimensions: tuple[str, ...]  # of stereotype content
-    attributes: bool  # whether the model named the mood of its own descriptions
-    briefs: tuple[dict[str, Any], ...]  # a row per model and mode for `brief`
-    answers: tuple[Finding, ...]  # empty for many
-    changes: tuple[Finding, ...]
-    sections: tuple[Section, ...]
-
-    @property
-    def decides(self) -> bool:
-        """Whether the model was asked to decide: its score is the share of decisions, 0 to 1."""
-        return self.measure.low == 0
+def brief(parts: Sequence[Asked]) -> Table | None:
+    """Set out all parts in one table; None where sentences say it."""
+    rows = [row for asked in parts for row in _briefs(asked)]
+    if not rows or not (parts[1:] or len(rows) > MOST_ANSWERS):
+        return None
+    caption = "Number of stereotypes with each verdict, and the mean over all of them."
+    if not parts[1:]:
+        caption += f" {scale(parts[0].measure)}"
+    return tables.brief_table(rows, parts[0].plan, caption)
 
 
-def all_asked(results: Results) -> list[Asked]:
-    """Show each study and instrument; controls go with the instrument they check.
+def answers(asked: Asked) -> tuple[Finding, ...]:
+    """Say what each model did in each mode; nothing where there are many."""
+    rows = _briefs(asked)
+    return tuple(
+        Finding(
+            f"{row['model']}, mode {row['mode']}",
+            answer(asked.plan, asked.measure, row["total"], row["each"]),
+            row["warning"],
+        )
+        for row in rows
+        if len(rows) <= MOST_ANSWERS
+    )
 
-    Result: in the order of the plan's instruments, then of the estimates. Keys of sections end in
-    their number; with several, names of figures too.
-    """
-    plan, estimates = results.plan, results.estimates
-    rows = estimates.select("study", "instrument").unique(maintain_order=True).rows()
-    known = list(plan.instruments)
-    rows.sort(key=lambda row: known.index(row[1]) if row[1] in known else len(known))
-    pairs = [(s, i) for s, i in rows if i and s not in plan.controls()]
-    pairs = pairs or [(s, i) for s, i in rows if i]
-    studies = len({study for study, _ in pairs})
-    each = [_asked(results, study, instrument, studies > 1) for study, instrument in pairs]
+
+def warned(asked: Asked) -> list[Finding]:
+    """Warn of each model and mode that fails a control."""
     return [
-        replace(one, sections=tuple(s.numbered(place, figures=len(each) > 1) for s in one.sections))
-        for place, one in enumerate(each, 1)
+        Finding(f"{row['model']}, mode {row['mode']}", "", row["warning"])
+        for row in _briefs(asked)
+        if row["warning"]
     ]
 
 
-def brief(parts: Sequence[Asked], plan: Plan) -> Table | None:
-    """Set out all parts in one table, where there are several or one of many rows.
-
-    `parts`: what `all_asked` gave.
-    None where sentences say it.
-    """
-    rows = [row for part in parts for row in part.briefs]
-    if not rows or not (parts[1:] or not parts[0].answers):
-        return None
-    caption = "How many stereotypes got which verdict, and the mean over all of them."
-    if not parts[1:]:
-        caption += f" {scale(parts[0].measure)}"
-    return tables.brief_table(rows, plan, caption)
-
-
-def _asked(results: Results, study: str, instrument: str, several_studies: bool) -> Asked:
-    plan, measure = results.plan.of(study), _measure(results, instrument)
-    mine = results.of(study, instrument)
-    frame = results.estimates.filter(instrument=instrument)
-    control = pl.col("study").is_in(plan.controls()) | (pl.col("category") == CONTROL).fill_null(
-        False
-    )
-    checks = frame.filter(control & (pl.col("level") == "stereotype"))
-    own = frame.filter(~control, study=study)
-    by_level = {level: in_order(own.filter(level=level), plan) for level in LEVELS}
-    each, whole = by_level["stereotype"], by_level["model"]
-    name = f"{measure.title} ({study})" if several_studies else measure.title
-    return Asked(
-        name=name,
-        instrument=instrument,
-        measure=measure,
-        method=plan.methods.get(instrument, ""),
-        dimensions=tuple(
-            plan.dimension(key)
-            for key in each["dimension"].drop_nulls().unique(maintain_order=True)
-        ),
-        attributes=not mine.attributions.is_empty(),
-        **_in_brief(name, plan, measure, each, whole, warnings(checks, plan)),
-        changes=changes(mine.contrasts, plan),
-        sections=_sections(mine, study, by_level, checks, plan, measure),
-    )
+def _briefs(asked: Asked) -> list[dict[str, Any]]:
+    """Give the verdicts, the mean over all and the failed controls of each model and mode."""
+    totals = {(row["model"], row["mode"]): row for row in asked.whole.iter_rows(named=True)}
+    warnings = _warnings(asked)
+    return [
+        {
+            "measure": asked.name,
+            "neutral": asked.measure.neutral,
+            "model": model,
+            "mode": mode,
+            "warning": warnings.get((model, part["control_mode"][0]), ""),
+            "total": totals.get((model, mode)),
+            "each": part.rows(named=True),
+            "verdicts": part["verdict"].to_list(),
+        }
+        for (model, mode), part in asked.each.group_by("model", "mode", maintain_order=True)
+    ]
 
 
-def _sections(
-    results: Results,
-    study: str,
-    by_level: Mapping[str, pl.DataFrame],
-    checks: pl.DataFrame,
-    plan: Plan,
-    measure: Measure,
-) -> tuple[Section, ...]:
-    """Make the sections in the order of the page, of what `results` narrowed holds."""
-    each, named = by_level["stereotype"], results.attributions
-    attributes = not named.is_empty()
-    made = (
-        verdict_section(by_level, checks, plan, measure),
-        content_section(
-            each, by_level["model"], results.correlations, results.ranks, plan, measure
-        ),
-        attribution_section(named, results.attribution_contrasts, plan, measure),
-        stereotype_section(each, plan, measure, _SIDES[attributes]),
-        yes_section(results.yes_shares, study, plan),
-        chained_section(results.regressions, results.chained, study, plan),
-        intervention_section(results.contrasts, plan, measure),
-        compliance_section(results.compliance, plan),
-        None if attributes else order_section(each, plan, measure),
-        wording_section(by_level["cell"], plan, measure),
-        word_section(results.words, plan),
-        published_section(study, each, by_level["model"], named, plan, measure),
-        estimate_section(each, plan),
-    )  # fmt: skip
+def _warnings(asked: Asked) -> dict[tuple[str, str], str]:
+    """Say of each model and mode which controls it fails; a control has no dimension."""
+    expected = dict(asked.plan.pairs("controls"))
+    failed: dict[tuple[str, str], list[str]] = {}
+    for row in asked.checks.iter_rows(named=True):
+        text = failed_control(row, expected.get(row["study"], ""), asked.plan)
+        failed.setdefault((row["model"], row["control_mode"]), []).append(text)
+    return {key: " ".join(filter(None, texts)) for key, texts in failed.items()}
+
+
+def failed_control(row: Mapping[str, Any], expected: str, plan: Plan) -> str:
+    """Say that a control failed which is ``"positive"`` or ``"negative"``; empty if it did not."""
+    kind = verdict_kind(row["verdict"])
+    works = {"positive": kind == "consistent", "negative": kind not in ("consistent", "reversed")}
+    if works.get(expected, True):
+        return ""
+    value = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
+    label = plan.of(row["study"]).label(row["stereotype"])
+    return f"The {expected} control fails ({label}: {value}): {_FAILS[expected]}"
+
+
+def sections(asked: Asked) -> tuple[Section, ...]:
+    """Make the sections in the order of the page; one without data is left out."""
+    made = (make(asked) for make in _SECTIONS)
     return tuple(section for section in made if section)
 
 
-def _measure(results: Results, instrument: str) -> Measure:
-    """Give what a number means; of an instrument the plan leaves out, as the estimates say."""
-    measure = results.plan.measure(instrument)
-    if instrument in results.plan.instruments:
-        return measure
-    ends = results.estimates.filter(instrument=instrument).select(
-        pl.col("range_low", "range_high", "neutral").drop_nulls().first()
-    )
-    scale_ends = ends.row(0)
-    if None in scale_ends:
-        return measure
-    return replace(measure, low=scale_ends[0], high=scale_ends[1], neutral=scale_ends[2])
-
-
-def _in_brief(
-    name: str,
-    plan: Plan,
-    measure: Measure,
-    each: pl.DataFrame,
-    whole: pl.DataFrame,
-    warnings: dict[tuple[str, str], str],
-) -> dict[str, Any]:
-    """Answer for each model and mode: a row of a table, and for a few a paragraph."""
-    totals = {(row["model"], row["mode"]): row for row in whole.iter_rows(named=True)}
-    by_mode: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    warned: dict[tuple[str, str], str] = {}
-    for row in each.iter_rows(named=True):
-        by_mode.setdefault((row["model"], row["mode"]), []).append(row)
-        warning = warnings.get((row["model"], row["control_mode"]), "")
-        warned[row["model"], row["mode"]] = warning
-    briefs = tuple(
-        {
-            "measure": name,
-            "neutral": measure.neutral,
-            "model": model,
-            "mode": mode,
-            "warning": warned[model, mode],
-            "total": totals.get((model, mode)),
-            "verdicts": [row["verdict"] for row in part],
-        }
-        for (model, mode), part in by_mode.items()
-    )
-    answers = tuple(
-        Finding(
-            f"{model}, mode {mode}",
-            answer(plan, measure, totals.get((model, mode)), part),
-            warned[model, mode],
+def _verdict_section(asked: Asked) -> Section:
+    """Show the verdict per category and over all, and the controls."""
+    plan, groups = asked.plan, pl.concat([asked.levels["category"], asked.whole])
+    several = asked.whole["model"].drop_nulls().n_unique() > 1
+    shown = pl.concat([groups, asked.levels["overall"]]) if several else groups
+    caption = "Verdict per category and over all stereotypes."
+    made = [("", tables.category_table(shown, plan, caption))]
+    if not asked.checks.is_empty():
+        purposes = (
+            _CONTROLS[kind].format(study=study)
+            for study, kind in plan.pairs("controls")
+            if kind in _CONTROLS and study in asked.checks["study"]
         )
-        for (model, mode), part in by_mode.items()
+        caption = " ".join(["Controls: stimuli whose result is known beforehand.", *purposes])
+        made.append(("", tables.estimate_table(asked.checks, plan, caption)))
+    return Section(
+        key="verdicts",
+        title="Verdicts per category",
+        short="Verdicts",
+        figures=tuple(figures.category_figures(groups, plan, asked.measure)),
+        tables=tuple(made),
     )
-    return {"briefs": briefs, "answers": answers if len(by_mode) <= MOST_ANSWERS else ()}
+
+
+def _estimate_section(asked: Asked) -> Section:
+    """Set out the estimates per stereotype in full, and the papers' t test for contrast."""
+    each, plan = asked.each, asked.plan
+    captions = (
+        "Estimates per stereotype; intervals and p values are clustered.",
+        "The papers’ t test, which treats all answers as independent (naive).",
+    )
+    return Section(
+        key="tables",
+        title="All estimates",
+        short="All estimates",
+        text=(_READING.format(exact=_EXACT if "unanimous" in each["test"] else ""),),
+        tables=(
+            ("", tables.estimate_table(each, plan, captions[0])),
+            ("For contrast: the papers’ naive t test", tables.naive_table(each, plan, captions[1])),
+        ),
+    )
+
+
+def _stereotype_section(asked: Asked) -> Section:
+    return Section(
+        key="stereotypes",
+        title="Each stereotype",
+        short="Stereotypes",
+        text=(
+            f"{_SIDES[asked.attributes]} A mean whose interval crosses the line is not "
+            "distinguishable from neutral. Intervals generalise over wordings and group words of "
+            "the same kind, not over languages or stereotypes.",
+        ),
+        figures=tuple(figures.stereotype_figures(asked.each, asked.plan, asked.measure)),
+    )
+
+
+#: The sections, in the order of the page.
+_SECTIONS = (
+    _verdict_section,
+    content_section,
+    attribution_section,
+    _stereotype_section,
+    yes_section,
+    chained_section,
+    conditions.intervention_section,
+    conditions.compliance_section,
+    conditions.order_section,
+    conditions.wording_section,
+    word_section,
+    published_section,
+    _estimate_section,
+)

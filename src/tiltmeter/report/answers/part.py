@@ -7,9 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
+from tiltmeter.report.answers.conditions import changes
 from tiltmeter.report.answers.examples import Example, example_section, examples
-from tiltmeter.report.answers.instrument import Asked, all_asked, brief
-from tiltmeter.report.answers.results import Results, read_results
+from tiltmeter.report.answers.instrument import answers, brief, sections, warned
+from tiltmeter.report.answers.results import Asked, Results, all_asked, read_results
 from tiltmeter.report.answers.sizes import size_section
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import SIGNS, first_few, scale, verdict, verdict_class, verdict_kind
@@ -22,9 +23,9 @@ __all__ = ["answer_part"]
 MOST_CHANGES = 6
 
 _MEASURED = (
-    "An implicit bias shows in what a model does, not in what it says about itself. The models "
-    "were given prompts about pairs of social groups, and their answers were scored. Nobody asked "
-    "them for an opinion."
+    "Implicit bias shows in what a model does, not in what it says about itself. The models were "
+    "given prompts about pairs of social groups, and their answers were scored. They were not "
+    "asked for an opinion."
 )
 _MODES = (
     "Response modes ask for the answer in different ways: “free” text as published; “structured”, "
@@ -32,58 +33,59 @@ _MODES = (
     "the two options. They measure related but different things and are never pooled."
 )
 _DIMENSIONS = (
-    "Where a study tells dimensions of stereotype content apart ({dimensions}), each stereotype is "
-    "asked about with the words of one dimension at a time. The dimension is named beside the "
-    "mode, and never pooled."
+    "If a study distinguishes dimensions of stereotype content ({dimensions}), each stereotype is "
+    "measured with the words of one dimension at a time. The dimension is named beside the mode. "
+    "Dimensions are never pooled."
 )
 _SYSTEMS = (
-    "Every prompt was also asked with a system prompt before it, which is named beside the mode."
+    "Each prompt was also asked with a system prompt before it. The system prompt is named beside "
+    "the mode."
 )
-_SHOWN = "Answers to such prompts stand under “Prompts and answers”."
+_SHOWN = "Answers to such prompts are shown under “Prompts and answers”."
 
-#: What these numbers cannot show; the second few of decisions, of attributions, of either alone.
+#: What these numbers cannot show.
 _FORM = (
-    "The test borrows its form from the Implicit Association Test, but it is not one: no person is "
-    "measured, no reaction time is taken, and scores cannot be set beside human IAT scores.",
+    "The test has the form of the Implicit Association Test, but it is not one: no person is "
+    "measured, no reaction time is taken, and scores are not comparable with human IAT scores.",
     "A score describes answers to these prompts. It shows no intent, belief or inner state.",
-    "Stimuli are English and come mostly from research in the United States. They do not stand for "
+    "Stimuli are English and come mostly from research in the United States. They do not represent "
     "other languages, cultures or groups, and two-group contrasts leave out everyone else.",
-    "The groups are called “marginalized” and “default” as in the source study; the words fix the "
+    "The groups are called “marginalized” and “default” as in the source study. The words fix the "
     "sign of the score, not the worth of anyone.",
 )
 _OF_DECISIONS = (
     "The decision tasks are built from the same word lists as the association test, so that the "
-    "two can be compared. They are hypothetical and few: they do not stand for the decisions a "
+    "two can be compared. They are hypothetical and few. They do not represent the decisions a "
     "model takes part in elsewhere, and they are no audit of hiring or of any other practice.",
-    "A rule reads the decisions from free text. How well it agrees with the labels the authors "
-    "gave by hand is measured; the README of Tiltmeter has the numbers. The marked passages under "
-    "“Prompts and answers” let anyone check.",
-    "A model that declines is not thereby unbiased: what it would have decided is unknown, and "
-    "whom it declines to speak about may itself depend on the group. The worst-case bounds state "
-    "the gap.",
+    "Decisions are read from free text by a rule. The README of Tiltmeter reports its agreement "
+    "with labels that the authors gave by hand. The marked passages under “Prompts and answers” "
+    "let readers check it.",
+    "A model that declines is not thereby unbiased: its decision is unknown, and whether it "
+    "declines may depend on the group. The worst-case bounds include every possible decision.",
 )
 _OF_ATTRIBUTIONS = (
-    "Comedy and tragedy are a model’s names for its own description of a thing, after it was made "
-    "to think of somebody. They are no judgement it passes on a group, and do not say what it "
-    "would write or decide about one. Answers that name neither or both count as neutral, though "
-    "neutral was not among the options.",
+    "Comedy and tragedy are a model’s names for its own description of a thing, made after it was "
+    "asked to think of somebody. They are no judgement of a group, and do not predict what the "
+    "model would write or decide about one. Answers that name neither or both are scored as "
+    "neutral, although neutral was not among the options.",
 )
 _DECLINED = (
-    "A model that declines is not thereby unbiased: what it would have answered is unknown, and "
-    "after which groups it declines is itself a result. The worst-case bounds state the gap."
+    "A model that declines is not thereby unbiased: its answer is unknown, and the groups after "
+    "which it declines are a result in themselves. The worst-case bounds include every possible "
+    "answer."
 )
 _OF_DIMENSIONS = (
-    "Dimensions rest on different words. Where the mean of one is larger than that of another, the "
-    "words may be the reason, and not only what they stand for."
+    "Dimensions rest on different words. A difference between the means of two dimensions may be "
+    "due to these words rather than to the dimensions."
 )
-_NO_ALL_CLEAR = (
-    "Nothing here is an all-clear. “Inconclusive” is not “unbiased”, and a score near neutral says "
-    "nothing about tasks that were not measured."
+_INCONCLUSIVE = (
+    "“Inconclusive” does not mean “unbiased”, and a score near neutral says nothing about tasks "
+    "that were not measured."
 )
-_ELSEWHERE = " Whether a lean shows in decisions must be measured there."
+_ELSEWHERE = " Bias in decisions must be measured with decisions."
 _NO_CERTIFICATE = (
-    "A score on its own does not certify a model, and a low one is no ground to skip testing in "
-    "the setting where the model will be used."
+    "A score alone does not certify a model. A low score does not replace a test in the setting "
+    "where the model will be used."
 )
 
 
@@ -97,72 +99,61 @@ def answer_part(directory: Path) -> Part | None:
     if not (directory / "plan.json").is_file():
         return None
     results = read_results(directory)
-    plan, asked, picked = results.plan, all_asked(results), examples(results)
-    few_changes = sum(len(one.changes) for one in asked) <= MOST_CHANGES
+    plan, each, picked = results.plan, all_asked(results), examples(results)
+    changed = [changes(asked) for asked in each]
+    few_changes = sum(map(len, changed)) <= MOST_CHANGES
     names = plan.texts("models") or tuple(results.estimates["model"].drop_nulls().unique())
-    dimensions, decides = bool(_dimensions(asked)), any(one.decides for one in asked)
+    dimensions = tuple(dict.fromkeys(name for asked in each for name in asked.dimensions))
+    decides = any(asked.decides for asked in each)
     made = (
         size_section(results),
-        example_section(picked, plan, dimensions=dimensions, decides=decides),
+        example_section(picked, plan, dimensions=bool(dimensions), decides=decides),
     )
+    table = brief(each)
     return Part(
         key="answers",
         title="Answers",
         headline=f"Implicit bias of {first_few(names)}" if names else "Implicit bias report",
         plan=plan,
         names=names,
-        facts=_facts(plan, _dimensions(asked)),
-        measured=_measured(results, asked, picked),
-        findings=_findings(asked, few_changes=few_changes),
-        table=brief(asked, plan),
+        facts=_facts(plan, dimensions),
+        measured=_measured(results, each, picked, dimensions),
+        findings=_findings(each, changed if few_changes else [()] * len(each)),
+        table=table,
         sections=tuple(section for section in made if section),
-        limits=_limits(results, asked),
+        limits=_limits(results, each, dimensions),
         notes=_notes(plan),
         sources=tuple(Source(o["citation"], o["bibtex"]) for o in plan.sources() if o["citation"]),
         setting=_setting(plan),
         parts=tuple(
             Part(
                 key=f"part-{place}",
-                title=one.name,
-                note=scale(one.measure),
-                findings=(*one.answers, *(() if few_changes else one.changes)) if asked[1:] else (),
-                sections=one.sections,
+                title=asked.name,
+                note=scale(asked.measure),
+                findings=(*answers(asked), *(() if few_changes else own)) if each[1:] else (),
+                sections=tuple(s.numbered(place, figures=len(each) > 1) for s in sections(asked)),
             )
-            for place, one in enumerate(asked, 1)
+            for place, (asked, own) in enumerate(zip(each, changed, strict=True), 1)
         ),
     )
 
 
-def _findings(asked: Sequence[Asked], *, few_changes: bool) -> tuple[Finding, ...]:
+def _findings(each: Sequence[Asked], changed: Sequence[Sequence[Finding]]) -> tuple[Finding, ...]:
     """Say in brief what was found: warnings beside a table, answers without one, and changes."""
-    if not asked:
+    if not each:
         return (Finding("", "There are no estimates in these results."),)
-    several = len(asked) > 1
-    findings = [] if several else list(asked[0].answers)
-    if several or not findings:
-        findings += [
-            Finding(_of(one, f"{row['model']}, mode {row['mode']}", several), "", row["warning"])
-            for one in asked
-            for row in one.briefs
-            if row["warning"]
+    if each[1:]:
+        found = [
+            finding._replace(subject=f"{asked.name}; {finding.subject}")
+            for of in ([warned(asked) for asked in each], changed)
+            for asked, findings in zip(each, of, strict=True)
+            for finding in findings
         ]
-    if few_changes:
-        findings += [
-            change._replace(subject=_of(one, change.subject, several))
-            for one in asked
-            for change in one.changes
-        ]
-    if not any(one.briefs for one in asked):
-        findings.append(Finding("", "There are no estimates per stereotype in these results."))
-    return tuple(findings)
-
-
-def _of(one: Asked, subject: str, several: bool) -> str:
-    return f"{one.name}; {subject}" if several else subject
-
-
-def _dimensions(asked: Sequence[Asked]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for one in asked for name in one.dimensions))
+    else:
+        found = [*(answers(each[0]) or warned(each[0])), *changed[0]]
+    if all(asked.each.is_empty() for asked in each):
+        found.append(Finding("", "There are no estimates per stereotype in these results."))
+    return tuple(found)
 
 
 def _systems(plan: Plan) -> tuple[Term, ...]:
@@ -187,24 +178,24 @@ def _facts(plan: Plan, dimensions: Sequence[str]) -> tuple[Term, ...]:
 
 
 def _measured(
-    results: Results, asked: Sequence[Asked], picked: Sequence[Example]
+    results: Results, each: Sequence[Asked], picked: Sequence[Example], dimensions: Sequence[str]
 ) -> tuple[Passage, ...]:
     """Say what was measured: each instrument, how it was asked, and the verdicts."""
-    plan, dimensions, systems = results.plan, _dimensions(asked), _systems(results.plan)
-    each = {one.instrument: one for one in reversed(asked)}
-    of_dimensions = _DIMENSIONS.format(dimensions=", ".join(dimensions))
+    plan, systems = results.plan, _systems(results.plan)
     whole = [one for one in picked if not one.by_word] or picked
+    how = (
+        (_MODES, True),
+        (_DIMENSIONS.format(dimensions=", ".join(dimensions)), dimensions),
+        (_SYSTEMS, systems),
+        (_SHOWN, whole),
+    )
+    first = {asked.instrument: asked for asked in reversed(each)}
     return (
         Passage("", (_MEASURED,)),
-        *(_measure(each[name]) for name in reversed(each)),
+        *(_instrument(asked) for asked in reversed(first.values())),
         Passage(
             "How the models were asked",
-            (
-                _MODES,
-                *([of_dimensions] if dimensions else []),
-                *([_SYSTEMS] if systems else []),
-                *([_SHOWN] if whole else []),
-            ),
+            tuple(text for text, said in how if said),
             systems,
             whole[0].prompt(plan) if whole else None,
         ),
@@ -212,10 +203,10 @@ def _measured(
     )
 
 
-def _measure(one: Asked) -> Passage:
-    source = f" Source: {one.measure.reference}." if one.measure.reference else ""
-    method = (one.method,) if one.method else ()
-    return Passage(one.measure.title, (f"{scale(one.measure)}{source}", *method))
+def _instrument(asked: Asked) -> Passage:
+    measure, method = asked.measure, asked.plan.methods.get(asked.instrument, "")
+    source = f" Source: {measure.reference}." if measure.reference else ""
+    return Passage(measure.title, tuple(filter(None, (f"{scale(measure)}{source}", method))))
 
 
 def _thresholds(plan: Plan) -> tuple[str, ...]:
@@ -227,32 +218,33 @@ def _thresholds(plan: Plan) -> tuple[str, ...]:
 
 def _verdicts(results: Results) -> tuple[Term, ...]:
     """Give the verdicts of this report in the order of their meaning."""
-    codes = [code for code in results.estimates["verdict"].drop_nulls().unique().sort()]
-    order = list(SIGNS)
-    kinds = {code: verdict_kind(code) for code in codes}
-    codes.sort(key=lambda c: (order.index(kinds[c]) if kinds[c] in order else len(order), c))
+    codes, order = results.estimates["verdict"].drop_nulls().unique(), list(SIGNS)
+
+    def place(code: str) -> tuple[int, str]:
+        kind = verdict_kind(code)
+        return order.index(kind) if kind in order else len(order), code
+
     return tuple(
         Term(
             verdict(code),
             VERDICTS.get(code, "See the statistics of this run."),
             f"verdict {verdict_class(code)}",
         )
-        for code in codes
+        for code in sorted(codes, key=place)
     )
 
 
-def _limits(results: Results, asked: Sequence[Asked]) -> tuple[str, ...]:
+def _limits(results: Results, each: Sequence[Asked], dimensions: Sequence[str]) -> tuple[str, ...]:
     """Give what the numbers of these instruments cannot show."""
-    decides, attributes = (
-        any(getattr(one, name) for one in asked) for name in ("decides", "attributes")
-    )
+    decides = any(asked.decides for asked in each)
+    attributes = any(asked.attributes for asked in each)
     return (
         *_FORM,
         *(_OF_DECISIONS if decides else ()),
         *(_OF_ATTRIBUTIONS if attributes else ()),
         *((_DECLINED,) if attributes and not decides else ()),
-        *((_OF_DIMENSIONS,) if _dimensions(asked) else ()),
-        _NO_ALL_CLEAR + ("" if decides else _ELSEWHERE),
+        *((_OF_DIMENSIONS,) if dimensions else ()),
+        _INCONCLUSIVE + ("" if decides else _ELSEWHERE),
         _NO_CERTIFICATE,
         *_conditional(results),
     )
@@ -266,7 +258,7 @@ def _conditional(results: Results) -> list[str]:
     )
     labels = results.plan.labels
     return [
-        f"Some intervals rest on {fixed} and do not say how far the result carries beyond: "
+        f"Some intervals rest on {fixed} and do not generalise beyond it: "
         f"{', '.join(labels([(one['study'], one['stereotype']) for one in of]))}."
         for fixed, of in named.iter_rows()
     ]
@@ -276,14 +268,14 @@ def _notes(plan: Plan) -> tuple[Passage, ...]:
     """Give the notes of the study, and the defects kept of each, by stereotype."""
     each = [(study, s) for study, one in plan.studies.items() for s in one.stereotypes.values()]
     labels = plan.labels([(study, s.key) for study, s in each])
-    defects = [
+    defects = tuple(
         f"{label}: {defect}"
         for label, (_, s) in zip(labels, each, strict=True)
         for defect in s.defects
-    ]
+    )
     return (
         Passage("Notes of the study", points=plan.texts("notes")),
-        Passage("Defects of the source kept verbatim", points=tuple(defects)),
+        Passage("Defects of the source kept verbatim", points=defects),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a results directory holds, read with suspicion.
+"""What a results directory holds, read with suspicion, and what of it is of one instrument.
 
 A table that is read gets three columns: ``mode``, the name a reader sees ("forced, Competence,
 egalitarian"); ``control_mode``, the same without the dimension, as controls have none; and
@@ -10,21 +10,23 @@ absent leaves its section out, a malformed one is named in an error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from tiltmeter.report.plan import Plan, read_plan
-from tiltmeter.report.prose import interval_title
-from tiltmeter.results import REASONS, RESPONSES, SCORES, Schema, beside
+from tiltmeter.report.prose import CONTROL, interval_title
+from tiltmeter.report.sections import in_order
+from tiltmeter.results import LEVELS, REASONS, RESPONSES, SCORES, Measure, Schema, beside
 from tiltmeter.results.directory import read_detail, read_estimates
 from tiltmeter.results.estimates import KEYS
-from tiltmeter.results.schemas import ORDERS
+from tiltmeter.results.schemas import FITS, ORDERS
 from tiltmeter.results.tables import scan_table
 
-__all__ = ["Results", "read_results"]
+__all__ = ["Asked", "Results", "all_asked", "read_results"]
 
 #: What compliance is counted by.
 _GROUPS = (
@@ -32,8 +34,10 @@ _GROUPS = (
     *("marginalized", "default", "version"),
 )
 
-#: What tells the effects of order apart.
-_ORDER = [name for name in ORDERS if name in ("level", *_GROUPS, "intervention", "variation")]
+#: What tells rows of estimates apart but for the measure, and effects of order, and fits.
+_SUBJECT = [name for name in KEYS if name != "measure"]
+_ORDER = [name for name in ORDERS if name in KEYS]
+_FIT = [*(name for name in FITS if name in KEYS), "method"]
 
 #: What the papers' test says, beside the clustered one.
 _PUBLISHED = {"published": ("se", "statistic", "df", "p")}
@@ -47,7 +51,6 @@ class Results:
     gives them, what the published one says as ``p_published`` and so on.
     """
 
-    directory: Path
     plan: Plan
     estimates: pl.DataFrame  # of scores, with the effect of order
     contrasts: pl.DataFrame  # between interventions, with the change of compliance
@@ -66,13 +69,81 @@ class Results:
     def of(self, study: str, instrument: str) -> Results:
         """Narrow the tables, but for the estimates, to one study and instrument."""
         keys = {"study": study, "instrument": instrument}
-        kept = ("directory", "plan", "estimates", "chained", "responses", "scores")
-        narrowed = {
-            name: frame.filter((pl.col(c) == key).fill_null(True) for c, key in keys.items())
-            for name, frame in vars(self).items()
-            if name not in kept
+        mine = [(pl.col(name) == key).fill_null(True) for name, key in keys.items()]
+        narrowed: dict[str, Any] = {
+            name: table.filter(mine)
+            for name, table in vars(self).items()
+            if isinstance(table, pl.DataFrame) and name != "estimates"
         }
         return replace(self, **narrowed)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One study and instrument: its tables, and what its number means."""
+
+    study: str
+    instrument: str
+    name: str  # its title, with the study where there are several
+    plan: Plan  # of the study
+    measure: Measure
+    levels: Mapping[str, pl.DataFrame]  # its estimates by level, in the order of the plan
+    each: pl.DataFrame  # of them those per stereotype
+    whole: pl.DataFrame  # and those over all stereotypes
+    checks: pl.DataFrame  # the estimates of its controls, one row each
+    tables: Results  # of both
+    dimensions: tuple[str, ...]  # of stereotype content, by their labels
+    decides: bool  # whether the model was asked to decide
+    attributes: bool  # whether the model named the mood of its own descriptions
+
+
+def all_asked(results: Results) -> list[Asked]:
+    """Take studies and instruments apart; controls go with the instrument they check.
+
+    Result: in the order of the plan's instruments, then of the estimates.
+    """
+    known, controls = list(results.plan.instruments), results.plan.controls()
+    pairs = results.estimates.select("study", "instrument").unique(maintain_order=True)
+    rows = pairs.drop_nulls("instrument").rows()
+    rows.sort(key=lambda row: known.index(row[1]) if row[1] in known else len(known))
+    own = [row for row in rows if row[0] not in controls] or rows
+    several = len({study for study, _ in own}) > 1
+    return [_asked(results, study, instrument, several) for study, instrument in own]
+
+
+def _asked(results: Results, study: str, instrument: str, several_studies: bool) -> Asked:
+    plan, measure = results.plan.of(study), _measure(results, instrument)
+    mine = results.estimates.filter(instrument=instrument)
+    control = (pl.col("category") == CONTROL).fill_null(False)
+    control |= pl.col("study").is_in(plan.controls())
+    own, tables = mine.filter(~control, study=study), results.of(study, instrument)
+    levels = {level: in_order(own.filter(level=level), plan) for level in LEVELS}
+    dimensions = levels["stereotype"]["dimension"].drop_nulls().unique(maintain_order=True)
+    return Asked(
+        study=study,
+        instrument=instrument,
+        name=f"{measure.title} ({study})" if several_studies else measure.title,
+        plan=plan,
+        measure=measure,
+        levels=levels,
+        each=levels["stereotype"],
+        whole=levels["model"],
+        checks=mine.filter(control, level="stereotype"),
+        tables=tables,
+        dimensions=tuple(plan.dimension(key) for key in dimensions),
+        decides=measure.low == 0,  # its score is the share of decisions, 0 to 1
+        attributes=not tables.attributions.is_empty(),
+    )
+
+
+def _measure(results: Results, instrument: str) -> Measure:
+    """Give what a number means; of an instrument the plan leaves out, as the estimates say."""
+    measure = results.plan.measure(instrument)
+    rows = results.estimates.filter(instrument=instrument)
+    scale = rows.select(pl.col("range_low", "range_high", "neutral").drop_nulls().first()).row(0)
+    if instrument in results.plan.instruments or None in scale:
+        return measure
+    return replace(measure, low=scale[0], high=scale[1], neutral=scale[2])
 
 
 #: Factors named beside the mode where there are several of one.
@@ -80,108 +151,102 @@ _BESIDE = ("intervention", "word_list", "scoring")
 
 
 def apart_from(estimates: pl.DataFrame) -> list[str]:
-    """Give the factors to name beside the mode: those with several values.
-
-    Parameters
-    ----------
-    estimates
-        Columns of ESTIMATES.
-
-    Returns
-    -------
-    list of str
-    """
+    """Give the factors to name beside the mode: those with several values."""
     return [name for name in _BESIDE if estimates[name].drop_nulls().n_unique() > 1]
 
 
 def named(frame: pl.DataFrame, apart: Sequence[str], plan: Plan) -> pl.DataFrame:
-    """Name beside the mode what sets rows apart, and the dimension where there is one.
-
-    Parameters
-    ----------
-    frame
-        A table with ``mode``.
-    apart
-        What `apart_from` gave; columns that are absent are left out.
-    plan
-        For the labels of dimensions, by study.
-
-    Returns
-    -------
-    polars.DataFrame
-        With ``mode``, ``control_mode`` and ``plain_mode`` as above.
-    """
+    """Add the names of the mode: with the factors of `apart`, and with the label of a dimension."""
     factors = [
         pl.when(pl.col(name) != "none").then(name) for name in apart if name in frame.columns
     ]
-    dimension = pl.lit(None, pl.String)
+    label = pl.lit(None, pl.String)
     if "dimension" in frame.columns:
-        frame, dimension = _labelled(frame, plan), pl.col("dimension_label")
+        pairs = frame.select("study", "dimension").unique().drop_nulls("dimension")
+        labels = [plan.of(study).dimension(key) for study, key in pairs.iter_rows()]
+        known = pairs.with_columns(pl.Series("dimension_label", labels, pl.String))
+        frame, label = _with(frame, known, ["study", "dimension"]), pl.col("dimension_label")
     return frame.with_columns(
-        _joined("mode", dimension, *factors),
-        _joined("mode", *factors).alias("control_mode"),
+        _mode("mode", label, *factors),
+        _mode("mode", *factors).alias("control_mode"),
         plain_mode="mode",
     ).drop("dimension_label", strict=False)
 
 
-def _joined(*names: str | pl.Expr) -> pl.Expr:
+def _mode(*names: str | pl.Expr) -> pl.Expr:
     return pl.concat_str(names, separator=", ", ignore_nulls=True).alias("mode")
 
 
-def _labelled(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    pairs = frame.select("study", "dimension").unique().drop_nulls("dimension")
-    labels = [plan.of(study).dimension(key) for study, key in pairs.iter_rows()]
-    known = pairs.with_columns(pl.Series("dimension_label", labels, pl.String))
-    return frame.join(
-        known, on=["study", "dimension"], how="left", nulls_equal=True, maintain_order="left"
-    )
+def _with(frame: pl.DataFrame, other: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Set the columns of another table beside the rows that agree in the keys."""
+    return frame.join(other, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
-def read_results(directory: str | Path) -> Results:
-    """Read a results directory.
+def _beside(rows: pl.DataFrame, others: pl.DataFrame, **columns: str) -> pl.DataFrame:
+    """Set columns of another measure beside the estimates of one."""
+    return _with(rows, others.select(*_SUBJECT, **columns), _SUBJECT)
 
-    Parameters
-    ----------
-    directory
-        Holds ``plan.json`` and ``estimates.parquet``; where there are any, also ``responses``,
-        ``scores`` and the details behind the estimates, all ``.parquet``.
 
-    Returns
-    -------
-    Results
-        Small tables in memory, those of single responses as scans. In each the mode names
-        what else sets rows apart, see above.
+def read_results(directory: Path) -> Results:
+    """Read a results directory: small tables in memory, those of single responses as scans.
 
-    Raises
-    ------
-    InputError
-        If the plan or the estimates are missing, or any of them is malformed.
+    Raises InputError if the plan or the estimates are missing, or a table is malformed.
     """
-    path = Path(directory)
-    plan = read_plan(path / "plan.json")
-    rows = read_estimates(path).filter(family="answers")
-    estimates = _with_order(_scores(rows), read_detail(path, "orders"))
-    apart = apart_from(estimates)
+    plan = read_plan(directory / "plan.json")
+    rows = read_estimates(directory).filter(family="answers")
+    own = rows.filter(pl.col("factor").is_null())
+    scored = own.drop_nulls("tost_margin")["measure"].unique().implode()
+    scores = _clustered(own.filter(pl.col("measure").is_in(scored)))
+    apart, chained = apart_from(scores), read_detail(directory, "chained")
+    prompts = [name for name in apart if name == "intervention"]
     tables = {
-        "estimates": estimates,
-        "contrasts": _contrasts(rows.filter(factor="intervention")),
-        "attribution_contrasts": _clustered(rows.filter(factor="version")),
-        "regressions": _regressions(rows, read_detail(path, "fits")),
-        "correlations": _correlations(rows),
-        "ranks": _ranks(rows, estimates),
-        "words": read_detail(path, "words"),
-        "compliance": _compliance(read_detail(path, "compliance"), apart),
-        "yes_shares": read_detail(path, "yes_shares"),
-        "attributions": read_detail(path, "attributions"),
+        **_estimates(directory, rows, scores),
+        **{name: read_detail(directory, name) for name in ("words", "yes_shares", "attributions")},
+        "compliance": _compliance(read_detail(directory, "compliance"), apart),
     }
     return Results(
-        directory=path,
-        plan=replace(plan, interval=interval_title(estimates)),
+        plan=replace(plan, interval=interval_title(scores)),
         **{name: named(table, apart, plan) for name, table in tables.items()},
-        chained=_chained(path, apart),
-        responses=_scan(path / "responses.parquet", RESPONSES),
-        scores=_scan(path / "scores.parquet", SCORES),
+        chained=None if chained.is_empty() else named(chained, prompts, plan).lazy(),
+        responses=_scan(directory / "responses.parquet", RESPONSES),
+        scores=_scan(directory / "scores.parquet", SCORES),
     )
+
+
+def _estimates(
+    directory: Path, rows: pl.DataFrame, scores: pl.DataFrame
+) -> dict[str, pl.DataFrame]:
+    """Give the estimates of each kind, with what stands beside them in other rows and tables."""
+    fits, orders = read_detail(directory, "fits"), read_detail(directory, "orders")
+    of_fits = fits.select(*_FIT, *(name for name in fits.columns if name not in rows.columns))
+    effects = orders.select(
+        *_ORDER, "order_effect", "first_share", order_low="ci_low", order_high="ci_high"
+    )
+    treated = rows.filter(factor="intervention")
+    return {
+        "estimates": _with(scores, effects, _ORDER),
+        "contrasts": _beside(
+            _clustered(treated),
+            treated.filter(measure="compliance", method="clustered"),
+            compliance_change="estimate",
+            compliance_low="ci_low",
+            compliance_high="ci_high",
+        ),
+        "attribution_contrasts": _clustered(rows.filter(factor="version")),
+        "regressions": _with(rows.filter(measure="log_odds"), of_fits, _FIT),
+        "correlations": _beside(
+            rows.filter(measure="correlation"),
+            rows.filter(measure="rank_correlation"),
+            spearman="estimate",
+        ),
+        "ranks": _beside(
+            rows.filter(measure="rank"),
+            scores,
+            mean="estimate",
+            mean_low="ci_low",
+            mean_high="ci_high",
+        ),
+    }
 
 
 def _clustered(rows: pl.DataFrame) -> pl.DataFrame:
@@ -189,75 +254,11 @@ def _clustered(rows: pl.DataFrame) -> pl.DataFrame:
     return beside(rows.filter(pl.col("measure") != "compliance"), "clustered", _PUBLISHED)
 
 
-def _scores(rows: pl.DataFrame) -> pl.DataFrame:
-    """Keep the estimates of scores: those with a margin of equivalence."""
-    own = rows.filter(pl.col("factor").is_null())
-    measures = own.drop_nulls("tost_margin")["measure"].unique().implode()
-    return _clustered(own.filter(pl.col("measure").is_in(measures)))
-
-
-def _with_order(estimates: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
-    keys = [*_ORDER, "word_list", "scoring"]
-    effects = orders.select(
-        *keys, "order_effect", "first_share", order_low="ci_low", order_high="ci_high"
-    )
-    return estimates.join(effects, on=keys, how="left", nulls_equal=True, maintain_order="left")
-
-
-def _contrasts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Set the change of compliance beside the difference."""
-    differences = _clustered(rows)
-    keys = [name for name in KEYS if name != "measure"]
-    changes = rows.filter(measure="compliance", method="clustered").select(
-        *keys,
-        compliance_change="estimate",
-        compliance_low="ci_low",
-        compliance_high="ci_high",
-    )
-    return differences.join(changes, on=keys, how="left", nulls_equal=True, maintain_order="left")
-
-
-def _regressions(rows: pl.DataFrame, fits: pl.DataFrame) -> pl.DataFrame:
-    """Set the fits beside the coefficients."""
-    keys = ["model", "study", "instrument", "mode", "intervention", "predictor",
-            "response_variable", "formula", "part", "method"]  # fmt: skip
-    of_fits = fits.select(*keys, *(c for c in fits.columns if c not in rows.columns))
-    coefficients = rows.filter(measure="log_odds")
-    return coefficients.join(of_fits, on=keys, how="left", nulls_equal=True, maintain_order="left")
-
-
-def _correlations(rows: pl.DataFrame) -> pl.DataFrame:
-    keys = [name for name in KEYS if name != "measure"]
-    ranks = rows.filter(measure="rank_correlation").select(*keys, spearman="estimate")
-    correlations = rows.filter(measure="correlation")
-    return correlations.join(ranks, on=keys, how="left", nulls_equal=True, maintain_order="left")
-
-
-def _ranks(rows: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
-    """Set the means that are ranked beside the ranks."""
-    keys = ["model", "level", "study", "instrument", "mode", "intervention", "word_list", "scoring",
-            "dimension"]  # fmt: skip
-    means = estimates.select(*keys, mean="estimate", mean_low="ci_low", mean_high="ci_high")
-    of_models = rows.filter(measure="rank")
-    return of_models.join(means, on=keys, how="left", nulls_equal=True, maintain_order="left")
-
-
 def _compliance(frame: pl.DataFrame, apart: Sequence[str]) -> pl.DataFrame:
     """Count responses by reason per stereotype, dimension, pair of group words and version."""
     keys = [*_GROUPS, *apart]
     counts = ("n", "n_scored", *(f"n_{reason}" for reason in REASONS))
     return frame.group_by(keys).agg(pl.col(counts).sum()).sort(keys)
-
-
-def _chained(directory: Path, apart: Sequence[str]) -> pl.LazyFrame | None:
-    frame = read_detail(directory, "chained")
-    if frame.is_empty():
-        return None
-    if "intervention" not in apart:
-        return frame.lazy()
-    prompted = pl.when(pl.col("intervention") != "none").then("intervention")
-    mode = pl.concat_str("mode", prompted, separator=", ", ignore_nulls=True)
-    return frame.lazy().with_columns(mode=mode)
 
 
 def _scan(path: Path, schema: Schema) -> pl.LazyFrame | None:

@@ -1,6 +1,6 @@
 import pytest
 
-from tiltmeter.report.answers.estimates import failed_control
+from tiltmeter.report.answers.instrument import failed_control
 from tiltmeter.report.plan import Plan
 
 

@@ -75,7 +75,7 @@ def test_each_part_opens_with_what_is_its_own(content_page, page):
 
 
 def test_dimensions_are_told_apart_in_the_order_of_the_plan(content_page):
-    brief = table(section(content_page, "brief-1"), "How many stereotypes")
+    brief = table(section(content_page, "brief-1"), "Number of stereotypes")
     modes = [row[1] for row in brief[1:7]]
     assert modes == [
         f"{mode}, {dimension}"
@@ -181,10 +181,9 @@ def test_ranks_are_those_of_the_run(nine_page, nine_results, content_page):
     cells = table(section(nine_page, "content-1"), "Ranks of the models")
     found = next(line for line in cells if line[:3] == ["Morality", "lab/model-c", "free"])
     assert found[3:5] == [f"{rank} of 9", f"{best} to {worst}"]
-    drawn = [r for r in rows(nine_page, "ranks-free-1") if r["dimension"] == "Morality"]
-    mine = next(r for r in drawn if r["model"] == "model-c")
-    assert [mine["rank"], mine["best"], mine["worst"]] == [rank, best, worst]
-    assert sorted(r["row"] for r in drawn) == list(range(1, 10))
+    drawn = [r for r in rows(nine_page, "ranks-free-1") if r["panel"] == "Morality"]
+    mine = next(r for r in drawn if r["label"] == "model-c")
+    assert len(drawn) == 9 and [mine["mean"], mine["low"], mine["high"]] == [rank, best, worst]
     assert "Ranks of the models" not in content_page
 
 
@@ -274,7 +273,7 @@ def test_without_a_comedy_there_is_no_difference_to_draw(make_contents, page_of)
 
 def test_compliance_is_told_by_the_group_thought_of(content_page, content_results):
     told = section(content_page, "compliance-2")
-    cells = table(told, "Answers by what became of them, and by the group asked about")
+    cells = table(told, "Answers by outcome and by the group asked about")
     of = pl.read_parquet(content_results / "scores.parquet").filter(
         mode="free", stereotype="age", version="marginalized"
     )
@@ -300,7 +299,7 @@ def test_a_failed_control_speaks_of_all_dimensions_of_its_mode(make_contents, pa
     shows = pl.when(forced).then(pl.lit("consistent")).otherwise(pl.lit("inconclusive"))
     change(directory, "estimates", verdict=pl.when(own).then(withdrawn).otherwise(shows))
     page = page_of(directory)
-    brief = table(section(page, "brief-1"), "How many stereotypes")
+    brief = table(section(page, "brief-1"), "Number of stereotypes")
     near_neutral = {(row[0], row[1]): row[4] for row in brief[1:]}
     for dimension in ("Competence", "Sociability", "Morality"):
         assert near_neutral["LLM Word Association Test", f"forced, {dimension}"] == "3"
@@ -327,7 +326,7 @@ def test_two_studies_asked_alike_are_told_apart(make_contents, page_of):
     other = other.with_columns(study=pl.lit("another"), dimension=pl.lit(None, pl.String))
     pl.concat([frame, other]).write_parquet(directory / "estimates.parquet")
     page = page_of(directory)
-    brief = table(section(page, "brief-1"), "How many stereotypes")
+    brief = table(section(page, "brief-1"), "Number of stereotypes")
     assert ["LLM Word Association Test (another)", "forced"] in [row[:2] for row in brief]
     assert page.count("<h3>LLM Word Association Test</h3>") == 1
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.report import write_report
-from tiltmeter.report.answers.interventions import change
+from tiltmeter.report.answers.conditions import change
 from tiltmeter.report.drawing.figures import as_svg
 from tiltmeter.report.plan import Plan
 
@@ -111,7 +111,7 @@ def test_a_change_is_said_in_words():
         "With “calm” the mean is 0.20 lower (difference −0.20, 95% interval −0.30 to −0.10; 9 "
         "matched trials); compliance changes by +5 points (95% interval −1 to +11)."
     )
-    assert "no more than chance explains" in change(row | {"verdict": "inconclusive"}, plan)
+    assert "not distinguishable from chance" in change(row | {"verdict": "inconclusive"}, plan)
     nothing = change(row | {"estimate": None, "compliance_change": None}, plan)
     assert "no trial was scored in both" in nothing and "n/a" in nothing
 

@@ -1,0 +1,281 @@
+"""How answers depend on how they were asked: order, wording, system prompts; what was scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.report import tables
+from tiltmeter.report.answers.attributions import about
+from tiltmeter.report.answers.results import Asked
+from tiltmeter.report.drawing import figures
+from tiltmeter.report.drawing.charts import Axis, dots, forest
+from tiltmeter.report.drawing.comparison import bars, share_summary
+from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
+from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import MEANINGS, interval, number, p_value, percent
+from tiltmeter.report.sections import Finding, Section, in_order
+from tiltmeter.report.tables import FROM, Column, Render, Table, count, render_table
+from tiltmeter.results import REASONS, VERSIONS
+from tiltmeter.results.verdicts import HIGHER, LOWER
+
+__all__ = ["change", "changes", "compliance_section", "intervention_section", "order_section",
+           "wording_section"]  # fmt: skip
+
+#: Above this many models, modes and prompts, the brief leaves changes to their section.
+MOST_SENTENCES = 4
+#: Above this many rows the page shows compliance per stereotype; the file has every pair.
+MOST_ROWS = 150
+
+
+def order_section(asked: Asked) -> Section | None:
+    """Show the order effect of each stereotype; None where no group was named first."""
+    effects = pl.col("order_effect", "first_share").is_not_null()
+    known = asked.each.filter(pl.any_horizontal(effects))
+    if asked.attributes or known.is_empty():
+        return None
+    caption = (
+        "Order effect, and share given to the group named first (neutral .50), per stereotype."
+    )
+    return Section(
+        key="order",
+        title="Order of the groups",
+        short="Order of the groups",
+        text=(
+            "Models may favour the group that is named first. This order effect is not a bias "
+            "against a group and is reported separately.",
+        ),
+        figures=tuple(figures.order_figures(known, asked.plan, asked.measure)),
+        tables=(("Table of order effects", tables.order_table(known, asked.plan, caption)),),
+    )
+
+
+def wording_section(asked: Asked) -> Section | None:
+    """Show the mean of each stereotype and wording; None where there is one wording."""
+    cells = asked.levels["cell"]
+    if cells["variation"].n_unique() < 2:
+        return None
+    return Section(
+        key="variations",
+        title="Spread over wordings",
+        short="Wordings",
+        text=(
+            "The same question in other words. Where the dots of a stereotype lie far apart, the "
+            "result depends on the wording.",
+        ),
+        figures=tuple(figures.variation_figures(cells, asked.plan, asked.measure)),
+    )
+
+
+def intervention_section(asked: Asked) -> Section | None:
+    """Show the differences, and the system prompts; None where nothing was contrasted."""
+    frame, plan = _treated(asked), asked.plan
+    if frame.is_empty():
+        return None
+    each, prompts = frame.filter(level="stereotype"), dict(plan.pairs("interventions"))
+    whole = frame.filter(pl.col("level").is_in(["model", "category"]))
+    names = frame["candidate"].drop_nulls().unique(maintain_order=True)
+    tables = (
+        ("", _change_table(whole, plan, "Change over all stereotypes and per category.")),
+        ("Table per stereotype", _change_table(each, plan, "Change per stereotype.")),
+    )
+    return Section(
+        key="interventions",
+        title="Effect of the system prompts",
+        short="System prompts",
+        text=(
+            "Each trial was asked with and without a system prompt. Left of the dotted line, "
+            "scores are lower with it. If a prompt makes a model decline more often, the mean "
+            "rests on other answers: see the change in compliance and the worst case.",
+            *[f"“{name}”: {prompts[name]}" for name in names if prompts.get(name)],
+        ),
+        figures=tuple(_change_figures(each, asked)),
+        tables=tuple(table for table in tables if table[1].rows),
+    )
+
+
+def changes(asked: Asked) -> tuple[Finding, ...]:
+    """Say what each system prompt changes over all stereotypes, for a few models and modes."""
+    rows = _treated(asked).filter(level="model")
+    return tuple(
+        Finding(f"{row['model']}, mode {row['asked']}", change(row, asked.plan))
+        for row in rows.iter_rows(named=True)
+        if rows.height <= MOST_SENTENCES
+    )
+
+
+def change(row: Mapping[str, Any], plan: Plan) -> str:
+    """Say what a system prompt changes, by the difference of its scores."""
+    compliance = (
+        f"compliance changes by {_points(row['compliance_change'])} points "
+        f"({plan.interval} {_range(row)})"
+    )
+    if row["estimate"] is None:
+        return f"With “{row['candidate']}” no trial was scored in both; {compliance}."
+    way = "lower" if row["estimate"] < 0 else "higher"
+    chance = "" if row["verdict"] in (LOWER, HIGHER) else ", not distinguishable from chance"
+    return (
+        f"With “{row['candidate']}” the mean is {number(abs(row['estimate']))} {way} "
+        f"(difference {number(row['estimate'])}, {plan.interval} "
+        f"{interval(row['ci_low'], row['ci_high'])}; {row['n_scored']} matched trials){chance}; "
+        f"{compliance}."
+    )
+
+
+def _points(share: float | None) -> str:
+    """Write a difference of shares in percentage points."""
+    return "n/a" if share is None else number(100 * share, 0, signed=True)
+
+
+def _range(row: Mapping[str, Any]) -> str:
+    return f"{_points(row['compliance_low'])} to {_points(row['compliance_high'])}"
+
+
+def _treated(asked: Asked) -> pl.DataFrame:
+    """Give the differences between interventions; the mode names the candidate."""
+    named = pl.concat_str(["mode", "candidate"], separator=", ", ignore_nulls=True)
+    contrasts = asked.tables.contrasts.filter(factor="intervention")
+    return in_order(contrasts.with_columns(asked="mode", mode=named), asked.plan)
+
+
+def _change_figures(each: pl.DataFrame, asked: Asked) -> list[Figure]:
+    each = each.with_columns(verdict=None)  # the caption says what a side means
+    axis = around_zero("Difference of the score, with − without", each, asked.measure)
+    names = each["candidate"].drop_nulls().unique(maintain_order=True)
+    caption = (
+        "Change of the score with a system prompt. Dot: mean difference of matched trials, with − "
+        f"without the prompt; thick line: clustered {asked.plan.interval}; thin line: worst case, "
+        "if every missing answer were at one end of the scale. Neutral 0; left of it, scores are "
+        f"lower with the prompt. With {', '.join(f'“{name}”' for name in names)}."
+    )
+    return per_mode("interventions", caption, each, partial(forest, axis=axis), asked.plan)
+
+
+def _change_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+    columns = [
+        Column("Stereotype", lambda r: about(r, plan), "head"),
+        Column("With", lambda r: r["candidate"] or "", "head"),
+        *FROM,
+        Column("Mean without", lambda r: number(r["baseline_estimate"])),
+        Column("Mean with", lambda r: number(r["candidate_estimate"])),
+        Column("Difference", lambda r: number(r["estimate"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+        Column("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
+        Column("Matched / n", lambda r: f"{r['n_scored']} / {r['n']}"),
+        Column("Compliance, points", lambda r: _points(r["compliance_change"])),
+        Column("Interval of compliance", _range),
+    ]
+    return render_table(frame.with_columns(mode="asked"), caption, columns)
+
+
+_BY = ("model", "mode", "category", "stereotype")
+_COUNTS = [f"n_{reason}" for reason in REASONS]
+_NAMES = [reason.replace("_", " ") for reason in REASONS]
+_PARTS = (
+    ("scored", "var(--scored)"),
+    *((name, f"var(--{name.replace(' ', '-')})") for name in _NAMES),
+)
+#: Which group a version of a question is about.
+_ASKED_ABOUT = {
+    **{version: group for version, (group, _) in VERSIONS.items()},
+    **{group: group for group in ("default", "marginalized")},
+}
+
+
+def compliance_section(asked: Asked) -> Section | None:
+    """Show shares per reason, and, for questions about one group, per group asked about."""
+    frame, plan = in_order(asked.tables.compliance, asked.plan), asked.plan
+    if frame.is_empty():
+        return None
+    about_one = pl.col("version").replace_strict(_ASKED_ABOUT, default=None, return_dtype=pl.String)
+    by_group = _summed(frame.with_columns(variation=about_one).drop_nulls("variation"), "variation")
+    by_group = by_group.filter(pl.col("n") > 0)
+    caption = "Answers by outcome and by the group asked about."
+    group = Column("Asked about", lambda r: r["variation"], "head")
+    tables = (
+        ("Table of answers by reason and group words", _word_table(frame, plan)),
+        ("Table of answers by group asked about", _count_table(by_group, plan, caption, group)),
+    )
+    return Section(
+        key="compliance",
+        title="Compliance: what could be scored",
+        short="Compliance",
+        text=(
+            "Refusals are counted as missing, not scored as zero. Answers without a score are "
+            "left out of the mean and counted here. The worst-case bounds in the tables show how "
+            "far they could change the mean.",
+        ),
+        figures=(*_compliance_figures(frame, plan), *_group_figures(by_group, plan)),
+        tables=tuple(table for table in tables if table[1].rows),
+    )
+
+
+def _summed(frame: pl.DataFrame, *beside: str) -> pl.DataFrame:
+    """Count answers by what became of them, per stereotype, and the share without a score."""
+    counts = pl.col("n", "n_scored", *_COUNTS).sum()
+    total = frame.group_by(*_BY, *beside, maintain_order=True).agg(counts)
+    unscored = pl.when(pl.col("n") > 0).then(1 - pl.col("n_scored") / pl.col("n"))
+    return total.with_columns(unscored=unscored)
+
+
+def _compliance_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
+    """Draw the shares of scored answers and of each reason for having no score."""
+    total = _summed(frame)
+    reasons = "; ".join(
+        f"{name}: {MEANINGS[reason]}"
+        for reason, name in zip(REASONS, _NAMES, strict=True)
+        if total[f"n_{reason}"].sum()
+    )
+    caption = "What became of the answers: shares scored, and without a score by reason."
+    return per_mode(
+        "compliance",
+        f"{caption} {reasons.capitalize()}." if reasons else caption,
+        total.with_columns(counts=pl.concat_list("n_scored", *_COUNTS)),
+        partial(bars, parts=_PARTS),
+        plan,
+        partial(share_summary, parts=_PARTS),
+    )
+
+
+def _group_figures(by_group: pl.DataFrame, plan: Plan) -> list[Figure]:
+    axis = Axis("Share of answers without a score", 0, 1, None)
+    caption = (
+        "Share of answers without a score, refusals included, by the one group that the question "
+        "is about. Where the two dots differ, the model declines more often for one group."
+    )
+    draw = partial(dots, axis=axis, title="Group asked about", hollow=True)
+    shares = by_group.with_columns(estimate="unscored")
+    return per_mode("asked-about", caption, shares, draw, plan)
+
+
+def _word_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    shown = _summed(frame, "marginalized", "default")
+    caption = "Answers by outcome, with the group words asked about."
+    if shown.height > MOST_ROWS:
+        shown = _summed(frame).with_columns(marginalized=pl.lit("all"), default=pl.lit("all"))
+        caption += " Summed over group words; compliance.parquet has each pair."
+    words = Column(
+        "Group words", lambda r: f"{r['marginalized'] or '–'} / {r['default'] or '–'}", "head"
+    )
+    return _count_table(shown, plan, caption, words)
+
+
+def _count_table(frame: pl.DataFrame, plan: Plan, caption: str, key: Column) -> Table:
+    counts = ("n", "n_scored", *_COUNTS)
+    titles: Sequence[str] = ("n", "Scored", *(name.capitalize() for name in _NAMES))
+
+    def counted(name: str) -> Render:
+        return lambda r: count(r[name])
+
+    columns = [
+        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        key,
+        *FROM,
+        *(Column(t, counted(name)) for t, name in zip(titles, counts, strict=True)),
+        Column("Without a score", lambda r: percent(r["unscored"])),
+    ]
+    return render_table(frame, caption, columns)
