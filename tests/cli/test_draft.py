@@ -14,7 +14,8 @@ import pytest
 from tiltmeter.instruments import relative_decision, word_association
 from tiltmeter.instruments.design import Design
 from tiltmeter.stimuli import load_study
-from tiltmeter.stimuli.drafting import parse_draft, read_draft, to_yaml
+from tiltmeter.stimuli.drafting import read_draft, to_yaml
+from tiltmeter.stimuli.drafting.drafts import parse_draft
 
 MODEL = "openai-api/loop/Model-1.5"
 DECISION = """Here is another decision problem.
@@ -197,7 +198,7 @@ def test_a_lexicon_finds_drift(run: Run, model: Any) -> None:
     Path("v.csv").write_text("word,valence\nagony,0.1\nnew agony,0.9\njoy,0.9\nnew joy,0.9\n")
     run("synonyms", MODEL, "--stereotypes", "age", "--lexicon", "v.csv", "--out", "d.yaml")
     draft = read_draft(Path("d.yaml"))
-    assert draft.lexicon == "v.csv, from 0 to 1"
+    assert draft.lexicon == "v.csv"
     assert "tied -0.80 → +0.80" in draft.candidates[0].valence
     assert draft.candidates[0].checks[0].endswith("the other side of neutral")
 
@@ -239,7 +240,7 @@ BAD = [
     (f"decisions {MODEL} --examples 0", "examples 0: at least 1"),
     (f"synonyms {MODEL} --name Mine", "name 'Mine'"),
     (f"synonyms {MODEL} --lexicon none.csv", "none.csv: no such file"),
-    (f"synonyms {MODEL} --lexicon empty.csv", "empty.csv: no words"),
+    (f"synonyms {MODEL} --lexicon empty.csv", "empty.csv:1: 0 columns and no header"),
     (f"synonyms {MODEL} --temperature 9", "temperature 9.0"),
     (f"synonyms {MODEL} -M novalue", "expected NAME=VALUE"),
     (f"synonyms {MODEL} --out nowhere/d.yaml", "nowhere: no such folder"),

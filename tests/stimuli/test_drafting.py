@@ -17,23 +17,24 @@ from tiltmeter.stimuli.drafting import (
     Lexicon,
     SynonymDraft,
     accept,
-    check_decision,
-    check_synonyms,
-    check_valence,
     decision_candidates,
     decision_question,
-    parse_draft,
-    read_decisions,
-    read_lexicon,
-    read_synonyms,
-    restore_slots,
     seed_words,
     synonym_candidate,
     synonym_prompt,
     to_yaml,
 )
-from tiltmeter.stimuli.drafting.decisions import CLOSING, EXAMPLE, OPENING
-from tiltmeter.stimuli.drafting.synonyms import PROMPT
+from tiltmeter.stimuli.drafting.decisions import (
+    CLOSING,
+    EXAMPLE,
+    OPENING,
+    check_decision,
+    read_decisions,
+)
+from tiltmeter.stimuli.drafting.drafts import parse_draft
+from tiltmeter.stimuli.drafting.reading import read_synonyms, restore_slots
+from tiltmeter.stimuli.drafting.synonyms import PROMPT, check_synonyms
+from tiltmeter.stimuli.drafting.valence import check_valence
 
 SEEDS = ["agony", "guilt free", "joy"]
 WANTED = {"agony": "torment", "guilt free": "blameless", "joy": "delight"}
@@ -163,7 +164,7 @@ def test_the_checks_find_what_is_wrong_with_the_papers_synonyms() -> None:
 
 
 LEXICON = Lexicon(
-    "v.csv", (-1, 1),
+    "v.csv",
     {"agony": -0.9, "pain": -0.8, "event": -0.3, "fun": 0.8, "joy": 0.9, "calm": 0.5, "job": -0.05},
 )  # fmt: skip
 
@@ -193,39 +194,13 @@ def test_sets_that_drift_are_found() -> None:
 
 
 def test_near_neutral_no_side_is_changed() -> None:
-    lexicon = Lexicon("v", (-1, 1), {"desk": 0.05, "job": -0.05})
+    lexicon = Lexicon("v", {"desk": 0.05, "job": -0.05})
     assert check_valence({"desk": "job"}, {}, lexicon)[1] == []
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("word,valence\nagony,0.1\njoy,0.9\n", -0.8), ("agony\t0.100\njoy\t0.900\n", -0.8),
-     ("Word\tValence\tArousal\tDominance\nagony\t.1\t1\t1\njoy\t.9\t0\t0\n", -0.8),
-     ("term,valence\nagony,-0.8\njoy,1\n", -0.8), ("Word,V.Mean.Sum\nagony,1.8\njoy,9\n", -0.8)],
-)  # fmt: skip
-def test_lexicons_come_in_several_shapes_and_scales(
-    tmp_path: Path, text: str, value: float
-) -> None:
-    (tmp_path / "v.txt").write_text(text)
-    assert read_lexicon(tmp_path / "v.txt").of("Agony") == pytest.approx(value)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [("", "no words"), ("a,b\nagony,1\n", ":1: expected columns word and valence"),
-     ("word,valence\nagony,high\n", ":2: expected"), ("word,valence\nagony\n", ":2: expected"),
-     ("agony,nan\n", ":1: expected columns"), ("agony,-40\njoy,60\n", "valences from -40 to 60")],
-)  # fmt: skip
-def test_other_tables_are_refused(tmp_path: Path, text: str, says: str) -> None:
-    (tmp_path / "v.txt").write_text(text)
-    with pytest.raises(InputError, match=says):
-        read_lexicon(tmp_path / "v.txt")
-
-
-def test_the_nrc_lexicon_is_read(shared_data: Path) -> None:
-    lexicon = read_lexicon(shared_data / "nrc" / "vad_v1" / "v.scores")
-    assert len(lexicon.valence) > 19_000
-    assert lexicon.of("love") == 1 and lexicon.of("agony") < -0.5
+def test_ratings_are_brought_to_one_scale() -> None:
+    lexicon = Lexicon.of_ratings("v.csv", {"Agony": 0.1, "joy": 0.9})
+    assert [lexicon.of(word) for word in ("agony", "JOY", "new")] == [-0.8, 0.8, None]
 
 
 def test_the_prompts_are_the_papers() -> None:

@@ -77,12 +77,12 @@ def draft_command() -> None:
 @_options
 def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **options: Any) -> None:
     """Ask MODEL for a synonym of each word of each stereotype."""
+    from tiltmeter.networks.lexicons import read_valence
     from tiltmeter.stimuli import drafting
 
-    valences = drafting.read_lexicon(lexicon) if lexicon else None
-    scale = ""
-    if valences:
-        scale = f"{valences.source}, from {valences.scale[0]:g} to {valences.scale[1]:g}"
+    valences = None
+    if lexicon:
+        valences = drafting.Lexicon.of_ratings(lexicon.name, read_valence(lexicon))
     study, keys = _select(options, count)
     words = {key: drafting.seed_words(study, key, instrument) for key in keys}
     asked = [(drafting.synonym_prompt(words[key]), key) for key in keys for _ in range(count)]
@@ -92,7 +92,8 @@ def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **op
             drafting.synonym_candidate(key, words[key], prompt, answer, valences)
             for prompt, key, answer in answered
         ]
-        of = {"instrument": instrument, "lexicon": scale, "candidates": candidates}
+        source = lexicon.name if lexicon else ""
+        of = {"instrument": instrument, "lexicon": source, "candidates": candidates}
         return drafting.SynonymDraft.model_validate({**head, **of})
 
     _draft("synonyms", model, study, asked, build, options)

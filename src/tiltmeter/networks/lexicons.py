@@ -2,8 +2,9 @@
 
 References: Mohammad 2018, Obtaining Reliable Human Ratings of Valence, Arousal, and Dominance for
 20,000 English Words, ACL (NRC VAD Lexicon, v1 and v2.1); Mohammad & Turney 2013, Crowdsourcing a
-Word–Emotion Association Lexicon, Computational Intelligence 29(3) (NRC Emotion Lexicon); the
-eight emotions are Plutchik's. Words are kept as they are spelt: "null", "nan" and "TRUE" are words.
+Word–Emotion Association Lexicon, Computational Intelligence 29(3) (NRC Emotion Lexicon); Warriner,
+Kuperman & Brysbaert 2013, Behavior Research Methods 45(4) (ratings from 1 to 9). The eight emotions
+are Plutchik's. Words are kept as they are spelt: "null", "nan" and "TRUE" are words.
 """
 
 from __future__ import annotations
@@ -29,7 +30,14 @@ EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surpr
 _SENTIMENTS = ("negative", "positive")
 
 #: Other names of columns; "english word" stands in lists of many languages.
-_NAMES = {"term": "word", "english word": "word", "association": "value"}
+_NAMES = {
+    **dict.fromkeys(("term", "lemma", "english word"), "word"),
+    **dict.fromkeys(("v.mean.sum", "v"), "valence"),
+    "association": "value",
+}
+
+#: Scales of valence: NRC VAD v1, NRC VAD v2, Warriner et al.
+SCALES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 9.0))
 
 #: Columns of files without a header, by how many there are.
 _BARE = {
@@ -68,20 +76,22 @@ def read_valence(path: str | Path) -> dict[str, float]:
     Parameters
     ----------
     path
-        ``v.scores`` or ``NRC-VAD-Lexicon.txt`` of the NRC VAD Lexicon v1, the file of v2.1 (text
-        parted by tabs, with or without a header), or a ``.csv``, ``.tsv`` or ``.parquet`` table
-        with the columns ``word`` (or ``term``) and ``valence``; an empty valence is none.
+        ``v.scores`` or ``NRC-VAD-Lexicon.txt`` of the NRC VAD Lexicon v1, the file of v2.1, the
+        ratings of Warriner et al., or another table of ``word`` (or ``term``) and ``valence``: text
+        separated by tabs or commas, with or without a header, or ``.parquet``. An empty valence
+        is none.
 
     Returns
     -------
     dict
-        Word → valence from 0 (negative) to 1 (positive). A file with a value below 0 is taken to be
-        on −1…1, and v becomes (v + 1) / 2.
+        Word → valence from 0 (negative) to 1 (positive). The scale of the file is the first of
+        0…1, −1…1 and 1…9 that holds all its values, and is brought to 0…1.
 
     Raises
     ------
     InputError
-        If a value is no number from −1 to 1, a word has two values, or there are none.
+        If a value is no number, the values fit none of the scales, a word has two values, or
+        there are none.
     """
     _, rows = _read(Path(path), "valence")
     ratings: dict[str, float] = {}
@@ -90,9 +100,8 @@ def read_valence(path: str | Path) -> dict[str, float]:
         if not text.strip():
             continue
         rating = _number(text)
-        if rating is None or not -1 <= rating <= 1:
-            allowed = "allowed are numbers from 0 to 1, or from −1 to 1"
-            raise InputError(f"{path}:{line}: {word!r}: valence {text!r}; {allowed}")
+        if rating is None:
+            raise InputError(f"{path}:{line}: {word!r}: valence {text!r}; expected a number")
         first = ratings.setdefault(word, rating)
         if first != rating:
             raise InputError(
@@ -100,9 +109,14 @@ def read_valence(path: str | Path) -> dict[str, float]:
             )
     if not ratings:
         raise InputError(f"{path}: no word has a valence")
-    if min(ratings.values()) >= 0:
-        return ratings
-    return {word: (rating + 1) / 2 for word, rating in ratings.items()}
+    lowest, highest = (extreme(ratings, key=ratings.__getitem__) for extreme in (min, max))
+    for low, high in SCALES:
+        if low <= ratings[lowest] and ratings[highest] <= high:
+            return {word: (rating - low) / (high - low) for word, rating in ratings.items()}
+    raise InputError(
+        f"{path}: valences from {ratings[lowest]:g} ({lowest!r}) to {ratings[highest]:g} "
+        f"({highest!r}); known scales are 0 to 1, −1 to 1 and 1 to 9"
+    )
 
 
 def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
@@ -186,7 +200,7 @@ def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict
             if len(first) not in _BARE:
                 raise InputError(
                     f"{path}:{line}: {len(first)} columns and no header with word or term; "
-                    "expected text parted by tabs or commas"
+                    "expected text separated by tabs or commas"
                 )
             columns, rows = _BARE[len(first)], chain([(line, first)], rows)
     for name in ("word", *needed):

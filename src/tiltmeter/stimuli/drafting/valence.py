@@ -7,17 +7,13 @@ synonyms from −1 (unpleasant) to 1 (pleasant). The licences of lexicons such a
 
 from __future__ import annotations
 
-import csv
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 
-from tiltmeter.errors import InputError, read_text
 from tiltmeter.stimuli.words import word_key
 
-__all__ = ["Lexicon", "check_valence", "read_lexicon"]
+__all__ = ["Lexicon", "check_valence"]
 
 NOT_CHECKED = "not checked (no lexicon given)"
 
@@ -28,95 +24,22 @@ NEUTRAL = 0.1
 #: The sets drift when the difference of their mean valences changes by more than this.
 SET_DRIFT = 0.25
 
-MAX_BYTES = 50_000_000
-#: Scales lexicons come in: NRC VAD 1, NRC VAD 2, Warriner et al. (2013).
-SCALES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 9.0))
-WORD_COLUMNS = ("word", "term", "lemma")
-VALENCE_COLUMNS = ("valence", "v.mean.sum", "v", "score")
-
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Valence by word key, brought to −1…1."""
+    """Valence of words from −1 (unpleasant) to 1 (pleasant), by `word_key`."""
 
     source: str
-    scale: tuple[float, float]
-    """The file's own scale, taken from its extremes."""
     valence: Mapping[str, float]
+
+    @classmethod
+    def of_ratings(cls, source: str, ratings: Mapping[str, float]) -> Lexicon:
+        """Make a lexicon of ratings from 0 to 1, by word."""
+        return cls(source, {word_key(word): 2 * rating - 1 for word, rating in ratings.items()})
 
     def of(self, word: str) -> float | None:
         """Return a word's valence; None where the lexicon lacks it."""
         return self.valence.get(word_key(word))
-
-
-def read_lexicon(path: Path) -> Lexicon:
-    """Read valences from a table of words.
-
-    Parameters
-    ----------
-    path
-        Comma- or tab-separated text, with columns ``word`` and ``valence`` (or those of NRC VAD
-        and Warriner), or without a heading: word, then valence.
-
-    Returns
-    -------
-    Lexicon
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, lacks a column, or is on no known scale.
-    """
-    return _scaled(_values(read_text(path, MAX_BYTES).splitlines(), path), path)
-
-
-def _values(lines: list[str], path: Path) -> dict[str, float]:
-    tabs = bool(lines) and "\t" in lines[0]
-    rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if tabs else csv.reader(lines)
-    values: dict[str, float] = {}
-    columns: tuple[int, int] | None = None
-    try:
-        for row in filter(None, rows):
-            if columns is None and not _is_number(row[-1]):
-                columns = _columns(row, path)
-                continue
-            word, value = (row[i] for i in columns or (0, 1))
-            if not _is_number(value):
-                raise ValueError(value)
-            values[word_key(word)] = float(value)
-    except (ValueError, IndexError, csv.Error):
-        raise InputError(f"{path}:{rows.line_num}: expected a word and its valence") from None
-    return values
-
-
-def _columns(first: list[str], path: Path) -> tuple[int, int]:
-    names = [name.strip().lower() for name in first]
-    word = [names.index(name) for name in WORD_COLUMNS if name in names]
-    valence = [names.index(name) for name in VALENCE_COLUMNS if name in names]
-    if not word or not valence:
-        raise InputError(f"{path}:1: expected columns word and valence")
-    return word[0], valence[0]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
-
-
-def _scaled(values: dict[str, float], path: Path) -> Lexicon:
-    if not values:
-        raise InputError(f"{path}: no words")
-    least, most = min(values.values()), max(values.values())
-    for low, high in SCALES:
-        if low <= least and most <= high:
-            middle, half = (low + high) / 2, (high - low) / 2
-            scaled = {word: (value - middle) / half for word, value in values.items()}
-            return Lexicon(path.name, (low, high), scaled)
-    raise InputError(
-        f"{path}: valences from {least:g} to {most:g}; known scales are 0 to 1, -1 to 1 and 1 to 9"
-    )
 
 
 def check_valence(
@@ -129,7 +52,7 @@ def check_valence(
 
     Examples
     --------
-    >>> lexicon = Lexicon("v.csv", (-1, 1), {"agony": -0.9, "event": 0.0, "joy": 0.9, "fun": 0.8})
+    >>> lexicon = Lexicon("v.csv", {"agony": -0.9, "event": 0.0, "joy": 0.9, "fun": 0.8})
     >>> summary, drifted = check_valence({"agony": "event"}, {"joy": "fun"}, lexicon)
     >>> summary
     'tied -0.90 → +0.00, counter +0.90 → +0.80, difference +1.80 → +0.80 (2 of 2 pairs in v.csv)'
