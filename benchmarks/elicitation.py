@@ -148,7 +148,7 @@ def _ours(calls: int, folder: Path) -> None:
     from tiltmeter.cli.options import progress_bar
 
     plan = _plan(calls)
-    claim(folder / "run", plan, "benchmark", "")
+    claim(folder / "run", plan, "benchmark")
     budget = Budget(max_calls=calls, max_tokens=10**9, max_cost=1e9)
     with progress_bar(calls) as advance:
         outcome = ask_models(

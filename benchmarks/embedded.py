@@ -95,7 +95,7 @@ def _ours(plan: Plan, directory: Path) -> Answers:
     from tiltmeter.models.opening import Connection, open_models
     from tiltmeter.results.records import Journal
 
-    claim(directory, plan, "benchmark", "")
+    claim(directory, plan, "benchmark")
     outcome = ask_models(
         plan.trials(), open_models(plan.models, plan.generation, Connection()), directory, Budget()
     )

@@ -26,7 +26,7 @@ def test_a_broken_run_gives_the_tables_of_an_unbroken_one(tmp_path: Path) -> Non
     plan = Plan([part], ["tiltmeter/smollm2"], modes=("structured", "forced"), iterations=2)
     for name, budgets in {"broken": (1, 10, 100), "whole": (100,)}.items():
         for calls in budgets:
-            claim(tmp_path / name, plan, "", "")
+            claim(tmp_path / name, plan)
             models = open_models(plan.models, plan.generation, Connection())
             outcome = ask_models(plan.trials(), models, tmp_path / name, Budget(max_calls=calls))
         assert outcome.complete
@@ -45,7 +45,7 @@ def test_a_group_word_may_begin_the_other(tmp_path: Path) -> None:
     )
     part = Selection(parse_study(text, "x.yaml"), ["a"], ["replication"])
     plan = Plan([part], ["tiltmeter/smollm2"], modes=("forced",), iterations=2)
-    claim(tmp_path / "r", plan, "", "")
+    claim(tmp_path / "r", plan)
     ask_models(
         plan.trials(),
         open_models(plan.models, plan.generation, Connection()),

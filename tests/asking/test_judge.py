@@ -64,7 +64,7 @@ def run(plan: Plan, serve: Serve, tmp_path: Path) -> Any:
         return server.chat(body, server.verdict)
 
     server.reply = reply
-    claim(tmp_path, plan, "", "")
+    claim(tmp_path, plan)
     models = open_models(plan.models, plan.generation, Connection(max_retries=0))
     assert ask_models(plan.trials(), models, tmp_path, Budget()).complete
     return server

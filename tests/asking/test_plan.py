@@ -12,28 +12,28 @@ from tiltmeter.models.opening import Generation
 
 
 def test_a_directory_belongs_to_one_plan(plan: Plan, tmp_path: Path) -> None:
-    claim(tmp_path / "r", plan, "tiltmeter run", "2026-01-01")
-    claim(tmp_path / "r", plan, "tiltmeter run", "2026-01-02")
+    claim(tmp_path / "r", plan, "tiltmeter run")
+    claim(tmp_path / "r", plan, "tiltmeter run")
     other = dataclasses.replace(plan, seed=7, generation=Generation(temperature=0.0))
     with pytest.raises(PlanError, match="seed is 0 there, 7 here.*--out"):
-        claim(tmp_path / "r", other, "tiltmeter run", "2026-01-02")
+        claim(tmp_path / "r", other, "tiltmeter run")
     assert load_plan(tmp_path / "r").seed == 0
 
 
 def test_other_files_are_never_overwritten(plan: Plan, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(PlanError, match="not empty"):
-        claim(tmp_path, plan, "", "")
+        claim(tmp_path, plan)
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_a_plan_on_disk_gives_the_same_trials(plan: Plan, tmp_path: Path) -> None:
-    claim(tmp_path / "r", plan, "", "")
+    claim(tmp_path / "r", plan)
     assert load_plan(tmp_path / "r").trials().equals(plan.trials())
 
 
 def test_a_changed_study_file_is_noticed(plan: Plan, tmp_path: Path) -> None:
-    claim(tmp_path / "r", plan, "", "")
+    claim(tmp_path / "r", plan)
     path = tmp_path / "r" / "studies" / "bai2025.yaml"
     path.write_text(path.read_text().replace("agony", "joyless"))
     with pytest.raises(PlanError, match="changed since the plan was made"):
@@ -41,7 +41,7 @@ def test_a_changed_study_file_is_noticed(plan: Plan, tmp_path: Path) -> None:
 
 
 def test_the_settings_of_a_run_are_on_record(plan: Plan, tmp_path: Path) -> None:
-    described = claim(tmp_path / "r", plan, "tiltmeter run x", "2026-01-01")
+    described = claim(tmp_path / "r", plan, "tiltmeter run x")
     assert described["generation"] == {"temperature": 1.0, "top_p": 1.0, "max_tokens": 1024}
     assert described["versions"]["inspect-ai"]
     assert described["stereotypes"]["bai2025"]["age"]["category"] == "health"
@@ -60,5 +60,5 @@ def test_a_stopped_run_has_asked_about_every_stereotype(plan: Plan) -> None:
 def test_a_claim_that_was_broken_off_can_be_made_again(plan: Plan, tmp_path: Path) -> None:
     (tmp_path / "r" / "studies").mkdir(parents=True)
     (tmp_path / "r" / "plan.json.part").write_text("{")
-    claim(tmp_path / "r", plan, "", "")
+    claim(tmp_path / "r", plan)
     assert load_plan(tmp_path / "r").trials().equals(plan.trials())

@@ -29,7 +29,7 @@ TABLES = ("responses", "scores", "words", "compliance", "estimates")
 
 
 def ask(plan: Plan, directory: Path, budget: Budget | None = None, retries: int = 0) -> Outcome:
-    claim(directory, plan, "", "")
+    claim(directory, plan)
     models = open_models(plan.models, plan.generation, Connection(max_retries=retries, timeout_s=5))
     return ask_models(plan.trials(), models, directory, budget or Budget())
 
@@ -178,7 +178,7 @@ def test_two_processes_do_not_ask_the_same_trials(plan: Plan, serve: Serve, tmp_
     from tiltmeter.asking.claim import only_process
 
     serve()
-    claim(tmp_path / "r", plan, "", "")
+    claim(tmp_path / "r", plan)
     with only_process(tmp_path / "r"), pytest.raises(PlanError, match="another process"):
         ask(plan, tmp_path / "r")
 

@@ -70,7 +70,7 @@ def answering(server: Any, plan: Plan, said: Callable[[dict[str, Any]], str] = d
 
 
 def ask(plan: Plan, directory: Path, budget: Budget | None = None) -> Outcome:
-    claim(directory, plan, "", "")
+    claim(directory, plan)
     models = open_models(plan.models, plan.generation, Connection(max_retries=0, timeout_s=5))
     return ask_models(plan.trials(), models, directory, budget or Budget())
 
@@ -238,17 +238,17 @@ def test_interventions_are_compared_in_pairs(serve: Serve, tmp_path: Path) -> No
 
 def test_a_directory_belongs_to_one_text_of_an_intervention(tmp_path: Path) -> None:
     plan = make_plan("relative_decision", interventions={"none": None, "kind": "Be kind."})
-    claim(tmp_path / "r", plan, "", "")
-    claim(tmp_path / "r", plan, "", "")
+    claim(tmp_path / "r", plan)
+    claim(tmp_path / "r", plan)
     other = dataclasses.replace(plan, interventions={"none": None, "kind": "Be very kind."})
     with pytest.raises(PlanError, match="interventions is .*Be kind.* there, .*Be very kind"):
-        claim(tmp_path / "r", other, "", "")
+        claim(tmp_path / "r", other)
     assert load_plan(tmp_path / "r").trials().equals(plan.trials())
 
 
 def test_a_plan_of_several_instruments_is_kept_and_refuses_another(tmp_path: Path) -> None:
     plan = make_plan(*INSTRUMENTS, modes=("structured", "forced"))
-    described = claim(tmp_path / "r", plan, "", "")
+    described = claim(tmp_path / "r", plan)
     assert [m["name"] for m in described["instruments"]] == [
         *INSTRUMENTS[:2], "chained_association", "chained_decision"
     ]  # fmt: skip
@@ -256,9 +256,7 @@ def test_a_plan_of_several_instruments_is_kept_and_refuses_another(tmp_path: Pat
     modes = plan.trials().group_by("instrument").agg(pl.col("mode").unique().sort())
     assert dict(modes.rows())["chained_task"] == ["structured"]
     with pytest.raises(PlanError, match="studies is"):
-        claim(
-            tmp_path / "r", make_plan("relative_decision", modes=("structured", "forced")), "", ""
-        )
+        claim(tmp_path / "r", make_plan("relative_decision", modes=("structured", "forced")))
 
 
 def test_two_studies_of_one_name_are_refused() -> None:

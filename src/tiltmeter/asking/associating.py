@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -165,7 +164,7 @@ def collect_associations(
     >>> collect_associations(plan, "answers")  # doctest: +SKIP
     """
     models = open_associating(plan, Connection())
-    claim(Path(directory), plan, created=datetime.now(UTC).isoformat(timespec="seconds"))
+    claim(Path(directory), plan)
     return associate(plan, models, Path(directory), Budget(), choices=choices)
 
 

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -44,7 +45,7 @@ class Claimant(Protocol):
         return {}
 
 
-def claim(out: Path, plan: Claimant, command: str = "", created: str = "") -> dict[str, Any]:
+def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
     """Bind `out` to a plan, or confirm that it is bound to the same one.
 
     Parameters
@@ -53,8 +54,8 @@ def claim(out: Path, plan: Claimant, command: str = "", created: str = "") -> di
         A directory, made if absent, or a file that the plan stands beside.
     plan
         What is to be asked.
-    command, created
-        For the record: the command line and the time.
+    command
+        The command line, for the record.
 
     Returns
     -------
@@ -78,6 +79,7 @@ def claim(out: Path, plan: Claimant, command: str = "", created: str = "") -> di
         described = {**kept, **plan.grows()}
     else:
         _refuse_foreign(out, path, attached)
+        created = datetime.now(UTC).isoformat(timespec="seconds")
         made = {"tiltmeter": __version__, "created": created, "command": command}
         described = {**made, **plan.identity(), **plan.grows(), **plan.describe()}
     try:

@@ -6,7 +6,6 @@ import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -170,7 +169,7 @@ def ask(
     opened = open_models(names, plan.generation, how.connection)
     with tempfile.TemporaryDirectory() as unkept:
         out = Path(directory) if directory is not None else Path(unkept) / "answers"
-        claim(out, plan, created=_now())
+        claim(out, plan)
         ask_models(frame, opened, out, how.budget, on_progress=how.on_progress, prices=how.prices)
         return pl.concat(answered(frame, out, name) for name in names)
 
@@ -180,7 +179,7 @@ def open_plan(
 ) -> dict[str, Any]:
     """Open the models of a plan and make the directory its own; see `open_models` and `claim`."""
     models = open_models(plan.models, plan.generation, connection)
-    claim(directory, plan, command, _now())
+    claim(directory, plan, command)
     return models
 
 
@@ -254,7 +253,3 @@ def default_directory(models: Sequence[str], what: str) -> Path:
     slug = models[0].replace("/", "-").replace(":", "-")
     more = f"-and-{len(models) - 1}-more" if len(models) > 1 else ""
     return Path("results") / f"{slug}{more}-{what}"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

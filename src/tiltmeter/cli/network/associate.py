@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +75,7 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
     budget = build_budget(options)
     opened = open_associating(plan, build_connection(options))
     directory: Path = options["out"]
-    claim(directory, plan, created=datetime.now(UTC).isoformat(timespec="seconds"))
+    claim(directory, plan)
     total = len(cues.words) * plan.repetitions * len(plan.models)
     of_models = f" × {len(plan.models)} models" if len(plan.models) > 1 else ""
     click.echo(f"{cues} × {plan.repetitions:,} repetitions{of_models}: {total:,} answers")
