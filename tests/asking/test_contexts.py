@@ -17,7 +17,7 @@ import pytest
 
 from tiltmeter.asking import contexts
 from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.contexts import Asking, Written, cost_of_contexts, make_contexts
+from tiltmeter.asking.contexts import ContextOptions, Written, cost_of_contexts, make_contexts
 from tiltmeter.errors import InputError, ModelError, PlanError
 from tiltmeter.models.opening import Connection
 from tiltmeter.models.providers import PROVIDERS, Provider
@@ -73,8 +73,8 @@ def make(
     out: Path, terms: tuple[str, ...] = TERMS, budget: Budget | None = None, **settings: Any
 ) -> Written:
     connection = Connection(max_retries=0, timeout_s=5, max_connections=4)
-    asking = Asking(connection=connection, **settings)
-    return make_contexts(MODEL, senses_of(terms), out, asking=asking, budget=budget)
+    options = ContextOptions(connection=connection, **settings)
+    return make_contexts(MODEL, senses_of(terms), out, options=options, budget=budget)
 
 
 def lines(out: Path) -> list[dict[str, Any]]:
@@ -261,7 +261,7 @@ def test_a_killed_run_asks_nothing_twice(
 
 def test_the_cost_is_that_of_one_round(tmp_path: Path) -> None:
     (tmp_path / "prices.yaml").write_text(f"{MODEL}: [1, 2]", encoding="utf-8")
-    cost = cost_of_contexts(MODEL, senses_of(TERMS), Asking(), tmp_path / "prices.yaml")
+    cost = cost_of_contexts(MODEL, senses_of(TERMS), ContextOptions(), tmp_path / "prices.yaml")
     assert (cost.trials, cost.calls, cost.output_tokens) == (20, 4, 600)
     assert 600 < cost.input_tokens < 1200
     assert cost.usd == (cost.input_tokens + 2 * cost.output_tokens) / 1e6
@@ -270,4 +270,4 @@ def test_the_cost_is_that_of_one_round(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["per_sense", "rounds"])
 def test_asking_for_nothing_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} 0: at least 1"):
-        Asking(**{name: 0})
+        ContextOptions(**{name: 0})

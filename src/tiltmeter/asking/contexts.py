@@ -34,7 +34,7 @@ from tiltmeter.states.words import read_words
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
 
-__all__ = ["Asking", "Written", "cost_of_contexts", "make_contexts"]
+__all__ = ["ContextOptions", "Written", "cost_of_contexts", "make_contexts"]
 
 #: A sentence of about 20 words and its number.
 TOKENS_PER_SENTENCE = 30
@@ -47,7 +47,7 @@ PATIENCE = (1, 20)
 
 
 @dataclass(frozen=True)
-class Asking:
+class ContextOptions:
     """How sentences are asked for.
 
     Parameters
@@ -102,7 +102,7 @@ def make_contexts(
     senses: pl.DataFrame,
     out: Path,
     *,
-    asking: Asking | None = None,
+    options: ContextOptions | None = None,
     budget: Budget | None = None,
     on_progress: OnProgress = lambda model, answer: None,
 ) -> Written:
@@ -119,7 +119,7 @@ def make_contexts(
         The ``.jsonl`` file of contexts, which `read_examples` reads; written once all senses
         have had their calls. Answers are kept in the folder OUT.answers, and what was asked and
         what was not taken stands in OUT.record.json.
-    asking
+    options
         How sentences are asked for; more of them, or more rounds, may be asked for later.
     budget
         Limits in calls and tokens; what is recorded is added to it first.
@@ -140,18 +140,18 @@ def make_contexts(
     InputError
         If `out` has another ending or cannot be written.
     """
-    asking, budget = asking or Asking(), budget or Budget()
+    options, budget = options or ContextOptions(), budget or Budget()
     senses = senses.unique("key", keep="first", maintain_order=True)
-    opened = open_model(model, asking.generation, asking.connection)
+    opened = open_model(model, options.generation, options.connection)
     if out.suffix != ".jsonl":
         raise InputError(f"out {str(out)!r}: the file of contexts must end in .jsonl")
-    plan = _Plan(model, senses, asking)
+    plan = _Plan(model, senses, options)
     record = claim(out, plan)
     folder = out.with_name(f"{out.name}.answers")
     folder.mkdir(exist_ok=True)
     with only_process(folder):
         ledger = Ledger(Journal(folder, model), budget, patience=PATIENCE)
-        strategy = _Senses(senses, asking)
+        strategy = _Senses(senses, options)
         for line in ledger.journal.lines():
             ledger.replay(line)
             ledger.answers += strategy.recall(line)
@@ -168,17 +168,17 @@ def make_contexts(
 
 
 def cost_of_contexts(
-    model: str, senses: pl.DataFrame, asking: Asking, prices: Path | None = None
+    model: str, senses: pl.DataFrame, options: ContextOptions, prices: Path | None = None
 ) -> Cost:
     """Estimate calls, tokens and dollars of one round; its trials are sentences.
 
     `senses` as of `make_contexts`, `prices` as of `budget.price`.
     """
     asked = senses.unique("key").select("term", "definition").rows()
-    prompts = (context_messages(term, text, asking.per_sense) for term, text in asked)
+    prompts = (context_messages(term, text, options.per_sense) for term, text in asked)
     characters = sum(len(message.text) for prompt in prompts for message in prompt)
     tokens_in = math.ceil(characters / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT * len(asked))
-    sentences = len(asked) * asking.per_sense
+    sentences = len(asked) * options.per_sense
     tokens = tokens_in, sentences * TOKENS_PER_SENTENCE
     return Cost.of(model, (sentences, len(asked)), tokens, prices)
 
@@ -189,7 +189,7 @@ class _Plan(Claimant):
 
     model: str
     senses: pl.DataFrame
-    asking: Asking
+    options: ContextOptions
 
     def file(self, out: Path) -> Path:
         return out.with_name(f"{out.name}.record.json")
@@ -200,8 +200,8 @@ class _Plan(Claimant):
             "model": self.model,
             "prompt_hash": short_hash(wording()),
             "senses_hash": short_hash(json.dumps(asked)),
-            "seed": self.asking.seed,
-            **asdict(self.asking.generation),
+            "seed": self.options.seed,
+            **asdict(self.options.generation),
         }
 
 
@@ -242,10 +242,10 @@ class _Sense:
 class _Senses:
     """Strategy: each pass asks once about every open sense; failed calls get another pass."""
 
-    def __init__(self, senses: pl.DataFrame, asking: Asking) -> None:
-        self.asking = asking
+    def __init__(self, senses: pl.DataFrame, options: ContextOptions) -> None:
+        self.options = options
         self.senses = [
-            _Sense(key, term, definition, asking.per_sense, asking.rounds)
+            _Sense(key, term, definition, options.per_sense, options.rounds)
             for key, term, definition in senses.select("key", "term", "definition").iter_rows()
         ]
         self._by_key = {sense.key: sense for sense in self.senses}
@@ -267,13 +267,13 @@ class _Senses:
         return True
 
     def passes(self) -> Iterator[Callable[[], _Sense | None]]:
-        for _ in range(self.asking.rounds):
+        for _ in range(self.options.rounds):
             waiting = iter([sense for sense in self.senses if sense.open])
             yield functools.partial(next, waiting, None)
 
     def prompts(self, sense: _Sense) -> Iterator[Prompt]:
         messages = context_messages(sense.term, sense.definition, sense.lacks, sense.sentences)
-        yield messages, {"seed": draw_seed(self.asking.seed, sense.key, sense.answers)}
+        yield messages, {"seed": draw_seed(self.options.seed, sense.key, sense.answers)}
 
     def answers(self, sense: _Sense, prompt: Prompt, output: ModelOutput) -> list[Line]:
         from tiltmeter.asking.trials import encodable

@@ -22,7 +22,7 @@ from tiltmeter.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-    from tiltmeter.asking.contexts import Asking, Written
+    from tiltmeter.asking.contexts import ContextOptions, Written
 
 __all__ = ["contexts_command"]
 
@@ -107,11 +107,11 @@ def _senses(options: dict[str, Any]) -> pl.DataFrame:
 
 def _ask(model: str, options: dict[str, Any]) -> None:
     """Let a model write the sentences."""
-    from tiltmeter.asking.contexts import Asking, cost_of_contexts, make_contexts
+    from tiltmeter.asking.contexts import ContextOptions, cost_of_contexts, make_contexts
     from tiltmeter.models.opening import Generation
 
     senses = _senses(options)
-    asking = Asking(
+    how = ContextOptions(
         options["per_sense"],
         options["rounds"],
         options["seed"],
@@ -119,21 +119,19 @@ def _ask(model: str, options: dict[str, Any]) -> None:
         build_connection(options),
     )
     budget = build_budget(options)
-    cost = cost_of_contexts(model, senses, asking, options["prices"])
+    cost = cost_of_contexts(model, senses, how, options["prices"])
     say_cost([cost], f"sentences of {cost.calls:,} senses")
     out: Path = options["out"]
     with progress_bar(cost.trials) as advance:
-        written = make_contexts(
-            model, senses, out, asking=asking, budget=budget, on_progress=advance
-        )
-    _report(written, asking, out)
+        written = make_contexts(model, senses, out, options=how, budget=budget, on_progress=advance)
+    _report(written, how, out)
 
 
-def _report(written: Written, asking: Asking, out: Path) -> None:
+def _report(written: Written, how: ContextOptions, out: Path) -> None:
     """Print how many sentences were written or rejected; exit as `run` does."""
     rejected = ", ".join(f"{count:,} {reason}" for reason, count in written.rejected.items())
     click.echo(
-        f"{written.sentences:,} of {written.senses * asking.per_sense:,} sentences passed the "
+        f"{written.sentences:,} of {written.senses * how.per_sense:,} sentences passed the "
         f"checks, in {written.calls:,} calls" + (f"; not taken: {rejected}" if rejected else "")
     )
     if not written.finished:
@@ -142,8 +140,8 @@ def _report(written: Written, asking: Asking, out: Path) -> None:
         few = ", ".join(written.incomplete[:NAMED])
         more = ", …" if len(written.incomplete) > NAMED else ""
         click.echo(
-            f"{len(written.incomplete):,} senses have fewer than {asking.per_sense}: {few}{more}; "
-            f"--rounds {2 * asking.rounds} asks again for these"
+            f"{len(written.incomplete):,} senses have fewer than {how.per_sense}: {few}{more}; "
+            f"--rounds {2 * how.rounds} asks again for these"
         )
     click.echo(f"contexts: {out}")
 
