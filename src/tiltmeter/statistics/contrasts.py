@@ -117,7 +117,7 @@ def contrast(
     Contrasted
         `estimates`: columns of `results.ESTIMATES`, a row per level, candidate, group and method,
         and one for the change of compliance; level ``overall`` only where there are two models or
-        more. `matches`: columns of `results.MATCHES`.
+        more. `matches`: columns of `results.schemas.MATCHES`.
 
     Raises
     ------
