@@ -1,9 +1,9 @@
-"""Lexicons of valence and emotions that the user brings along: none may be shipped.
+"""Lexicons of valence and emotions, supplied by the user; licences do not allow shipping them.
 
 References: Mohammad 2018, Obtaining Reliable Human Ratings of Valence, Arousal, and Dominance for
 20,000 English Words, ACL (NRC VAD Lexicon, v1 and v2.1); Mohammad & Turney 2013, Crowdsourcing a
 Word–Emotion Association Lexicon, Computational Intelligence 29(3) (NRC Emotion Lexicon); the
-eight emotions are Plutchik's. Words are kept as they are spelt: "null", "nan" and "TRUE" are words.
+eight emotions are Plutchik's. Words keep their spelling: "null", "nan" and "TRUE" are words.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ __all__ = ["EMOTIONS", "Lexicons", "read_emotions", "read_valence"]
 #: Plutchik's eight.
 EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surprise", "trust")
 
-#: Of the NRC Emotion Lexicon, but no emotions.
+#: #: Sentiments of the NRC Emotion Lexicon; ignored.
 _SENTIMENTS = ("negative", "positive")
 
-#: Other names of columns; "english word" stands in lists of many languages.
+#: #: Other names of columns; multilingual lists have "english word".
 _NAMES = {"term": "word", "english word": "word", "association": "value"}
 
-#: Columns of files without a header, by how many there are.
+#: #: Columns of files without a header, by their number.
 _BARE = {
     2: ["word", "valence"],
     3: ["word", "emotion", "value"],
     4: ["word", "valence", "arousal", "dominance"],
 }
 
-#: How a table may write whether a word goes with an emotion.
+#: Spellings of the mark that a word does or does not go with an emotion.
 _MARKS = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 
 @dataclass(frozen=True)
 class Lexicons:
-    """What people said about words; brought by the user.
+    """Human ratings of words, supplied by the user.
 
     Parameters
     ----------
@@ -58,30 +58,30 @@ class Lexicons:
     emotions: Mapping[str, Iterable[str]] | None = None
 
     def serve(self, approach: str) -> bool:
-        """Tell whether an approach has the lexicon it needs."""
+        """Return whether an approach has the lexicon it needs."""
         return approach == "stereotypes" or getattr(self, approach) is not None
 
 
 def read_valence(path: str | Path) -> dict[str, float]:
-    """Read how positive words are.
+    """Read the valence of words.
 
     Parameters
     ----------
     path
-        ``v.scores`` or ``NRC-VAD-Lexicon.txt`` of the NRC VAD Lexicon v1, the file of v2.1 (text
-        parted by tabs, with or without a header), or a ``.csv``, ``.tsv`` or ``.parquet`` table
-        with the columns ``word`` (or ``term``) and ``valence``; an empty valence is none.
+        ``v.scores`` or ``NRC-VAD-Lexicon.txt`` of the NRC VAD Lexicon v1, the file of v2.1
+        (tab-separated text, with or without a header), or a ``.csv``, ``.tsv`` or ``.parquet``
+        table with the columns ``word`` (or ``term``) and ``valence``; an empty valence is missing.
 
     Returns
     -------
     dict
-        Word → valence from 0 (negative) to 1 (positive). A file with a value below 0 is taken to be
-        on −1…1, and v becomes (v + 1) / 2.
+        Word → valence from 0 (negative) to 1 (positive). A file with a value below 0 is read as a
+        scale of −1…1; v becomes (v + 1) / 2.
 
     Raises
     ------
     InputError
-        If a value is no number from −1 to 1, a word has two values, or there are none.
+        If a value is not a number from −1 to 1, a word has two values, or no word has one.
     """
     _, rows = _read(Path(path), "valence")
     ratings: dict[str, float] = {}
@@ -106,15 +106,15 @@ def read_valence(path: str | Path) -> dict[str, float]:
 
 
 def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
-    """Read which words go with which emotion.
+    """Read the words of each emotion.
 
     Parameters
     ----------
     path
-        ``NRC-Emotion-Lexicon-Wordlevel-v0.92.txt`` (word, emotion, 0 or 1, parted by tabs), or a
-        table (``.csv``, ``.tsv``, ``.parquet``, or text parted by tabs) with the columns ``word``
-        and ``emotion`` and perhaps ``value`` (0 or 1), or with ``word`` and a column of 0 and 1
-        for each emotion. The sentiments ``positive`` and ``negative`` are passed over.
+        ``NRC-Emotion-Lexicon-Wordlevel-v0.92.txt`` (word, emotion, 0 or 1, tab-separated), or a
+        table (``.csv``, ``.tsv``, ``.parquet``, or tab-separated text) with the columns ``word``,
+        ``emotion`` and optionally ``value`` (0 or 1), or with ``word`` and a column of 0 and 1 per
+        emotion. The sentiments ``positive`` and ``negative`` are ignored.
 
     Returns
     -------
@@ -124,8 +124,8 @@ def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
     Raises
     ------
     InputError
-        If a value is not 0 or 1, a word has both for an emotion, an emotion is not known, or one
-        of the eight has no words.
+        If a value is not 0 or 1, a word has both for an emotion, an emotion is unknown, or one of
+        the eight has no words.
     """
     columns, rows = _read(Path(path))
     lacking = ", ".join(emotion for emotion in EMOTIONS if emotion not in columns)
@@ -156,7 +156,7 @@ def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
 
 
 def _marks(row: Mapping[str, str]) -> dict[str, str]:
-    """Give the emotions a row is about, each with its mark; an emotion without one is marked."""
+    """Return the mark of each emotion in a row; an emotion without a column `value` is marked."""
     if "emotion" not in row:
         return {emotion: row[emotion] for emotion in EMOTIONS}
     emotion = row["emotion"].strip().lower()
@@ -172,7 +172,7 @@ def _number(text: str) -> float | None:
 
 
 def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
-    """Give the names of the columns; and the line of each row with its fields by column."""
+    """Return the column names and, per row, its line number and its fields by column."""
     rows: Iterator[tuple[int, Sequence[str]]]
     if path.suffix == ".parquet":
         table = read_table(path).select(pl.all().cast(pl.String).fill_null(""))
@@ -181,12 +181,12 @@ def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict
         rows = fields(path)
         line, first = next(rows, (1, []))
         columns = _named(first)
-        # "term" is a word, too: a first line with a number is a row.
+        # # "term" may also be a rated word: a first line with a number is a row.
         if not first or any(_number(field) is not None for field in first[1:]):
             if len(first) not in _BARE:
                 raise InputError(
                     f"{path}:{line}: {len(first)} columns and no header with word or term; "
-                    "expected text parted by tabs or commas"
+                    "expected text separated by tabs or commas"
                 )
             columns, rows = _BARE[len(first)], chain([(line, first)], rows)
     for name in ("word", *needed):
