@@ -190,7 +190,7 @@ def _swap(source: Ends, target: Ends, rng: np.random.Generator, network: Network
 
 
 def _numbered(source: Ends, target: Ends, network: Network) -> Ends:
-    """Number the edges; both directions of an undirected edge share a number."""
+    """Assign numbers to edges; both directions of an undirected edge share a number."""
     if network.directed:
         return source * len(network) + target
     return np.minimum(source, target) * len(network) + np.maximum(source, target)

@@ -38,7 +38,7 @@ BLOCK = 24
 #: Time per entry of a sparse product relative to a product with an array.
 SPARSELY = 8
 
-#: Bytes of memory for results of leaders; with targets none are needed.
+#: Bytes for results of leaders, which save running half of the primes (unused with `targets`).
 HOLD = 1_200_000_000
 
 

@@ -108,8 +108,7 @@ class Setting:
         return [word for word in words if word not in absent]
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of an estimate: ``retention``, ``time_steps``, ``norm``,
-        ``weighted``."""
+        """Return columns of estimates: ``retention``, ``time_steps``, ``norm``, ``weighted``."""
         kept = self.spreading.retention
         return {
             "retention": float(kept) if isinstance(kept, float | int) else None,

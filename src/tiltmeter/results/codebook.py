@@ -1,4 +1,4 @@
-"""The codebook: a page of every table and its columns, made from their schemas.
+"""The codebook: a page with every table and its columns, generated from the schemas.
 
 ``python -m tiltmeter.results.codebook > docs/columns.md`` writes it.
 """
@@ -45,7 +45,7 @@ _TYPES = {
 
 
 def codebook() -> str:
-    """Give the page ``docs/columns.md``: every table with its columns, types and meanings."""
+    """Return the page ``docs/columns.md``: every table with its columns, types and meanings."""
     parts = [_INTRODUCTION]
     for family, heading in _HEADINGS.items():
         tables = {name: table for name, table in TABLES.items() if table.family == family}
