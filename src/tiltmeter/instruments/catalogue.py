@@ -29,34 +29,34 @@ __all__ = [
 
 INSTRUMENTS: dict[str, Instrument] = {}
 
-#: What the number of each `instrument` in a table of scores means.
+#: Measure of each `instrument` in a table of scores.
 MEASURES: dict[str, Measure] = {}
 
 
 def register(one: Instrument) -> None:
-    """Add an instrument, so that it can be listed, asked, scored and reported like the others.
+    """Add an instrument to those that are listed, asked, scored and reported.
 
     Raises
     ------
     InputError
-        If an instrument or a measure of that name is there already.
+        If an instrument or a measure of that name exists.
     """
     taken = {one.name} & INSTRUMENTS.keys() or {m.name for m in one.measures} & MEASURES.keys()
     if taken:
-        raise InputError(f"instrument {one.name!r}: {min(taken)!r} is there already; rename it")
+        raise InputError(f"instrument {one.name!r}: {min(taken)!r} already exists; rename it")
     INSTRUMENTS[one.name] = one
     MEASURES.update({measure.name: measure for measure in one.measures})
 
 
 def instrument(name: str) -> Instrument:
-    """Return an instrument by name; raises InputError with near names if there is none."""
+    """Return an instrument by name; raises InputError with similar names if there is none."""
     if name not in INSTRUMENTS:
         raise InputError(unknown("instrument", name, INSTRUMENTS))
     return INSTRUMENTS[name]
 
 
 def offers(study: Study) -> list[str]:
-    """Return the instruments of which some variation of a study is asked by default."""
+    """Return the instruments for which a study has default variations."""
     return [name for name, one in INSTRUMENTS.items() if any(one.variations(study).values())]
 
 
@@ -75,7 +75,7 @@ def select(
 
 
 def check_parts(study: Study) -> None:
-    """Check the parts of a study for instruments that Tiltmeter does not ship.
+    """Check the parts of a study that belong to registered instruments.
 
     Raises StudyError if there is no such instrument, or it cannot use the part.
     """

@@ -1,4 +1,4 @@
-"""Lexicons of valence and emotions, supplied by the user; licences do not allow shipping them.
+"""Lexicons of valence and emotions, supplied by the user; their licences forbid shipping them.
 
 References: Mohammad 2018, Obtaining Reliable Human Ratings of Valence, Arousal, and Dominance for
 20,000 English Words, ACL (NRC VAD Lexicon, v1 and v2.1); Mohammad & Turney 2013, Crowdsourcing a

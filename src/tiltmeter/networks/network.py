@@ -198,7 +198,7 @@ def _check_edges(ends: pl.DataFrame, prefix: str, directed: bool) -> None:
     again = ends.filter(~pl.struct(["src", "tgt"] if directed else either).is_first_distinct())
     if not again.is_empty():
         source, target, _ = again.row(0)
-        way = "" if directed else " (list an undirected edge once, in either direction)"
+        way = "" if directed else " (an undirected edge is listed once, in either direction)"
         hint = "tiltmeter network build merges such edges"
         raise InputError(f"{prefix}edge {source!r} – {target!r} stands twice{way}; {hint}")
 
