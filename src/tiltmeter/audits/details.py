@@ -129,7 +129,7 @@ def attribution_contrasts(scores: pl.DataFrame | pl.LazyFrame) -> Contrasted:
             )
             noted = compared.estimates.with_columns(note=pl.lit(note, pl.String))
             parts.append((noted, compared.matches))
-    # # Matches and the change of compliance are the same for every share.
+    # Matches and the change of compliance are the same for every share.
     return Contrasted(*(table.unique(maintain_order=True) for table in _join(parts, MATCHES)))
 
 

@@ -267,7 +267,7 @@ def _ask(
     trials = pl.DataFrame(rows, schema=TRIALS)
     folder = out.with_name(f"{out.name}.answers")
     folder.mkdir(exist_ok=True)
-    # # The first prompt is asked alone: a wrong key then costs one call.
+    # The first prompt is asked alone: a wrong key then costs one call.
     first = ask_models(trials.head(1), models, folder, build_budget(options))
     if first.errors:
         raise ModelError(f"{name}: {first.last_error}")

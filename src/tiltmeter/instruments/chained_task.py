@@ -101,7 +101,7 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Score
 
 def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Scored, Scored]:
     place = _place(key.association)
-    # # The assignment also contains words and groups, but is not a pair of the association.
+    # The assignment also contains words and groups, but is not a pair of the association.
     chosen = {k: v for k, v in read_choices(response).items() if isinstance(v, str)}
     chosen.pop(place, None)
     first = "\n".join(f"{word} - {group}" for word, group in chosen.items()) or response

@@ -82,7 +82,7 @@ def any_words(study: Study, stereotype: str) -> Words:
         for role in ROLES
     }
     stands = Counter(chain.from_iterable(sides.values()))
-    # # Not validated again: joined lists may exceed the maximum length of one.
+    # Not validated again: joined lists may exceed the maximum length of one.
     telling: dict[str, Any] = {
         role: [word for key, word in words.items() if stands[key] == 1] or getattr(lists[0], role)
         for role, words in sides.items()

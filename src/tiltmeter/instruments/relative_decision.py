@@ -82,7 +82,7 @@ def _draw(
     trials = decision_trials(study, MEASURE.name, design, stereotypes, variations)
     for wording, trial, *_ in trials:
         values = as_shown(trial)
-        # # Without a first answer there is no second turn: both prompts are shown as one.
+        # Without a first answer there is no second turn: both prompts are shown as one.
         whole = not mode.closed or not wording.followup
         second = (wording.followup or "").replace("{response1}", "").strip(" .\n")
         prompt = fill(wording.wording if whole else f"{wording.wording}\n{second}", values)

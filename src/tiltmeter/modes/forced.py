@@ -49,7 +49,7 @@ async def _ask(state: TaskState, trial: Mapping[str, Any]) -> Answer:
             messages.append(ChatMessageAssistant(content=opening))
         return await model.generate(messages, config=config)
 
-    # # The first attribute is asked alone: a model without log-probabilities then costs one call
+    # The first attribute is asked alone: a model without log-probabilities then costs one call
     # per trial. The embedded model has them; asked together, prompts share the computation of their
     # common prefix.
     outputs = [] if provider.exact else [await one(words[0])]

@@ -181,7 +181,7 @@ def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict
         rows = fields(path)
         line, first = next(rows, (1, []))
         columns = _named(first)
-        # # "term" may also be a rated word: a first line with a number is a row.
+        # "term" may also be a rated word: a first line with a number is a row.
         if not first or any(_number(field) is not None for field in first[1:]):
             if len(first) not in _BARE:
                 raise InputError(

@@ -234,7 +234,7 @@ def _morphy(form: str, part: str) -> list[str]:
 
     if form in _exceptions(part):
         return found([form, *_exceptions(part)[form]])
-    # # Each form once: otherwise the forms of a word like "seseses…" would double with every rule.
+    # Each form once: otherwise the forms of a word like "seseses…" would double with every rule.
     forms = _shortened([form], rules)
     hits = found([form, *forms])
     while forms and not hits:

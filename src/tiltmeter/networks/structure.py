@@ -77,7 +77,7 @@ def diameter(network: Network) -> int:
 def _widest(network: Network) -> int:
     """Bound each node's eccentricity until no bound exceeds the longest distance found."""
     degrees = np.diff(network.weights.indptr)
-    # # Hubs are close to all nodes and give tight bounds.
+    # Hubs are close to all nodes and give tight bounds.
     chosen = np.argsort(-degrees, kind="stable")[:SOURCES]
     bound = np.full(len(network), len(network))
     longest = 0

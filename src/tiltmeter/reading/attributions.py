@@ -41,7 +41,7 @@ TRAGEDY = ("tragedy", "tragic", "tragical")
 #: Mark → its English phrases. Options are ``c`` and ``t``, other words ``_``: "more of a comedy
 #: than a tragedy" is ``p_fc>ft``.
 _PHRASES = {
-    # # neutral: the word itself; a third label; "neither", which also rejects; undecided
+    # neutral: the word itself; a third label; "neither", which also rejects; undecided
     "n": "neutral|neutrality|tragi-comedy|tragi-comic|tragi-comical|comi-tragedy|dramedy"
     "|bittersweet|comedy drama|comedic drama|a bit of both|bit of both|little of both|both equally"
     "|equally both|elements of both|mix of|mixture of|blend of|combination of|could be both"
@@ -57,7 +57,7 @@ _PHRASES = {
     "u": "could be either|can be either|could go either way|depends|depending|ambiguous"
     "|ambivalent|unclear|hard to say|hard to tell|undecided|torn between|up to you|up to the reader"
     "|up to interpretation|open to interpretation",
-    # # rejection of the next words, by a verb also of the words before; comparison
+    # rejection of the next words, by a verb also of the words before; comparison
     "x": "not|no|never|nor|non|dont|hardly|nothing|lacks|avoid|far from|anything but|rather than"
     "|instead of|as opposed to",
     "j": "isnt|wasnt|arent|doesnt|didnt|wouldnt|wont|cant|cannot|is not|was not|does not|did not"
@@ -68,14 +68,14 @@ _PHRASES = {
     "a": "as",
     "p": "more|mostly|mainly|rather",
     "q": "lean|leans|leaning|closer|nearer|tends|tilts|tips",
-    # # choosing; "maybe"; "I choose", which starts a new claim
+    # choosing; "maybe"; "I choose", which starts a new claim
     "m": "choose|chose|choice|pick|go with|going with|opt|say|says|call|classify|classified"
     "|categorize|categorise|feel|feels|felt|think|answer|verdict|classification|decide|decision"
     "|label|first reaction|gut|instinct|consider|settle",
     "y": "maybe|perhaps|possibly",
     "i": "i choose|i pick|i say|id say|i would say|id go|i would go|ill go|id call|i would call"
     "|i think|id choose|id pick|id classify|i would classify|i go",
-    # # turns: within a sentence, of an argument, a change of mind
+    # turns: within a sentence, of an argument, a change of mind
     "b": "but|yet",
     "d": "however|ultimately|overall|in the end|on balance|nevertheless|nonetheless|at its core",
     "r": "actually|wait|correction|on second thought|scratch that|just kidding|if i had to"
@@ -84,7 +84,7 @@ _PHRASES = {
     ",": "because|since|due to|given that",
     "o": "or|vs|vs.|versus",
     "&": "and|as well as|plus",
-    # # traces: concessions (and keys whose values are not choices), before and after the option
+    # traces: concessions (and keys whose values are not choices), before and after the option
     "w": "although|though|even though|even if|while|whereas|despite|in spite of|at first|initially"
     "|without|some might|others might|some may|others may|could also|might also|may also"
     "|some would|others would|some people|some say|others say|you could say|one could say"
@@ -93,7 +93,7 @@ _PHRASES = {
     "|traces of|undertones of|undertone of|moments of|tinged with|a bit|a little|some|half",
     "e": "elements|element|undertones|undertone|overtones|notes|aspects|aspect|touches|touch"
     "|moments|moment|tinge|edge|side|qualities|quality|twist|relief|potential|possibilities",
-    # # words allowed around a bare choice; phrases that only look like one of the above
+    # words allowed around a bare choice; phrases that only look like one of the above
     "f": "a|an|the|its|it's|it is|definitely|clearly|probably|pure|purely|simply|certainly",
     "_": "no doubt|not only|remain neutral|stay neutral|neutral object|neutral word|be neutral"
     "|no second guessing|nothing extra",

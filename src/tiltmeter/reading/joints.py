@@ -20,10 +20,10 @@ __all__ = ["EXPLICIT", "Joint", "join"]
 
 EXPLICIT = 2.0  #: weight of a joint after a word of deciding
 
-# # How a word affects the mentions around it; flags are joined with "|".
+# How a word affects the mentions around it; flags are joined with "|".
 _STOP, _ASKED, _COMMA, _LINK, _AND, _OR, _CUE, _ADVICE = (1 << n for n in range(8))
 _CAUSE, _APART, _BUT, _OPEN, _NOT, _THAN, _ALSO = (1 << n for n in range(8, 15))
-_UNLISTED = _CUE | _CAUSE | _APART | _STOP | _BUT  # separates the members of a list
+_UNLISTED = _CUE | _CAUSE | _APART | _STOP | _BUT  # flags that end a list
 _UNDONE = _CAUSE | _AND  # cancelled by a word of deciding
 _MEANINGS = {
     _STOP: ". ! \n",

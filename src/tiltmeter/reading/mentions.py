@@ -75,7 +75,7 @@ _NEGATIONS = frozenset(
     "cannot cant dont doesnt isnt wont wouldnt shouldnt".split()
 )
 _PREAMBLE = 6  # words allowed before "julia: home, wedding"
-# # A JSON key or a column label is not prose. Text after a key such as "reason" is prose, so those
+# A JSON key or a column label is not prose. Text after a key such as "reason" is prose, so those
 # keys count as words. X and S are labels in the prompts of Li et al. 2025.
 _LABEL = re.compile(
     r"""(["'])(?!reason|expla|rational|justif|why|note|comment)[\w -]{1,40}\1\s{0,8}:"""

@@ -59,7 +59,7 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f")
     | dict.fromkeys(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
 )
-# # Unicode normalisation is quadratic in the length of a run of combining marks; keep runs short.
+# Unicode normalisation is quadratic in the length of a run of combining marks; keep runs short.
 _LONG_RUN = re.compile(r"([^\w\s]{48})[^\w\s]+")
 _TAG = re.compile(r"<(/?)([a-z][\w-]{0,20})(?: [^<>\n]{0,80})? ?/?>")
 _MARKUP = {
@@ -156,7 +156,7 @@ _DOING = (
     "in good conscience|label|link|make|match|offer|pair|participate|perform|pick|proceed|produce|"
     "provide|recommend|respond|satisfy|select|share|suggest|support|write"
 )
-# # The plain form has no apostrophes inside words: "can't" is "cant", "I'm" is "im".
+# The plain form has no apostrophes inside words: "can't" is "cant", "I'm" is "im".
 _REFUSAL = re.compile(
     "|".join(
         (

@@ -2,9 +2,9 @@
 
 Each stage is a function from one of these frames to the next. Factors (model, study, stereotype,
 variation, mode, order, iteration) are columns. Estimates from networks and hidden states are in
-`results.ESTIMATES`; a network of human associations is treated as any other. Compared groups of
-words are `first` and `second`; a difference is first minus second. `directory.TABLES` says what a
-row of each table is.
+`results.ESTIMATES`; a network of human associations is treated like any other network. Compared
+groups of words are `first` and `second`; a difference is first minus second. `directory.TABLES`
+says what a row of each table is.
 """
 
 from __future__ import annotations
