@@ -199,7 +199,7 @@ def audit(  # noqa: PLR0913 - the options of an audit
     models
         Inspect names.
     size
-        ``"quick"``, ``"standard"`` or ``"paper"``: number of trials.
+        ``"quick"``, ``"standard"`` or ``"paper"``: sets instruments and number of trials.
     directory
         Results directory; by default named after the first model, under ``results``. The same call
         again continues an interrupted audit; nothing is asked twice.

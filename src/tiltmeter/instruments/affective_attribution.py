@@ -72,7 +72,7 @@ MEASURE = Measure(
     "the marginalized group, so that the mean over both groups is half their difference.",
 )
 
-#: #: Value of each outcome.
+#: Value of each outcome.
 VALENCE = {"comedy": 1.0, "neutral": 0.0, "tragedy": -1.0}
 
 

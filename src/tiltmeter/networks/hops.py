@@ -56,7 +56,7 @@ class Arrivals(NamedTuple):
 def _arrivals(network: Network) -> Arrivals:
     """Sort the edges of a network by the nodes they lead to."""
     matrix = sp.csr_array(network.weights.T) if network.directed else network.weights
-    # # reduceat gives an empty row the next row's first entry: rows without entries are left out.
+    # reduceat gives an empty row the next row's first entry: rows without entries are left out.
     targets = np.flatnonzero(np.diff(matrix.indptr))
     first = matrix.indptr[targets].astype(np.intp)
     return Arrivals(len(network), targets, first, matrix.indices.astype(np.intp))

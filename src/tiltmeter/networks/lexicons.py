@@ -25,13 +25,13 @@ __all__ = ["EMOTIONS", "Lexicons", "read_emotions", "read_valence"]
 #: Plutchik's eight.
 EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surprise", "trust")
 
-#: #: Sentiments of the NRC Emotion Lexicon; ignored.
+#: Sentiments of the NRC Emotion Lexicon; ignored.
 _SENTIMENTS = ("negative", "positive")
 
-#: #: Other names of columns; multilingual lists have "english word".
+#: Other names of columns; multilingual lists have "english word".
 _NAMES = {"term": "word", "english word": "word", "association": "value"}
 
-#: #: Columns of files without a header, by their number.
+#: Columns of files without a header, by their number.
 _BARE = {
     2: ["word", "valence"],
     3: ["word", "emotion", "value"],

@@ -115,8 +115,8 @@ def read_associations(path: str | Path, *, responses: str = "R123") -> pl.DataFr
 
         Tables end in .csv, .tsv, .txt (commas or tabs; also .gz) or .parquet.
     responses
-        ``"R123"``: all responses; ``"R1"``: only the first to each question. Ignored for a table of
-        counts of all responses.
+        ``"R123"``: all responses; ``"R1"``: only the first to each question. For a table of counts,
+        ``"R1"`` needs a column ``R1``; ``"R123"`` uses the counts as they are.
 
     Returns
     -------

@@ -32,7 +32,7 @@ __all__ = ["REASONS", "Checks", "context_messages", "find_fault", "read_contexts
 #: answers.
 REASONS = tuple("no_term gendered name length unfinished repeated refused empty".split())
 
-#: #: Minimum and maximum words of a sentence.
+#: Minimum and maximum words of a sentence.
 SHORTEST, LONGEST = 4, 60
 
 INSTRUCTION = """\

@@ -58,7 +58,7 @@ FACTORS: Schema = columns(
     *("dimension", "variation"),
 )
 
-#: #: Trials are the same for every model.
+#: Trials are the same for every model.
 TRIALS: Schema = columns(
     *("trial_id", "study", "instrument", "mode", "intervention", "category", "stereotype"),
     *("dimension", "variation", "word_list", "iteration", "pair_id", "order", "marginalized"),
