@@ -43,7 +43,7 @@ COLUMNS: dict[str, Column] = {
         # what was measured
         study="the study that the stimuli come from",
         instrument="the instrument, or the part of one, that gave the value",
-        measure="the measure: name of what the value means",
+        measure="name of the measure; it says what the value means",
         level="level of pooling: cell (stereotype and wording), stereotype, category, model or "
         "overall; in networks and states, the finest key column",
         # factors
