@@ -285,7 +285,7 @@ COLUMNS: dict[str, Column] = {
         one_sided="whether one group was given no word; null if there is no score",
         conflict="decisions: whether some evidence in the answer contradicts the decision",
         directed="whether edges are directed",
-        weighted="whether edges have weights",
+        weighted="whether spreading used the weights of edges",
         shown="whether the drawing shows it",
         converged="whether the fit converged; null: no fit",
     ),
