@@ -246,7 +246,7 @@ def _ask(
 ) -> tuple[Outcome, list[str | None]]:
     """Ask all prompts that have no answer yet; answers are kept in the folder of the draft.
 
-    Returns an answer for each prompt, None where there is none.
+    Returns an answer for each prompt, or None if it has none.
     """
     import polars as pl
 

@@ -1,7 +1,6 @@
 """Every instrument by name.
 
-The instruments of this room are found here: its modules that have an `INSTRUMENT`. Others are
-added with `register`.
+Collects the `INSTRUMENT` of each module in this folder. `register` adds others.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def select(
 ) -> tuple[list[str], list[str]]:
     """Check the name of an instrument, and names against a study; see `Instrument.select`.
 
-    Raises InputError if there is no such instrument; StudyError also where `check_parts` does.
+    Raises InputError if there is no such instrument; StudyError also as `check_parts`.
     """
     check_parts(study)
     return instrument(name).select(study, stereotypes, variations)

@@ -290,7 +290,7 @@ def _listed(given: Network | Sequence[Network]) -> Sequence[Network]:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         name = min(twice)
-        raise InputError(f"networks: name {name!r} stands twice; name them apart (NAME=PATH)")
+        raise InputError(f"networks: name {name!r} stands twice; give distinct names (NAME=PATH)")
     return networks
 
 

@@ -41,7 +41,7 @@ WEIGHTS = ("wt", "weight", "count", "n", "freq", "R123", "R1")
 #: Column names of the count of a response.
 COUNTS = ("R123", "R1", "count", "n", "freq", "weight", "wt")
 ANSWERS = ("R1", "R2", "R3")
-#: Which responses are counted → the columns that hold them.
+#: Value of `responses` → columns that are counted.
 RESPONSES = {"R1": ANSWERS[:1], "R123": ANSWERS}
 #: Codes for a missing answer in the participants' rows of Small World of Words.
 NO_ANSWER = ("na", "no more responses", "unknown word")

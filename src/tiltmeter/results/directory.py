@@ -135,7 +135,7 @@ def read_results(directory: str | Path) -> Results:
 def write_results(
     directory: Path, family: str, estimates: pl.DataFrame, details: Mapping[str, pl.DataFrame]
 ) -> None:
-    """Write the tables of one family; tables of other families are not changed.
+    """Write the tables of one family; tables of other families stay.
 
     `estimates`, columns of `ESTIMATES`, replace the family's earlier estimates. `details` are
     tables by their names in `TABLES`; a table of the family that is absent or empty is removed.

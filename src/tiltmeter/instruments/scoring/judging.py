@@ -1,7 +1,7 @@
 """The judge: a second model reads the decisions that the rules leave open or find conflicting.
 
 The judge sees the answer and is asked who gets which of the two tasks, with closed choices. The id
-of a question is derived from its text, so an answer is judged only once.
+of a question is derived from its text, so each answer is judged only once.
 """
 
 from __future__ import annotations
