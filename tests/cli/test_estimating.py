@@ -240,7 +240,7 @@ BAD = [
     ("run acme/x --intervention Kind=x", "expected NAME=TEXT"),
     ("run acme/x --intervention none=x", "expected NAME=TEXT"),
     ("run acme/x --intervention kind=", "expected NAME=TEXT"),
-    ("run acme/x --intervention kind=a --intervention kind=b", "given two texts"),
+    ("run acme/x --intervention kind=a --intervention kind=b", "two texts have this name"),
     ("run mockllm/m --sizes sizes.yaml --out r", "expected lines of 'model: billions"),
     ("run mockllm/m --sizes zero.yaml --out r", "a size is a number above 0"),
     ("run mockllm/m --sizes list.yaml --out r", "expected lines of 'model: billions"),

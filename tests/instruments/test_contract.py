@@ -345,5 +345,5 @@ def test_a_part_for_no_instrument_is_refused() -> None:
 
 
 def test_two_instruments_of_one_name_are_refused() -> None:
-    with pytest.raises(InputError, match="'relative_decision' is there already; rename it"):
+    with pytest.raises(InputError, match="'relative_decision' already exists; rename it"):
         register(INSTRUMENTS["relative_decision"])

@@ -134,8 +134,9 @@ def test_an_unknown_step() -> None:
 
 @pytest.mark.parametrize(
     ("rows", "said"),
-    [([("a", "a", 1)], "step 'no_echo' left none"), ([("a", "?", 1)], "step 'empty' left none"),
-     ([("a", "b c d", 1)], "step 'two_words' left none")],
+    [([("a", "a", 1)], "step 'no_echo' left no pairs"),
+     ([("a", "?", 1)], "step 'empty' left no pairs"),
+     ([("a", "b c d", 1)], "step 'two_words' left no pairs")],
 )  # fmt: skip
 def test_a_step_that_leaves_nothing_is_named(rows: list[tuple[str, str, int]], said: str) -> None:
     with pytest.raises(InputError, match=said):
@@ -143,7 +144,7 @@ def test_a_step_that_leaves_nothing_is_named(rows: list[tuple[str, str, int]], s
 
 
 def test_nothing_to_clean() -> None:
-    with pytest.raises(InputError, match="there were none"):
+    with pytest.raises(InputError, match="the table is empty"):
         clean(table(("a", "b", 1)).clear())
     with pytest.raises(InputError, match="missing column count"):
         clean(table(("a", "b", 1)).drop("count"))

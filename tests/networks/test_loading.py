@@ -95,7 +95,7 @@ def test_a_strength_file_with_tabs_takes_quotation_marks_for_text(tmp_path: Path
     text = 'cue\tresponse\tR123\tN\tR123.Strength\nold\t"age\t4\t9\t.4\nold\tnan\t2\t9\t.2\n'
     path = write(tmp_path, "strength.csv", text)
     assert read_associations(path).rows() == [("old", '"age', 4), ("old", "nan", 2)]
-    with pytest.raises(InputError, match="does not tell first responses from later ones"):
+    with pytest.raises(InputError, match="does not distinguish first from later responses"):
         read_associations(path, responses="R1")
 
 

@@ -1,4 +1,4 @@
-"""What a results directory holds: every table made from its plan and its answers."""
+"""Audits: ask models, and make every table of a results directory from its plan and answers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 __all__ = ["SIZES", "Tables"]
 
-#: Sizes of an audit; what each asks stands with the instruments.
+#: Sizes of an audit; `sizes` of each instrument says what is asked.
 SIZES = ("quick", "standard", "paper")
 
 
 class Tables(NamedTuple):
-    """The estimates of a family, and the details behind them, by name in `directory.TABLES`."""
+    """The estimates of a family, and its detail tables by name in `directory.TABLES`."""
 
     estimates: pl.DataFrame
     details: dict[str, pl.DataFrame]

@@ -1,4 +1,4 @@
-"""The main path as functions: draw trials, ask models, audit; the command line calls the same."""
+"""The main functions: draw trials, ask models, audit. The command line calls them too."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["Asking", "ask", "audit", "default_directory", "draw", "open_plan"]
 
 @dataclass(frozen=True)
 class Asking:
-    """How models are reached and how much may be asked; none of it changes what is asked.
+    """Connection and limits of asking models; they do not change the prompts.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def draw(
     stereotypes: str | Sequence[str] | None = None,
     variations: str | Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Draw the trials of a study: the prompts, the same for every model.
+    """Draw the trials of a study, the same for every model.
 
     Parameters
     ----------
@@ -75,8 +75,7 @@ def draw(
     instrument
         A key of `INSTRUMENTS`.
     stereotypes, variations
-        Names, as a list or one text with commas. None means all stereotypes, and the wordings
-        asked by default.
+        Names, as a list or one text with commas. None: all stereotypes, and the default wordings.
 
     Returns
     -------
@@ -86,7 +85,7 @@ def draw(
     Raises
     ------
     StudyError, InputError
-        If a name is not known, or the instrument cannot be asked in the mode.
+        If a name is unknown, or the instrument does not support the mode.
 
     Examples
     --------
@@ -104,7 +103,7 @@ def draw(
 
 @dataclass(frozen=True)
 class _Trials(Claimant):
-    """Trials of one's own, as the plan of a directory."""
+    """The user's own trials, as the plan of a directory."""
 
     trials: pl.DataFrame
     models: Sequence[str]
@@ -130,17 +129,17 @@ def ask(
     generation: Generation | None = None,
     asking: Asking | None = None,
 ) -> pl.DataFrame:
-    """Ask models the trials.
+    """Ask models to answer trials.
 
     Parameters
     ----------
     trials
         From `draw`; a polars or pandas frame, or the path of a table.
     models
-        As inspect names them: ``"openai/gpt-4o-mini"``, ``"tiltmeter/smollm2"``.
+        Inspect names: ``"openai/gpt-4o-mini"``, ``"tiltmeter/smollm2"``.
     directory
-        Where answers are kept, so that the same call again continues a run that was broken off;
-        None: nowhere.
+        Directory for answers; the same call again continues an interrupted run. None: answers are
+        not kept.
     generation
         Temperature, top_p and the longest answer.
     asking
@@ -149,12 +148,12 @@ def ask(
     Returns
     -------
     polars.DataFrame
-        Columns of `results.RESPONSES`, a row per model and trial that was answered, or failed.
+        Columns of `results.RESPONSES`, a row per model and trial that was answered or failed.
 
     Raises
     ------
     ModelError
-        If a model cannot be opened, answers nothing but errors, or cannot do a response mode.
+        If a model cannot be opened, returns only errors, or does not support a response mode.
     PlanError
         If the directory holds the answers to other trials.
 
@@ -177,7 +176,7 @@ def ask(
 def open_plan(
     plan: Plan, directory: Path, connection: Connection, command: str = ""
 ) -> dict[str, Any]:
-    """Open the models of a plan and make the directory its own; see `open_models` and `claim`."""
+    """Open the models of a plan and bind the directory to it; see `open_models` and `claim`."""
     models = open_models(plan.models, plan.generation, connection)
     claim(directory, plan, command)
     return models
@@ -197,18 +196,18 @@ def audit(  # noqa: PLR0913 - the options of an audit
     Parameters
     ----------
     models
-        As inspect names them.
+        Inspect names.
     size
-        ``"quick"``, ``"standard"`` or ``"paper"``: how much is asked.
+        ``"quick"``, ``"standard"`` or ``"paper"``: sets instruments and number of trials.
     directory
-        Of the results; by default named after the first model, under ``results``. The same call
-        again continues an audit that was broken off; nothing is asked twice.
+        Results directory; by default named after the first model, under ``results``. The same call
+        again continues an interrupted audit; nothing is asked twice.
     options
-        Studies, instruments, modes and what else a plan may say; the rest follows from the size.
+        Studies, instruments, modes and other parts of a plan; the size sets the rest.
     asking
         Connection, limits and progress.
     states
-        Also read the hidden states of models that show them.
+        Also measure the hidden states of models that give access to them.
 
     Returns
     -------
@@ -218,10 +217,9 @@ def audit(  # noqa: PLR0913 - the options of an audit
     Raises
     ------
     ModelError, PlanError, InputError, StudyError
-        As of the stages.
+        Errors of `draw`, `ask`, `score` and `estimate`.
     BudgetError
-        If a limit ended the audit before every trial had an answer; the same call with a larger
-        limit continues it.
+        If a limit stopped the audit early; the same call with a larger limit continues it.
 
     Examples
     --------
@@ -249,7 +247,7 @@ def audit(  # noqa: PLR0913 - the options of an audit
 
 
 def default_directory(models: Sequence[str], what: str) -> Path:
-    """Name a results directory after the first model and what was asked."""
+    """Name a results directory after the first model and the kind of run."""
     slug = models[0].replace("/", "-").replace(":", "-")
     more = f"-and-{len(models) - 1}-more" if len(models) > 1 else ""
     return Path("results") / f"{slug}{more}-{what}"

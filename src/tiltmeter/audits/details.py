@@ -1,6 +1,6 @@
 """Tables about decisions and attributions: shares, pairs of scores, regressions, contrasts.
 
-Each is a function of the scores alone, and is made only where there are such scores.
+Each is a function of the scores alone, and is made only if such scores exist.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
     "yes_shares",
 ]
 
-#: What an attribution calls its description → the measure of its share.
+#: Outcome of an attribution → the measure of its share.
 SHARES = {
     one.name.removesuffix("_share"): one
     for one in (
@@ -40,17 +40,17 @@ SHARES = {
     )
 }  # fmt: skip
 
-#: The note on differences of answers that were not drawn in pairs.
+#: Note on differences between answers that were not drawn in pairs.
 AFTERWARDS = "paired afterwards, within a wording and along the objects"
 
-#: What the released analysis adds to the counts of yes and of no.
+#: Constant that the released analysis adds to the counts of yes and of no.
 EPSILON = 0.0001
 
-#: What tells runs of an instrument apart.
+#: Columns that identify a run of an instrument.
 RUN = ("model", "study", "mode", "intervention")
 _CELL = (*RUN, "category", "stereotype")
 
-#: What pairs made afterwards do not share.
+#: Columns in which answers paired afterwards may differ.
 _DRAWN = ("pair_id", "marginalized", "default", "attribute_order", "trial_id")
 _LEVELS: dict[str, tuple[str, ...]] = {
     "stereotype": ("category", "stereotype"),
@@ -60,10 +60,10 @@ _LEVELS: dict[str, tuple[str, ...]] = {
 
 
 def attributions(scores: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
-    """Count what the descriptions of each group were called, per stereotype, category and model.
+    """Count outcomes of attributions for each group, per stereotype, category and model.
 
-    Li et al. (2025), MIST, equations 2 and 3, Table 2. A refusal or an answer that cannot be read
-    is in `n` and in no share.
+    Li et al. (2025), MIST, equations 2 and 3, Table 2. Refusals and answers that cannot be read
+    count in `n` but in no share.
     """
     answers = _with_shares(scores.lazy())
     return pl.concat([_level(answers, level, keys) for level, keys in _LEVELS.items()]).collect()
@@ -75,7 +75,7 @@ def _of_table(scores: pl.LazyFrame, table: str) -> pl.LazyFrame:
 
 
 def _with_shares(scores: pl.LazyFrame) -> pl.LazyFrame:
-    """Add what an answer counts for as comedy, tragedy and neutral; null where it was not read."""
+    """Add the shares of comedy, tragedy and neutral of an answer; null if it was not read."""
     valence = pl.when(pl.col("version") == "default").then("score").otherwise(-pl.col("score"))
     read = pl.col("score").is_not_null()
     neutral = pl.when(read).then((pl.col("outcome") == "neutral").fill_null(False).cast(pl.Float64))
@@ -108,13 +108,12 @@ def _level(answers: pl.LazyFrame, level: str, keys: Sequence[str]) -> pl.LazyFra
 
 
 def attribution_contrasts(scores: pl.DataFrame | pl.LazyFrame) -> Contrasted:
-    """Compare the groups: the same object in the same wording, thought of with either.
+    """Compare attributions between groups, for the same object in the same wording.
 
-    FAR and UAR alone tell no bias: a model that calls everything a tragedy has a UAR of 1. The
-    difference between the groups does, and its test is paired. Of each share (comedy, tragedy,
-    neutral): the default minus the marginalized group, −1…1, neutral 0. A model's answers that
-    were not drawn in pairs are paired afterwards, within a wording and along the objects, and a
-    note says so.
+    FAR and UAR alone do not show bias: a model that calls everything a tragedy has a UAR of 1. The
+    difference between the groups does; its test is paired. Each share (comedy, tragedy, neutral) is
+    compared: default minus marginalized group, −1…1, neutral 0. Answers that were not drawn in
+    pairs are paired afterwards by wording and object, and a note says so.
     """
     answers = _with_shares(scores.lazy())
     parts = []
@@ -130,21 +129,21 @@ def attribution_contrasts(scores: pl.DataFrame | pl.LazyFrame) -> Contrasted:
             )
             noted = compared.estimates.with_columns(note=pl.lit(note, pl.String))
             parts.append((noted, compared.matches))
-    # Each share comes with the same matches and the same change of compliance.
+    # Matches and the change of compliance are the same for every share.
     return Contrasted(*(table.unique(maintain_order=True) for table in _join(parts, MATCHES)))
 
 
 def _join(
     parts: Iterable[tuple[pl.DataFrame, pl.DataFrame]], detail: Schema
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Set estimates, and the details behind them, under each other."""
+    """Concatenate estimates and their detail tables."""
     empty = (pl.DataFrame(schema=ESTIMATES), pl.DataFrame(schema=detail))
     estimates, details = zip(empty, *parts, strict=True)
     return pl.concat(estimates), pl.concat(details)
 
 
 def _paired(answers: pl.DataFrame) -> tuple[str | None, pl.DataFrame]:
-    """Give each pair a number, by which a contrast knows its two answers; note how."""
+    """Add pair numbers, by which a contrast matches two answers; note how they were paired."""
     both = pl.col("version").n_unique().over("pair_id") == 2
     drawn = answers.filter(pl.col("pair_id").is_not_null() & both)
     if not drawn.is_empty():
@@ -182,9 +181,9 @@ def yes_shares(scores: pl.LazyFrame) -> pl.DataFrame:
 
 
 def chained(scores: pl.LazyFrame) -> pl.DataFrame:
-    """Set the two scores of each chained answer side by side."""
+    """Join the two scores of each chained answer in one row."""
     named = [*_CELL, "variation", "trial_id"]
-    keys = [*named, "again"]  # recorded answers may share a name: they stand in one order
+    keys = [*named, "again"]  # recorded answers may share an id; they are matched by order
     measures = zip(*(one.measures for one in with_table("chained")), strict=True)
     parts = {
         column: scores.filter(pl.col("instrument").is_in([m.name for m in of]))
@@ -200,7 +199,7 @@ def chained(scores: pl.LazyFrame) -> pl.DataFrame:
 
 
 def regressions(answers: pl.DataFrame) -> Regression:
-    """Regress decisions on associations (`chained`), over all and in each category.
+    """Regress decisions on associations (`chained`), overall and per category.
 
     Bai et al. (2025), SI section K, and figure 4.
     """
@@ -216,7 +215,7 @@ def regressions(answers: pl.DataFrame) -> Regression:
 
 
 def contrasts(scores: pl.LazyFrame) -> Contrasted:
-    """Compare every intervention with none, in matched trials, one model in memory at a time."""
+    """Compare each intervention with none over matched trials, one model in memory at a time."""
     cells = scores.select("model", "instrument").unique().sort("model", "instrument").collect()
     parts = []
     for model, name in cells.iter_rows():

@@ -1,4 +1,4 @@
-"""Networks in a results directory: every table about them, and where they came from."""
+"""Networks in a results directory: their tables, and a record of the inputs."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from tiltmeter.stimuli import NetworkStudy
 
 __all__ = ["FACTS", "Comparison", "write_networks"]
 
-#: The file that says what was compared, beside the tables.
+#: The file that records what was compared.
 FACTS = "networks.json"
 
-#: What is recorded of the setting, and of its spreading.
+#: Recorded fields of the setting and of its spreading.
 SETTING = ("norm", "missing", "confidence", "draws", "seed", "rewirings")
 SPREADING = ("retention", "time_steps", "decay", "suppress", "weighted")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What to compare: the identities of a study, and how their bias is measured."""
+    """The comparison to make: a study, and how its bias is measured."""
 
     study: NetworkStudy
     lexicons: Lexicons
@@ -46,7 +46,7 @@ class Comparison:
     streams: Sequence[tuple[str, str]]
     """Pairs of words whose shortest paths are shown."""
     files: Mapping[str, Path]
-    """What was read → its path, for the record: networks by name, lexicons."""
+    """Paths for the record, by name of the network or lexicon."""
 
 
 def write_networks(
@@ -55,7 +55,7 @@ def write_networks(
     directory: Path,
     on_progress: Callable[[], None] = lambda: None,
 ) -> dict[str, pl.DataFrame]:
-    """Describe networks, measure their bias and how they differ, and write it to `directory`.
+    """Describe networks, measure their bias and differences, and write the tables to `directory`.
 
     Networks have distinct names; `on_progress` is called after each rewired network. Returns the
     tables with rows by name; raises as `measure_bias`.
@@ -71,7 +71,7 @@ def write_networks(
 def _measure(
     networks: Sequence[Network], comparison: Comparison, on_progress: Callable[[], None]
 ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
-    """Make the estimates, and the details by the names of their tables."""
+    """Return the estimates, and the detail tables by name."""
     study, lexicons, setting = comparison.study, comparison.lexicons, comparison.setting
     measured = measure_bias(networks, study, lexicons=lexicons, setting=setting)
     nodes, edges = stream_tables(networks, comparison.streams, lexicons.valence)
@@ -96,7 +96,7 @@ def _measure(
 
 
 def _facts(networks: Sequence[Network], comparison: Comparison) -> dict[str, Any]:
-    """Say what was compared, so that anyone can do it again; paths without their folders."""
+    """Record the inputs and settings for reproduction; paths without their folders."""
     study, setting = comparison.study, comparison.setting
     asked = study.model_dump_json(include={"name", "identities"})
     return {

@@ -1,8 +1,8 @@
-"""The plan of a run or an audit: what is asked where the user leaves it open.
+"""The plan of a run or an audit: defaults for options that the user does not set.
 
-Where no study is named, an audit asks those of the instruments, with the controls. Which
-instruments a size asks, how often, with which wordings and controls, stands in the `sizes` of each
-instrument.
+Without a named study, an audit asks the studies of the instruments, with their controls. `sizes` of
+each instrument says whether a size includes it, with how many trials, and with which wordings and
+controls.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from tiltmeter.stimuli import Study, find_intervention, load_study
 
 __all__ = ["PlanOptions", "build_plan", "select_study", "sized_plan"]
 
-#: The longest text of the embedded model in modes that only choose: it rambles.
+#: Token limit for the embedded model in closed modes; it tends to write too much.
 DESCRIPTION_TOKENS = 48
 
-#: Trials where neither the user nor a size says how many: those of the papers.
+#: Number of trials if neither the user nor the size sets it, as in the papers.
 PAPER_ITERATIONS = 50
 
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What a user may say of a plan; the rest follows from the models and the size."""
+    """Options of a plan; models and size set the rest."""
 
     studies: Sequence[str] = ()
     """Names or files."""
     instruments: Sequence[str] = ()
     stereotypes: str | None = None
-    """With commas; None for all."""
+    """Comma-separated; None for all."""
     variations: str | None = None
     iterations: int | None = None
     """Trials per stereotype, dimension and variation."""
@@ -57,10 +57,10 @@ class PlanOptions:
 def build_plan(
     models: Sequence[str], options: PlanOptions, asked: Sequence[tuple[str, str]] | None = None
 ) -> Plan:
-    """Make the plan that the options describe.
+    """Make a plan from options.
 
-    `asked` says which instrument is asked of which study; None for what the options name, else the
-    word association of ``bai2025``.
+    `asked` are pairs of instrument and study; None: those of the options, else word association
+    with ``bai2025``.
     """
     if asked is None:
         first = next(iter(INSTRUMENTS.values()))
@@ -102,9 +102,9 @@ def _embedded(models: Iterable[str]) -> bool:
 
 
 def _default_modes(models: Sequence[str]) -> tuple[str, ...]:
-    """Choose the papers' mode, and closed ones for the embedded model, which rambles.
+    """Choose the papers' mode; for the embedded model, whose free text is poor, closed modes.
 
-    Beside models that are not embedded, only closed modes that every provider can ask.
+    With other models in the plan, only closed modes that every provider supports.
     """
     if not any(_embedded([model]) for model in models):
         return tuple(MODES)[:1]
@@ -119,7 +119,7 @@ def _split(named: str | None) -> list[str]:
 def _variations(
     named: str | None, study: str, instruments: Iterable[str], asked: str
 ) -> list[str] | None:
-    """Leave an instrument the variations it has, where another one has the others."""
+    """Keep the named variations that an instrument has, if other instruments have the rest."""
     loaded = load_study(study)
     known = {name: {*instrument(name).variations(loaded)} for name in instruments}
     of_others = set[str]().union(*known.values()) - known[asked]
@@ -133,24 +133,24 @@ def select_study(
     iterations: int | None = None,
     instrument: str = next(iter(INSTRUMENTS)),
 ) -> Selection:
-    """Load a study and take the part of it that is asked with an instrument."""
+    """Load a study and select the part that is asked with an instrument."""
     study = load_study(name)
     chosen = select(study, instrument, stereotypes, variations)
     return Selection(study, *chosen, iterations, instrument)
 
 
 def _interventions(selections: Sequence[Selection], named: Iterable[str]) -> dict[str, str | None]:
-    """Find the system prompts by name; none is always asked, to compare with."""
+    """Find the system prompts by name; the run without one is always included as baseline."""
     prompts: dict[str, str | None] = {"none": None}
     for text in named:
         name, prompt = find_intervention([s.study for s in selections], text)
         if prompts.setdefault(name, prompt) != prompt:
-            raise InputError(f"intervention {name!r}: given two texts; name them differently")
+            raise InputError(f"intervention {name!r}: two texts have this name; rename one")
     return prompts
 
 
 def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = None) -> Plan:
-    """Make the plan of an audit: what the user left open follows from the size.
+    """Make the plan of an audit; the size fills in what the user left open.
 
     A study that the options name is asked without the controls.
 
@@ -176,7 +176,7 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
 
 
 def _asked(battery: Iterable[str], options: PlanOptions) -> list[tuple[str, str]] | None:
-    """Say which instruments are asked of which study; None for just what the options name."""
+    """Return pairs of instrument and study; None if the options name them."""
     if options.studies and options.instruments:
         return None
     studies = dict.fromkeys(options.studies or (one.study for one in INSTRUMENTS.values()))
@@ -193,7 +193,7 @@ def _asked(battery: Iterable[str], options: PlanOptions) -> list[tuple[str, str]
 
 
 def _has(study: Study, name: str, options: PlanOptions) -> bool:
-    """Whether a study that was not named has what was named of it."""
+    """Return whether a default study has the named stereotypes and variations."""
     stereotypes, variations = _split(options.stereotypes), _split(options.variations)
     wordings = instrument(name).variations(study)
     return {*stereotypes} <= {*study.stereotypes} and (
@@ -202,7 +202,7 @@ def _has(study: Study, name: str, options: PlanOptions) -> bool:
 
 
 def _controls(names: set[str], battery: Mapping[str, Size]) -> list[Selection]:
-    """Add the control and the placebo of each instrument, as far as its size has them."""
+    """Add the control and the placebo of each instrument, if its size has them."""
     return [
         select_study(study, iterations=iterations, instrument=name)
         for name, of_size in battery.items()
@@ -216,7 +216,7 @@ def _controls(names: set[str], battery: Mapping[str, Size]) -> list[Selection]:
 
 
 def _sized(part: Selection, of_size: Size, options: PlanOptions, embedded: bool) -> Selection:
-    """Ask as often, and with those wordings, as a size has time for and the user left open."""
+    """Fill in number of trials and wordings from a size, unless the user set them."""
     iterations = (options.iterations, part.iterations, of_size.iterations)
     wordings = {**of_size.wordings, **(of_size.embedded if embedded else {})}
     named = options.variations is not None or part.study.name not in wordings

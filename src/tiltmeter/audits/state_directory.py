@@ -42,18 +42,18 @@ from tiltmeter.stimuli import word_key
 
 __all__ = ["FACTS", "audit_states", "check_names", "measure_models", "read_answers", "readable"]
 
-#: The file that says what was read, beside the tables.
+#: The file that records what was measured.
 FACTS = "states.json"
 
-#: Tests whose outcome is known of most models, beside those of the plan's studies.
+#: Tests with a known outcome in most models, added to those of the plan's studies.
 KNOWN_TESTS = "caliskan2017"
 
-#: Studies whose names start so are controls, which have no stereotypes.
+#: Prefix of control studies, which have no stereotypes.
 _CONTROL = "control_"
 
 
 def readable(plan: Plan) -> list[str]:
-    """Name the models of a plan whose states can be read here; none without the extra ``local``."""
+    """List the models of a plan with readable states; none without the extra ``local``."""
     needed = ("torch", "transformers")
     if any(importlib.util.find_spec(library) is None for library in needed):
         return []
@@ -63,8 +63,8 @@ def readable(plan: Plan) -> list[str]:
 def audit_states(plan: Plan, directory: Path) -> None:
     """Measure profiles and associations in the states of a plan's models.
 
-    The directory has the plan's scores and gets the tables, unless it has them already. Raises
-    ModelError if a model cannot be read after all.
+    Reads the plan's scores from the directory and writes the tables there, unless it already has
+    them. Raises ModelError if a model cannot be read.
     """
     models = readable(plan)
     if not models or _measured(directory, models):
@@ -83,11 +83,11 @@ def audit_states(plan: Plan, directory: Path) -> None:
 
 
 def read_answers(path: Path) -> ScoredAnswers:
-    """Read scored answers of a results directory, whose trials are known, or a table of scores.
+    """Read scored answers from a results directory (with trials) or a table of scores.
 
-    Those without an intervention, in one mode: free text where there is any, else the structured
-    one, else forced choices. Raises InputError if there are no scores of word associations,
-    PlanError if a directory holds no plan.
+    Only answers without an intervention, in one mode: free if available, else structured, else
+    forced. Raises InputError if there are no scores of word associations, PlanError if a directory
+    holds no plan.
     """
     table = path / "scores.parquet" if path.is_dir() else path
     pairing = [one for one in INSTRUMENTS.values() if one.paired]
@@ -145,7 +145,7 @@ def _trial_words(plan: Plan) -> pl.DataFrame:
 
 
 def _measured(directory: Path, models: list[str]) -> bool:
-    """Whether these models were measured by this version already."""
+    """Return whether this version has already measured these models."""
     try:
         facts = json.loads((directory / FACTS).read_text(encoding="utf-8"))
         named = [model["name"] for model in facts["models"]]
@@ -155,7 +155,7 @@ def _measured(directory: Path, models: list[str]) -> bool:
 
 
 def _tests_of(directory: Path, part: Selection) -> list[WordTest]:
-    """Make tests of what was asked of a study; none of a control, or where there are no words."""
+    """Make association tests from a study in the plan; none for controls or without words."""
     if part.study.control:
         return []
     try:
@@ -166,11 +166,11 @@ def _tests_of(directory: Path, part: Selection) -> list[WordTest]:
 
 
 def check_names(models: Sequence[str]) -> None:
-    """Raise InputError if two models would be called the same."""
+    """Raise InputError if two models would have the same name."""
     names = [called(model) for model in models]
     for model, name in zip(models, names, strict=True):
         if names.count(name) > 1:
-            raise InputError(f"model {model}: two are called {name!r}; each may stand once")
+            raise InputError(f"model {model}: two are called {name!r}; give each model once")
 
 
 def measure_models(
@@ -183,9 +183,9 @@ def measure_models(
 ) -> Tables:
     """Measure models one after another; see `measure_states`.
 
-    Where they are opened one by one, each is released before the next is opened. In a directory
-    the tables are written again after each model: where one fails, those before it are there.
-    Raises InputError if two models have one name.
+    Models that are opened one by one are released before the next is opened. In a directory the
+    tables are rewritten after each model, so a failure keeps the results of earlier models. Raises
+    InputError if two models have one name.
     """
     new = directory is not None and not directory.exists()
     if directory is not None:
@@ -208,13 +208,13 @@ def measure_models(
                 (directory / FACTS).write_text(f"{record}\n", encoding="utf-8")
     finally:
         if directory is not None and new and not models:
-            with suppress(OSError):  # the store may be in it
+            with suppress(OSError):  # the store may be inside the directory
                 directory.rmdir()
     return tables
 
 
 def _describe_reader(reader: Reader) -> dict[str, Any]:
-    """Say which model was read, and how."""
+    """Record which model was read, and how."""
     names = ("width", "last", "causal", "dtype")
     known = {name: getattr(reader, name) for name in names if hasattr(reader, name)}
     stated = {"fingerprint": reader.fingerprint, "layers": list(reader.layers)}
@@ -226,7 +226,7 @@ def _facts(
     measurements: Sequence[Profiling | Testing],
     removed: Sequence[int],
 ) -> dict[str, Any]:
-    """Say what was measured, so that anyone can do it again; paths without their folders."""
+    """Record inputs and settings for reproduction; paths without their folders."""
     facts: dict[str, Any] = {
         "tiltmeter": tiltmeter.__version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -1,6 +1,6 @@
-"""Hidden states of a model measured: profiles, directions, association tests, relations.
+"""Measures of the hidden states of a model: profiles, directions, association tests, relations.
 
-A model is read once; each number of removed components is another way to read the same states.
+A model is read once; all numbers of removed components use the same states.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ __all__ = [
     "stereotype_name",
 ]
 
-#: Reads contexts: a model, with a store or without.
+#: A reader of contexts: a model, with or without a store.
 Read = Callable[[pl.DataFrame], States]
 
 
 @dataclass(frozen=True)
 class Profiling:
-    """Which profiles to measure, along the dimensions of a dictionary."""
+    """The profiles to measure along the dimensions of a dictionary."""
 
     dictionary: Dictionary
     poles: InContext
-    """Its senses in contexts."""
+    """The senses of the dictionary in contexts."""
     words: Sequence[Words]
-    """Sets of groups that are compared, each in the neutral templates."""
+    """Sets of groups to compare, in the neutral templates."""
     extended: pl.DataFrame | None = None
     """Terms whose directions are predicted (`read_extended`)."""
     extended_in: InContext | None = None
-    """Those terms in contexts; None: alone."""
+    """The extended terms in contexts; None: without context."""
     setting: ProfileSetting = field(default_factory=ProfileSetting)
 
     def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[Tables]:
-        """Measure profiles, then directions, for each number of removed components."""
+        """Measure profiles and directions for each number of removed components."""
         poles = read(self.poles.frame)
         placed = [read(in_templates(words.all, article=words.article)) for words in self.words]
         extended = None
@@ -84,7 +84,7 @@ class Profiling:
                 yield Tables(predicted.estimates, {"state_directions": predicted.terms})
 
     def describe(self) -> dict[str, Any]:
-        """Say what is measured, for the record; paths without their folders."""
+        """Describe what is measured, for the record; paths without their folders."""
         dictionary = self.dictionary
         facts: dict[str, Any] = {
             "dictionary": {
@@ -117,8 +117,8 @@ class Profiling:
 def _remove_jointly(k: int, poles: States, states: States, placed: States) -> tuple[States, States]:
     """Remove components from the poles and from other states.
 
-    The components are those of the poles and of the words that are placed together, each word
-    counted once however many contexts it has.
+    The components are computed from the poles and the placed words together; each word has the same
+    weight, however many contexts it has.
     """
     if not k:
         return poles, states
@@ -134,7 +134,7 @@ class ScoredAnswers:
 
     `scores` has `model`, `stereotype`, `trial`, `score` and `decision`; a stereotype is named with
     its study and dimension, as in ``mist2025/African.competence``. `words` has columns TRIAL_WORDS,
-    or is None where these are not known. `mode`: in which answers were given.
+    or is None if unknown. `mode` is the response mode of the answers.
     """
 
     scores: pl.DataFrame
@@ -143,18 +143,18 @@ class ScoredAnswers:
 
     @property
     def studies(self) -> tuple[str, ...]:
-        """The studies whose stereotypes were asked about."""
+        """The studies of the stereotypes."""
         named = self.scores["stereotype"].str.split("/").list.first()
         return tuple(named.unique(maintain_order=True))
 
     @property
     def missing_as(self) -> tuple[str, ...]:
-        """The treatments of missing scores; one where none is missing."""
+        """The treatments of missing scores; only one if no score is missing."""
         return tuple(MISSING) if self.scores["score"].has_nulls() else ("left_out",)
 
     @property
     def all_words(self) -> list[str]:
-        """The words of all trials, each once."""
+        """The words of all trials, without duplicates."""
         if self.words is None:
             return []
         lists = pl.concat([self.words[name].explode() for name in ("tied", "counter")])
@@ -170,20 +170,20 @@ def stereotype_name() -> pl.Expr:
 
 @dataclass(frozen=True)
 class Testing:
-    """Which associations to test, with methods of `test_associations`."""
+    """The associations to test, with methods of `test_associations`."""
 
     __test__ = False
 
     tests: Sequence[WordTest]
     words: InContext
-    """Their words in contexts; for ``ceat`` each context has a key of its own."""
+    """The words of the tests in contexts; for ``ceat`` each context has its own key."""
     methods: Sequence[str] = ("weat",)
     answers: ScoredAnswers | None = None
-    """Scored answers to relate to the effects; the words of their trials are among `words`."""
+    """Scored answers to relate to the effects; `words` include the words of their trials."""
     setting: TestSetting = field(default_factory=TestSetting)
 
     def measure(self, model: str, removed: Sequence[int], read: Read) -> Iterator[Tables]:
-        """Test associations and relate answers, for each number of removed components."""
+        """Test associations and relate answers to them, for each number of removed components."""
         contexts = read(self.words.frame)
         terms = self.words.frame["term"].unique(maintain_order=True).to_list()
         words = _average_contexts(contexts, terms)
@@ -212,7 +212,7 @@ class Testing:
                 yield Tables(related.estimates, {"state_fits": related.fits})
 
     def describe(self) -> dict[str, Any]:
-        """Say what is tested, for the record; paths without their folders."""
+        """Describe what is tested, for the record; paths without their folders."""
         counts = Counter(test.study for test in self.tests)
         setting, answers = self.setting, self.answers
         facts: dict[str, Any] = {
@@ -237,7 +237,7 @@ class Testing:
 
 
 def _effects(answers: ScoredAnswers, states: States, k: int, tested: pl.DataFrame) -> pl.DataFrame:
-    """Compute effects in the states: prompt by prompt where the words are known, else by test."""
+    """Compute effects in the states: per prompt if its words are known, else per test."""
     if answers.words is not None:
         return trial_effects(states, answers.words, k)
     weat = tested.filter(pl.col("measure").is_in(["weat", "seat"]), alternative="greater")
@@ -251,10 +251,10 @@ def measure_states(
     removed: Sequence[int] = (0,),
     store: Path | None = None,
 ) -> Tables:
-    """Read a model and measure what was asked for.
+    """Read a model and measure its profiles or associations.
 
-    `removed` are numbers of leading components to take out; 0 leaves the states as they are.
-    States are kept in the folder `store`, if any.
+    `removed` are numbers of leading components to remove; 0 leaves the states unchanged. States are
+    cached in the folder `store`, if given.
     """
 
     def read(contexts: pl.DataFrame) -> States:
@@ -265,13 +265,13 @@ def measure_states(
 
 
 def called(model: str) -> str:
-    """Name a model in what is written and passed on: of a folder only its last part."""
+    """Return the name of a model in tables; for a folder, only its last part."""
     path = Path(model).expanduser()
     return path.resolve().name if path.is_dir() else model
 
 
 def join_tables(parts: Iterable[Tables]) -> Tables:
-    """Set the tables of several ways of reading, or models, under each other; none is empty."""
+    """Concatenate tables of several models or numbers of removed components."""
     estimates, details = [pl.DataFrame(schema=ESTIMATES)], dict[str, list[pl.DataFrame]]()
     for part in parts:
         estimates.append(part.estimates)

@@ -1,6 +1,6 @@
 """The tables of a results directory: responses, scores, words, compliance, estimates.
 
-Every table is a function of the plan and the journal; making them again asks nothing.
+Every table is a function of the plan and the journal and can be remade without asking a model.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ __all__ = [
 
 
 def collect_responses(plan: Plan, directory: Path) -> None:
-    """Write ``responses.parquet``: a row per model and answered, or failed, trial."""
+    """Write ``responses.parquet``: a row per model and trial that was answered or failed."""
     trials = plan.trials()
     parts = (answered(trials, directory, model) for model in plan.models)
     write_pieces(parts, directory / "responses.parquet")
 
 
 def answered(trials: pl.DataFrame, directory: Path, model: str) -> pl.DataFrame:
-    """Set what a model answered beside the trials; columns of `results.RESPONSES`."""
+    """Join a model's answers to the trials; columns of `results.RESPONSES`."""
     schema = {name: RESPONSES[name] for name in ("trial_id", *_ANSWER)}
     journal = ({k: answer.get(k) for k in schema} for answer in Journal(directory, model))
     answers = pl.DataFrame(list(journal), schema=schema)
@@ -59,7 +59,7 @@ _ANSWER = ("response", "profile", "stop_reason", "input_tokens", "output_tokens"
 def score_responses(
     responses: Path, studies: dict[str, Study], out: Path, **options: Any
 ) -> pl.DataFrame:
-    """Score responses piece by piece into `out`; return the words (`results.WORDS`).
+    """Score responses in chunks into `out`; return the words (`results.WORDS`).
 
     `responses` is a table (see `instruments.scoring.score`, which takes the `options`), an inspect
     log, or a folder of logs; with one study it needs no `study` column. Raises as `score`.
@@ -79,7 +79,7 @@ def score_responses(
 
 
 def _numbered(pieces: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Give responses without an iteration a number, which goes on from piece to piece."""
+    """Add iteration numbers to responses without one; they continue from chunk to chunk."""
     start = 0
     for piece in pieces:
         numbers = pl.int_range(start, start + piece.height, eager=True)
@@ -92,7 +92,7 @@ def _numbered(pieces: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 
 def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
-    """Yield recorded answers in pieces, from a table or from inspect logs."""
+    """Yield recorded answers in chunks, from a table or from inspect logs."""
     if responses.is_dir() or responses.suffix == ".eval":
         from tiltmeter.asking.trials import read_logs
 
@@ -101,7 +101,7 @@ def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
 
 
 def _add_words(tally: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
-    """Add the words of one more piece to those of earlier ones."""
+    """Add the words of a chunk to those of earlier ones."""
     keys = [name for name in WORDS if name not in ("n", "share")]
     return (
         pl.concat([tally, words])
@@ -117,8 +117,8 @@ def estimate(scores: object, inference: Inference | None = None) -> pl.DataFrame
     Parameters
     ----------
     scores
-        What `score` gave, or columns of `results.SCORES`: a polars or pandas frame, or the path
-        of a table.
+        Output of `score`, or columns of `results.SCORES`: a polars or pandas frame, or the path of
+        a table.
     inference
         Margin, confidence, compliance floor and clusters; by default those of `Inference`.
 
@@ -148,9 +148,9 @@ def estimate(scores: object, inference: Inference | None = None) -> pl.DataFrame
 def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = None) -> Tables:
     """Estimate from a table of scores, one model in memory at a time.
 
-    Estimates scores at every level, differences between interventions and between the groups that
-    attributions think of, regressions, correlations between dimensions, and ranks of models.
-    Details without rows are left out. Raises InputError if the table is missing or malformed.
+    Estimates means at every level, differences between interventions and between the groups of
+    attributions, regressions, correlations between dimensions, and ranks of models. Detail tables
+    without rows are left out. Raises InputError if the table is missing or malformed.
     """
     inference = inference or Inference()
     frame = scores if isinstance(scores, pl.LazyFrame) else scan_table(scores, SCORES)
@@ -179,7 +179,7 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
 def _of_scores(
     frame: pl.LazyFrame, inference: Inference
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Estimate the scores of each model, then of all; what order does, and what was scored."""
+    """Estimate the scores of each model, then of all models, with order effects and compliance."""
     models = frame.select(pl.col("model").unique().sort()).collect()["model"]
     parts: list[tuple[pl.DataFrame, pl.DataFrame]] = []
     pooled, compliant = [], [pl.DataFrame(schema=COMPLIANCE)]
@@ -203,7 +203,7 @@ def _of_scores(
 
 
 def _of_each_instrument(units: pl.DataFrame, inference: Inference) -> list[Estimated]:
-    """Estimate instrument by instrument: each has a measure of its own."""
+    """Estimate each instrument separately, with its own measure."""
     estimates = []
     for (name,), part in units.group_by("instrument", maintain_order=True):
         if name not in MEASURES:
@@ -213,7 +213,7 @@ def _of_each_instrument(units: pl.DataFrame, inference: Inference) -> list[Estim
 
 
 def tabulate(directory: Path, scoring: str = "exact") -> None:
-    """Make every table of a results directory anew, from its plan and journal.
+    """Remake every table of a results directory from its plan and journal.
 
     Raises PlanError if the directory holds no plan, or one of its study files was changed.
     """

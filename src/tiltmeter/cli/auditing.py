@@ -135,10 +135,10 @@ def report_command(directory: Path, scoring: str, sizes: Path | None, csv: Path 
 
 
 def _ask_and_tabulate(plan: Plan, directory: Path, options: dict[str, Any]) -> bool:
-    """Ask unanswered trials and write the tables; whether every trial has an answer.
+    """Ask unanswered trials and write the tables; return whether every trial has an answer.
 
-    What cannot be asked or read is refused first, before the cost is printed. Exits where the user
-    stopped the run or nothing was answered.
+    Checks that models can be asked and read before the cost is printed. Exits if the user stopped
+    the run or nothing was answered.
     """
     from tiltmeter.asking.budget import estimate_cost
     from tiltmeter.asking.plan import read_sizes, record_sizes

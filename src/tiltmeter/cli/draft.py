@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draft_command"]
 
-#: A prompt, what it is about, and its answer.
+#: A prompt, its subject, and its answer.
 Answered = tuple[str, Any, str]
 
 HEADING = """Candidates proposed by a model; none of them is in a study yet.
@@ -191,9 +191,9 @@ def _draft(
     build: Callable[[dict[str, Any], Sequence[Answered]], Draft],
     options: dict[str, Any],
 ) -> None:
-    """Ask a model prompts, each with what it is about; build a draft of the answers and write it.
+    """Ask a model prompts, each with its subject; build a draft from the answers and write it.
 
-    Exits with 1 if prompts are left, with 130 if the user stopped.
+    Exits with 1 if prompts are unanswered, with 130 if the user stopped.
     """
     from tiltmeter.stimuli.drafting import to_yaml
 
@@ -217,7 +217,7 @@ def _draft(
 
 
 def _head(study: Study, model: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the head of a draft: where its candidates come from."""
+    """Return the head of a draft: the source of its candidates."""
     from tiltmeter.stimuli import study_hash
 
     slug = re.sub(r"[^a-z0-9]+", "_", model.rpartition("/")[2].lower()).strip("_")
@@ -245,9 +245,9 @@ def _refuse_existing(out: Path, force: bool) -> None:
 def _ask(
     name: str, prompts: Sequence[str], out: Path, options: dict[str, Any]
 ) -> tuple[Outcome, list[str | None]]:
-    """Ask all prompts that have no answer yet; answers are kept beside the draft.
+    """Ask all prompts that have no answer yet; answers are kept in the folder of the draft.
 
-    Returns an answer for each prompt, None where there is none.
+    Returns an answer for each prompt, or None if it has none.
     """
     import polars as pl
 
@@ -268,7 +268,7 @@ def _ask(
     trials = pl.DataFrame(rows, schema=TRIALS)
     folder = out.with_name(f"{out.name}.answers")
     folder.mkdir(exist_ok=True)
-    # The first by itself: a wrong key costs one call.
+    # The first prompt is asked alone: a wrong key then costs one call.
     first = ask_models(trials.head(1), models, folder, build_budget(options))
     if first.errors:
         raise ModelError(f"{name}: {first.last_error}")
@@ -279,14 +279,14 @@ def _ask(
 
 
 def _name_prompt(i: int, prompt: str, options: dict[str, Any]) -> str:
-    """Name a prompt by everything that determines its answer, so that it is asked once."""
+    """Return the id of a prompt, from everything that determines its answer."""
     settings = (options["seed"], options["temperature"], options["answer_tokens"], prompt)
     digest = hashlib.sha256(repr(settings).encode()).hexdigest()
     return f"draft.{i:05d}.{digest[:16]}"
 
 
 def _save(out: Path, text: str) -> None:
-    """Write a file completely or not at all."""
+    """Write a file atomically."""
     part = out.with_name(f"{out.name}.part")
     part.write_text(text, encoding="utf-8")
     part.replace(out)

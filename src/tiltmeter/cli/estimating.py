@@ -208,7 +208,7 @@ def regress_command(answers: Path, out: Path, comparison: Path | None, **options
 
 
 def _line(row: dict[str, object]) -> str:
-    """Write a coefficient with its interval, or why there is none."""
+    """Format a coefficient with its interval, or the reason why there is none."""
     start = f"{row['predictor']}, {row['method']}, n {row['n_scored']}: "
     if row["estimate"] is None:
         return f"{start}{row['note']}"

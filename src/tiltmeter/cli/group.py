@@ -1,4 +1,4 @@
-"""The group of commands, and what a user sees when one of them fails."""
+"""The group of commands, and the error output of failed commands."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LateGroup(click.Group):
         self._commands, self._package = commands, package
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """List the commands in the order of their use."""
+        """List the commands in the order of use."""
         return list(self._commands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -61,7 +61,7 @@ _group = click.version_option(__version__, prog_name="tiltmeter")(
 def run_group() -> int:
     """Run the command that was named, and return the exit code.
 
-    2 for an error a user can mend, 130 when stopped, else the command's.
+    The code is 2 for an error in the input, 130 when stopped, else the command's.
     """
     try:
         with warnings.catch_warnings():

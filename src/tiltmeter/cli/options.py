@@ -1,4 +1,4 @@
-"""What commands share: options, what is built from them, and what a run prints."""
+"""Shared by commands: options, the objects built from them, and the output of runs."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ _ASKING: list[Option] = [
 
 
 def sampling_options(tokens: int | None, longest: str, seed: str) -> Option:
-    """Return the options of asking for other answers than those to trials.
+    """Return the options of sampling answers to prompts that are not trials.
 
     `tokens` is the default length of an answer; `longest` and `seed` are lines of help.
     """
@@ -224,7 +224,7 @@ def build_connection(options: dict[str, Any]) -> Connection:
 
 
 def open_grader(name: str, connection: Connection) -> tuple[str, Any]:
-    """Open the judge: at temperature 0, and without the arguments of the models it judges."""
+    """Open the judge at temperature 0, without the arguments of the models it judges."""
     from tiltmeter.models.opening import Generation, open_model
 
     connection = replace(connection, base_url=None, model_args={})
@@ -249,10 +249,9 @@ def _dollars(usd: float | None) -> str:
 
 
 def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str = "") -> int:
-    """Say on standard error why a run ended early and how to go on; return the exit code.
+    """Print on standard error why a run ended early and how to continue; return the exit code.
 
-    `stopped_by` is a limit, or ``"interrupted"``; None where answers are missing for another
-    reason.
+    `stopped_by` is a limit, or ``"interrupted"``; None if answers are missing for another reason.
     """
     interrupted = stopped_by == "interrupted"
     why = "stopped" if interrupted else f"stopped at {stopped_by}" if stopped_by else "not complete"
@@ -268,9 +267,9 @@ def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str
 
 @contextlib.contextmanager
 def progress_bar(total: int) -> Iterator[Callable[[str, dict[str, Any]], None]]:
-    """Show a bar on standard error and yield what to call for each answer.
+    """Show a progress bar on standard error and yield the callback for each answer.
 
-    `total` counts the trials of all models, answered ones included.
+    `total` is the number of trials of all models, answered ones included.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
@@ -299,7 +298,7 @@ def progress_bar(total: int) -> Iterator[Callable[[str, dict[str, Any]], None]]:
 
 @contextlib.contextmanager
 def counting_bar(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a bar on standard error and yield what to call for each thing done."""
+    """Show a progress bar on standard error and yield the callback for each step."""
     from rich.progress import BarColumn, MofNCompleteColumn
 
     with _bar(total, what, BarColumn(), MofNCompleteColumn()) as bar:
@@ -308,7 +307,7 @@ def counting_bar(what: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 def _bar(total: int, *columns: Any) -> Progress:
-    """Make a bar, shown only on a terminal and where there is something to count."""
+    """Make a progress bar, shown only on a terminal and if the total is not 0."""
     from rich.console import Console
     from rich.progress import Progress
 

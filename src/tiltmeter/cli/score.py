@@ -90,7 +90,7 @@ def score_command(
 
 
 def _named(piece: pl.DataFrame, instrument: str, model: str | None) -> pl.DataFrame:
-    """Add the columns instrument and model where the table lacks them."""
+    """Add the columns instrument and model if the table lacks them."""
     import polars as pl
 
     if "instrument" not in piece:

@@ -115,7 +115,7 @@ def _count(study: Study) -> str:
 
 
 def _list_rows(title: str, rows: Mapping[str, str]) -> None:
-    """Print names with what they are; nothing where there are none."""
+    """Print names with their descriptions; nothing if there are none."""
     if rows:
         click.echo("\n".join([title, *(f"  {name:24}{text}" for name, text in rows.items())]))
 
@@ -134,7 +134,7 @@ def _list_identities(study: NetworkStudy) -> None:
 
 
 def _list_wordings(study: Study) -> None:
-    """Print the wordings of each instrument, the interventions and what descriptions are about."""
+    """Print the wordings of each instrument, the interventions and the objects of descriptions."""
     from tiltmeter.instruments.catalogue import INSTRUMENTS
 
     for instrument in INSTRUMENTS.values():

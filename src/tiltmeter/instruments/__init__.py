@@ -1,1 +1,1 @@
-"""Instruments: one file each, from stimuli to trials and from a response to a score."""
+"""Instruments, one file each: draw trials from stimuli and score responses."""

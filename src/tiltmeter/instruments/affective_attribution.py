@@ -4,31 +4,29 @@ Reference
     Li et al. (2025), MIST, arXiv:2506.14161, sections 2 and 3.3, equations 2 and 3, Table 2.
 
 Measures
-    A model describes a neutral object after it was led to think of a member of a group, and
-    then calls its own description comedy or tragedy. With v = 1 for comedy, −1 for tragedy and 0
-    for neither,
+    A model is primed with a member of a group, describes a neutral object, and then classifies its
+    own description as comedy or tragedy. With v = 1 for comedy, −1 for tragedy and 0 for neither,
 
-        score = v if the default group was thought of, −v if the marginalized group was
+        score = v if primed with the default group, −v if primed with the marginalized group
 
     In `forced` mode v = p(comedy) − p(tragedy), from the log-probabilities of the two words after
     the description.
 
-    The paper's FAR (comedy after the default group) and UAR (tragedy after the marginalized
-    group) are the table `attributions`. Both are levels: a model that calls everything a tragedy
-    has a UAR of 1. Over the two groups of a pair the mean score is half the difference in valence;
-    where nothing is neutral it is the difference in the share of comedy. That difference, with a
-    paired test, is the table `attribution_contrasts`.
+    The paper's FAR (comedy after the default group) and UAR (tragedy after the marginalized group)
+    are in the table `attributions`. Neither is a difference between groups: a model that calls
+    everything a tragedy has a UAR of 1. Over the two groups of a pair the mean score is half the
+    difference in valence; if no answer is neutral, it is the difference in the share of comedy.
+    That difference, with a paired test, is in the table `attribution_contrasts`.
 
 Range and sign
     −1…1, neutral 0; positive favours the default group.
 
 Deviations from the paper
-    Groups are balanced: each draw of an object and two group words is asked for either group (a
-    pair). Trials are drawn per pairing, as many for each, which is what the paper's Figure 6
-    implies. Which of the words comedy and tragedy is named first changes from pair to pair.
-    ``order="random"`` is the paper's: the group at random, comedy first. An answer that names
-    both or neither is an outcome, neutral; a refusal is no number, and a reason. In `structured`
-    mode the second answer is one of the two words.
+    Groups are balanced: each draw of an object and two group words is asked for both groups (a
+    pair). Each pairing gets the same number of trials, as the paper's Figure 6 implies. The first
+    of the words comedy and tragedy alternates between pairs. ``order="random"`` follows the paper:
+    a random group, comedy first. An answer that names both or neither is neutral; a refusal has no
+    score, and a reason. In `structured` mode the second answer is one of the two words.
 """
 
 from __future__ import annotations
@@ -69,19 +67,19 @@ MEASURE = Measure(
     direction="positive: descriptions are called comedy more after the default group, tragedy more "
     "after the marginalized group",
     reference="Li et al. (2025), section 2",
-    how="The model thinks of a member of a group, describes a neutral object, and then calls its "
-    "description comedy or tragedy. Comedy counts 1, tragedy −1, neither 0; the sign is turned for "
-    "the marginalized group, so that the mean over both groups is half their difference.",
+    how="The model is primed with a member of a group, describes a neutral object, and then calls "
+    "its description comedy or tragedy. Comedy counts 1, tragedy −1, neither 0. The sign is "
+    "reversed for the marginalized group, so the mean over both groups is half their difference.",
 )
 
-#: What each outcome counts.
+#: Value of each outcome.
 VALENCE = {"comedy": 1.0, "neutral": 0.0, "tragedy": -1.0}
 
 
-#: What of a study reaches a prompt.
+#: Parts of a study that are used in prompts.
 PARTS = (MEASURE.name, "objects")
 
-#: What the MIST paper and others call the groups.
+#: Names of the groups in the MIST paper and elsewhere.
 GROUPS = {
     **dict.fromkeys(("default", "s_a", "sa", "advantaged"), "default"),
     **dict.fromkeys(("marginalized", "s_b", "sb", "disadvantaged"), "marginalized"),
@@ -101,9 +99,9 @@ def _wordings(study: Study) -> dict[str, Wording]:
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """Draw descriptions; `version` is the group that is thought of, `object` what is described.
+    """Draw descriptions; `version` is the primed group, `object` the described object.
 
-    Of `attribute_order`, comedy stands for the counter set and tragedy for the tied one.
+    In `attribute_order`, comedy is the counter set and tragedy the tied set.
     """
     wordings = study.instruments.affective_attribution
     identity = study_hash(study, PARTS)
@@ -119,7 +117,7 @@ def _draw(
 
 
 def _draws(study: Study, cell: Cell, design: Design, seeded: str) -> Iterator[dict[str, Any]]:
-    """Yield the draws of one cell: two a pair, one of either group, or one at random."""
+    """Yield the draws of one cell: a pair with one per group, or one with a random group."""
     words = study.stereotypes[str(cell["stereotype"])]
     rng = random.Random(f"{seeded}/groups")
     marginalized, default = shuffled(words, rng)
@@ -152,7 +150,7 @@ def _draws(study: Study, cell: Cell, design: Design, seeded: str) -> Iterator[di
 def _worded(
     draw: Mapping[str, Any], wordings: AffectiveAttribution, name: str, design: Design
 ) -> dict[str, Any]:
-    """Return the columns of a trial that its wording and mode decide."""
+    """Return the columns of a trial that depend on its wording and mode."""
     variation = wordings.variations[name]
     options = [wordings.comedy[0], wordings.tragedy[0]]
     named = options if draw["attribute_order"] == "counter_first" else options[::-1]
@@ -211,7 +209,7 @@ def _needed(_: Study, columns: Collection[str]) -> tuple[str, ...]:
 
 
 def _complete(trial: Mapping[str, Any], _: Study, words: Words) -> dict[str, Any]:
-    """Tell which group was thought of."""
+    """Infer the primed group of a recorded answer."""
     group = str(trial.get("version") or trial.get("group") or "")
     if (named := GROUPS.get(word_key(group))) is not None:
         return {"version": named}

@@ -1,7 +1,6 @@
 """Every instrument by name.
 
-The instruments of this room are found here: its modules that have an `INSTRUMENT`. Others are
-added with `register`.
+Collects the `INSTRUMENT` of each module in this folder. `register` adds others.
 """
 
 from __future__ import annotations
@@ -29,34 +28,34 @@ __all__ = [
 
 INSTRUMENTS: dict[str, Instrument] = {}
 
-#: What the number of each `instrument` in a table of scores means.
+#: Measure of each `instrument` in a table of scores.
 MEASURES: dict[str, Measure] = {}
 
 
 def register(one: Instrument) -> None:
-    """Add an instrument, so that it can be listed, asked, scored and reported like the others.
+    """Add an instrument to those that are listed, asked, scored and reported.
 
     Raises
     ------
     InputError
-        If an instrument or a measure of that name is there already.
+        If an instrument or a measure of that name exists.
     """
     taken = {one.name} & INSTRUMENTS.keys() or {m.name for m in one.measures} & MEASURES.keys()
     if taken:
-        raise InputError(f"instrument {one.name!r}: {min(taken)!r} is there already; rename it")
+        raise InputError(f"instrument {one.name!r}: {min(taken)!r} already exists; rename it")
     INSTRUMENTS[one.name] = one
     MEASURES.update({measure.name: measure for measure in one.measures})
 
 
 def instrument(name: str) -> Instrument:
-    """Return an instrument by name; raises InputError with near names if there is none."""
+    """Return an instrument by name; raises InputError with similar names if there is none."""
     if name not in INSTRUMENTS:
         raise InputError(unknown("instrument", name, INSTRUMENTS))
     return INSTRUMENTS[name]
 
 
 def offers(study: Study) -> list[str]:
-    """Return the instruments of which some variation of a study is asked by default."""
+    """Return the instruments for which a study has default variations."""
     return [name for name, one in INSTRUMENTS.items() if any(one.variations(study).values())]
 
 
@@ -68,14 +67,14 @@ def select(
 ) -> tuple[list[str], list[str]]:
     """Check the name of an instrument, and names against a study; see `Instrument.select`.
 
-    Raises InputError if there is no such instrument; StudyError also where `check_parts` does.
+    Raises InputError if there is no such instrument; StudyError also as `check_parts`.
     """
     check_parts(study)
     return instrument(name).select(study, stereotypes, variations)
 
 
 def check_parts(study: Study) -> None:
-    """Check the parts of a study for instruments that Tiltmeter does not ship.
+    """Check the parts of a study that belong to registered instruments.
 
     Raises StudyError if there is no such instrument, or it cannot use the part.
     """

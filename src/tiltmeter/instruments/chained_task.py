@@ -5,8 +5,8 @@ Reference
     vs. Relative Decision Bias" and SI section K.
 
 Measures
-    Two scores for one response: equation 1 on the words it paired, and the decision it made.
-    They belong to the same "individual", so that one can be regressed on the other; see
+    Two scores per response: equation 1 on the words it paired, and its decision. They come from the
+    same "individual", so the decision can be regressed on the association; see
     `statistics.logistic`.
 
 Range and sign
@@ -14,9 +14,10 @@ Range and sign
     stereotype-consistent, against the marginalized group.
 
 Deviations from the paper
-    Group order and order of the tasks are balanced. A part that cannot be read has no score and
-    a reason, the other part keeps its own. There is no `forced` mode: parts would not be one
-    answer. `structured` mode asks for the pairs and one of the two assignments, and no profiles.
+    Group order and order of the tasks are balanced. A part that cannot be read has no score, and a
+    reason; the other part keeps its score. There is no `forced` mode, because the parts would not
+    be one answer. `structured` mode asks for the pairs and one of the two assignments, and no
+    profiles.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _draw(
 def association_task(
     study: Study, design: Design, words: Words, groups: Sequence[str], rng: random.Random
 ) -> tuple[str, list[str]]:
-    """Word the association task of a longer prompt; its words in the order shown."""
+    """Write the association task of a longer prompt; return it with its words as ordered."""
     shared = study.instruments.word_association
     wording = shared.variations[shared.default_variations[0]].wording
     attributes = rng.sample(words.tied + words.counter, k=len(words.tied + words.counter))
@@ -83,13 +84,13 @@ def association_task(
 
 
 def _place(words: Words) -> str:
-    """Name the decision in a structured answer, beside the words that are paired there."""
+    """Return the key of the decision in a structured answer, distinct from the paired words."""
     taken = any(word_key(word) == "assignment" for word in words.tied + words.counter)
     return "who gets which" if taken else "assignment"
 
 
 def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Scored, Scored]:
-    """Read each part; `iat` of a recorded trial is the text of the association."""
+    """Read both parts; in a recorded trial, `iat` is the text of the association."""
     parts = split_tasks(response)
     first = trial.get("iat") or (response[slice(*parts[1])] if 1 in parts else response)
     return (
@@ -100,7 +101,7 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Score
 
 def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> tuple[Scored, Scored]:
     place = _place(key.association)
-    # The assignment names words and groups too, and is not a pair of the association.
+    # The assignment also contains words and groups, but is not a pair of the association.
     chosen = {k: v for k, v in read_choices(response).items() if isinstance(v, str)}
     chosen.pop(place, None)
     first = "\n".join(f"{word} - {group}" for word, group in chosen.items()) or response

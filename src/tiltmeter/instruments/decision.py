@@ -1,4 +1,4 @@
-"""What the decision instruments share: their wordings, their draws, their two assignments."""
+"""Functions shared by the decision instruments: wordings, draws and the two assignments."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def decision_fields(instrument: str) -> dict[str, Any]:
 
 
 def _wordings(study: Study, instrument: str) -> dict[str, Wording]:
-    """Return the variations that stereotypes have; asked by default where one of them says so."""
+    """Return the variations of stereotypes, and whether any stereotype makes them a default."""
     asked: dict[str, Wording] = {}
     for stereotype in study.stereotypes.values():
         for name, decision in stereotype.decisions.by_instrument()[instrument].items():
@@ -60,16 +60,16 @@ def _wordings(study: Study, instrument: str) -> dict[str, Wording]:
 
 
 def _words(study: Study, instrument: str, stereotype: str, variation: str) -> Words:
-    """Return the groups and tasks of a decision; of one recorded elsewhere, of all decisions."""
+    """Return the groups and tasks of a decision; for recorded answers, of all decisions."""
     if variation == "recorded":
         return any_words(study, stereotype)
     return study.stereotypes[stereotype].decision_words(instrument, variation)
 
 
 def any_words(study: Study, stereotype: str) -> Words:
-    """Return every word a decision about a stereotype may have been put with.
+    """Return all words that decisions about a stereotype may use.
 
-    A word that stands on two sides, in different lists, tells nothing and is left out.
+    A word that is on different sides in different lists is ambiguous and left out.
     """
     asked = study.stereotypes[stereotype]
     lists = [asked.words("")] + [
@@ -82,7 +82,7 @@ def any_words(study: Study, stereotype: str) -> Words:
         for role in ROLES
     }
     stands = Counter(chain.from_iterable(sides.values()))
-    # Not checked again: together, lists may be longer than one may be.
+    # Not validated again: joined lists may exceed the maximum length of one.
     telling: dict[str, Any] = {
         role: [word for key, word in words.items() if stands[key] == 1] or getattr(lists[0], role)
         for role, words in sides.items()
@@ -91,7 +91,7 @@ def any_words(study: Study, stereotype: str) -> Words:
 
 
 def _defect(study: Study, instrument: str, stereotype: str, variation: str) -> str | None:
-    """Return the defect of the source that the wording of a decision keeps, if any."""
+    """Return the defect of the source wording that is kept, if any."""
     decision = study.stereotypes[stereotype].decision(instrument, variation)
     return decision.source_defect if decision is not None else None
 
@@ -99,13 +99,13 @@ def _defect(study: Study, instrument: str, stereotype: str, variation: str) -> s
 def _draws(
     words: Words, cell: Cell, design: Design, seeded: str, turns: int = 2
 ) -> Iterator[tuple[dict[str, Any], int, random.Random]]:
-    """Yield the trials of one cell but for their prompt, with turn and what shuffles their words.
+    """Yield the trials of one cell without prompt, with turn and random generator for words.
 
-    The words of a pair are the same, in `turns` draws. Two turns show both group orders, and the
-    next pair shows the same words in the other order of attributes, so that four trials balance
-    both. With ``order="random"`` two turns are two draws of their own. Every word of a list is
-    used before one is used again. Where answers are not sampled, words that were drawn together
-    before are left out: they would be answered alike.
+    The `turns` trials of a pair have the same words. Two turns show both group orders, and the next
+    pair shows the same words in the other order of attributes, so four trials balance both. With
+    ``order="random"`` two turns are two separate draws. Every word of a list is used before one is
+    repeated. If answers are not sampled, repeated combinations are left out because their answers
+    would be identical.
     """
     sampled = MODES[design.mode].sampled
     per_pair = 1 if turns == 2 and design.order == "random" and sampled else turns
@@ -149,7 +149,7 @@ def decision_trials(
     variations: Sequence[str],
     turns: int = 2,
 ) -> Iterator[tuple[Any, dict[str, Any], int, random.Random]]:
-    """Yield every trial but its prompt: its wording, its columns, its turn, what shuffles words.
+    """Yield every trial without prompt: wording, columns, turn, random generator for words.
 
     Raises StudyError if no stereotype has a wording of the variations.
     """
@@ -179,7 +179,7 @@ def decision_trials(
 
 
 def as_shown(trial: Mapping[str, Any]) -> dict[str, str]:
-    """Return the groups and the tasks of a trial by their places in its wording."""
+    """Return the groups and the tasks of a trial in the order of its wording."""
     groups = (trial["marginalized"], trial["default"])
     tasks = (trial["tied"], trial["counter"])
     group0, group1 = groups if trial["order"] == "marginalized_first" else groups[::-1]
@@ -188,13 +188,13 @@ def as_shown(trial: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_aligned(trial: Mapping[str, Any]) -> bool:
-    """Tell whether it is stereotype-consistent to give the first group the first task."""
+    """Return whether giving the first group the first task is stereotype-consistent."""
     marginalized_first = trial.get("order") == "marginalized_first"
     return marginalized_first == (trial.get("attribute_order") == "tied_first")
 
 
 def assignments(shown: Mapping[str, str]) -> list[str]:
-    """Write the two ways of giving each group one task; the first gives first to first."""
+    """Write the two assignments of tasks to groups; in the first, group 1 gets task 1."""
     ways = (
         "{group0}: {attribute0}; {group1}: {attribute1}",
         "{group0}: {attribute1}; {group1}: {attribute0}",

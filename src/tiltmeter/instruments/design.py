@@ -1,7 +1,7 @@
 """How trials are drawn: which words, in which orders, how often.
 
-Every draw is a function of the study's content, the seed, the cell and the draw's number, so a
-model, a mode or a larger number of iterations never changes an earlier draw.
+Every draw is a function of the study's content, the seed, the cell and the draw's number. Model,
+mode and a larger number of iterations do not change it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-#: The columns of `cell_columns`, which all trials of a stereotype under one wording share.
+#: The columns of `cell_columns`, shared by all trials of a stereotype with one wording.
 Cell = Mapping[str, str | None]
 
 
@@ -41,13 +41,13 @@ class Design:
     iterations: int = 50
     order: str = "mirrored"  # mirrored | random
     word_list: str = "plain"  # plain | as_released
-    options: str = "words"  # of a forced choice, the group words, or A and B: words | labels
+    options: str = "words"  # options of a forced choice, group words or A and B: words | labels
     seed: int = 0
-    intervention: str = "none"  # name of the system prompt; never part of a draw
+    intervention: str = "none"  # name of the system prompt; does not affect draws
     system: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse values that mean nothing."""
+        """Refuse invalid values."""
         for name, allowed in _ALLOWED.items():
             if (value := getattr(self, name)) not in allowed:
                 raise InputError(f"{name} {value!r}: allowed are {', '.join(allowed)}")
@@ -66,16 +66,16 @@ _ALLOWED: dict[str, Collection[str]] = {
 def draws(
     words: Words, cell: Cell, design: Design, seeded: str, per_set: int | None = None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the trials of one cell, but for what they ask, each with the number of its pair.
+    """Yield the trials of one cell without prompt, each with the number of its pair.
 
-    There are two a pair where orders are mirrored, else one. With `per_set`, a draw shows that
-    many words of each set, the same in both orders of a pair.
+    A pair has two trials if orders are mirrored, else one. With `per_set`, a draw shows that many
+    words of each set, the same in both orders of a pair.
     """
     own = shuffled(words, random.Random(f"{seeded}/groups"))
     sampled = MODES[design.mode].sampled
     per_pair = 2 if design.order == "mirrored" or not sampled else 1
     distinct = per_pair * len(words.marginalized) * len(words.default)
-    again = not sampled and per_set is None  # the same questions once more
+    again = not sampled and per_set is None  # the same questions again
     limit = min(design.iterations, distinct) if again else design.iterations
     for iteration in range(limit):
         pair, turn = divmod(iteration, per_pair)
@@ -102,24 +102,24 @@ def draws(
 
 
 def sampling_seed(seeded: str, iteration: int) -> int:
-    """Return the seed that a trial's answer is sampled with."""
+    """Return the sampling seed of a trial."""
     return random.Random(f"{seeded}/{iteration}/sampling").getrandbits(31)
 
 
 def shuffled(words: Words, rng: random.Random) -> tuple[list[str], list[str]]:
-    """Put the marginalized and the default words of a cell in an order of their own."""
+    """Shuffle the marginalized and the default words of a cell."""
     marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
     return marginalized, rng.sample(words.default, k=len(words.default))
 
 
 def balanced(marginalized: Sequence[str], default: Sequence[str], k: int) -> tuple[str, str]:
-    """Pair k of a sequence that uses every word early and meets every pair once a round."""
+    """Return pair k of a sequence that uses all words early and every pair once per round."""
     shift = k // math.lcm(len(marginalized), len(default))
     return marginalized[k % len(marginalized)], default[(k + shift) % len(default)]
 
 
 def in_rounds(words: Sequence[str], k: int, identity: str) -> str:
-    """Word k of a sequence that goes through all words, in a new order each round."""
+    """Return word k of a sequence that uses all words in each round, in a new order."""
     number, place = divmod(k, len(words))
     return random.Random(f"{identity}/{number}").sample(list(words), k=len(words))[place]
 
@@ -127,7 +127,7 @@ def in_rounds(words: Sequence[str], k: int, identity: str) -> str:
 def cell_columns(
     study: Study, instrument: str, design: Design, stereotype: str, variation: str
 ) -> dict[str, str | None]:
-    """Return the columns of a trial that its cell and design fix."""
+    """Return the columns of a trial that depend only on its cell and design."""
     return {
         "study": study.name,
         "instrument": instrument,
@@ -142,7 +142,7 @@ def cell_columns(
 
 
 def trial_ids(cell: Cell, design: Design, iteration: int, pair: int) -> dict[str, Any]:
-    """Name and number a trial of a cell; no two of any design share a name."""
+    """Return id and number of a trial; ids are unique across designs."""
     names = [cell.get(c) for c in ("study", "instrument", "stereotype", "dimension", "variation")]
     changed = {"plain": design.word_list, "words": design.options, "none": design.intervention}
     names += [name for usual, name in changed.items() if name != usual]

@@ -1,7 +1,7 @@
-"""What an instrument is: one object that says how a bias is measured, from the draw to the tables.
+"""The type of instruments: one object defines a measure of bias, from the draw to the tables.
 
-Each file of this room that measures something ends in an `INSTRUMENT`. Whatever else needs to know
-about instruments (inspect tasks, audits, costs, tables) asks these objects.
+Each instrument's file in this folder ends in an `INSTRUMENT`. Inspect tasks, audits, costs and
+tables are derived from these objects.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Instrument", "Key", "Reader", "Recorded", "Scored", "Size", "Wording
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One number for one response, or none and the reason."""
+    """A score of a response, or the reason why there is none."""
 
     score: float | None
     reason: str | None
@@ -35,24 +35,24 @@ class Scored:
     shares: Mapping[str, float] = field(default_factory=dict)
     """Attribute → probability (or 0/1 choice) of the marginalized group."""
     span: str | None = None
-    """The passage in which a decision was read."""
+    """The passage that the decision was read from."""
     margin: float | None = None
     conflict: bool | None = None
     read_by: str | None = None
     outcome: str | None = None
-    """What an affective attribution says: comedy, tragedy or neutral."""
+    """Outcome of an affective attribution: comedy, tragedy or neutral."""
     words: Mapping[str, str] = field(default_factory=dict)
-    """Group and attribute words by role, where the response tells which were asked."""
+    """Group and attribute words by role, if inferred from the response."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """What answers to one cell of a study are scored with."""
+    """The words for scoring answers to one cell of a study."""
 
     study: Study
     stereotype: str
     words: Words
-    """Those the instrument draws from."""
+    """Words that the instrument draws from."""
     scoring: str = "exact"
 
     @cached_property
@@ -62,7 +62,7 @@ class Key:
 
     @cached_property
     def sets(self) -> Mapping[str, str]:
-        """Attribute → the set it belongs to: ``tied`` or ``counter``."""
+        """Attribute → its set: ``tied`` or ``counter``."""
         lists = (self.words, self.association)
         roles = ("counter", "tied")
         return {word: role for role in roles for one in lists for word in getattr(one, role)}
@@ -78,108 +78,107 @@ class Wording:
 
     by_default: bool
     text: str = ""
-    """As asked; empty where each stereotype has a wording of its own."""
+    """The text; empty if each stereotype has its own wording."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """What an audit of one size asks: trials per stereotype, dimension and wording."""
+    """Number of trials in an audit of one size, per stereotype, dimension and wording."""
 
     iterations: int
     control: int | None = None
-    """Of the positive control, which is left out where this is None; as many as a small but real
-    bias needs to show: docs/decisions.md has what was measured."""
+    """Trials of the positive control; None: no control. Enough to detect a small bias:
+    docs/decisions.md has the measurements."""
     placebo: int | None = None
     wordings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Study → the variations asked, where not its default ones."""
+    """Study → the variations asked, if not the default."""
     embedded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The same for the embedded model alone, which runs on this machine's processor."""
+    """The same for the embedded model, which runs on the local CPU."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """How answers recorded elsewhere are completed."""
+    """How tables of recorded answers are read and completed."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Further names of columns, and what they are here."""
+    """Other column names → names in Tiltmeter."""
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Column → further names of its values, and what they are here."""
+    """Column → other names of its values → values in Tiltmeter."""
     allowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Column → the only values it may have."""
+    """Column → its allowed values."""
     needs: Callable[[Study, Collection[str]], tuple[str, ...]] = lambda *_: ()
-    """Study, columns of the table → columns that must be there beside model, stereotype and
-    response."""
+    """Study, columns of the table → required columns besides model, stereotype and response."""
     offered: tuple[str, ...] = ()
-    """Columns without which a closed answer cannot be read."""
+    """Columns required for reading closed answers."""
     decision: str = "never"
-    """When a column `decision` is the response: ``never``, ``always``, or ``alone``, where there
-    is no response."""
+    """Whether a column `decision` is the response: ``never``, ``always``, or ``alone`` (if there
+    is no response)."""
     complete: Callable[[Mapping[str, Any], Study, Words], dict[str, Any]] = lambda *_: {}
-    """Trial, study, words → columns of the trial that follow from these."""
+    """Trial, study, words → columns of the trial that can be inferred."""
     dimensions: bool = False
-    """Whether an answer is about one dimension, which its words tell."""
+    """Whether an answer is about one dimension, inferred from its words."""
     keep: bool = True
-    """Whether ``tiltmeter score`` passes other columns through."""
+    """Whether ``tiltmeter score`` keeps other columns."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Instrument:
-    """One way to measure."""
+    """A method of measuring bias with prompts."""
 
     name: str
     measures: tuple[Measure, ...]
-    """One for each number it gives for a response."""
+    """The measure of each score of a response."""
     parts: tuple[str, ...]
-    """What of a study reaches its prompts, beside groups and attributes: wordings by the name of
+    """Parts of a study used in prompts, besides groups and attributes: wordings by the name of
     their instrument, `dimensions`, `objects`."""
     wordings: Callable[[Study], Mapping[str, Wording]]
-    """The variations of a study; none where it lacks what is needed."""
+    """The variations of a study; none if the study lacks required parts."""
     draw: Callable[[Study, Design, Sequence[str], Sequence[str]], Iterable[dict[str, Any]]]
     """Study, design, stereotypes, variations → rows of `results.TRIALS`, a function of these."""
     readers: Mapping[str, Reader]
     """Kind of answer (`modes.TEXT`, `CHOICES`, `LOGITS`) → its reader; the modes follow."""
     words: Callable[[Study, str, str, str | None], Words] = lambda study, key, *_: study.words(key)
-    """Study, stereotype, variation, dimension → the words that are drawn from."""
+    """Study, stereotype, variation, dimension → the words to draw from."""
     defect: Callable[[Study, str, str], str | None] = lambda *_: None
-    """Study, stereotype, variation → the defect of the source that is kept, if any."""
+    """Study, stereotype, variation → the defect of the source wording that is kept, if any."""
     recorded: Recorded = field(default_factory=Recorded)
     scorings: tuple[str, ...] = ("exact",)
     judged: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
-    """Measure that a judge may read → what of a response it is shown."""
+    """Measure that a judge may read → the part of a response that the judge sees."""
     paired: Measure | None = None
-    """The measure that counts which words are paired with which group, if there is one."""
+    """The measure that counts pairs of words and groups, if there is one."""
     tables: tuple[str, ...] = ()
-    """Of results, beside those that every instrument has."""
+    """Detail tables besides those that every instrument has."""
     control: str = ""
-    """A study whose bias is known."""
+    """A study with a known bias (positive control)."""
     placebo: str = ""
-    """A study known to have none."""
+    """A study without bias (placebo)."""
     sizes: Mapping[str, Size] = field(default_factory=dict)
-    """Size of an audit → what is asked; not asked in sizes that are not here."""
+    """Size of an audit → number of trials; not asked in other sizes."""
     prose: int = 0
-    """Tokens written around the choices of a free answer, for the cost."""
+    """Tokens around the choices in a free answer, for estimating cost."""
     first_answer: int = 0
-    """Tokens of the first answer where a trial has two prompts, unless these are `prose`."""
+    """Tokens of the first of two answers, if not `prose`, for estimating cost."""
     study: str = "bai2025"
-    """Of the inspect task, where none is named."""
+    """Default of the inspect task."""
     iterations: int = 8
     """Of the inspect task."""
     options: tuple[str, ...] = ("order",)
-    """Of the inspect task: fields of `Design`, beside those that every task has."""
+    """Parameters of the inspect task: fields of `Design`, besides those that every task has."""
     place: int = 100
-    """In lists and reports; the lowest comes first."""
+    """Position in lists and reports; the lowest comes first."""
 
     def __repr__(self) -> str:
-        """Name it; its fields are functions."""
+        """Return the name only, because the fields are functions."""
         return f"<Instrument {self.name!r}>"
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """The modes it can be asked in."""
+        """The response modes it supports."""
         return tuple(mode.name for mode in MODES.values() if mode.kind in self.readers)
 
     def variations(self, study: Study) -> dict[str, bool]:
-        """Return the variations of a study, and whether each is asked by default."""
+        """Return the variations of a study, and whether each is a default."""
         return {name: wording.by_default for name, wording in self.wordings(study).items()}
 
     def select(
@@ -190,12 +189,12 @@ class Instrument:
     ) -> tuple[list[str], list[str]]:
         """Check names against a study and fill in its defaults.
 
-        Names are a list or one text with commas. None means all stereotypes, and the variations
-        asked by default. Raises StudyError if the study has not what is named.
+        Names are a list or comma-separated text. None: all stereotypes, and the default variations.
+        Raises StudyError if the study does not have a name.
         """
         known = self.variations(study)
         if not known:
-            from tiltmeter.instruments.catalogue import offers  # which needs this class
+            from tiltmeter.instruments.catalogue import offers  # imports this class
 
             has = ", ".join(offers(study))
             raise StudyError(f"study {study.name!r} has no instrument {self.name!r}; it has {has}")
@@ -220,18 +219,17 @@ class Instrument:
     ) -> pl.DataFrame:
         """Draw the trials of a study: columns of `results.TRIALS`.
 
-        They are a function of the study's content, the names (see `select`) and the design alone,
-        with `iterations` per stereotype, dimension and variation; a stereotype without words or a
-        wording of a variation is left out there. Raising `iterations` appends rows and keeps the
-        earlier ones. Where answers are not sampled, trials stop before a question would be asked
-        again.
+        They depend only on the study's content, the names (see `select`) and the design, with
+        `iterations` trials per stereotype, dimension and variation. Combinations without words or a
+        wording are left out. Raising `iterations` appends rows and keeps the earlier ones. If
+        answers are not sampled, trials stop before a question would be repeated.
 
         Raises
         ------
         InputError
-            If it cannot be asked in the mode.
+            If it does not support the mode.
         StudyError
-            If the study has no such stereotype or variation, or none that can be asked.
+            If the study has no such stereotype or variation, or no combination that can be asked.
 
         Examples
         --------
@@ -257,14 +255,14 @@ class Instrument:
         dimension: str | None = None,
         scoring: str = "exact",
     ) -> Key:
-        """Return what answers to one cell are scored with."""
+        """Return the words for scoring answers to one cell."""
         return Key(study, stereotype, self.words(study, stereotype, variation, dimension), scoring)
 
     def score(self, response: str, trial: Mapping[str, Any], key: Key) -> dict[str, Scored]:
         """Score one response: a `Scored` for each measure, by its name.
 
-        The trial is what is known of a row of `results.TRIALS`, with its `mode` and the
-        `stop_reason`. Never raises on what a model wrote.
+        The trial has the known columns of `results.TRIALS`, with `mode` and `stop_reason`. Never
+        raises for any response.
         """
         read = self.readers[MODES[trial["mode"]].kind](response, trial, key)
         scores = (read,) if isinstance(read, Scored) else read

@@ -1,6 +1,6 @@
 """Response modes: how a trial is asked, in how many calls, and how its closed answer is read.
 
-One file a mode, each with its `MODE`; all of them are found here.
+Each mode is one file with a `MODE`; this module collects them.
 """
 
 from importlib import import_module
@@ -13,5 +13,5 @@ __all__ = ["CHOICES", "LOGITS", "MODES", "TEXT", "Mode"]
 _modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
 _modes: list[Mode] = [module.MODE for module in _modules if hasattr(module, "MODE")]
 
-#: Every mode by name; the first is the one of the papers.
+#: Every mode by name; the first is that of the papers.
 MODES = {mode.name: mode for mode in sorted(_modes, key=lambda mode: mode.place)}

@@ -1,10 +1,10 @@
 """Forced choice: one attribute at a time, and the log-probabilities of two options.
 
-For base and local models, and without sampling noise: the same question has the same answer, and
-is asked once. A provider lists the most likely first tokens. A token counts for an option when the
-option begins with it (or it with the option) and the other option does not, whatever its case,
-leading space or quote; an option's probability is the sum over its tokens. Both options must be
-seen. A response is kept as ``{attribute: [first, second]}`` in JSON, natural logarithms.
+For base and local models. There is no sampling noise, so each question is asked once. The provider
+lists the most likely first tokens. A token counts for an option if one of the two begins with the
+other and the same does not hold for the second option; case, leading spaces and quotes are ignored.
+The probability of an option is the sum over its tokens. Both options must be among the listed
+tokens. A response is stored as ``{attribute: [first, second]}`` in JSON, natural logarithms.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MODE", "option_logprobs", "read_logits"]
 
-#: Log-odds are held within this, so that their exponential stays a number.
+#: Log-odds are clipped to ± this value so that their exponential is finite.
 BOUND = 50.0
 
 
@@ -33,7 +33,7 @@ def _close(_: Any, options: Sequence[str] | None, opening: str | None) -> dict[s
 
 
 async def _ask(state: TaskState, trial: Mapping[str, Any]) -> Answer:
-    """Ask attribute by attribute and record the log-probabilities of the two options."""
+    """Ask about each attribute in turn and record the log-probabilities of the two options."""
     from inspect_ai.model import ChatMessageAssistant, ModelOutput, get_model
     from inspect_ai.util import collect
 
@@ -49,8 +49,9 @@ async def _ask(state: TaskState, trial: Mapping[str, Any]) -> Answer:
             messages.append(ChatMessageAssistant(content=opening))
         return await model.generate(messages, config=config)
 
-    # The first by itself: a model without log-probabilities costs one call a trial, not all. The
-    # embedded model gives them, and computes what prompts asked together have in common once.
+    # The first attribute is asked alone: a model without log-probabilities then costs one call
+    # per trial. The embedded model has them; asked together, prompts share the computation of their
+    # common prefix.
     outputs = [] if provider.exact else [await one(words[0])]
     for output in outputs:
         _first_tokens(output)
@@ -77,7 +78,7 @@ def _config(trial: Mapping[str, Any], model: Model) -> GenerateConfig:
 
 
 def _first_tokens(output: ModelOutput) -> list[tuple[str, float]]:
-    """Most likely tokens, or options, of the first generated position."""
+    """Return the most likely tokens, or options, of the first generated position."""
     logprobs = output.choices[0].logprobs if output.choices else None
     if logprobs is None or not logprobs.content:
         from inspect_ai.model import get_model
@@ -97,9 +98,9 @@ def _first_tokens(output: ModelOutput) -> list[tuple[str, float]]:
 def option_logprobs(
     tokens: Iterable[tuple[str, float]], options: Sequence[str]
 ) -> list[float | None]:
-    """Log-probability of each option, or None where none of its tokens is listed.
+    """Return the log-probability of each option, or None if none of its tokens is listed.
 
-    `tokens` are the most likely ones of the first generated position, with natural logarithms.
+    `tokens` are the most likely tokens of the first generated position, with natural logarithms.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def option_logprobs(
 def _whole_logprobs(
     listed: Iterable[tuple[str, float]], options: Sequence[str]
 ) -> list[float | None]:
-    """Log-probabilities of options listed whole, which may begin one another: cat and cats."""
+    """Return log-probabilities of complete options; one may be a prefix of another: cat, cats."""
     logprobs = dict(listed)
     return [logprobs.get(f" {option}") for option in options]
 
@@ -133,8 +134,7 @@ def _begins(token: str, option: str) -> bool:
 def read_logits(recorded: str, attributes: Sequence[str]) -> dict[str, float]:
     """Read recorded log-probabilities: attribute → log-odds of the first option, −50…50.
 
-    Words with an option unseen are left out; anything else than the response of a trial gives
-    nothing.
+    Words for which an option was not listed are left out. Malformed text gives an empty result.
     """
     try:
         pairs = json.loads(recorded)

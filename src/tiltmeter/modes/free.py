@@ -1,6 +1,6 @@
-"""Free text: the published wording, and an answer that is read by rules.
+"""Free text: the published wording; rules read the answer.
 
-For replication: the model is asked as the papers asked it.
+For replication: prompts are those of the papers.
 """
 
 from __future__ import annotations

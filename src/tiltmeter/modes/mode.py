@@ -1,6 +1,6 @@
-"""What a response mode is, and what the modes share: how a trial's question reaches a model.
+"""The type of response modes, and functions they share for sending a trial to a model.
 
-`inspect_ai` is imported when a model is asked: the command line lists the modes without it.
+`inspect_ai` is imported only when a model is asked, so that the command line can list modes fast.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 #: The kinds of answer: free text, an object of closed choices, log-probabilities of two options.
 TEXT, CHOICES, LOGITS = "text", "choices", "logits"
 
-#: A response with its stop reason and tokens, as it enters the responses.
+#: A response with its stop reason and tokens: columns of the responses.
 Answer = dict[str, Any]
 
 
@@ -42,31 +42,31 @@ class Mode:
 
     name: str
     title: str
-    """What the model is asked, in a few words."""
+    """Short description of the question."""
     kind: str
-    """Of the answer: `TEXT`, `CHOICES` or `LOGITS`; an instrument has a reader for each kind."""
+    """Kind of answer: `TEXT`, `CHOICES` or `LOGITS`; an instrument has a reader for each kind."""
     ask: Callable[[TaskState, Mapping[str, Any]], Awaitable[Answer]]
-    """Inspect's state, trial → answer. Raises what the provider raises."""
+    """Inspect's state, trial → answer. Errors of the provider are passed on."""
     close: Callable[
         [Mapping[str, Sequence[str]], Sequence[str] | None, str | None], dict[str, Any]
     ] = lambda *_: {}
     """Choices by name, the two options, the opening → columns `schema`, `options`, `opening`."""
     needs: tuple[str, ...] = ()
-    """What the provider must be able to do: ``logprobs``."""
+    """Capability that the provider must have: ``logprobs``."""
     apart: bool = False
-    """Whether each attribute is a call of its own."""
+    """Whether each attribute is a separate call."""
     sampled: bool = True
-    """Whether the same question asked again may have another answer."""
+    """Whether repeated questions may have different answers."""
     place: int = 100
-    """In lists; the lowest comes first."""
+    """Position in lists; the lowest comes first."""
 
     @property
     def closed(self) -> bool:
-        """Whether the answer is one of a few that are offered."""
+        """Whether the answer is one of a few offered choices."""
         return self.kind != TEXT
 
     def calls(self, trial: Mapping[str, Any]) -> int:
-        """Count the calls of a trial."""
+        """Return the number of calls of a trial."""
         return (len(trial["attributes"]) if self.apart else 1) + bool(trial["followup"])
 
 
@@ -80,7 +80,7 @@ def opening_messages(trial: Mapping[str, Any]) -> list[ChatMessage]:
 
 
 async def ask_text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
-    """Ask for a text; where the trial has a schema, for one that keeps it."""
+    """Ask for a text; if the trial has a schema, for JSON that follows it."""
     from inspect_ai.model import GenerateConfig, get_model
 
     model = get_model()
@@ -94,10 +94,10 @@ async def ask_text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
 async def begin(
     state: TaskState, trial: Mapping[str, Any], model: Model
 ) -> tuple[list[ModelOutput], list[ChatMessage]]:
-    """Ask the first prompt of two, if there are two; return its output and what to ask then.
+    """Ask the first of two prompts, if there are two; return its output and the next messages.
 
-    A second prompt that quotes the first answer, at {response1}, stands alone; another goes on
-    with the conversation.
+    A second prompt that quotes the first answer, at {response1}, is sent alone; any other continues
+    the conversation.
     """
     from inspect_ai.model import ChatMessageSystem, ChatMessageUser
 
@@ -114,19 +114,19 @@ async def begin(
 
 
 def seeded(trial: Mapping[str, Any], model: Model) -> GenerateConfig:
-    """Ask with the trial's seed where the provider's answers follow from one."""
+    """Ask with the trial's seed if the provider supports seeds."""
     from inspect_ai.model import GenerateConfig
 
     return GenerateConfig(seed=trial["seed"] if find_provider(str(model)).seeded else None)
 
 
 def encodable(text: str) -> str:
-    """Replace what UTF-8 has no bytes for: a model's JSON may hold half a character."""
+    """Replace characters that UTF-8 cannot encode, such as unpaired surrogates in JSON."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _schema(trial: Mapping[str, Any]) -> Any:
-    """Return the schema a structured answer is held to."""
+    """Return the schema of a structured answer."""
     if trial["schema"] is None:
         return None
     import json
@@ -141,7 +141,7 @@ def _schema(trial: Mapping[str, Any]) -> Any:
 def recorded(
     state: TaskState, response: str, stop_reason: str, outputs: Iterable[ModelOutput]
 ) -> Answer:
-    """Record what a trial was answered, and the tokens of all its calls, where they are known."""
+    """Return the answer to a trial and the tokens of all its calls, if known."""
     state.messages.append(state.output.message)
     usages = [output.usage for output in outputs if output.usage is not None]
     return {

@@ -1,7 +1,7 @@
-"""Structured: the published wording, and an answer that keeps a JSON schema.
+"""Structured: the published wording, answered by a JSON object with a schema.
 
-For models that ramble or refuse: each value of the object is one of a few choices, mostly the two
-group words, so that no answer is lost in reading. Profiles are not asked for.
+For models that often refuse or answer at length. Each value of the object is one of a few choices,
+mostly the two group words, so every answer can be read. Profiles are not asked for.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["MODE", "read_choices", "why_not", "write_schema"]
 
 
 def write_schema(choices: Mapping[str, Sequence[str]]) -> str:
-    """Write the JSON schema of an object whose properties have but a few values each."""
+    """Write the JSON schema of an object whose properties are closed choices."""
     values = {name: {"type": "string", "enum": list(of)} for name, of in choices.items()}
     closed = {"required": list(choices), "additionalProperties": False}
     return json.dumps({"type": "object", "properties": values, **closed}, ensure_ascii=False)
@@ -28,7 +28,7 @@ def _close(choices: Mapping[str, Sequence[str]], *_: Any) -> dict[str, Any]:
 
 
 def read_choices(response: str) -> dict[str, Any]:
-    """Read a JSON object, whatever stands around it; empty where there is none.
+    """Read a JSON object, ignoring text around it; empty if there is none.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def read_choices(response: str) -> dict[str, Any]:
 
 
 def why_not(response: str, trial: Mapping[str, Any]) -> str:
-    """Say why an answer holds none of its choices: one of `results.REASONS`."""
+    """Return why an answer has none of its choices: one of `results.REASONS`."""
     return why_unread(response, trial.get("stop_reason"))
 
 

@@ -6,26 +6,27 @@ approach" and "Valence approach".
 *Stereotypes* and *emotions* measure the difference in normalised activation of a target between the
 two primes of a pair. Stereotypes: over all matched pairs (woman − man) and all targets tied to a
 category; activations are divided by the L2 norm of their column over all nodes, then by that of
-their row over the primes. Emotions: between two primes, over all words of the network that a
-lexicon of the user's (NRC EmoLex) ties to one of the eight emotions of Plutchik 1980; divided by L1
-norms, since by L2 all emotions may lean the same way (figure 13).
+their row over the primes. Emotions: between two primes, over all words of the network that the
+user's lexicon (NRC EmoLex) assigns to one of Plutchik's (1980) eight emotions; divided by L1 norms,
+because under L2 all emotions may lean the same way (figure 13).
 Range of the effect (z / √n, see `statistics.two_samples`): ±.87 for many pairs, up to ±1 for few;
-neutral 0; positive: the first category activates these targets more. Targets of the first category
-are stereotype-consistent above 0, those of the second below; emotions have no such direction.
-Deviations: none in effect and p (of emotions two-sided; the paper does not say). Beside them
-stand Holm's p, a test over swapped primes and an interval from drawing targets, because 125 pairs
-that share 25 targets and 5 pairs of primes are not 125 observations.
+neutral 0; positive: the first category activates these targets more. For targets of the first
+category, values above 0 are stereotype-consistent; for those of the second, values below 0.
+Emotions have no such direction.
+Deviations: none in effect and p (two-sided for emotions; the paper does not say). Added: Holm's p,
+a test that swaps primes and a bootstrap interval over targets, because the 125 pairs share 25
+targets and 5 pairs of primes and are not 125 independent observations.
 
-*Valence* measures, for each prime (`valence_slope`), the slope of the valence of all rated words
-(NRC VAD, 0 to 1) on their normalised activation, in a GLM of its own; and for all primes of an
-identity (`valence_joint`), in one GLM with all of them, a Wald test that the slopes are equal.
-Slope (log odds): neutral 0, no bounds; positive: perceived more positively than the other primes of
-the identity. The joint estimate is √(χ² / n), Cohen's w: χ² grows with n, so it compares networks
-of different size.
-Deviations: the paper names neither family nor link; binomial and logit give slopes and χ² of the
-size of its figures 10 and 11, a normal family does not. Rows of method ``published`` have that
-model's p and χ², rows of method ``robust`` the sandwich's p and intervals. Both take words for
-independent, which neighbours in a network are not.
+*Valence* measures the slope of the valence of all rated words (NRC VAD, 0 to 1) on their normalised
+activation, in one GLM per prime (`valence_slope`). One GLM with all primes of an identity gives a
+Wald test that their slopes are equal (`valence_joint`). Slope (log odds): neutral 0, no bounds;
+positive: perceived more positively than the other primes of the identity. The joint estimate is
+√(χ² / n), Cohen's w. Unlike χ² it does not grow with n, so networks of different size can be
+compared.
+Deviations: the paper names neither family nor link. Binomial and logit give slopes and χ² of the
+size of its figures 10 and 11; a normal family does not. Rows of method ``published`` have that
+model's p and χ²; rows of method ``robust`` have sandwich p and intervals. Both assume independent
+words, which neighbours in a network are not.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ __all__ = [
 Array = NDArray[np.float64]
 Row = dict[str, Any]
 
-#: What a sign of `Contrast.signs` is tested for, and on which side it is stereotype-consistent.
+#: Sign in `Contrast.signs` → alternative of the test, and the stereotype-consistent side of 0.
 _ALTERNATIVES: Mapping[int, Alternative] = {1: "greater", -1: "less", 0: "two-sided"}
 DIRECTIONS = {1: "above", -1: "below", 0: None}
 
@@ -76,9 +77,9 @@ DIRECTIONS = {1: "above", -1: "below", 0: None}
 class Contrast:
     """The activation of targets by two categories of primes in one network.
 
-    `raw` and `normalised` have the shape (targets, primes): primes of the first and the second
-    category in turn. `signs` has 1 or −1 for a set of targets which by a stereotype the first
-    or the second category activates more. The setting says by which norm.
+    `raw` and `normalised` have the shape (targets, primes); columns alternate between primes of the
+    first and the second category. `signs`: 1 or −1 where the stereotype says that the first or the
+    second category activates the set of targets more. `setting` names the norm.
     """
 
     about: Row  # subject, study, identity, instrument, measure, first, second
@@ -107,11 +108,11 @@ def activate_sides(
     about: Row,
     setting: Setting,
 ) -> Contrast:
-    """Activate the primes of two sides, whole pairs only; targets by category or emotion.
+    """Activate the primes of complete pairs; group the targets by category or emotion.
 
-    `lexicon` has the words of each emotion, `about` has ``subject``, ``study``, ``identity`` and
-    ``instrument``. Raises InputError if a prime or a target of stereotypes is no node and the
-    setting does not skip it.
+    `lexicon` has the words of each emotion; `about` has ``subject``, ``study``, ``identity`` and
+    ``instrument``. Raises InputError if a prime or target is not a node and the setting does not
+    skip it.
     """
     known = set(setting.present(network, list(identity.primes), "prime"))
     if isinstance(identity, Stereotypes):
@@ -162,8 +163,8 @@ def activations(contrast: Contrast) -> list[Row]:
 def effects(contrast: Contrast) -> list[Row]:
     """Test each set of targets; rows of `results.ESTIMATES`.
 
-    Of each the published test, the test over swapped primes and, where the setting draws targets,
-    the interval. Without targets or primes there is no estimate, and a note.
+    Each set has the published test, the test that swaps primes and, if the setting draws targets,
+    the interval. Without targets or primes the estimate is null and a note says why.
     """
     rows = [row for name in contrast.sets for row in _effect(contrast, name)]
     adjust([row for row in rows if row["method"] == "published"], "sets of a network and identity")
@@ -201,14 +202,14 @@ def _effect(contrast: Contrast, name: str) -> list[Row]:
 
 
 def adjust(rows: Sequence[Row], over: str) -> None:
-    """Add Holm's p, in place, to those rows of a family that have a p."""
+    """Add Holm-adjusted p values, in place, to the rows of a family that have a p."""
     known = [row for row in rows if row.get("p") is not None]
     for row, p in zip(known, holm(np.array([row["p"] for row in known])), strict=True):
         row |= {"p_holm": float(p), "adjusted_over": over}
 
 
 def ends(draws: Array, confidence: float) -> Row:
-    """Give the ends of a percentile interval."""
+    """Return the ends of a percentile interval."""
     low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
     return {"ci_low": float(low), "ci_high": float(high)}
 
@@ -216,7 +217,7 @@ def ends(draws: Array, confidence: float) -> Row:
 def slopes(
     network: Network, identity: Valence, ratings: Mapping[str, float], about: Row, setting: Setting
 ) -> list[Row]:
-    """Fit a model per prime, and one of all primes for the joint test; rows of `results.ESTIMATES`.
+    """Fit one model per prime and a joint model of all primes; rows of `results.ESTIMATES`.
 
     `ratings` are valences from 0 to 1; `n` counts the rated nodes. Otherwise as `activate_sides`.
     """

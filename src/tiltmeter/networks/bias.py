@@ -1,9 +1,10 @@
-"""Bias in any number of networks, by every approach of a study, and how networks differ.
+"""Bias in one or more networks, by every approach of a study, and differences between networks.
 
-A difference is candidate − baseline over the targets that both networks have, −2 to 2, neutral 0,
-stereotype-consistent on the side of the effect; the network given first is the candidate. Interval
-and p come from drawing targets, the same for both networks, so that what moves both cancels. Where
-both have the same primes, a row more correlates their activations over pairs of prime and target.
+A difference is candidate − baseline over the targets that both networks have: −2 to 2, neutral 0,
+with the same stereotype-consistent side as the effect. The network given first is the candidate.
+Interval and p come from a bootstrap over targets. Both networks get the same samples, so variation
+that they share cancels. If both have the same primes, another row gives the correlation of their
+activations over pairs of prime and target.
 """
 
 from __future__ import annotations
@@ -70,27 +71,27 @@ def measure_bias(
     Parameters
     ----------
     networks
-        One, or several with distinct names; humans are a network like others.
+        One network, or several with distinct names. A network of human associations is one of them.
     study
         A shipped name, a file or a study.
     approaches
-        Some of stereotypes, valence, emotions; by default all whose lexicon is there.
+        Some of stereotypes, valence, emotions; by default all whose lexicon is given.
     lexicons
-        Ratings of valence and emotions, which the approaches of that name need.
+        Ratings of valence and emotions, needed by the approaches of the same names.
     setting
-        How; by default as in the paper.
+        How bias is measured; by default as in the paper.
 
     Returns
     -------
     Bias
         `estimates`: columns of `results.ESTIMATES`, a row per network, identity, set of targets or
-        prime, and method; and the differences between every two networks.
+        prime, and method; and the differences between each pair of networks.
 
     Raises
     ------
     InputError
-        If names are not distinct, an approach is not known, has no lexicon or no identity in the
-        study, or a prime or target is no node.
+        If names are not distinct, an approach is unknown or lacks its lexicon or an identity in the
+        study, or a prime or target is not a node.
 
     Examples
     --------
@@ -125,7 +126,7 @@ def published_rows(
     lexicons: Lexicons | None,
     setting: Setting,
 ) -> list[Row]:
-    """Measure one network with the published tests alone; rows of `results.ESTIMATES`."""
+    """Measure one network with the published tests only; rows of `results.ESTIMATES`."""
     loaded, how = load_network_study(study), replace(setting, draws=0)
     measured = _measured(network, loaded, approaches, lexicons, how)
     rows = (row for *_, made in measured for row in _tested(made))
@@ -140,10 +141,10 @@ def vary_setting(
     lexicons: Lexicons | None = None,
     setting: Setting | None = None,
 ) -> pl.DataFrame:
-    """Measure again with one thing of the setting changed at a time.
+    """Measure bias repeatedly, changing one parameter of the setting at a time.
 
-    Time steps (half to four times the default), the norm, whether edges are weighted, and the
-    retention. The paper reports one setting; effects move with it, and may change sign.
+    Varies time steps (half to four times the default), the norm, weighted or unweighted edges, and
+    retention. The paper reports one setting; effects depend on it and may change sign.
 
     Parameters
     ----------
@@ -153,8 +154,8 @@ def vary_setting(
     Returns
     -------
     polars.DataFrame
-        Columns of `results.ESTIMATES`: effects and slopes with their published test; `varied` says
-        what was changed.
+        Columns of `results.ESTIMATES`: effects and slopes with their published test; `varied` names
+        the parameter that was changed.
     """
     rows = [
         {**row, "varied": varied}
@@ -176,7 +177,7 @@ def _measured(
     lexicons: Lexicons | None,
     setting: Setting | None,
 ) -> Iterator[tuple[str, Identity, Contrast | list[Row]]]:
-    """Yield each identity with its contrast or, of valence, its rows of estimates."""
+    """Yield each identity with its contrast or, for valence, its rows of estimates."""
     known, how = lexicons or Lexicons(), (setting or Setting()).within(network)
     asked = _approaches(study, approaches, known)
     shared = {"subject": network.name, "study": study.name, "instrument": INSTRUMENT}
@@ -193,7 +194,7 @@ def _measured(
 
 
 def _absent(network: Network, study: str, key: str, identity: Identity) -> Iterator[Row]:
-    """List primes and targets that are no nodes, by the set of targets."""
+    """List primes and targets that are not nodes, by set of targets."""
     sets = identity.targets if isinstance(identity, Stereotypes) else {None: ()}
     about = {"network": network.name, "study": study, "identity": key}
     for name, words in sets.items():
@@ -202,7 +203,7 @@ def _absent(network: Network, study: str, key: str, identity: Identity) -> Itera
 
 
 def _settings(default: Setting) -> Iterator[tuple[str, Setting]]:
-    """Yield what is varied, and the setting with it."""
+    """Yield the name of each varied parameter and the changed setting."""
     how, steps = default.spreading, default.spreading.time_steps or 1
     lengths = [max(1, round(share * steps)) for share in (0.25, 0.5, 1.5, 2.0, 4.0)]
     changes: list[tuple[str, Any]] = [
@@ -218,7 +219,7 @@ def _settings(default: Setting) -> Iterator[tuple[str, Setting]]:
 
 
 def _differences(contrasts: Sequence[Contrast]) -> list[Row]:
-    """Compare the effects of every two networks of one identity."""
+    """Compare the effects of each pair of networks for one identity."""
     rows: list[Row] = []
     for name in contrasts[0].sets:
         pairs = [_difference(a, b, name) for a, b in combinations(contrasts, 2)]
@@ -263,7 +264,7 @@ def _difference(candidate: Contrast, baseline: Contrast, name: str) -> list[Row]
 
 
 def _compared(tables: Sequence[Array], setting: Setting) -> Row:
-    """Give a difference, and its interval and two-sided p from drawing targets."""
+    """Return a difference with its bootstrap interval and two-sided p over targets."""
     one, other = (float(signed_rank_effect(table.ravel())) for table in tables)
     row = {"estimate": one - other, "candidate_estimate": one, "baseline_estimate": other}
     if not setting.draws:
@@ -282,21 +283,21 @@ def _compared(tables: Sequence[Array], setting: Setting) -> Row:
 
 
 def _listed(given: Network | Sequence[Network]) -> Sequence[Network]:
-    """List networks, each with a name of its own."""
+    """Return the networks as a list; their names must be distinct."""
     check_networks(*(given if isinstance(given, list | tuple) else [given]))
     networks = [given] if isinstance(given, Network) else given
     names = [network.name for network in networks]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         name = min(twice)
-        raise InputError(f"networks: name {name!r} stands twice; name them apart (NAME=PATH)")
+        raise InputError(f"networks: name {name!r} stands twice; give distinct names (NAME=PATH)")
     return networks
 
 
 def _approaches(
     study: NetworkStudy, asked: Sequence[str] | None, lexicons: Lexicons
 ) -> Sequence[str]:
-    """Check the approaches asked for; by default all that the study and the lexicons allow."""
+    """Check the approaches; by default all that the study and the lexicons allow."""
     for approach in asked or ():
         if approach not in APPROACHES:
             raise InputError(unknown("approach", approach, APPROACHES))

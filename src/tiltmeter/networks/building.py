@@ -1,30 +1,32 @@
-"""From counts of free associations to a network of words: clean the words, then keep its edges.
+"""Build a network from counts of free associations: clean the words, then select the edges.
 
-`clean` makes words alike (case, spelling, inflection) and follows the preparation of LWOW
-(Abramski et al. 2024, arXiv:2412.01330; code as in `rewriting`), which Abramski, Rossetti & Stella
-(2025) use for humans and models alike. Each step can be left out. Deviations:
+`clean` normalises words (case, spelling, inflection). It follows the preparation of LWOW (Abramski
+et al. 2024, arXiv:2412.01330; code as in `rewriting`), which Abramski, Rossetti & Stella (2025) use
+for both humans and models. Each step can be left out. Deviations:
 
-- LWOW has no steps ``punctuation``, ``two_words`` and ``countries``; `LWOW_STEPS` are its own.
-- Its lemmatiser replaces "men" by "man" and "hands" by "hand" in the middle of words
-  ("government" → "governmant", which WordNet does not know and the network loses), and takes
-  nltk's shortest noun always ("boss" → "bos", "us" → "u"). Here whole words are replaced, words
-  in -ss stay (as WordNet's own morphy has it), and a noun in -s that WordNet knows as it stands
-  does not become one of two letters ("pus" → "pu"). Phrases are looked up with WordNet's
-  underscore ("ice creams" → "ice cream"), which nltk is not told.
-- Its spaces and hyphens are put back into numbers and inflected words too ("911" → "9-11").
-- Articles are dropped until none is left, not each once in a fixed order; the cues an answer may
-  equal are compared as they are then, not corrected and lemmatised.
-- It drops doubles among the three responses of a row after cleaning; see `loading`.
-- It fills up or draws to 100 rows a cue; here counts stay what they are.
+- LWOW has no steps ``punctuation``, ``two_words`` and ``countries``; `LWOW_STEPS` lists its steps.
+- Its lemmatiser replaces "men" by "man" and "hands" by "hand" inside words ("government" →
+  "governmant", which WordNet does not know, so the word is lost), and always takes nltk's shortest
+  noun ("boss" → "bos", "us" → "u"). Here whole words are replaced, words in -ss stay (as in
+  WordNet's own morphy), and a noun in -s that WordNet lists does not become a noun of two letters
+  ("pus" → "pu"). Phrases are looked up with WordNet's underscore ("ice creams" → "ice cream"); LWOW
+  passes them to nltk with spaces.
+- It restores spaces and hyphens in numbers and inflected words too ("911" → "9-11").
+- Here articles are dropped until none is left; LWOW drops each once in a fixed order. Here answers
+  are compared with the cues as they are at that step; LWOW compares with corrected and lemmatised
+  cues.
+- It drops duplicates among the three responses of a row after cleaning; see `loading`.
+- It pads or samples each cue to 100 rows; here counts are unchanged.
 - Of 17 phrases that WordNet writes in two ways ("shetland sheepdog", "shetland sheep dog") it may
-  choose the other, for it takes the last in the order of WordNet's synsets.
+  choose the other spelling: it takes the last in the order of WordNet's synsets.
 
-``lwow_compatible=True`` does as LWOW in all but the last three.
+``lwow_compatible=True`` removes all but the last three deviations.
 
 `build` follows Abramski, Rossetti & Stella (2025, arXiv:2510.24488, "Network construction") and the
 code of LWOW (`graphFromEdgeList`, `makeUndirected`, `WNfilter`, `idiosynfilter`, `CC`): an edge
-from cue to response, weighted by how often it was given; both directions made one with the larger
-weight; words in WordNet 3.0 only; answers given once left out; largest connected component.
+leads from cue to response and is weighted by the number of times the response was given; the two
+directions are merged into one edge with the larger weight; words not in WordNet 3.0 and answers
+given once are dropped; the largest connected component is kept.
 """
 
 from __future__ import annotations
@@ -53,10 +55,10 @@ __all__ = ["DEFAULT_STEPS", "LWOW_STEPS", "build", "clean"]
 DEFAULT_STEPS = (
     "lower_case",  # Dog → dog
     "underscores",  # ice_cream → ice cream
-    "punctuation",  # what is no letter, digit, hyphen or apostrophe inside a word
+    "punctuation",  # drops all but letters, digits, and hyphens or apostrophes in words
     "articles",  # the dog → dog, unless "the dog" is a cue
     "spaces",  # blackbird stays, teddybear → teddy bear
-    "spelling",  # by the table given
+    "spelling",  # by the table `spelling`
     "countries",  # united states of america → usa
     "two_words",  # answers of more than two words are dropped
     "lemmas",  # dogs → dog
@@ -67,7 +69,7 @@ LWOW_STEPS = tuple(
     step for step in DEFAULT_STEPS if step not in ("punctuation", "two_words", "countries")
 )
 
-#: Steps that drop pairs → which pairs they keep; `empty` is always the last step.
+#: Steps that drop pairs → condition for the pairs they keep; `empty` is always the last step.
 _KEPT = {
     "two_words": pl.col("response").str.count_matches(r"\S+") <= 2,
     "no_echo": pl.col("cue") != pl.col("response"),
@@ -91,25 +93,25 @@ def clean(
     associations
         Columns ``cue``, ``response`` and ``count``.
     steps
-        Some of `DEFAULT_STEPS`; they are taken in the order of that list, whatever the order
-        here. None: all of them, or `LWOW_STEPS` where `lwow_compatible`.
+        Some of `DEFAULT_STEPS`, always applied in the order of that list. None: all of them, or
+        `LWOW_STEPS` if `lwow_compatible`.
     spelling
-        Wrong → right, or a table of these; nothing is corrected by default.
+        Misspelling → correction, or the path of such a table. By default nothing is corrected.
     lwow_compatible
-        Do what the code of LWOW does, mistakes included.
+        Reproduce the code of LWOW, including its errors.
 
     Returns
     -------
     tuple of polars.DataFrame
         The associations, each pair once, in order of first appearance; and a row per step:
         ``step``, ``rows`` (pairs after it), ``answers`` (sum of their counts), ``changed`` and
-        ``dropped`` (pairs). The first row is what was given; the last two are the pairs with an
-        empty word, dropped always, and equal pairs added up.
+        ``dropped`` (pairs). The first row describes the input. The last two rows drop pairs with an
+        empty word (always) and merge equal pairs.
 
     Raises
     ------
     InputError
-        If a step is not known, a column is missing, or a step leaves nothing.
+        If a step is unknown, a column is missing, or a step leaves no pairs.
 
     Examples
     --------
@@ -122,7 +124,7 @@ def clean(
     need_columns(associations, _COLUMNS, "associations")
     pairs = _Pairs.of(associations)
     if not pairs.rows.height:
-        raise InputError("associations: there were none; expected pairs of cue and response")
+        raise InputError("associations: the table is empty; expected pairs of cue and response")
     log = [_cleaned("associations", pairs, pairs)]
     for step in [*chosen, "empty"]:
         before = pairs
@@ -139,7 +141,7 @@ def clean(
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Texts once each, and `rows`: by their places a cue and a response, and how often."""
+    """Distinct texts, and `rows`: the indices of a cue and a response, and their count."""
 
     cues: list[str]
     responses: list[str]
@@ -156,7 +158,7 @@ class _Pairs:
         return cls(texts["cue"], texts["response"], associations.select("count", **places))
 
     def frame(self) -> pl.DataFrame:
-        """Write the pairs out."""
+        """Return the pairs as a table."""
         return self.rows.select(
             cue=pl.Series(self.cues, dtype=pl.String).gather(self.rows["cue"]),
             response=pl.Series(self.responses, dtype=pl.String).gather(self.rows["response"]),
@@ -167,7 +169,7 @@ class _Pairs:
         return replace(self, rows=self.rows.filter(self.frame().select(wanted).to_series()))
 
     def changed(self, before: _Pairs) -> int:
-        """Count the pairs, as many as before, of which a text is another than before."""
+        """Count the pairs with a changed text; the number of pairs must be the same."""
         other = pl.Series([a != b for a, b in zip(self.cues, before.cues, strict=True)])
         others = pl.Series([a != b for a, b in zip(self.responses, before.responses, strict=True)])
         either = other.gather(self.rows["cue"]) | others.gather(self.rows["response"])
@@ -198,7 +200,7 @@ def _rewrite(
 
 
 def _cues(cues: Iterable[str], spelling: Mapping[str, str]) -> frozenset[str]:
-    """Give the cues as LWOW compares answers with them: corrected and lemmatised already."""
+    """Return the cues as LWOW compares answers with them: already corrected and lemmatised."""
     corrected = (spelling.get(cue, cue) for cue in cues)
     return frozenset("man" if cue == "men" else lemma(cue) for cue in corrected)
 
@@ -206,7 +208,7 @@ def _cues(cues: Iterable[str], spelling: Mapping[str, str]) -> frozenset[str]:
 def _cleaned(step: str, pairs: _Pairs, before: _Pairs) -> dict[str, object]:
     rows = pairs.rows.height
     if not rows:
-        raise InputError(f"associations: step {step!r} left none; expected a pair or more")
+        raise InputError(f"associations: step {step!r} left no pairs; at least one is needed")
     return {
         "step": step,
         "rows": rows,
@@ -238,12 +240,12 @@ def build(
     wordnet
         Whether to keep only words that WordNet 3.0 knows, inflected or not.
     min_weight
-        The least weight of an edge; 2 leaves out answers that were given once.
+        The smallest weight of an edge; 2 drops answers that were given once.
     component
-        Whether to keep only the largest connected component (weakly connected where directed; of
-        components of one size, that with the edge first in the alphabet).
+        Whether to keep only the largest connected component (weakly connected if directed; of
+        components of equal size, the one with the alphabetically first edge).
     name
-        What to call the network.
+        Name of the network.
 
     Returns
     -------
@@ -254,7 +256,7 @@ def build(
     Raises
     ------
     InputError
-        If a column is missing, a word is empty, a count is no number above 0, or a step leaves
+        If a column is missing, a word is empty, a count is not a number above 0, or a step leaves
         no edge.
 
     Examples

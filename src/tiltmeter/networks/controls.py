@@ -1,17 +1,17 @@
-"""Two controls: rewired networks, where nothing is left to find, and human reaction times.
+"""Two controls: rewired networks (negative control) and human reaction times (validity).
 
 *Rewired networks*: Maslov & Sneppen 2002, Science 296, 910–913 (random networks of the same
-degrees). Two edges a–b and c–d become a–d and c–b, over and over. Every word keeps its number of
-edges, and the weights stay; who is associated with whom is random. An effect that such networks
-show as well follows from the numbers of edges and chance alone.
-Measures, as method ``rewired``, where an effect lies among those of rewired networks; and as
-`false_alarm_rate` in what share of them the published p, which takes pairs of a prime and a target
-for independent, is at most .05. Range 0 to 1; a correct p gives .05.
+degrees). Two edges a–b and c–d become a–d and c–b, many times. Every word keeps its number of
+edges, and the set of weights stays; which words are associated is random. An effect that rewired
+networks also show needs no explanation beyond degrees and chance.
+Method ``rewired`` gives the p of an effect relative to those of rewired networks.
+`false_alarm_rate` is the share of rewired networks in which the published p is at most .05; the
+published test treats pairs of prime and target as independent. Range 0 to 1; a correct p gives .05.
 
 *Priming*: Abramski et al. 2025, "The LLM World of Words", Sci. Data 12:803, after the Semantic
-Priming Project (Hutchison et al. 2013). People decide faster that a target is a word when a
-related word went before it. In a network that models their memory, the related prime activates the
-target more than the unrelated one does, and the more it does, the faster they are.
+Priming Project (Hutchison et al. 2013). People recognise a target as a word faster after a related
+word. In a network that models their memory, the related prime activates the target more than the
+unrelated one, and higher activation goes with shorter reaction times.
 Measures, over 50 triplets of target, related and unrelated prime, Spearman's correlation of
 normalised activation and reaction time (`priming_correlation`; 100 pairs; expected: negative) and
 Wilcoxon's effect of related − unrelated (`priming_effect`; 50 pairs; expected: positive). Both
@@ -46,13 +46,13 @@ from tiltmeter.stimuli.network_study import NetworkStudy
 
 __all__ = ["absent_words", "check_priming", "compare_with_rewired", "rewire", "triplets"]
 
-#: A published p of at most this is a false alarm in a rewired network.
+#: A published p of at most this value in a rewired network counts as a false alarm.
 LEVEL = 0.05
 
-#: How often each edge is paired with another.
+#: Times that each edge is paired with another.
 SWAPS = 10
 
-#: What tells the estimates of one network apart.
+#: Key columns of the estimates of one network.
 _KEYS = ("measure", "identity", "targets", "prime")
 
 Ends = NDArray[np.int64]
@@ -67,15 +67,16 @@ def compare_with_rewired(
     setting: Setting | None = None,
     on_progress: Callable[[], None] = lambda: None,
 ) -> pl.DataFrame:
-    """Measure the bias of a network and of many rewired ones.
+    """Measure the bias of a network and of rewired copies of it.
 
     Parameters
     ----------
     network, study, approaches, lexicons, setting
-        As for `measure_bias`; steps and start are those of the network itself. The setting says
-        how many rewired networks; the least p is 1 / (rewirings + 1), two-sided twice that.
+        As for `measure_bias`; steps and start are those of the original network.
+        `setting.rewirings` is the number of rewired networks; the smallest p is 1 / (rewirings +
+        1), two-sided twice that.
     on_progress
-        Called after each.
+        Called after each rewired network.
 
     Returns
     -------
@@ -86,7 +87,7 @@ def compare_with_rewired(
     Raises
     ------
     InputError
-        As for `measure_bias`, and where the setting has no rewirings.
+        As for `measure_bias`, and if `setting.rewirings` is 0.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def compare_with_rewired(
         return published_rows(one, study, approaches, lexicons, how)
 
     own, rng, rows = measure(network), np.random.default_rng(how.seed), []
-    with warnings.catch_warnings():  # they were given for the network itself
+    with warnings.catch_warnings():  # absent words are known from the original network
         warnings.simplefilter("ignore", TiltmeterWarning)
         for _ in range(how.rewirings):
             rows += measure(rewire(network, rng))
@@ -114,7 +115,7 @@ def compare_with_rewired(
 
 
 def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.DataFrame:
-    """Compare each estimate with those of the rewired networks."""
+    """Compute the rewired p of each estimate and the false alarm rates."""
     estimate, tail = pl.col("estimate"), (1 - confidence) / 2
     found = (
         rewired.join(own.select(*_KEYS, own="estimate"), on=_KEYS, nulls_equal=True)
@@ -152,12 +153,12 @@ def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.D
 
 
 def rewire(network: Network, rng: np.random.Generator) -> Network:
-    """Swap the ends of edges at random, so that every node keeps its number of edges.
+    """Swap the ends of edges at random; every node keeps its number of edges.
 
-    Each edge is paired SWAPS times with another to swap targets; a swap that would make a loop,
-    or an edge that is there already, is not made. Words, degrees, weights and self-loops stay. A
-    node's weights may be others, for a weight stays with one end of its edge, and the network may
-    fall into several components.
+    Each edge is paired SWAPS times with another to swap targets. A swap that would make a loop or
+    an existing edge is skipped. Words, degrees, the set of weights and self-loops stay. The weights
+    of a single node may change, because a weight stays with one end of its edge. The network may
+    split into several components.
     """
     half = network.weights if network.directed else sp.triu(network.weights, k=1)
     edges = half.tocoo()
@@ -176,7 +177,7 @@ def rewire(network: Network, rng: np.random.Generator) -> Network:
 
 
 def _swap(source: Ends, target: Ends, rng: np.random.Generator, network: Network) -> None:
-    """Pair all edges at random and let each pair swap targets, in place, where it may."""
+    """Pair all edges at random; each pair swaps targets, in place, if allowed."""
     order, pairs = rng.permutation(len(source)), len(source) // 2
     one, other = order[:pairs], order[pairs : 2 * pairs]
     ends = (source, target), (source[one], target[other]), (source[other], target[one])
@@ -189,7 +190,7 @@ def _swap(source: Ends, target: Ends, rng: np.random.Generator, network: Network
 
 
 def _numbered(source: Ends, target: Ends, network: Network) -> Ends:
-    """Give each edge a number; both directions of an undirected one alike."""
+    """Assign numbers to edges; both directions of an undirected edge share a number."""
     if network.directed:
         return source * len(network) + target
     return np.minimum(source, target) * len(network) + np.maximum(source, target)
@@ -200,7 +201,7 @@ def triplets() -> pl.DataFrame:
     """Read the 50 published triplets.
 
     Columns ``target``, ``related`` and ``unrelated`` (the primes), ``related_rt`` and
-    ``unrelated_rt`` (z-scored reaction times after each).
+    ``unrelated_rt`` (z-scored reaction times after each prime).
     """
     data = (resources.files("tiltmeter.networks") / "priming.csv").read_bytes()
     text = pl.read_csv(data, infer_schema=False)
@@ -211,7 +212,7 @@ _WORDS = ("target", "related", "unrelated")
 
 
 def absent_words(network: Network) -> list[str]:
-    """List the words of the triplets that are no nodes."""
+    """List the words of the triplets that are not nodes."""
     return network.absent(sorted({word for name in _WORDS for word in triplets()[name]}))
 
 
@@ -221,15 +222,15 @@ def check_priming(network: Network, spreading: Spreading | None = None) -> pl.Da
     Parameters
     ----------
     network
-        Any network of English words; triplets with a word that it lacks are left out.
+        A network of English words; triplets with an absent word are left out.
     spreading
         How activation spreads.
 
     Returns
     -------
     polars.DataFrame
-        Columns of `results.ESTIMATES`, a row per measure; `n` counts triplets. No estimate with
-        fewer than 3.
+        Columns of `results.ESTIMATES`, a row per measure; `n` counts triplets. With fewer than 3
+        the estimate is null.
     """
     how = (spreading or Spreading()).within(network)
     absent = absent_words(network)
@@ -257,7 +258,7 @@ def check_priming(network: Network, spreading: Spreading | None = None) -> pl.Da
 
 
 def _levels(network: Network, known: pl.DataFrame, how: Spreading) -> list[NDArray[np.float64]]:
-    """Give the activation of each target by its related and by its unrelated prime."""
+    """Return the activation of each target by its related and its unrelated prime."""
     targets, pairs = known["target"].to_list(), known.select("related", "unrelated")
     primes = list(dict.fromkeys(word for pair in pairs.iter_rows() for word in pair))
     levels = activate(network, primes, how, targets=targets).normalised()

@@ -1,7 +1,7 @@
-"""Text tables of others, read a piece at a time: commas or tabs, packed or not.
+"""Chunked reading of delimited text: commas or tabs, plain or gzip-compressed.
 
-Every field is text; which of them are numbers or missing is for the reader to say. A malformed
-record is named by its line.
+Every field is returned as text; the caller converts numbers and missing values. Errors name the
+line of a malformed record.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tiltmeter.results import tables
 
 __all__ = ["fields", "header", "records"]
 
-#: Rows held at a time.
+#: Rows in memory at a time.
 PIECE = 100_000
 ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 
@@ -43,10 +43,10 @@ def header(path: Path) -> list[str]:
 
 
 def records(path: Path, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """Read some columns of a table (see `header`), piece by piece, all as text.
+    """Read some columns of a table (see `header`) in chunks, all as text.
 
-    Yields at least one frame, of at most 100,000 rows, with the columns in the order asked for.
-    Raises InputError if a record is malformed; the line is named.
+    Yields at least one frame, of at most 100,000 rows, with the columns in the given order. Raises
+    InputError, naming the line, if a record is malformed.
     """
     if path.suffix == ".parquet":
         for piece in tables.pieces(path, PIECE):
@@ -68,13 +68,13 @@ def records(path: Path, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
 
 
 def fields(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Read a text table record by record, the first first, each with the number of its line.
+    """Yield the records of a text table, the header first, each with its line number.
 
-    Commas or tabs part the fields: tabs where the first line holds one. A table with tabs whose
-    first line has no quotation marks has none elsewhere either: there a quotation mark is text.
+    Fields are separated by tabs if the first line has one, else by commas. In a table with tabs
+    whose first line has no quotation marks, quotation marks are text.
 
-    Raises InputError if the file is missing, is not UTF-8 or broken, or a record has more or fewer
-    fields than the first; the line is named.
+    Raises InputError, naming the line, if the file is missing, not UTF-8 or broken, or a record has
+    more or fewer fields than the first.
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file")

@@ -1,11 +1,10 @@
-"""How many hops lie between words, and all the shortest paths between two of them.
+"""Distances between words in hops, and all shortest paths between two words.
 
-Distances come from breadth-first search from 64 words at a time: each node holds 64 bits, one per
-source, and a level of the search is one bitwise OR over the neighbours of every node (the idea of
-Then et al. 2014, "The more the merrier: efficient multi-source graph traversal", PVLDB 8(4)), so a
-search costs as much for 64 sources as for one. Weights and self-loops play no part. Shortest paths
-are never listed: what comes out are the edges of all of them, hop by hop, and which have the
-strongest links.
+Distances come from breadth-first search from 64 words at a time. Each node has 64 bits, one per
+source, and a level of the search is one bitwise OR over the neighbours of every node (Then et al.
+2014, "The more the merrier: efficient multi-source graph traversal", PVLDB 8(4)); 64 sources cost
+as much as one. Weights and self-loops are ignored. Shortest paths are not enumerated: functions
+return the edges of all of them, by hop, and the nodes of the strongest.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from tiltmeter.networks.network import Network
 
 __all__ = ["SOURCES", "ShortestPaths", "count_by_hops", "distances", "strongest"]
 
-#: Sources searched from at a time: the bits of a word.
+#: Sources per search: the bits of a word.
 SOURCES = 64
-#: The distance to a node that no path leads to.
+#: The distance of an unreachable node.
 UNREACHABLE = -1
 
 
 def distances(network: Network, sources: NDArray[np.integer]) -> NDArray[np.int32]:
-    """Count the hops from some places, as `Network.places` gives them, to all words.
+    """Count the hops from some nodes (indices of `Network.places`) to all nodes.
 
     Shape (sources, nodes), int32; −1 where there is no path. Edges of a directed network are
     followed forwards.
@@ -49,15 +48,15 @@ class Arrivals(NamedTuple):
     """The edges of a network, in the order of the nodes they lead to."""
 
     size: int
-    targets: NDArray[np.intp]  # the nodes an edge leads to
-    first: NDArray[np.intp]  # for each of them, where its edges begin
-    origins: NDArray[np.intp]  # where each edge comes from
+    targets: NDArray[np.intp]  # nodes with incoming edges
+    first: NDArray[np.intp]  # for each, the index of its first edge
+    origins: NDArray[np.intp]  # source of each edge
 
 
 def _arrivals(network: Network) -> Arrivals:
     """Sort the edges of a network by the nodes they lead to."""
     matrix = sp.csr_array(network.weights.T) if network.directed else network.weights
-    # reduceat takes an empty row for the next row's first entry: rows without entries stay out.
+    # reduceat gives an empty row the next row's first entry: rows without entries are left out.
     targets = np.flatnonzero(np.diff(matrix.indptr))
     first = matrix.indptr[targets].astype(np.intp)
     return Arrivals(len(network), targets, first, matrix.indices.astype(np.intp))
@@ -91,13 +90,13 @@ def _levels(
 
 
 def _unpack(words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Turn a word per node into a row of truth values per bit."""
+    """Convert a word per node to a row of booleans per bit."""
     octets = words.astype("<u8").view(np.uint8).reshape(-1, 8)
     return np.unpackbits(octets, axis=1, bitorder="little").T.astype(bool)
 
 
 def count_by_hops(network: Network, starts: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Count the ordered pairs (source, reached node) by the hops between them: place h, h hops."""
+    """Count the ordered pairs (source, reached node) by distance; entry h: pairs h hops apart."""
     edges, counts = _arrivals(network), [0]
     for first in range(0, len(starts), SOURCES):
         for hops, reached in _levels(edges, starts[first : first + SOURCES]):
@@ -114,7 +113,7 @@ _Index = NDArray[np.intp]
 
 
 class ShortestPaths:
-    """The shortest paths of a network, searched from both ends at once to visit few words.
+    """The shortest paths of a network, by bidirectional search.
 
     In a directed network edges are followed from cue to answer.
     """
@@ -149,7 +148,7 @@ class ShortestPaths:
     def _walk(
         self, side: int, hops: NDArray[np.int32], met: _Index, depth: int
     ) -> list[list[Edge]]:
-        """Follow from where both searches met only edges that lead one hop nearer."""
+        """From the nodes where both searches met, follow only edges on shortest paths."""
         layers = []
         for left in range(depth - 1, -1, -1):
             starts, ends, weights = self._steps(side, met)
@@ -160,7 +159,7 @@ class ShortestPaths:
         return layers
 
     def _steps(self, side: int, nodes: _Index) -> tuple[_Index, _Index, NDArray[np.float64]]:
-        """Give all edges that lead from some nodes, against their direction on side 1."""
+        """Return all edges from some nodes; on side 1, against their direction."""
         ways: sp.csr_array = self._ways[side]
         first = ways.indptr[nodes]
         count = ways.indptr[nodes + 1] - first
@@ -169,7 +168,7 @@ class ShortestPaths:
         return np.repeat(nodes, count), ways.indices[at].astype(np.intp), ways.data[at]
 
     def _once(self, nodes: _Index) -> _Index:
-        """Leave out repetitions, without sorting."""
+        """Drop duplicates without sorting."""
         order = np.arange(nodes.size)
         self._mark[nodes] = order
         kept: _Index = nodes[self._mark[nodes] == order]
@@ -177,10 +176,11 @@ class ShortestPaths:
 
 
 def strongest(edges: Sequence[Edge], source: int, target: int, most: int) -> set[int]:
-    """Choose the paths of the strongest links, whole, until there are `most` inner nodes.
+    """Select the strongest paths, each complete, up to `most` inner nodes.
 
-    A path is as strong as its weakest edge; among equals the largest sum of weights goes first. One
-    path is chosen even where it has more nodes. Gives the nodes of the paths, the ends among them.
+    The strength of a path is the weight of its weakest edge; ties are broken by the sum of weights.
+    At least one path is selected, even if it has more nodes. Returns the nodes of the paths, ends
+    included.
     """
     turned = [(end, start, weight) for start, end, weight in reversed(edges)]
     to, onward = _weakest(edges, source), _weakest(turned, target)
@@ -199,7 +199,7 @@ def strongest(edges: Sequence[Edge], source: int, target: int, most: int) -> set
 
 
 def _weakest(edges: Sequence[Edge], source: int) -> dict[int, float]:
-    """Give the weakest edge on the way to each node that avoids weak edges best."""
+    """Return, per node, the weakest edge of the strongest path to it."""
     best: defaultdict[int, float] = defaultdict(float, {source: math.inf})
     for start, end, weight in edges:
         best[end] = max(best[end], min(best[start], weight))
@@ -207,7 +207,7 @@ def _weakest(edges: Sequence[Edge], source: int) -> dict[int, float]:
 
 
 def _largest(edges: Sequence[Edge], source: int) -> dict[int, tuple[float, int]]:
-    """Give the largest sum of weights on the way to each node, and where that way comes from."""
+    """Return, per node, the largest sum of weights on a path to it, and its predecessor."""
     best = {source: (0.0, source)}
     for start, end, weight in edges:
         if start in best:
@@ -218,7 +218,7 @@ def _largest(edges: Sequence[Edge], source: int) -> dict[int, tuple[float, int]]
 
 
 def _trace(best: Mapping[int, tuple[float, int]], node: int) -> set[int]:
-    """Follow the way back to where it starts."""
+    """Follow predecessors back to the source."""
     path = {node}
     while best[node][1] != node:
         node = best[node][1]

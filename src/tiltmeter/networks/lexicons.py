@@ -1,10 +1,10 @@
-"""Lexicons of valence and emotions that the user brings along: none may be shipped.
+"""Lexicons of valence and emotions, supplied by the user; their licences forbid shipping them.
 
 References: Mohammad 2018, Obtaining Reliable Human Ratings of Valence, Arousal, and Dominance for
 20,000 English Words, ACL (NRC VAD Lexicon, v1 and v2.1); Mohammad & Turney 2013, Crowdsourcing a
 Word–Emotion Association Lexicon, Computational Intelligence 29(3) (NRC Emotion Lexicon); Warriner,
 Kuperman & Brysbaert 2013, Behavior Research Methods 45(4) (ratings from 1 to 9). The eight emotions
-are Plutchik's. Words are kept as they are spelt: "null", "nan" and "TRUE" are words.
+are Plutchik's. Words keep their spelling: "null", "nan" and "TRUE" are words.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ __all__ = ["EMOTIONS", "Lexicons", "read_emotions", "read_valence"]
 #: Plutchik's eight.
 EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surprise", "trust")
 
-#: Of the NRC Emotion Lexicon, but no emotions.
+#: Sentiments of the NRC Emotion Lexicon; ignored.
 _SENTIMENTS = ("negative", "positive")
 
-#: Other names of columns; "english word" stands in lists of many languages.
+#: Other names of columns; multilingual lists have "english word".
 _NAMES = {
     **dict.fromkeys(("term", "lemma", "english word"), "word"),
     **dict.fromkeys(("v.mean.sum", "v"), "valence"),
@@ -39,20 +39,20 @@ _NAMES = {
 #: Scales of valence: NRC VAD v1, NRC VAD v2, Warriner et al.
 SCALES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 9.0))
 
-#: Columns of files without a header, by how many there are.
+#: Columns of files without a header, by their number.
 _BARE = {
     2: ["word", "valence"],
     3: ["word", "emotion", "value"],
     4: ["word", "valence", "arousal", "dominance"],
 }
 
-#: How a table may write whether a word goes with an emotion.
+#: Spellings of the mark that a word does or does not go with an emotion.
 _MARKS = {"0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
 
 
 @dataclass(frozen=True)
 class Lexicons:
-    """What people said about words; brought by the user.
+    """Human ratings of words, supplied by the user.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ class Lexicons:
     emotions: Mapping[str, Iterable[str]] | None = None
 
     def serve(self, approach: str) -> bool:
-        """Tell whether an approach has the lexicon it needs."""
+        """Return whether an approach has the lexicon it needs."""
         return approach == "stereotypes" or getattr(self, approach) is not None
 
 
 def read_valence(path: str | Path) -> dict[str, float]:
-    """Read how positive words are.
+    """Read the valence of words.
 
     Parameters
     ----------
@@ -120,15 +120,15 @@ def read_valence(path: str | Path) -> dict[str, float]:
 
 
 def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
-    """Read which words go with which emotion.
+    """Read the words of each emotion.
 
     Parameters
     ----------
     path
-        ``NRC-Emotion-Lexicon-Wordlevel-v0.92.txt`` (word, emotion, 0 or 1, parted by tabs), or a
-        table (``.csv``, ``.tsv``, ``.parquet``, or text parted by tabs) with the columns ``word``
-        and ``emotion`` and perhaps ``value`` (0 or 1), or with ``word`` and a column of 0 and 1
-        for each emotion. The sentiments ``positive`` and ``negative`` are passed over.
+        ``NRC-Emotion-Lexicon-Wordlevel-v0.92.txt`` (word, emotion, 0 or 1, tab-separated), or a
+        table (``.csv``, ``.tsv``, ``.parquet``, or tab-separated text) with the columns ``word``,
+        ``emotion`` and optionally ``value`` (0 or 1), or with ``word`` and a column of 0 and 1 per
+        emotion. The sentiments ``positive`` and ``negative`` are ignored.
 
     Returns
     -------
@@ -138,8 +138,8 @@ def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
     Raises
     ------
     InputError
-        If a value is not 0 or 1, a word has both for an emotion, an emotion is not known, or one
-        of the eight has no words.
+        If a value is not 0 or 1, a word has both for an emotion, an emotion is unknown, or one of
+        the eight has no words.
     """
     columns, rows = _read(Path(path))
     lacking = ", ".join(emotion for emotion in EMOTIONS if emotion not in columns)
@@ -170,7 +170,7 @@ def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
 
 
 def _marks(row: Mapping[str, str]) -> dict[str, str]:
-    """Give the emotions a row is about, each with its mark; an emotion without one is marked."""
+    """Return the mark of each emotion in a row; an emotion without a column `value` is marked."""
     if "emotion" not in row:
         return {emotion: row[emotion] for emotion in EMOTIONS}
     emotion = row["emotion"].strip().lower()
@@ -186,7 +186,7 @@ def _number(text: str) -> float | None:
 
 
 def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
-    """Give the names of the columns; and the line of each row with its fields by column."""
+    """Return the column names and, per row, its line number and its fields by column."""
     rows: Iterator[tuple[int, Sequence[str]]]
     if path.suffix == ".parquet":
         table = read_table(path).select(pl.all().cast(pl.String).fill_null(""))
@@ -195,7 +195,7 @@ def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict
         rows = fields(path)
         line, first = next(rows, (1, []))
         columns = _named(first)
-        # "term" is a word, too: a first line with a number is a row.
+        # "term" may also be a rated word: a first line with a number is a row.
         if not first or any(_number(field) is not None for field in first[1:]):
             if len(first) not in _BARE:
                 raise InputError(

@@ -1,17 +1,17 @@
-"""Networks and free associations from files, others' and our own.
+"""Read networks and free associations from files.
 
 Free associations come as counts per cue and response or as single answers: the files of Small
 World of Words (De Deyne et al. 2019, Behavior Research Methods 51), of LLM World of Words
-(Abramski et al. 2024, arXiv:2412.01330), tables of one's own, and what ``network associate``
-writes. Answers are counted piece by piece and never held together.
+(Abramski et al. 2024, arXiv:2412.01330), the user's own tables, and the output of ``network
+associate``. Answers are counted in chunks; they are never all in memory.
 
-The same answer twice to one question (trimmed, in any case) counts once, as in LWOW. LWOW looks
-for such doubles after cleaning, which counts cannot: "dog" and "dogs" from one person are two.
-Whoever needs it exactly cleans the rows before they are read.
+The same answer twice to one question (trimmed, case ignored) counts once, as in LWOW. LWOW removes
+such duplicates after cleaning, which is impossible with counts: here "dog" and "dogs" from one
+person are two answers. To reproduce LWOW exactly, clean the rows before reading them.
 
 A line of a shard is ``{"cue": str, "repetition": int, "responses": [str, ...], "error": str or
-null, ...}``. A run that was stopped leaves a torn line, one that was resumed may ask twice: torn
-lines are skipped, and of several answers to one question the last counts.
+null, ...}``. A stopped run may leave an incomplete line, and a resumed run may ask twice:
+incomplete lines are skipped, and the last of several answers to one question counts.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ from tiltmeter.results.records import find_fault, read_lines
 
 __all__ = ["read_associations", "read_network", "tally_associations"]
 
-#: Names of the two ends of an edge, and of its weight; the first that a table has.
+#: Column names of the two ends of an edge and of its weight; the first present are used.
 ENDS = (("src", "tgt"), ("source", "target"), ("from", "to"), ("cue", "response"))
 WEIGHTS = ("wt", "weight", "count", "n", "freq", "R123", "R1")
-#: Names of the count of a response.
+#: Column names of the count of a response.
 COUNTS = ("R123", "R1", "count", "n", "freq", "weight", "wt")
 ANSWERS = ("R1", "R2", "R3")
-#: Which responses are counted → the columns that hold them.
+#: Value of `responses` → columns that are counted.
 RESPONSES = {"R1": ANSWERS[:1], "R123": ANSWERS}
-#: What stands for no answer in the rows of participants of Small World of Words.
+#: Codes for a missing answer in the participants' rows of Small World of Words.
 NO_ANSWER = ("na", "no more responses", "unknown word")
-#: A column that only rows of participants have.
+#: A column that only participants' rows have.
 PARTICIPANT = "participantID"
-#: Pairs of cue and response kept in memory before they are added up.
+#: Pairs of cue and response in memory before they are aggregated.
 MOST_PAIRS = 2_000_000
 #: Lines of shards read at a time.
 LINES = 50_000
 
 
 def read_network(path: str | Path, *, name: str | None = None, directed: bool = False) -> Network:
-    """Read a network from a list of its edges.
+    """Read a network from an edge list.
 
     Parameters
     ----------
@@ -62,10 +62,10 @@ def read_network(path: str | Path, *, name: str | None = None, directed: bool = 
         A table with the columns ``src``, ``tgt`` and ``wt``, or named source and target, from
         and to, cue and response; weight, count, n, freq, R123 or R1.
     name
-        What to call the network; by default the file's name, without a leading ``FA_`` and a
-        trailing ``_edgelist``.
+        Name of the network; by default the file's name, without a leading ``FA_`` and a trailing
+        ``_edgelist``.
     directed
-        Whether an edge leads from its first word to its second only.
+        Whether an edge leads only from its first word to its second.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def read_network(path: str | Path, *, name: str | None = None, directed: bool = 
     Raises
     ------
     InputError
-        If a column is missing, or the edges are not as `Network.from_edges` takes them.
+        If a column is missing, or `Network.from_edges` refuses the edges.
     """
     path = Path(path)
     columns = delimited.header(path)
@@ -105,18 +105,18 @@ def read_associations(path: str | Path, *, responses: str = "R123") -> pl.DataFr
     ----------
     path
         - a strength file of Small World of Words (``cue, response, R1`` or ``R123``, …);
-        - its rows of participants (``SWOW-EN.R100``: ``participantID, cue, R1, R2, R3``, …).
-          There "NA", "No more responses", "Unknown word" and nothing are no answer. Everywhere
-          else "NA" is a word like any other, as are "null", "nan", "none" and "TRUE";
-        - rows as LWOW has them (``cue, R1, R2, R3``), an empty field being no answer;
+        - its participants' rows (``SWOW-EN.R100``: ``participantID, cue, R1, R2, R3``, …). Only
+          there, "NA", "No more responses", "Unknown word" and empty fields are missing answers. In
+          other tables "NA" is a word, as are "null", "nan", "none" and "TRUE";
+        - rows of LWOW (``cue, R1, R2, R3``); an empty field is a missing answer;
         - any table with ``cue``, ``response`` and a count (count, n, freq, weight or wt);
         - a table with ``cue`` and ``response``, a row per answer;
-        - a directory of association shards, those of one model (``answers/<model>``).
+        - a directory of association shards of one model (``answers/<model>``).
 
         Tables end in .csv, .tsv, .txt (commas or tabs; also .gz) or .parquet.
     responses
-        ``"R123"``: all responses; ``"R1"``: only the first to each question. A table of counts
-        holds what it holds.
+        ``"R123"``: all responses; ``"R1"``: only the first to each question. For a table of counts,
+        ``"R1"`` needs a column ``R1``; ``"R123"`` uses the counts as they are.
 
     Returns
     -------
@@ -127,9 +127,8 @@ def read_associations(path: str | Path, *, responses: str = "R123") -> pl.DataFr
     Raises
     ------
     InputError
-        If there is no such file, it has no such columns or no answers, a record is malformed, a
-        count is no positive number, or first responses are asked of a table that does not tell
-        them from others.
+        If the file is missing, has no such columns or no answers, a record is malformed, a count is
+        not a positive number, or the table does not distinguish the first responses asked for.
     """
     return tally_associations(Path(path), responses=responses)[0]
 
@@ -137,9 +136,9 @@ def read_associations(path: str | Path, *, responses: str = "R123") -> pl.DataFr
 def tally_associations(path: Path, *, responses: str = "R123") -> tuple[pl.DataFrame, Counter[str]]:
     """Read free associations as `read_associations` does, and count what was left out.
 
-    Gives the table, and how many answers were ``missing`` or ``doubled`` (the same twice to one
-    question), how many lines of shards ``malformed``, ``failed`` or ``repeated``. Raises InputError
-    as `read_associations`.
+    Returns the table and the number of answers that were ``missing`` or ``doubled`` (duplicates to
+    one question) and of shard lines that were ``malformed``, ``failed`` or ``repeated``. Raises
+    InputError as `read_associations`.
     """
     if responses not in RESPONSES:
         raise InputError(f"responses {responses!r}; allowed are {', '.join(RESPONSES)}")
@@ -164,7 +163,7 @@ def _of_table(path: Path, responses: str, skipped: Counter[str]) -> Iterator[pl.
     count = next((name for name in COUNTS if name in columns), None)
     if responses == "R1" and count != "R1":
         raise InputError(
-            f"{path}: responses R1: the table does not tell first responses from later ones; "
+            f"{path}: responses R1: the table does not distinguish first from later responses; "
             "leave responses at R123, or give a table that has the column R1"
         )
     return _of_counts(path, count, skipped)
@@ -183,7 +182,7 @@ def _of_counts(path: Path, count: str | None, skipped: Counter[str]) -> Iterator
             row, cue, response, text, _ = wrong.row(0)
             raise InputError(
                 f"{path}: row {before + row + 1}, {cue!r} – {response!r}: {count} {text!r}; "
-                "counts are numbers above 0, leave out what nobody answered"
+                "counts are numbers above 0; leave out responses that were never given"
             )
         before += counts.height
         yield _drop_missing(counts.drop("text"), skipped)
@@ -219,7 +218,7 @@ def _of_shards(folder: Path, responses: str, skipped: Counter[str]) -> Iterator[
 
 
 def _count(given: pl.DataFrame, skipped: Counter[str], missing: Sequence[str] = ()) -> pl.DataFrame:
-    """Count answers, some in each row, the same twice to one question once."""
+    """Count answers, several per row; duplicates to one question count once."""
     answers = given.explode("response", empty_as_null=True).with_columns(
         pl.col("cue", "response").str.strip_chars()
     )
@@ -263,7 +262,7 @@ def _find_shards(folder: Path) -> list[Path]:
 
 
 def _mark_last(shards: list[Path]) -> NDArray[np.bool_]:
-    """Mark the lines that no later line replaces; memory: a number per line."""
+    """Mark the lines that no later line replaces; memory: one integer per line."""
     lines = _shard_lines(shards, Counter())
     keys = np.fromiter((hash((line["cue"], line["repetition"])) for line in lines), np.int64)
     return pl.Series(keys).is_last_distinct().to_numpy()

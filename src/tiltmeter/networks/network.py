@@ -1,7 +1,8 @@
-"""A network of words: its nodes, and how strongly each is associated with each.
+"""A weighted network of words.
 
-Nodes are concepts, edges associations between them, weights how often one was given for the
-other (Abramski, Rossetti & Stella 2025, arXiv:2510.24488, "Network construction").
+Nodes are concepts, edges are associations between them, and the weight of an edge is the number of
+times that one was given as a response to the other (Abramski, Rossetti & Stella 2025,
+arXiv:2510.24488, "Network construction").
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tiltmeter.results.tables import need_columns
 
 __all__ = ["Network", "check_networks"]
 
-#: How many of several wrong words or edges an error names.
+#: Maximum number of absent words that an error names.
 NAMED = 5
 
 
@@ -32,14 +33,14 @@ class Network:
     Parameters
     ----------
     words
-        The nodes; each once.
+        The nodes, without duplicates.
     weights
-        Shape (nodes, nodes), float64, positive where there is an edge; row: from, column: to.
-        Symmetric where the network is undirected.
+        Shape (nodes, nodes), float64, positive where there is an edge; row: source, column: target.
+        Symmetric if undirected.
     directed
-        Whether an edge leads from its cue to the answer only.
+        Whether an edge leads only from its cue to the answer.
     name
-        What to call it in tables and figures.
+        Name in tables and figures.
 
     Examples
     --------
@@ -58,13 +59,13 @@ class Network:
 
     @classmethod
     def from_edges(cls, edges: pl.DataFrame, *, directed: bool = False, name: str = "") -> Network:
-        """Make a network of a list of edges.
+        """Make a network from a list of edges.
 
         Parameters
         ----------
         edges
-            Columns ``src``, ``tgt`` (text) and ``wt`` (positive numbers); each edge once, of an
-            undirected network in either direction.
+            Columns ``src``, ``tgt`` (text) and ``wt`` (positive numbers); each edge once; if
+            undirected, in either direction.
         directed, name
             As above.
 
@@ -76,8 +77,8 @@ class Network:
         Raises
         ------
         InputError
-            If there are no edges, a word is empty, a weight is not a positive number, or an edge
-            stands twice.
+            If there are no edges, a word is empty, a weight is not a positive number, or an edge is
+            repeated.
         """
         prefix = f"{name}: " if name else ""
         need_columns(edges, ("src", "tgt", "wt"), name or "edges")
@@ -105,7 +106,7 @@ class Network:
         return cls(tuple(words), matrix, directed, name)
 
     def __repr__(self) -> str:
-        """Say what it is, in one line."""
+        """Return the name and size."""
         return f"Network({self.name!r}, {len(self):,} nodes, {self.n_edges:,} edges)"
 
     def __len__(self) -> int:
@@ -113,7 +114,7 @@ class Network:
         return len(self.words)
 
     def __contains__(self, word: object) -> bool:
-        """Tell whether a word is a node."""
+        """Return whether a word is a node."""
         return word in self._places
 
     @cached_property
@@ -122,7 +123,7 @@ class Network:
 
     @property
     def n_edges(self) -> int:
-        """Count the edges; of an undirected network each once, self-loops too."""
+        """Count the edges, self-loops included; in an undirected network each once."""
         if self.directed:
             return int(self.weights.nnz)
         return int(self.weights.nnz + self.n_loops) // 2
@@ -133,7 +134,7 @@ class Network:
         return int(np.count_nonzero(self.weights.diagonal()))
 
     def edges(self) -> pl.DataFrame:
-        """List the edges: ``src``, ``tgt``, ``wt``; of an undirected network each once."""
+        """List the edges: ``src``, ``tgt``, ``wt``; in an undirected network each once."""
         matrix = sp.coo_array(self.weights if self.directed else sp.triu(self.weights))
         words = pl.Series(self.words, dtype=pl.String)
         source, target = (words.gather(ends.astype(np.int64)) for ends in matrix.coords)
@@ -145,19 +146,19 @@ class Network:
         Parameters
         ----------
         words
-            What to look for, spelt as in the network.
+            The words, spelt as in the network.
         what
-            What to call them in an error: ``"prime"``, ``"target"``.
+            Role of the words, for errors: ``"prime"``, ``"target"``.
 
         Returns
         -------
         numpy.ndarray
-            Indices into `words`, in the order asked for.
+            Indices into `Network.words`, in the given order.
 
         Raises
         ------
         InputError
-            If a word is no node; near spellings are suggested.
+            If a word is not a node; similar spellings are suggested.
         """
         asked = list(words)
         absent = self.absent(asked)
@@ -166,11 +167,11 @@ class Network:
         return np.array([self._places[word] for word in asked], dtype=np.intp)
 
     def absent(self, words: Iterable[str]) -> list[str]:
-        """List those words that are no nodes, each once."""
+        """List the words that are not nodes, without duplicates."""
         return [word for word in dict.fromkeys(words) if word not in self._places]
 
     def say_absent(self, absent: Sequence[str], what: str) -> str:
-        """Say in one line which words are no nodes, and which nodes are spelt nearly so."""
+        """Return one line that names the absent words and suggests nodes of similar spelling."""
         shown = []
         for word in absent[:NAMED]:
             near = difflib.get_close_matches(word.lower(), self.words, n=3, cutoff=0.75)
@@ -197,13 +198,13 @@ def _check_edges(ends: pl.DataFrame, prefix: str, directed: bool) -> None:
     again = ends.filter(~pl.struct(["src", "tgt"] if directed else either).is_first_distinct())
     if not again.is_empty():
         source, target, _ = again.row(0)
-        way = "" if directed else " (an undirected edge stands once, in either direction)"
+        way = "" if directed else " (an undirected edge is listed once, in either direction)"
         hint = "tiltmeter network build merges such edges"
         raise InputError(f"{prefix}edge {source!r} – {target!r} stands twice{way}; {hint}")
 
 
 def check_networks(*given: object) -> None:
-    """Raise InputError for what is no `Network`, such as its path."""
+    """Raise InputError if an argument is not a `Network`, for example a path."""
     for one in given:
         if not isinstance(one, Network):
             raise InputError(

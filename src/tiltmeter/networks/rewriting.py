@@ -1,13 +1,13 @@
-"""What cleaning does to the text of a single cue or response, step by step.
+"""The steps of cleaning, applied to the text of a single cue or response.
 
-Each step is a function text → text. `lwow_` versions do exactly what the released code of LWOW
-does (github.com/LLMWorldOfWords/LWOW, ``reproducibility/FA_Functions.py``, April 2025).
+Each step is a function text → text. `lwow_` versions reproduce the released code of LWOW
+(github.com/LLMWorldOfWords/LWOW, ``reproducibility/FA_Functions.py``, April 2025).
 
-WordNet 3.0 is a list of words here: which words it knows, and the noun an inflected form belongs
-to. Words are looked up as WordNet's *morphy* does (morphy(7WN)), in the reading of nltk 3.8.1, with
-which the published networks were built: exceptions first (``noun.exc`` and its like), else
-suffix rules, applied again and again until a form is known. Lemmas, not senses: data, source and
-licence stand in ``wordnet/README.md``.
+WordNet 3.0 serves as a word list: it gives the known words and the lemma of an inflected noun.
+Lookup follows WordNet's *morphy* (morphy(7WN)) as implemented in nltk 3.8.1, with which the
+published networks were built: first the lists of exceptions (``noun.exc`` etc.), then suffix rules,
+repeated until a form is known. Only lemmas are used, no senses. Data, source and licence:
+``wordnet/README.md``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ __all__ = ["COUNTRIES", "in_wordnet", "lemma", "read_spelling", "rewriter", "wit
 
 Rewriter = Callable[[str], str]
 
-#: The name of a country that WordNet 3.0 knows → other names that become it. Few on purpose: "us"
-#: may be the pronoun, "america" the continent, "great britain" and "england" are parts of the
-#: kingdom, "holland" of the Netherlands; Burma and Myanmar are told apart by those who say them.
+#: Name of a country in WordNet 3.0 → other names that are replaced by it. Ambiguous names are left
+#: out: "us" may be the pronoun, "america" the continent, "great britain" and "england" are parts of
+#: the kingdom, "holland" of the Netherlands; "Burma" and "Myanmar" differ in connotation.
 _COUNTRIES = {
     "usa": ("u.s.", "u.s", "u.s.a.", "u.s.a", "united states", "united states of america",
             "the united states", "the united states of america"),
@@ -44,9 +44,9 @@ _COUNTRIES = {
 }  # fmt: skip
 COUNTRIES = {name: kept for kept, names in _COUNTRIES.items() for name in names}
 ARTICLES = ("a ", "an ", "the ", "to ")
-#: Plurals that WordNet lists as nouns of their own, or knows only outside of phrases.
+#: Plurals that WordNet lists as separate nouns, or knows only outside phrases.
 PLURALS = {"men": "man", "hands": "hand"}
-#: Not nouns, though WordNet's rules make one of them: "ha", "it", "wa".
+#: Words that WordNet's rules wrongly reduce to a noun: "ha", "it", "wa".
 NO_NOUNS = frozenset({"has", "its", "was"})
 
 _JUNK = re.compile(r"[^\w '-]|_")
@@ -55,7 +55,7 @@ _ABBREVIATION = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?")
 
 
 def rewriter(step: str, spelling: Mapping[str, str], lwow_compatible: bool) -> Rewriter:
-    """Give what a step does to a text; nothing for a step that only drops answers."""
+    """Return the function of a step; for a step that only drops answers, `str` (no change)."""
     ours: dict[str, Rewriter] = {
         "lower_case": str.lower,
         "underscores": lambda text: text.replace("_", " "),
@@ -73,10 +73,10 @@ def rewriter(step: str, spelling: Mapping[str, str], lwow_compatible: bool) -> R
 
 
 def read_spelling(spelling: str | Path | Mapping[str, str] | None) -> dict[str, str]:
-    """Read what is spelt wrong and how it is right, both lower-cased as in LWOW.
+    """Read misspellings and their corrections, lower-cased as in LWOW.
 
-    A table has two columns (commas or tabs), with a first line ``wrong, right`` or without; of two
-    corrections of one word the last holds. Raises InputError if it has other than two columns.
+    A table has two columns (commas or tabs), with or without a header ``wrong, right``. The last of
+    several corrections of a word is used. Raises InputError if it does not have two columns.
     """
     if spelling is None:
         return {}
@@ -108,8 +108,8 @@ def without_articles(text: str, cues: Collection[str], lwow_compatible: bool) ->
 def _punctuation(text: str) -> str:
     """Keep letters, digits, and the hyphens and apostrophes between them.
 
-    Phrases that WordNet spells with a stop ("st. louis") stay, and so do single letters with
-    stops ("u.s.", "a.m.").
+    Phrases that WordNet spells with a full stop ("st. louis") and abbreviations ("u.s.", "a.m.")
+    are kept.
     """
     text = " ".join(unicodedata.normalize("NFC", text).replace("’", "'").split())
     if is_lemma(text.lower().replace(" ", "_")):
@@ -126,7 +126,7 @@ def _punctuation(text: str) -> str:
 
 @cache
 def _apart() -> dict[str, str]:
-    """List phrases by their letters without space and hyphen; spaces go before hyphens."""
+    """Map letters without space and hyphen to their phrase; forms with spaces are preferred."""
     phrases = [word for word in _lemmas() if "_" in word or "-" in word]
     phrases.sort(key=lambda phrase: (phrase.count("-"), phrase), reverse=True)
     forms = {word.replace("_", "").replace("-", ""): word.replace("_", " ") for word in phrases}
@@ -147,7 +147,7 @@ def _lwow_apart() -> dict[str, str]:
 
 
 def _noun(text: str) -> str:
-    """Give the noun a text is a form of, where WordNet's shortest guess can be believed."""
+    """Return the lemma of a noun, except where WordNet's shortest form is known to be wrong."""
     if text in PLURALS:
         return PLURALS[text]
     phrase = text.replace(" ", "_")
@@ -162,7 +162,7 @@ def _noun(text: str) -> str:
 
 
 _WORDNET = files("tiltmeter.networks") / "wordnet"
-#: Part of speech → its letter in the list of lemmas, and its rules: ending → what replaces it.
+#: Part of speech → its letter in the list of lemmas, and its rules: ending → replacement.
 RULES = {
     "noun": ("n", (("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"),
                    ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y"))),
@@ -189,15 +189,14 @@ def _exceptions(part: str) -> dict[str, list[str]]:
 
 
 def is_lemma(form: str) -> bool:
-    """Tell whether a form, lower-cased and with underscores for spaces, is a lemma."""
+    """Return whether a form, lower-cased and with underscores for spaces, is a lemma."""
     return form in _lemmas()
 
 
 def in_wordnet(words: Iterable[str]) -> set[str]:
-    """Keep the words that WordNet knows, inflected or not, as any part of speech.
+    """Select the words that WordNet knows, inflected or not, as any part of speech.
 
-    Words may be in any case, with a space for WordNet's underscore; those known are given as they
-    were spelt.
+    Case is ignored; a space matches WordNet's underscore. Words are returned as spelt.
 
     Examples
     --------
@@ -212,11 +211,11 @@ def _known(form: str) -> bool:
 
 
 def lemma(word: str) -> str:
-    """Give the shortest noun that a word may be a form of, as nltk does, else the word itself.
+    """Return the shortest noun that a word may be a form of, as nltk does, else the word itself.
 
     The word is lower-cased, words of a phrase are joined by underscores. The shortest noun is not
-    always the right one: "boss" gives "bos" (the genus of oxen), "us" gives "u", and "men" stays,
-    being a noun of its own.
+    always the right one: "boss" gives "bos" (the genus of oxen), "us" gives "u", and "men" stays
+    because it is listed as a noun.
 
     Examples
     --------
@@ -235,7 +234,7 @@ def _morphy(form: str, part: str) -> list[str]:
 
     if form in _exceptions(part):
         return found([form, *_exceptions(part)[form]])
-    # Each form once: a word like "seseses…" would otherwise double its forms with every rule.
+    # Each form once: otherwise the forms of a word like "seseses…" would double with every rule.
     forms = _shortened([form], rules)
     hits = found([form, *forms])
     while forms and not hits:

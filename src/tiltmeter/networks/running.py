@@ -1,15 +1,15 @@
-"""Running primes: each on its own, or led by those it neighbours.
+"""Spread activation from many primes; some follow exactly from their neighbours' results.
 
-Words whose activation follows from that of their neighbours need no run. After its first step a
-prime v has kept a share q of its activation and given the rest to its neighbours u. What those
-pass on is what they would pass on as primes, only later. With M the matrix of one
-step and s = M[u, v] what v gives to u::
+A prime need not be run if the results of all its neighbours are known. After its first step a prime
+v has kept a share q of its activation and passed the rest to its neighbours u. They pass it on as
+if they were primes, one step later. With M the matrix of one step and s = M[u, v] the share that v
+passes to u::
 
     Mᵀ e_v = qᵀ e_v + Σ_u s · W_T(u),    W_T(u) = Σ_k q^(T−1−k) M^k e_u
 
-(T an exponent). W obeys W_{k+1} = M·W_k + q^k e_u, so a prime with followers runs as any other
-does, one step longer, and its own activation is W_{T+1} − q·W_T. All of it is exact. Where all
-words are primes, half of them can follow, and the time halves.
+(T an exponent). W obeys W_{k+1} = M·W_k + q^k e_u, so a prime with followers runs one step longer
+than others, and its own activation is W_{T+1} − q·W_T. The result is exact. If all words are
+primes, half of them can follow, which halves the time.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ __all__ = ["BLOCK", "HOLD", "Following", "find_followers", "run_all"]
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
-#: Which primes, and their activation, shape (nodes, primes of the block).
+#: Indices of primes, and their activation, shape (nodes, primes of the block).
 Block = tuple[Places, Array]
 
-#: Primes worked on at a time: their activations and the network then stay in the cache.
+#: Primes per block, so that their activations and the network fit into the cache.
 BLOCK = 24
 
-#: How much longer an entry takes in a sparse product than in one with an array.
+#: Time per entry of a sparse product relative to a product with an array.
 SPARSELY = 8
 
-#: Bytes held so that half of many primes need not run; none where only targets are kept.
+#: Bytes for results of leaders, which save running half of the primes (unused with `targets`).
 HOLD = 1_200_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Following:
-    """Which primes run, which follow, and what a follower gives to whom.
+    """Which primes run, which follow, and what followers pass to their neighbours.
 
-    Column v of `given` is what v gives to its neighbours in a step; `leaders` and `others` run,
-    with followers and without, and `of` lists a leader's followers.
+    Column v of `given` has what v passes to its neighbours in a step. `leaders` run and have
+    followers, listed in `of`; `others` run and have none.
     """
 
     given: sp.csc_array
@@ -56,17 +56,18 @@ class Following:
     of: dict[int, list[int]]
 
     def gives(self, follower: int) -> Iterator[tuple[int, float]]:
-        """Yield the neighbours of a follower and what each is given."""
+        """Yield the neighbours of a follower and the share passed to each."""
         at = slice(self.given.indptr[follower], self.given.indptr[follower + 1])
         yield from zip(self.given.indices[at].tolist(), self.given.data[at].tolist(), strict=True)
 
 
 def find_followers(step: sp.csc_array, places: Places, kept: float, most: int) -> Following:
-    """Choose primes that need no run: no two of them are neighbours, and all neighbours run.
+    """Choose followers: primes that need not run, since all their neighbours run.
 
-    Words with few neighbours are taken first. Leaders are held until their last follower is made,
-    at most `most` at a time; followers with many neighbours are left out as far as that helps.
-    `kept` is what a word without a self-loop keeps of its activation in a step.
+    No two followers are neighbours. Words with few neighbours are chosen first. Results of leaders
+    stay in memory until their last follower is computed, at most `most` at a time; to stay within
+    it, followers with many neighbours are dropped. `kept` is the share of activation that a word
+    without a self-loop keeps in a step.
     """
     given = step.copy()
     alike = np.isclose(step.diagonal(), kept, rtol=1e-12, atol=0.0)
@@ -102,7 +103,7 @@ def _choose(
 
 
 def _held(following: Following) -> int:
-    """Count the leaders held at once, run in their order, each until its last follower is made."""
+    """Count the leaders in memory at once if each stays until its last follower is computed."""
     turn = {int(leader): at for at, leader in enumerate(following.leaders)}
     made = {
         follower: max(turn[leader] for leader, _ in following.gives(follower))
@@ -117,10 +118,10 @@ def _held(following: Following) -> int:
 
 
 def run_all(step: sp.csc_array, places: Places, how: Spreading, hold: int) -> Iterator[Block]:
-    """Run primes in blocks, those near each other in the matrix together.
+    """Run primes in blocks of neighbouring matrix rows.
 
-    `step` is the matrix of one step, `places` are the primes in it; `hold` bytes may be held so
-    that some primes need not run.
+    `step` is the matrix of one step, `places` are the indices of the primes in it, and `hold` is
+    the memory in bytes for results of leaders.
     """
     which = np.empty(step.shape[0], dtype=np.intp)
     which[places] = np.arange(len(places))
@@ -139,7 +140,7 @@ def run_all(step: sp.csc_array, places: Places, how: Spreading, hold: int) -> It
 def _lead(
     step: sp.csc_array, following: Following, retention: float, how: Spreading
 ) -> Iterator[Block]:
-    """Run the primes that others follow; yield those, and the others once all theirs have run."""
+    """Run and yield leaders; yield each follower once all its leaders have run."""
     steps, start, share = how.time_steps or 0, how.start or 0.0, 1.0 - how.decay
     kept = share * retention
     waits = {f: sum(1 for _ in following.gives(f)) for fs in following.of.values() for f in fs}
@@ -176,7 +177,7 @@ def _lead(
 def _follow(
     made: Places, following: Following, activations: dict[int, Array], own: float, share: float
 ) -> Array:
-    """Give the activation of followers: what they kept, and what their neighbours passed on."""
+    """Return the activation of followers: the part kept plus the parts passed on by neighbours."""
     block = np.zeros((following.given.shape[0], len(made)), order="F")
     for i, follower in enumerate(made.tolist()):
         for leader, weight in following.gives(follower):
@@ -186,7 +187,7 @@ def _follow(
 
 
 def _run(step: sp.csc_array, places: Places, how: Spreading) -> Array:
-    """Spread from each of `places`, sparsely while few words are reached."""
+    """Spread from each of `places`, with sparse matrices while few words are reached."""
     given = np.full(len(places), how.start), (places, np.arange(len(places)))
     reached = sp.csc_array(given, shape=(step.shape[0], len(places)))
     steps, passes = how.time_steps or 0, np.diff(step.indptr)
@@ -202,7 +203,7 @@ def _run(step: sp.csc_array, places: Places, how: Spreading) -> Array:
 
 
 def _lose(values: Array, how: Spreading) -> None:
-    """Take from activations, in place, what a step loses."""
+    """Apply decay, suppression and loss of self-loops to activations, in place."""
     if how.decay:
         values *= 1 - how.decay
     if how.suppress:

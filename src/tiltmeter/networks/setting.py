@@ -1,4 +1,4 @@
-"""What every measure of bias in networks shares: its scale, its setting, and absent words."""
+"""Scales, parameters and handling of absent words, shared by all measures of bias in networks."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tiltmeter.results.estimates import OTHER_MEASURES
 
 __all__ = ["FAMILY", "INSTRUMENT", "MEASURES", "Setting"]
 
-#: What stands in `family` and `instrument` of every estimate.
+#: Values of the columns `family` and `instrument` in every estimate.
 FAMILY, INSTRUMENT = "networks", "association_network"
 
 _SOURCE = "Abramski, Rossetti & Stella (2025), arXiv:2510.24488"
 _PRIMING = "Abramski et al. (2025), Sci. Data 12:803"
 _FIRST = "positive: more activation by the first"
 
-#: What estimates of networks mean; effects are Wilcoxon's z / √n, ±.87 at most for many pairs.
+#: Measures of networks. Effects are Wilcoxon's z / √n, at most ±.87 for many pairs.
 MEASURES = {
     one.name: one
     for one in (
@@ -47,32 +47,31 @@ MEASURES = {
     )
 }  # fmt: skip
 
-#: Fewer rewired networks cannot give a p of .05.
+#: With fewer rewired networks p cannot reach .05.
 FEWEST = 19
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How bias is measured; the defaults are the paper's.
+    """Parameters of measuring bias; the defaults are the paper's.
 
     Parameters
     ----------
     spreading
         How activation spreads.
     norm
-        By which norm activations are divided, one of NORMS; None for what the identity says, else
-        l2.
+        Norm by which activations are divided, one of NORMS; None: that of the identity, else l2.
     missing
-        What to do where a prime or target is no node: ``"error"``, or ``"skip"`` it and list it
-        among the absences. A pair of primes is skipped whole.
+        If a prime or target is not a node: ``"error"``, or ``"skip"`` to leave it out and list it
+        in `absences`. If one prime of a pair is absent, the pair is skipped.
     confidence
-        Of every interval.
+        Confidence level of every interval.
     draws
         Bootstrap samples of targets; 0 for no intervals.
     rewirings
-        Networks rewired at random that effects are compared with (see `controls`); 0 for none.
+        Number of rewired networks to compare effects with (see `controls`); 0 for none.
     seed
-        For everything drawn.
+        Seed of all random draws.
     """
 
     spreading: Spreading = field(default_factory=Spreading)
@@ -84,7 +83,7 @@ class Setting:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse values that mean nothing."""
+        """Refuse invalid values."""
         few = f"at least {FEWEST}, with which p can reach .05, or 0"
         for name, right, allowed in (
             ("norm", self.norm in (None, *NORMS), f"allowed are {', '.join(NORMS)}"),
@@ -97,11 +96,11 @@ class Setting:
                 raise InputError(f"{name} {getattr(self, name)!r}: {allowed}")
 
     def within(self, network: Network) -> Setting:
-        """Return the same with the steps and the start that `network` implies."""
+        """Return the setting with the steps and the start that `network` implies."""
         return replace(self, spreading=self.spreading.within(network))
 
     def present(self, network: Network, words: Sequence[str], what: str) -> list[str]:
-        """Return those words that are nodes; others raise InputError unless they are skipped."""
+        """Return the words that are nodes; absent words raise InputError unless skipped."""
         absent = network.absent(words)
         if absent and self.missing == "error":
             message = network.say_absent(absent, what)
@@ -109,7 +108,7 @@ class Setting:
         return [word for word in words if word not in absent]
 
     def columns(self) -> dict[str, Any]:
-        """Name it in an estimate: ``retention``, ``time_steps``, ``norm``, ``weighted``."""
+        """Return columns of estimates: ``retention``, ``time_steps``, ``norm``, ``weighted``."""
         kept = self.spreading.retention
         return {
             "retention": float(kept) if isinstance(kept, float | int) else None,

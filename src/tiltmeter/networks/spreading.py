@@ -1,17 +1,17 @@
 """Spreading activation: how strongly a prime activates every word of a network.
 
 Reference: Siew 2019, spreadr, Behav. Res. Methods 51, 910–929; Abramski, Rossetti & Stella 2025,
-arXiv:2510.24488, "Spreading activation". A prime gets an activation; at each step every word keeps
-a part of its activation (retention) and passes the rest on to its neighbours, in proportion to the
-weights of the edges to them::
+arXiv:2510.24488, "Spreading activation". The prime starts with an activation. At each step every
+word keeps a share of its activation (retention) and passes the rest to its neighbours, in
+proportion to the weights of the edges to them::
 
     x ← (r·I + (1 − r)·Pᵀ) x,    P[i, j] = weight of i → j / strength of i
 
-Then decay takes its share and what is below `suppress` becomes 0. A word without edges keeps what
-it has. Activation is 0 or more; without decay and suppression its sum stays what it was.
+Then a share is lost to decay, and activation below `suppress` becomes 0. A word without edges keeps
+its activation. Activation is 0 or more; without decay and suppression its sum is constant.
 
-Deviation from spreadr: it loses the part of the activation that a self-loop would carry back.
-Here it is kept; `spreadr_loops=True` loses it too.
+Deviation from spreadr: spreadr loses the activation that a self-loop returns. Here it is kept; with
+`spreadr_loops=True` it is lost too.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["Activation", "NORMS", "Spreading", "activate", "spread", "transition
 
 Array = NDArray[np.float64]
 
-#: Norms by which columns, then rows of activations are divided.
+#: Norms by which columns and then rows of activations are divided.
 NORMS = ("l2", "l1", "none")
 
 
@@ -59,9 +59,9 @@ class Spreading:
     suppress
         Activation below this becomes 0 at each step.
     weighted
-        Whether strong edges carry more; else every edge carries the same.
+        Whether activation follows the weights; else it is divided equally among the edges.
     spreadr_loops
-        Whether self-loops lose what they carry, as in spreadr.
+        Whether activation over self-loops is lost, as in spreadr.
     """
 
     retention: float | Sequence[float] = 0.5
@@ -73,7 +73,7 @@ class Spreading:
     spreadr_loops: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse values that mean nothing."""
+        """Refuse invalid values."""
         kept = np.asarray(self.retention, dtype=np.float64)
         for name, right, allowed in (
             ("retention", np.all((kept >= 0) & (kept <= 1)), "allowed is 0 to 1"),
@@ -86,12 +86,12 @@ class Spreading:
                 raise InputError(f"{name} {getattr(self, name)}: {allowed}")
 
     def within(self, network: Network) -> Spreading:
-        """Return the same with the number of steps and the start that `network` implies.
+        """Return the spreading with the number of steps and the start that `network` implies.
 
         Raises
         ------
         InputError
-            If it is no network, or there is a retention per node and not one for each node.
+            If it is not a network, or the number of retentions is not the number of nodes.
         """
         check_networks(network)
         given = np.size(self.retention)
@@ -118,11 +118,12 @@ class Activation:
     def normalised(self, norm: str = "l2") -> Array:
         """Divide columns by their norm over all nodes, then rows by theirs over the primes.
 
-        Words differ in how central they are, and primes too; what is left is how much more a word
-        is activated by one of *these* primes than by another. A row that no prime reaches stays 0.
+        This removes differences in centrality between words and between primes. What remains is how
+        much more one of *these* primes activates a word than another. A row that no prime reaches
+        stays 0.
 
-        Shape (words, primes), 0 to 1 unless `norm` is none. Raises InputError if it is none of
-        NORMS.
+        Shape (words, primes), 0 to 1 unless `norm` is none. Raises InputError if `norm` is not one
+        of NORMS.
         """
         if norm not in NORMS:
             raise InputError(f"norm {norm!r}: allowed are {', '.join(NORMS)}")
@@ -134,7 +135,7 @@ class Activation:
         return np.asarray(scaled / np.where(rows > 0, rows, 1.0), dtype=np.float64)
 
     def frame(self, norm: str = "none") -> pl.DataFrame:
-        """Make a table: ``node`` and a column per prime."""
+        """Return a table: ``node`` and a column per prime."""
         columns = dict(zip(self.primes, self.normalised(norm).T, strict=True))
         return pl.DataFrame({"node": pl.Series(self.words, dtype=pl.String), **columns})
 
@@ -146,19 +147,19 @@ def activate(
     *,
     targets: Sequence[str] | None = None,
 ) -> Activation:
-    """Activate each prime on its own and let activation spread.
+    """Activate each prime separately and spread its activation.
 
     Parameters
     ----------
     network
-        Where it spreads.
+        The network in which activation spreads.
     primes
         Words of the network.
     spreading
-        How; by default as in the paper.
+        Parameters of spreading; by default as in the paper.
     targets
-        Keep the activation of these words only; by default of all. Memory grows with targets ×
-        primes, never with nodes × primes.
+        Words whose activation is kept; by default all. With targets, memory grows with targets ×
+        primes instead of nodes × primes.
 
     Returns
     -------
@@ -167,7 +168,8 @@ def activate(
     Raises
     ------
     InputError
-        If a prime or target is no node (near spellings are suggested), or a prime stands twice.
+        If a prime or target is not a node (similar spellings are suggested), or a prime is
+        repeated.
 
     Examples
     --------
@@ -203,10 +205,10 @@ def spread(
     *,
     hold: int = HOLD,
 ) -> Iterator[tuple[NDArray[np.intp], Array]]:
-    """Yield the activation of all nodes, a few primes at a time, in any order.
+    """Yield the activation of all nodes in blocks of primes, in any order.
 
-    Yields which of the primes, and their activation, shape (nodes, primes of the block). With
-    `hold` bytes in memory some primes need not run (see `running`).
+    Yields the indices of the primes and their activation, shape (nodes, primes of the block).
+    `hold` is the memory in bytes that saves runs of some primes (see `running`).
     """
     places = network.places(primes, "prime")
     step, back, how = _prepare(network, spreading)
@@ -236,12 +238,12 @@ def transition(network: Network, spreading: Spreading) -> sp.csr_array:
 def _prepare(
     network: Network, spreading: Spreading | None
 ) -> tuple[sp.csc_array, NDArray[np.intp], Spreading]:
-    """Make the matrix of one step in an order that puts neighbours near each other.
+    """Make the matrix of one step, ordered so that neighbours are close together.
 
-    The cache then serves many primes. By columns, since each entry then adds to another row than
-    the one before and need not wait for it. It is kept for the next call with the same network, as
-    bias is measured of one identity and setting after another. Gives the matrix, where each node
-    stands in it, and the spreading with steps and start.
+    This order improves cache use. The matrix is stored by columns: consecutive entries then add to
+    different rows and need not wait for each other. It is kept for the next call with the same
+    network, because bias is measured for one identity and setting after another. Returns the
+    matrix, the index of each node in it, and the spreading with steps and start.
     """
     how = (spreading or Spreading()).within(network)
     wanted = (np.asarray(how.retention).tobytes(), how.weighted, how.spreadr_loops)
@@ -259,7 +261,7 @@ def _prepare(
     return *prepared[1:], how
 
 
-#: Network → its last setting, the matrix of one step, and the places of its nodes.
+#: Network → its last setting, the matrix of one step, and the indices of its nodes.
 _PREPARED: WeakKeyDictionary[Network, tuple[Any, sp.csc_array, NDArray[np.intp]]] = (
     WeakKeyDictionary()
 )

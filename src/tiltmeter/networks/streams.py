@@ -1,14 +1,14 @@
-"""Mindset streams: all shortest paths between two words of a network, and their tone.
+"""Mindset streams: all shortest paths between two words of a network, and their valence.
 
 Reference: Brian & Stella 2023, Physica A 626, 129074; Abramski, Rossetti & Stella 2025,
 arXiv:2510.24488, "Stereotypes approach", figures 8 and 9. A stream is the union of all paths with
-the fewest hops from a source to a target, weights left aside; its words carry human ratings of
-their valence. Length counts hops, 1 or more. Types of paths: `tiltmeter.statistics.paths`.
+the fewest hops from a source to a target, weights ignored; its words have human ratings of valence.
+Length counts hops, 1 or more. Types of paths: `tiltmeter.statistics.paths`.
 
-A word is positive, neutral or negative by the thirds of the scale of valence: the lexicon's
-author calls words of 0.3333 and less negative, of 0.6667 and more positive, those between
-neutral (README of the NRC VAD Lexicon v1, August 2022; Abramski et al. only say that positive
-words are blue and negative ones red). A word that the lexicon lacks is unknown, not neutral.
+Valence is divided into thirds as by the lexicon's author: up to 0.3333 negative, from 0.6667
+positive, between them neutral (README of the NRC VAD Lexicon v1, August 2022; Abramski et al. only
+say that positive words are blue and negative ones red). A word that the lexicon lacks is unknown,
+not neutral.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from tiltmeter.statistics.paths import digits, path_types, paths_through
 
 __all__ = ["NEUTRAL", "Stream", "several", "stream", "stream_tables", "tone"]
 
-#: Valence up to the first is negative, from the second positive.
+#: Valence up to the first value is negative, from the second positive.
 NEUTRAL = (1 / 3, 2 / 3)
 
-#: How many inner words a drawing shows.
+#: Number of inner words that a drawing shows.
 MOST_NODES = 60
 
 
@@ -42,15 +42,15 @@ class Stream:
     Parameters
     ----------
     network, source, target
-        What it leads through, from and to.
+        The network, and the first and last word.
     length
         Hops of each path.
     n_paths
-        How many paths there are.
+        Number of paths.
     types
-        Type of path → how many of them; together `n_paths`.
+        Type of path → number of paths; the sum is `n_paths`.
     layers
-        The words by their hops from the source; in a layer first what most paths lead through.
+        The words by hops from the source; within a layer by number of paths, descending.
     nodes, edges
         Tables with the columns STREAM_NODES and STREAM_EDGES.
     """
@@ -67,7 +67,7 @@ class Stream:
 
 
 def tone(valence: float | None, neutral: tuple[float, float] = NEUTRAL) -> str:
-    """Tell whether a word is positive, neutral, negative or, where it has no valence, unknown.
+    """Return whether a word is positive, neutral, negative or, without valence, unknown.
 
     Valence is 0 to 1; up to the first of `neutral` a word is negative, from the second on positive.
     """
@@ -91,18 +91,17 @@ def stream(
     Parameters
     ----------
     network
-        Where to look; in a directed one edges are followed from cue to answer.
+        The network; directed edges are followed from cue to answer.
     source, target
-        Two nodes of it.
+        Two nodes of the network.
     valence
-        Word → valence, 0 to 1 (`tiltmeter.networks.lexicons.read_valence`); None: no word is
-        rated.
+        Word → valence, 0 to 1 (`tiltmeter.networks.lexicons.read_valence`); None: no ratings.
     neutral
         As for `tone`.
     most_nodes
-        How many inner words are marked as `shown`: those on the paths whose weakest edge is
-        strongest (among equals, on those with the largest sum of weights), whole paths at a
-        time and at least one, so that what is shown leads from source to target.
+        Maximum number of inner words that are marked as `shown`. Complete paths are chosen, at
+        least one: first those whose weakest edge is strongest, then those with the largest sum of
+        weights.
 
     Returns
     -------
@@ -111,7 +110,7 @@ def stream(
     Raises
     ------
     InputError
-        If a word is no node, the two are the same, or no path joins them.
+        If a word is not a node, both are the same, or no path joins them.
 
     Examples
     --------
@@ -141,13 +140,13 @@ def several(
 ) -> tuple[list[Stream], list[str]]:
     """Find the streams of several pairs of words as `stream` does, each pair once.
 
-    Gives the streams, and why others are missing, a line each. Raises InputError as `stream`; where
-    `skip`, a pair without a stream is missing instead.
+    Returns the streams, and a line per missing stream that says why. Raises InputError as `stream`;
+    with `skip`, a pair without a stream is missing instead.
     """
     check_networks(network)
     low, high = neutral
     if not 0 <= low < high <= 1:
-        raise InputError(f"neutral {low:g}, {high:g}: expected two rising numbers from 0 to 1")
+        raise InputError(f"neutral {low:g}, {high:g}: expected two increasing numbers from 0 to 1")
     if most_nodes < 1:
         raise InputError(f"most_nodes {most_nodes}: expected a whole number of 1 or more")
     search, streams, skipped = ShortestPaths(network), [], []
@@ -168,8 +167,8 @@ def stream_tables(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Tabulate the streams of several pairs of words in several networks of distinct names.
 
-    Pairs without a stream are skipped. Gives nodes and edges: tables with the columns STREAM_NODES
-    and STREAM_EDGES.
+    Pairs without a stream are skipped. Returns nodes and edges: tables with the columns
+    STREAM_NODES and STREAM_EDGES.
     """
     nodes, edges = [pl.DataFrame(schema=STREAM_NODES)], [pl.DataFrame(schema=STREAM_EDGES)]
     for network in networks:

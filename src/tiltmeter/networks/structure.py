@@ -1,14 +1,13 @@
-"""How a network is built up: size, density, paths, clustering, and what two networks share.
+"""Network structure: size, density, path lengths, clustering, and the overlap of two networks.
 
-Density, average degree and overlap are those of Abramski, Rossetti & Stella (2025,
-arXiv:2510.24488, Table 1) and of the network comparison of their data set LWOW (Abramski et al.
-2024, arXiv:2412.01330). Paths are counted in hops, without weights; self-loops count nowhere but
-among the edges.
+Density, average degree and overlap are defined as by Abramski, Rossetti & Stella (2025,
+arXiv:2510.24488, Table 1) and in the network comparison of their data set LWOW (Abramski et al.
+2024, arXiv:2412.01330). Path lengths are in hops, without weights. Self-loops count only in the
+number of edges.
 
-The diameter is exact without a search from every word: the hops from a word bound how far any
-other word can be from its farthest (Takes & Kosters 2011, "Determining the diameter of small
-world networks", CIKM), so words whose bound is no more than the longest distance seen are left
-out.
+The diameter is exact, without a search from every word: each search gives upper bounds for the
+eccentricity of all other words (Takes & Kosters 2011, "Determining the diameter of small world
+networks", CIKM), and words whose bound does not exceed the longest distance found are skipped.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ __all__ = [
     "overlap",
 ]
 
-#: Nodes up to which paths from every node are measured; a sample of sources beyond.
+#: Up to this number of nodes, paths are measured from every node; above it, from a sample.
 EXACT_NODES = 25_000
 SAMPLED_SOURCES = 4_096
-#: Paths of two edges held at a time, per edge of the network.
+#: Paths of two edges in memory at a time, per edge of the network.
 WEDGES = 16
 
 
 def largest_component(network: Network) -> Network:
     """Keep the largest connected component; of a directed network, weakly connected.
 
-    Of components of one size, that with the network's first word.
+    Of components of equal size, the one with the network's first word.
     """
     count, labels = connected_components(network.weights, directed=True, connection="weak")
     if count == 1:
@@ -58,10 +57,10 @@ def largest_component(network: Network) -> Network:
 
 
 def diameter(network: Network) -> int:
-    """Count the hops between the two words of the largest component farthest apart.
+    """Return the largest distance, in hops, between two words of the largest component.
 
-    Exact; 0 where the component is a single word. In a directed network edges are followed forwards
-    and pairs without a path are left out, which takes a search from every word.
+    Exact; 0 if the component is a single word. In a directed network edges are followed forwards
+    and pairs without a path are left out; this needs a search from every word.
 
     Examples
     --------
@@ -76,9 +75,9 @@ def diameter(network: Network) -> int:
 
 
 def _widest(network: Network) -> int:
-    """Bound how far each node's farthest is, until no bound exceeds the longest seen."""
+    """Bound each node's eccentricity until no bound exceeds the longest distance found."""
     degrees = np.diff(network.weights.indptr)
-    # The hubs are near to all: the bounds they set are tight.
+    # Hubs are close to all nodes and give tight bounds.
     chosen = np.argsort(-degrees, kind="stable")[:SOURCES]
     bound = np.full(len(network), len(network))
     longest = 0
@@ -94,11 +93,11 @@ def _widest(network: Network) -> int:
 
 
 def mean_path_length(network: Network, *, seed: int = 0) -> tuple[float | None, int | None]:
-    """Average the hops over the pairs of words of the largest component.
+    """Return the mean distance, in hops, over pairs of words of the largest component.
 
-    In a directed network edges are followed forwards and pairs without a path are left out. Paths
-    are measured from all words up to 25,000, and from 4,096 beyond, drawn with `seed`. Gives the
-    mean, None where no word leads to another; and from how many words, None where from all.
+    In a directed network edges are followed forwards and pairs without a path are left out. Up to
+    25,000 words, paths are measured from all words, above that from 4,096, drawn with `seed`.
+    Returns the mean (None if there are no paths) and the number of sources (None: all words).
     """
     component = largest_component(network)
     sources, drawn = np.arange(len(component)), None
@@ -111,10 +110,10 @@ def mean_path_length(network: Network, *, seed: int = 0) -> tuple[float | None, 
 
 
 def clustering(network: Network) -> float:
-    """Average over the nodes how many of the pairs of their neighbours are neighbours, 0 to 1.
+    """Return the mean local clustering coefficient of the nodes, 0 to 1.
 
-    A node with fewer than two neighbours counts as 0, as in networkx. Weights, self-loops and the
-    direction of edges play no part.
+    It is the share of pairs of neighbours that are neighbours themselves. A node with fewer than
+    two neighbours counts as 0, as in networkx. Weights, self-loops and directions are ignored.
     """
     links = _links(network)
     degrees = np.diff(links.indptr)
@@ -125,14 +124,14 @@ def clustering(network: Network) -> float:
 
 
 def _links(network: Network) -> sp.csr_array:
-    """Give 1 wherever two different words are neighbours, either way."""
+    """Return the adjacency matrix, 1 for two different words with an edge in either direction."""
     weights = network.weights + network.weights.T if network.directed else network.weights
     either = weights.astype(bool).astype(np.int32)
     return sp.csr_array(either - sp.diags_array(either.diagonal(), dtype=np.int32))
 
 
 def _triangles(links: sp.csr_array) -> NDArray[np.float64]:
-    """Count the triangles at each node, some rows at a time: memory grows with the edges only."""
+    """Count the triangles at each node in blocks of rows; memory grows with the edges only."""
     degrees = np.diff(links.indptr).astype(np.int64)
     wedges = np.concatenate([[0], np.cumsum(links @ degrees)])
     triangles = np.zeros(links.shape[0])
@@ -152,19 +151,18 @@ def describe(network: Network, *, paths: bool = True, seed: int = 0) -> pl.DataF
     Parameters
     ----------
     network
-        Directed or not.
+        A directed or undirected network.
     paths
-        Whether to measure diameter and mean path length, which takes longest; null where not.
+        Whether to measure diameter and mean path length, the slowest part; else they are null.
     seed
-        Of the draw of words from which paths are measured in a network of more than 25,000.
+        Seed of the sample of sources in a network of more than 25,000 words.
 
     Returns
     -------
     polars.DataFrame
         One row with the columns of `tiltmeter.results.schemas.NETWORKS`. Density is the share of
-        possible edges that exist: 2m / n(n − 1), of a directed network m / n(n − 1); average
-        degree is 2m / n, edges in and out together in a directed network. Self-loops are left
-        out of both.
+        possible edges that exist: 2m / n(n − 1), in a directed network m / n(n − 1). Average degree
+        is 2m / n; in a directed network it counts edges in and out. Both exclude self-loops.
     """
     check_networks(network)
     nodes, edges = len(network), network.n_edges - network.n_loops
@@ -188,7 +186,7 @@ def describe(network: Network, *, paths: bool = True, seed: int = 0) -> pl.DataF
 
 
 def overlap(a: Network, b: Network) -> pl.DataFrame:
-    """Tell what two networks share.
+    """Measure the overlap of two networks.
 
     Parameters
     ----------
@@ -198,10 +196,9 @@ def overlap(a: Network, b: Network) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Two rows, of nodes and of edges, with the columns of
-        `tiltmeter.results.schemas.OVERLAPS`. Edges are compared between nodes of both networks
-        only, so `n_a` and `n_b` of edges are less than the networks' edges. A share of nothing
-        is null.
+        Two rows, for nodes and for edges, with the columns of `tiltmeter.results.schemas.OVERLAPS`.
+        Only edges between shared nodes are compared, so `n_a` and `n_b` of edges are smaller than
+        the networks' numbers of edges. A share with denominator 0 is null.
 
     Raises
     ------
@@ -229,7 +226,7 @@ def overlap(a: Network, b: Network) -> pl.DataFrame:
 
 
 def _edges_among(network: Network, words: Sequence[str]) -> sp.csr_array:
-    """Give the weights of the edges between some nodes, each edge once, in the order of words."""
+    """Return the weights of the edges between some nodes, each edge once, in the order of words."""
     places = network.places(words)
     among = network.weights[places][:, places]
     return among if network.directed else sp.triu(among, format="csr")

@@ -1,4 +1,4 @@
-"""Reading: what an answer says, by rules."""
+"""Rules that read model answers."""
 
 import lazy_loader
 

@@ -1,8 +1,8 @@
-"""Read associates out of answers: lists with commas, in lines, in JSON, in the midst of prose.
+"""Read associates from answers: comma-separated, one per line, in JSON, or within prose.
 
-Associates are only parted from one another here and from what stands around them. Lower case,
-lemmas and what counts as a word come later, when a network is built. Answers are hostile text:
-nothing raises, and time is linear in their length.
+Associates are separated from one another and from surrounding text. Lower-casing, lemmatisation and
+filtering happen later, when a network is built. Answers may be any text: nothing raises, and time
+is linear in their length.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["ASSOCIATES", "read_associates"]
 #: Associates per answer.
 ASSOCIATES = 3
 
-#: An associate of more words is a piece of prose.
+#: Maximum words of an associate; more are taken for prose.
 LONGEST_WORDS = 4
 LONGEST_CHARACTERS = 80
 
-_SPAN = 4000  # associates stand at the beginning; long ramblings need not be searched
+_SPAN = 4000  # characters searched; associates are at the beginning
 
-# What is no text: marks of chat formats, control characters, marks of direction and width.
+# Non-text: chat format markers, control characters, direction and zero-width marks.
 _MARKS = re.compile(r"<\|[^<>|\n]{0,40}\|?>|</?s>|\[/?INST\]|<(?:end|start)_of_turn>")
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
@@ -59,11 +59,11 @@ _EDGES = " \t\"'`´‘’“”„«»*_~<>[](){}.!?…:=-–—#\\/\u200c\u200d
 
 
 def read_associates(text: str, *, most: int = ASSOCIATES, cue: str | None = None) -> list[str]:
-    r"""Read the first associates out of an answer, at most so many; none out of a refusal.
+    r"""Read the first associates from an answer, up to a maximum; none from a refusal.
 
     The answer may list them with commas, in lines, numbered, in JSON, or after a preface. They are
-    given as they were written, without commas and line breaks; pieces of more than four words are
-    left out. With a `cue`, ``cue - a, b, c`` and ``cue, a, b, c`` are read without its echo.
+    returned as written, without commas and line breaks; items of more than four words are dropped.
+    With a `cue`, its echo in ``cue - a, b, c`` or ``cue, a, b, c`` is dropped.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def read_associates(text: str, *, most: int = ASSOCIATES, cue: str | None = None
 
 
 def _declines(text: str) -> bool:
-    """Whether the answer begins with a refusal: not with a list of words, such as "sorry, sad"."""
+    """Return whether the answer begins with a refusal rather than a list such as "sorry, sad"."""
     head = text.split("\n", 1)[0]
     pieces = _SEPARATOR.split(head)
     prose = any(len(piece.split()) > LONGEST_WORDS for piece in pieces)
@@ -119,7 +119,7 @@ def _line_items(line: str, cue: str | None) -> Iterator[str]:
 
 
 def _without_echo(line: str, cue: str | None) -> str:
-    """Leave out the cue where a dash or an arrow leads from it to the answer."""
+    """Drop the cue before a dash or an arrow."""
     if cue and line.strip(_EDGES)[: len(cue)].casefold() == cue.casefold():
         rest = line.strip(_EDGES)[len(cue) :].lstrip(" \"'*_`")
         arrow = re.match(r"(?:[-–—=]+>?|→|>)\s+", rest)
@@ -132,13 +132,13 @@ def _is_cue(text: str, cue: str | None) -> bool:
 
 
 def _colon_parts(line: str) -> tuple[str, str | None]:
-    """Part a line at its first colon, if it has one."""
+    """Split a line at its first colon, if it has one."""
     colon = _COLON.search(line)
     return (line[: colon.start()], line[colon.end() :]) if colon else (line, None)
 
 
 def _after_colon(line: str) -> str:
-    """Return what a label, a preface or an echo introduces; nothing after one that ends a line."""
+    """Return the text after a label, a preface or an echo; empty if it ends the line."""
     before, after = _colon_parts(line)
     while after is not None:
         *_, last = _SEPARATOR.split(before)
@@ -163,7 +163,7 @@ def _items(text: str) -> Iterator[str]:
 
 
 def _item(piece: str, first: bool) -> str:
-    """Clean a piece of what is not the associate; empty where it is none."""
+    """Strip an item down to the associate; empty if there is none."""
     label, after = _colon_parts(piece)
     piece = after if after is not None and _LABEL.match(label) else piece
     piece = _BULLET.sub("", piece).strip()
@@ -180,7 +180,7 @@ def _item(piece: str, first: bool) -> str:
 
 
 def _without_edges(piece: str) -> str:
-    """Strip quotes, marks and pictures from both ends."""
+    """Strip quotes, marks and emoji from both ends."""
     start, stop = 0, len(piece)
     while start < stop and _is_edge(piece[start]):
         start += 1

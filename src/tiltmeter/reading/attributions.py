@@ -1,23 +1,23 @@
-"""Read whether a model called its own description comedy or tragedy.
+"""Read whether a model classified its own description as comedy or tragedy.
 
 Reference: Li et al. 2025 (MIST, arXiv:2506.14161), section 3.3 and appendices B.2 and C.2. The
 paper sorts valid answers into comedy, tragedy and neutrality (no clear choice); a refusal is
-invalid. How it tells them apart it does not say.
+invalid. It does not describe its rules.
 
-How it reads: `find_pairs` looks for ``Sheet: Comedy``. Any other answer becomes a string of
-*marks*, one for each word or sign that matters, and the marks before and after an option tell how
-firmly it is claimed: it stands alone, after words of choosing, in a sentence, as a trace (``tragic
-undertones``), joined to the other (``comedy or tragedy?``), or is rejected (``not a comedy``). The
-firmest claim counts; firmest claims of both kinds decide nothing.
+Method: `find_pairs` looks for ``Sheet: Comedy``. Any other answer becomes a string of *marks*, one
+per relevant word or sign. The marks around an option give the strength of the claim: alone, after a
+word of choosing, in a sentence, as a trace (``tragic undertones``), joined to the other option
+(``comedy or tragedy?``), or rejected (``not a comedy``). The strongest claim counts; strongest
+claims for both options are undecided.
 
-Where the borders are:
+Borderline cases:
 
-- "It is neither", "both", "tragicomedy", a third label (``Pen: Drama``) are neutral, also in an
+- "It is neither", "both", "tragicomedy" and a third label (``Pen: Drama``) are neutral, even in an
   answer that declines. "I can't classify this as either" is a refusal; "it can't be classified as
-  either" is neutral. To ask for a sentence is to refuse.
-- A rejection alone ("it isn't a comedy") and an echo of the question choose nothing.
-- A trace alone chooses; traces of both kinds are neutral.
-- A choice wins over a refusal, and over a neutral word before it ("neither; if forced, comedy").
+  either" is neutral. Asking for a sentence is a refusal.
+- A rejection alone ("it isn't a comedy") or an echo of the question is not a choice.
+- A single trace is a choice; traces of both options are neutral.
+- A choice overrides a refusal, and a neutral word before it ("neither; if forced, comedy").
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ COMEDY = ("comedy", "comedic", "comical", "comic")
 TRAGEDY = ("tragedy", "tragic", "tragical")
 
 
-#: Mark → the English phrases it stands for. Options are ``c`` and ``t``, other words ``_``: "more
-#: of a comedy than a tragedy" is ``p_fc>ft``.
+#: Mark → its English phrases. Options are ``c`` and ``t``, other words ``_``: "more of a comedy
+#: than a tragedy" is ``p_fc>ft``.
 _PHRASES = {
-    # neutral: as such; as a third label; by "neither", which rejects too; for the undecided
+    # neutral: the word itself; a third label; "neither", which also rejects; undecided
     "n": "neutral|neutrality|tragi-comedy|tragi-comic|tragi-comical|comi-tragedy|dramedy"
     "|bittersweet|comedy drama|comedic drama|a bit of both|bit of both|little of both|both equally"
     "|equally both|elements of both|mix of|mixture of|blend of|combination of|could be both"
@@ -57,7 +57,7 @@ _PHRASES = {
     "u": "could be either|can be either|could go either way|depends|depending|ambiguous"
     "|ambivalent|unclear|hard to say|hard to tell|undecided|torn between|up to you|up to the reader"
     "|up to interpretation|open to interpretation",
-    # rejection of what follows, by a verb also of what stands right before; comparison
+    # rejection of the next words, by a verb also of the words before; comparison
     "x": "not|no|never|nor|non|dont|hardly|nothing|lacks|avoid|far from|anything but|rather than"
     "|instead of|as opposed to",
     "j": "isnt|wasnt|arent|doesnt|didnt|wouldnt|wont|cant|cannot|is not|was not|does not|did not"
@@ -68,14 +68,14 @@ _PHRASES = {
     "a": "as",
     "p": "more|mostly|mainly|rather",
     "q": "lean|leans|leaning|closer|nearer|tends|tilts|tips",
-    # choosing; by "maybe"; by "I choose", which begins anew
+    # choosing; "maybe"; "I choose", which starts a new claim
     "m": "choose|chose|choice|pick|go with|going with|opt|say|says|call|classify|classified"
     "|categorize|categorise|feel|feels|felt|think|answer|verdict|classification|decide|decision"
     "|label|first reaction|gut|instinct|consider|settle",
     "y": "maybe|perhaps|possibly",
     "i": "i choose|i pick|i say|id say|i would say|id go|i would go|ill go|id call|i would call"
     "|i think|id choose|id pick|id classify|i would classify|i go",
-    # turns: within a sentence, of an argument, of mind
+    # turns: within a sentence, of an argument, a change of mind
     "b": "but|yet",
     "d": "however|ultimately|overall|in the end|on balance|nevertheless|nonetheless|at its core",
     "r": "actually|wait|correction|on second thought|scratch that|just kidding|if i had to"
@@ -84,7 +84,7 @@ _PHRASES = {
     ",": "because|since|due to|given that",
     "o": "or|vs|vs.|versus",
     "&": "and|as well as|plus",
-    # traces: by concession (and keys whose values choose nothing), before and after the option
+    # traces: concessions (and keys whose values are not choices), before and after the option
     "w": "although|though|even though|even if|while|whereas|despite|in spite of|at first|initially"
     "|without|some might|others might|some may|others may|could also|might also|may also"
     "|some would|others would|some people|some say|others say|you could say|one could say"
@@ -93,7 +93,7 @@ _PHRASES = {
     "|traces of|undertones of|undertone of|moments of|tinged with|a bit|a little|some|half",
     "e": "elements|element|undertones|undertone|overtones|notes|aspects|aspect|touches|touch"
     "|moments|moment|tinge|edge|side|qualities|quality|twist|relief|potential|possibilities",
-    # what may stand around a bare choice; what only looks like one of the above
+    # words allowed around a bare choice; phrases that only look like one of the above
     "f": "a|an|the|its|it's|it is|definitely|clearly|probably|pure|purely|simply|certainly",
     "_": "no doubt|not only|remain neutral|stay neutral|neutral object|neutral word|be neutral"
     "|no second guessing|nothing extra",
@@ -118,9 +118,9 @@ class _Claim(NamedTuple):
 _ANSWER, _BARE, _CHOSEN, _STATED, _TRACE, _BOTH, _ECHO, _REJECTED = 4, 3, 2, 1, 0, -1, -2, -3
 _OUTCOMES = {"c": "comedy", "t": "tragedy", **dict.fromkeys("nlzu", "neutral")}
 _SIDES = {"comedy", "tragedy"}
-_READ = 1 << 15  # characters; nobody chooses further down
-_BEGINNING = 4000  # characters; where refusals stand
-_REACH = 60  # marks before an option that may bear on it
+_READ = 1 << 15  # characters searched for a choice
+_BEGINNING = 4000  # characters searched for a refusal
+_REACH = 60  # marks before an option that may modify it
 
 _LONG_DASH = re.compile("[–—]")
 _WORD = re.compile(r"[^\W_]+")
@@ -164,7 +164,7 @@ def read_attribution(  # noqa: PLR0913 - the words of a study in any language
     subject
         The word that was described.
     comedy, tragedy
-        The spellings of the two options; the first of each is the one that was shown.
+        The spellings of the two options; the first of each was shown.
     neutral
         Further phrases that choose neither or both, in the language of the study.
     negations
@@ -178,8 +178,8 @@ def read_attribution(  # noqa: PLR0913 - the words of a study in any language
     -------
     Choice
         ``comedy``, ``tragedy`` or ``neutral`` (no clear choice); else the reason: ``refused``,
-        ``unparsed`` or ``truncated``. An answer that declines or hedges and then chooses has
-        chosen.
+        ``unparsed`` or ``truncated``. An answer that declines or hedges and then chooses counts as
+        a choice.
 
     Notes
     -----
@@ -225,7 +225,7 @@ def _known(comedy: Words, tragedy: Words, neutral: Words, negations: Words) -> L
 
 @lru_cache(maxsize=512)
 def _options(subject: str, comedy: Words, tragedy: Words, neutral: Words) -> Lexicon:
-    """Index the outcomes as groups and the subject as the word to be paired."""
+    """Index the outcomes as groups, and the subject as the word to be paired."""
     neutral += tuple(_PHRASES["n"].split("|"))
     groups = {"comedy": comedy, "tragedy": tragedy, "neutral": neutral}
     spelled = [(word, "g", outcome) for outcome, words in groups.items() for word in words]
@@ -233,7 +233,7 @@ def _options(subject: str, comedy: Words, tragedy: Words, neutral: Words) -> Lex
 
 
 def _marked(plain: str, phrases: Lexicon) -> tuple[str, list[tuple[int, int]]]:
-    """Write a text as marks, with the place of each."""
+    """Convert a text to marks, with the position of each."""
     marks: list[str] = []
     places: list[tuple[int, int]] = []
     end = 0
@@ -253,7 +253,7 @@ def _is_hyphen(plain: str, at: int) -> bool:
 
 
 def _claims(marks: str) -> list[_Claim]:
-    """Find the options and neutral words, with the firmness of each on its own."""
+    """Find the options and neutral words, and the strength of each claim by itself."""
     claims = []
     for at, mark in enumerate(marks):
         if mark not in _OUTCOMES:
@@ -280,7 +280,7 @@ def _rank(sentence: str, after: str) -> int:
 
 
 def _joined(marks: str, claims: list[_Claim]) -> list[_Claim]:
-    """Lower the claims of ``comedy or tragedy`` and of ``comedy and tragedy``."""
+    """Weaken the claims in ``comedy or tragedy`` and ``comedy and tragedy``."""
     joined = list(claims)
     for at in range(1, len(joined)):
         one, two = joined[at - 1 : at + 1]
@@ -294,7 +294,7 @@ def _joined(marks: str, claims: list[_Claim]) -> list[_Claim]:
 
 
 def _turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
-    """Lower the claims that are taken back later: ``it seems tragic, but is a comedy``."""
+    """Weaken claims that are taken back later: ``it seems tragic, but is a comedy``."""
     last = max((c.at for c in claims if c.outcome in _SIDES and c.rank > _TRACE), default=0)
     revised = marks.rfind("r", 0, last)
     turned = max(marks.rfind("d", 0, last), revised)
@@ -312,7 +312,7 @@ def _turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
 
 
 def _firmest(claims: Sequence[_Claim]) -> _Claim | None:
-    """Find what is claimed most firmly; options before neutral words."""
+    """Find the strongest claim; options before neutral words."""
     for rank in (_ANSWER, _BARE, _CHOSEN, _STATED):
         equal = [claim for claim in claims if claim.rank == rank]
         options = [claim for claim in equal if claim.outcome in _SIDES]
@@ -324,7 +324,7 @@ def _firmest(claims: Sequence[_Claim]) -> _Claim | None:
 
 
 def _faintest(claims: Sequence[_Claim]) -> _Claim | None:
-    """Find what is merely hinted at, where nothing is claimed."""
+    """Find the option that is only hinted at, if nothing is claimed."""
     firm = any(claim.rank > _TRACE for claim in claims)
     for rank in (_BOTH,) if firm else (_BOTH, _TRACE, _REJECTED):
         equal = [claim for claim in claims if claim.rank == rank and claim.outcome in _SIDES]
@@ -336,7 +336,7 @@ def _faintest(claims: Sequence[_Claim]) -> _Claim | None:
 
 
 def _located(body: str, plain: str, start: int, end: int) -> tuple[int, int]:
-    """Find in the text as written what stands at a place of its plain form."""
+    """Map a span of the plain form to the original text."""
     words = _WORD.findall(plain[start:end])
     places: dict[str, list[int]] = {}
     for at, token in enumerate(tokenise(body)):
@@ -344,6 +344,6 @@ def _located(body: str, plain: str, start: int, end: int) -> tuple[int, int]:
     try:
         first = places[words[0]][_WORD.findall(plain[:start]).count(words[0])]
         last = places[words[-1]][_WORD.findall(plain[:end]).count(words[-1]) - 1]
-    except (IndexError, KeyError):  # the plain form cuts its words otherwise
+    except (IndexError, KeyError):  # the plain form splits words differently
         return 0, len(body)
     return locate(body, first, last)

@@ -1,15 +1,15 @@
-"""Sentences that use a word, written by a model: free of gender and names, and checked for it.
+"""Sentences that use a word, written by a model without gendered words and names, and checked.
 
 Schuster, Dinisor, Ghatiwala & Groh (2024), "Profiling Bias in LLMs: Stereotype Dimensions in
-Contextual Word Embeddings", arXiv:2411.16527, section 3.2, let Llama-3-8B-Instruct write five
-sentences for each sense of their dictionary, told it to use neither names nor gendered pronouns,
-and gave the definition of the sense. The wording here is ours: theirs is not in the paper. Beyond
-it, every sentence is checked: it holds the term as a word of its own; it has no gendered word and
-no name; it is 4 to 60 words long; it ends as a sentence; it is not there already. What fails is
-counted by reason. Not checked: whether the term has the sense that was asked for, and grammar.
-Many of the paper's own sentences are cut off after some 20 words, so `finished` can be left out.
+Contextual Word Embeddings", arXiv:2411.16527, section 3.2, had Llama-3-8B-Instruct write five
+sentences for each sense of their dictionary, given its definition, without names and gendered
+pronouns. Deviations: their wording is not in the paper; ours differs. Every sentence is checked: it
+contains the term as a separate word; it has no gendered word and no name; it has 4 to 60 words; it
+is a complete sentence; it is new. Rejected sentences are counted by reason. The sense of the term
+and grammar are not checked. Many of the paper's sentences are cut off after some 20 words, so the
+check `finished` is optional.
 
-Answers are hostile text: nothing raises, and time is linear in their length.
+Answers may be any text: nothing raises, and time is linear in their length.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["REASONS", "Checks", "context_messages", "find_fault", "read_contexts", "wording"]
 
-#: Why a sentence is not taken; the first that applies. The last two are of whole answers.
+#: Reasons for rejecting a sentence; the first that applies is given. The last two concern whole
+#: answers.
 REASONS = tuple("no_term gendered name length unfinished repeated refused empty".split())
 
-#: Words of a sentence.
+#: Minimum and maximum words of a sentence.
 SHORTEST, LONGEST = 4, 60
 
 INSTRUCTION = """\
@@ -105,7 +106,7 @@ _ROLES = (
     "masculinity femininity manhood womanhood boyhood girlhood boyish girlish"
 )
 
-#: Those with one of the endings; "human" and "German" tell no gender.
+#: Stems that take one of the endings; "human" and "German" are not gendered.
 _ENDINGS = ("man", "men", "woman", "women")
 _TRADES = (
     "business chair congress council country craft crafts camera clergy door fire fisher fore "
@@ -113,13 +114,13 @@ _TRADES = (
     "service show sports spokes states stunt trades watch weather work yes anchor assembly"
 )
 
-#: Follows common use: "guys" and "dude" tell a gender, "nurse" and "soldier" do not.
+#: Follows common use: "guys" and "dude" are gendered, "nurse" and "soldier" are not.
 GENDERED = frozenset(" ".join((_PRONOUNS, _PERSONS, _KIN, _ROLES)).split()).union(
     *({f"{trade}{ending}" for ending in _ENDINGS} for trade in _TRADES.split())
 )
 
-#: Words with a capital that name no person: days, months, feasts, peoples, faiths and parties.
-#: Countries and towns are not among them: they are names, too.
+#: Capitalised words that are not names: days, months, feasts, peoples, faiths and parties.
+#: Countries and towns count as names.
 CAPITALISED = frozenset(
     (
         "i monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays "
@@ -142,7 +143,7 @@ CAPITALISED = frozenset(
     ).split()
 )
 
-#: Words a sentence may begin with that WordNet (nouns, verbs, adjectives and adverbs) lacks.
+#: First words of sentences that WordNet (nouns, verbs, adjectives and adverbs) lacks.
 STARTING = frozenset(
     (
         "a an the this that these those my your our their its whose which what who whom we you "
@@ -163,15 +164,15 @@ STARTING = frozenset(
 
 @dataclass(frozen=True)
 class Checks:
-    """What sentences are checked against."""
+    """The lists and options that sentences are checked with."""
 
     names: frozenset[str] = frozenset()
-    """Given names, in any case."""
+    """Given names; case is ignored."""
     is_word: Callable[[str], bool] | None = None
     """Tells whether a lower-cased word is one of the language: a first word that is none is taken
     for a name. Without it a name at the beginning is found only if it is in `names`."""
     finished: bool = True
-    """Whether a sentence must end as one."""
+    """Whether a sentence must be complete."""
 
     def __post_init__(self) -> None:
         """Fold the case of the names."""
@@ -179,7 +180,7 @@ class Checks:
 
 
 class Found(NamedTuple):
-    """The sentences of an answer that pass, and how many did not, by reason."""
+    """The sentences of an answer that pass, and the number rejected by reason."""
 
     sentences: tuple[str, ...]
     rejected: Counter[str]
@@ -188,7 +189,7 @@ class Found(NamedTuple):
 def context_messages(
     term: str, definition: str | None, count: int, known: Iterable[str] = ()
 ) -> list[ChatMessage]:
-    """Ask for so many sentences with a term, in the sense of its definition; not those known."""
+    """Write the request for sentences with a term in a defined sense, other than the known ones."""
     from inspect_ai.model import ChatMessageSystem, ChatMessageUser
 
     counted = "1 English sentence" if count == 1 else f"{count} English sentences"
@@ -201,15 +202,15 @@ def context_messages(
 
 
 def wording() -> str:
-    """Return what every request has in common."""
+    """Return the wording that all requests share."""
     return "\n\n".join([INSTRUCTION, REQUEST, SENSE, OTHERS])
 
 
 def read_contexts(answer: str, term: str, checks: Checks, known: Iterable[str] = ()) -> Found:
-    r"""Read the sentences out of an answer and check each; a refusal counts once, as a whole.
+    r"""Read the sentences from an answer and check each; a refusal counts once.
 
-    The answer may be a numbered list, lines, a paragraph or JSON. Each sentence must hold the
-    term; those that are `known` are repeated.
+    The answer may be a numbered list, lines, a paragraph or JSON. Each sentence must contain the
+    term; sentences in `known` count as repeated.
 
     Examples
     --------
@@ -237,10 +238,10 @@ def read_contexts(answer: str, term: str, checks: Checks, known: Iterable[str] =
 
 
 def find_fault(sentence: str, term: str, checks: Checks) -> str | None:
-    """Say by which of `REASONS` a sentence may not be taken; None where nothing is wrong.
+    """Return which of `REASONS` rejects a sentence; None if it passes.
 
-    It must hold the term as a word of its own: not as a part of a word with hyphens. One of its
-    places is exempt from the other checks, so a term may be a gendered word or a name.
+    It must contain the term as a separate word, not as part of a hyphenated word. One occurrence is
+    exempt from the other checks, so a term may be a gendered word or a name.
 
     Examples
     --------
@@ -270,7 +271,7 @@ def _whole_word(term: str) -> re.Pattern[str]:
 
 
 def _names_someone(sentence: str, checks: Checks) -> bool:
-    """Whether a word is a given name, or has a capital that it does not owe to its place."""
+    """Return whether a word is a given name, or capitalised not just because of its position."""
     for number, match in enumerate(_WORD.finditer(sentence)):
         word, folded = match[0], match[0].casefold()
         if not word[0].isupper() or folded in CAPITALISED:
@@ -291,7 +292,7 @@ def _folded(sentence: str) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Part an answer; what only introduces sentences is left out."""
+    """Split an answer into sentences; text that only introduces them is dropped."""
     values = json_values(text.strip().removeprefix("```json").strip("`").strip())
     texts = [value for value in values or () if isinstance(value, str)]
     for line in _LINES.split(text) if values is None else texts:
@@ -304,7 +305,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _unquoted(text: str) -> str:
-    """Leave out quotation marks around the whole, and one that was never closed."""
+    """Strip quotation marks around the whole, and an unclosed one."""
     if not (closing := _QUOTES.get(text[:1])):
         return text
     inner = text[1:].removesuffix(closing)

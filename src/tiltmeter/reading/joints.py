@@ -1,10 +1,10 @@
-"""Join the groups and attributes of a text: who is with what.
+"""Join the groups and attributes of a text.
 
-Mentions that are negated, passed over (*rather than*) or asked about are left out; the others are
-*events*. An event is joined with at most one neighbour of the other kind, so that the sum of the
-weights is greatest. A *joint* weighs more where a word of deciding (*should*, *recommend*) or a
-colon leads to it, less where a reason (*because*), a contrast (*while*), *and* or the end of a
-sentence stands within.
+Mentions that are negated, rejected (*rather than*) or in a question are dropped; the others are
+*events*. Each event is joined with at most one neighbour of the other kind; the joints with the
+greatest sum of weights are chosen. A *joint* has a higher weight after a word of deciding
+(*should*, *recommend*) or a colon, and a lower weight if it contains a reason (*because*), a
+contrast (*while*), *and* or the end of a sentence.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from tiltmeter.reading.vocabulary import Mention, Token
 
 __all__ = ["EXPLICIT", "Joint", "join"]
 
-EXPLICIT = 2.0  #: what a joint weighs to which a word of deciding leads
+EXPLICIT = 2.0  #: weight of a joint after a word of deciding
 
-# What a word says of the mentions around it; flags are joined with "|".
+# How a word affects the mentions around it; flags are joined with "|".
 _STOP, _ASKED, _COMMA, _LINK, _AND, _OR, _CUE, _ADVICE = (1 << n for n in range(8))
 _CAUSE, _APART, _BUT, _OPEN, _NOT, _THAN, _ALSO = (1 << n for n in range(8, 15))
-_UNLISTED = _CUE | _CAUSE | _APART | _STOP | _BUT  # parts the members of a list
-_UNDONE = _CAUSE | _AND  # what a word of deciding makes good again
+_UNLISTED = _CUE | _CAUSE | _APART | _STOP | _BUT  # flags that end a list
+_UNDONE = _CAUSE | _AND  # cancelled by a word of deciding
 _MEANINGS = {
     _STOP: ". ! \n",
     _STOP | _ASKED: "?",
@@ -53,40 +53,40 @@ _NO = frozenset("basis evidence grounds justification reason way".split())
 _PRONOUNS = frozenset("he her his it its she their these they this".split())
 _TITLES = frozenset("dr mr mrs ms prof st".split())
 _FACTORS = ((_CAUSE, 0.25), (_APART, 0.25), (_AND, 0.6), (_STOP, 0.3))
-_LISTED = 3  # words that may stand between the members of a list
-_WINDOW = 4  # words after "rather than" within which a mention is the one passed over
+_LISTED = 3  # words allowed between the members of a list
+_WINDOW = 4  # words after "rather than" within which a mention is rejected
 
 
 class _Marks(NamedTuple):
-    """The words of a text that lead or part."""
+    """The words of a text that introduce or separate mentions."""
 
     places: list[int]
     flags: list[int]
-    others: list[int]  # how many other words stand before each token, and in all
+    others: list[int]  # number of other words before each token, and in total
     in_order: bool  # "respectively"
 
 
 class _Gap(NamedTuple):
-    """What stands between two mentions."""
+    """The text between two mentions."""
 
     flags: int = 0
     words: int = 0
-    denied: int = 0  # 1 within the reach of a negation, 2 after a comma
-    passed: bool = False  # "rather than" stands right before the next mention
+    denied: int = 0  # 1 within the scope of a negation, 2 after a comma
+    passed: bool = False  # "rather than" is right before the next mention
 
 
 class _Event(NamedTuple):
-    """Mentions of one side in a row; side 2 stands for both sides."""
+    """Consecutive mentions of one side; side 2 means both sides."""
 
     kind: str
     side: int
     head: Mention
     tail: Mention
-    gap: _Gap  # before it
+    gap: _Gap  # gap before it
 
 
 class Joint(NamedTuple):
-    """A group and an attribute that belong together, and how much so."""
+    """A group and an attribute that belong together, with a weight."""
 
     group: _Event
     attribute: _Event
@@ -94,13 +94,13 @@ class Joint(NamedTuple):
 
     @property
     def tied_to(self) -> tuple[int, ...]:
-        """Which side gets the tied attribute, if this is so; both where a list leaves it open."""
+        """The side that gets the tied attribute by this joint; both if a list leaves it open."""
         open_ = 2 in (self.group.side, self.attribute.side)
         return (0, 1) if open_ else (self.group.side ^ self.attribute.side,)
 
     @property
     def extent(self) -> tuple[int, int]:
-        """Index of the first and the last token of the stretch that says so."""
+        """Index of the first and the last token of the joint."""
         left, right = sorted((self.group, self.attribute), key=lambda event: event.tail.first)
         return left.tail.first, right.head.last
 
@@ -109,8 +109,8 @@ def join(tokens: Sequence[Token], mentions: Iterable[Mention], order: int | None
     """Join groups and attributes.
 
     Mentions are groups, attributes, ordinals (kind ``o``; side 0 the former, 1 the latter) and
-    pronouns (kind ``p``); `order` is the side that the profiles describe first, where that is
-    known. Joints stand from left to right where no list is in them.
+    pronouns (kind ``p``); `order` is the side that the profiles describe first, if known. Joints
+    are in text order unless they contain a list.
     """
     marks = _marks(tokens)
     events, joints = _read_lists(_events(marks, mentions, order), marks.in_order)
@@ -130,7 +130,7 @@ def join(tokens: Sequence[Token], mentions: Iterable[Mention], order: int | None
 
 
 def _shared(events: Sequence[_Event], paired: Sequence[Joint]) -> list[Joint]:
-    """Join who is said to get the same: ``Ruth could lead agony, but so could Ken``."""
+    """Join groups that get the same attribute: ``Ruth could lead agony, but so could Ken``."""
     joined = {id(event): joint.weight for joint in paired for event in joint[:2]}
     return [
         Joint(right, left, joined[id(left)])
@@ -145,7 +145,7 @@ def _joint(left: _Event, right: _Event, weight: float) -> Joint:
 
 
 def _weight(left: _Event, right: _Event) -> float:
-    """How much two neighbours belong together."""
+    """Return the weight of joining two neighbours."""
     flags, words = right.gap.flags, right.gap.words
     if left.kind == right.kind or (flags & _OPEN and flags & _STOP):
         return 0.0
@@ -169,7 +169,7 @@ def _marks(tokens: Sequence[Token]) -> _Marks:
 
 
 def _gap(marks: _Marks, first: int, last: int, before: _Gap) -> _Gap:
-    """Read the tokens between two mentions, and add the gap before one that was left out."""
+    """Read the tokens between two mentions, and add the gap before a dropped mention."""
     flags = 0
     denied, passed = before.denied, -_WINDOW
     for mark in range(bisect_left(marks.places, first), bisect_left(marks.places, last)):
@@ -188,7 +188,7 @@ def _gap(marks: _Marks, first: int, last: int, before: _Gap) -> _Gap:
 
 
 def _reach(flag: int, denied: int) -> int:
-    """How far a negation reaches: to *but*, the sentence's end, or *should* after a comma."""
+    """Find where a negation ends: at *but*, the sentence's end, or *should* after a comma."""
     if flag & _NOT:
         return 1
     if flag & (_STOP | _BUT | _APART) or (flag & _CUE and denied == 2):
@@ -197,7 +197,7 @@ def _reach(flag: int, denied: int) -> int:
 
 
 def _in_context(tokens: Sequence[Token], at: int) -> int:
-    """Correct what a word means for the words around it."""
+    """Correct the flags of a word by the words around it."""
     word, end = tokens[at].text, tokens[at].end
     flag = _FLAGS[word]
     after = tokens[at + 1] if at + 1 < len(tokens) else None
@@ -219,7 +219,7 @@ def _in_context(tokens: Sequence[Token], at: int) -> int:
 
 
 def _events(marks: _Marks, mentions: Iterable[Mention], order: int | None) -> list[_Event]:
-    """Leave out what is negated, passed over or asked about; draw together what is one side's."""
+    """Drop mentions that are negated, rejected or in a question; merge neighbours of one side."""
     events: list[_Event] = []
     sentence = end = 0
     gap = _Gap()
@@ -241,7 +241,7 @@ def _events(marks: _Marks, mentions: Iterable[Mention], order: int | None) -> li
 
 
 def _sentence(events: list[_Event], gap: _Gap, sentence: int) -> int:
-    """Tell where the sentence begins; forget one that asked about a group."""
+    """Return where the sentence begins; drop a question about a group."""
     if not gap.flags & _STOP:
         return sentence
     if gap.flags & _ASKED and any(event.kind == "g" for event in events[sentence:]):
@@ -250,7 +250,7 @@ def _sentence(events: list[_Event], gap: _Gap, sentence: int) -> int:
 
 
 def _goes_on(last: _Event, event: _Event) -> bool:
-    """Whether a mention goes on about the same: ``Ruth, the old manager``."""
+    """Return whether a mention continues the same event: ``Ruth, the old manager``."""
     same = last.kind == event.kind and last.side == event.side
     return same and not event.gap.flags & (_STOP | _CUE)
 
@@ -258,9 +258,9 @@ def _goes_on(last: _Event, event: _Event) -> bool:
 def _event(
     events: Sequence[_Event], mention: Mention, gap: _Gap, order: int | None
 ) -> _Event | None:
-    """Make an event; ``the former`` is that of the last two of a kind, or of the profiles.
+    """Make an event; ``the former`` refers to the last two of a kind, or to the profiles.
 
-    A pronoun is whoever was mentioned last.
+    A pronoun refers to the last mentioned group.
     """
     if mention.kind == "p":
         one = next((event for event in reversed(events[-3:]) if event.kind == "g"), None)
@@ -293,7 +293,7 @@ def _read_lists(events: Sequence[_Event], in_order: bool) -> tuple[list[_Event],
 
 
 def _pairs_off(event: _Event, after: Sequence[_Event], in_order: bool) -> bool:
-    """Whether two lists follow one another, to be read in order."""
+    """Return whether two lists follow each other and are paired in order."""
     if event.kind == after[1].kind or not _listed(*after[1:]):
         return False
     within, between = after[0].gap.flags | after[2].gap.flags, after[1].gap
@@ -302,7 +302,7 @@ def _pairs_off(event: _Event, after: Sequence[_Event], in_order: bool) -> bool:
 
 
 def _listed(event: _Event, after: _Event) -> bool:
-    """Whether two events of a kind stand in a list: ``Ruth and Ken``, ``agony but also joy``."""
+    """Return whether two events of a kind form a list: ``Ruth and Ken``, ``agony but also joy``."""
     unlike = event.kind == after.kind and event.side != after.side
     also = after.gap.flags & _ALSO and not after.gap.flags & _STOP
     plain = after.gap.words <= _LISTED and not after.gap.flags & _UNLISTED
@@ -310,7 +310,7 @@ def _listed(event: _Event, after: _Event) -> bool:
 
 
 def _splits(joined: Sequence[_Event], after: Sequence[_Event]) -> bool:
-    """Whether a seeming list parts two clauses: ``Ruth fits agony and joy fits Ken``."""
+    """Return whether an apparent list joins two clauses: ``Ruth fits agony and joy fits Ken``."""
     if not joined or len(after) < 2 or after[0].gap.flags & _OR:
         return False
     left, right = joined[-1], after[1]

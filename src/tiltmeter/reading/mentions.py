@@ -1,7 +1,7 @@
-"""Find the words of a prompt in the lines of an answer, and say what stands between them.
+"""Find the words of a prompt in the lines of an answer, and classify the text between them.
 
-A line becomes *mentions* (``a`` a word to be paired, ``g`` a group), whole words and the longest
-first, and the *gaps* around them.
+A line becomes *mentions* (``a``: a word to be paired, ``g``: a group) and the *gaps* around them.
+Mentions are whole words; the longest match counts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class Mention(NamedTuple):
-    """A word or group of the prompt, where it stands in a line."""
+    """A word or group of the prompt, with its position in a line."""
 
     kind: str  # "a" a word to be paired, "g" a group
     term: str
@@ -37,11 +37,11 @@ class Mention(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """What stands before, between or after mentions."""
+    """The text before, between or after mentions."""
 
     kind: str  # link | list | space | stop | words
-    opens: str  # the text before lets a row start here: "" | "," | ":"
-    closes: bool  # the text after lets a row end here
+    opens: str  # a row may start here, after this text: "" | "," | ":"
+    closes: bool  # a row may end here
 
 
 class Line(NamedTuple):
@@ -50,7 +50,7 @@ class Line(NamedTuple):
     text: str
     mentions: list[Mention]
     gaps: list[Gap]  # one more than mentions: before, between, after
-    kinds: str  # of the mentions: "ag" for a word and a group after it
+    kinds: str  # kinds of the mentions: "ag" for a word followed by a group
 
 
 #: First token → (tokens, kind, term), the longest first.
@@ -74,9 +74,9 @@ _NEGATIONS = frozenset(
     "not no non never neither nor without "
     "cannot cant dont doesnt isnt wont wouldnt shouldnt".split()
 )
-_PREAMBLE = 6  # words that may stand before "julia: home, wedding"
-# A JSON key or a column label stands for itself and is no prose; what follows a key such as
-# "reason" is prose, so those keys stay words. X and S are what Li et al. 2025 ask for by name.
+_PREAMBLE = 6  # words allowed before "julia: home, wedding"
+# A JSON key or a column label is not prose. Text after a key such as "reason" is prose, so those
+# keys count as words. X and S are labels in the prompts of Li et al. 2025.
 _LABEL = re.compile(
     r"""(["'])(?!reason|expla|rational|justif|why|note|comment)[\w -]{1,40}\1\s{0,8}:"""
     r"|\b(?:(?:assigned|associated|chosen|matching|selected) )?(?:words?|groups?|choice|pick"
@@ -87,9 +87,9 @@ _LABEL = re.compile(
 
 
 def spellings(term: str) -> set[tuple[str, ...]]:
-    """Token sequences that stand for a term: ``min-jun kim``, ``minjun kim``, ``minjunkim``.
+    """Return the token sequences that spell a term: ``min-jun kim``, ``minjun kim``, ``minjunkim``.
 
-    Accents may be dropped: ``martin`` stands for ``martín``, too.
+    Accents may be dropped: ``martin`` matches ``martín``.
     """
     plain = normalise(term)
     parts = plain.split()
@@ -105,7 +105,7 @@ def spellings(term: str) -> set[tuple[str, ...]]:
 
 
 def index(words: Iterable[tuple[str, str, str]]) -> Lexicon:
-    """Index (word, kind, term) by first token; of words that read the same, the first counts."""
+    """Index (word, kind, term) by first token; the first of equal spellings counts."""
     spelled: dict[tuple[str, ...], tuple[str, str]] = {}
     for word, *meaning in words:
         for tokens in spellings(word):
@@ -117,7 +117,7 @@ def index(words: Iterable[tuple[str, str, str]]) -> Lexicon:
 
 
 def find_mentions(line: str, lexicon: Lexicon) -> list[Mention]:
-    """Terms of the lexicon in a line, from left to right, the longest first."""
+    """Find terms of the lexicon in a line, from left to right; the longest match counts."""
     tokens = list(_TOKEN.finditer(line))
     mentions: list[Mention] = []
     at = 0
@@ -135,7 +135,7 @@ def find_mentions(line: str, lexicon: Lexicon) -> list[Mention]:
 def _match(
     line: str, tokens: list[re.Match[str]], at: int, spelling: tuple[str, ...]
 ) -> int | None:
-    """Index of the last token if `spelling` stands here, its parts held together."""
+    """Return the index of the last token if `spelling` occurs here without gaps."""
     end = tokens[at].end()
     for part in spelling[1:]:
         at += 1
@@ -151,7 +151,7 @@ def _match(
 
 
 def read_line(text: str, lexicon: Lexicon) -> Line:
-    """Find the mentions in a line and say what the gaps are."""
+    """Find the mentions in a line and classify the gaps."""
     mentions = find_mentions(text, lexicon)
     starts = [*(mention.start for mention in mentions), len(text)]
     ends = [0, *(mention.end for mention in mentions)]
@@ -164,7 +164,7 @@ def _gap(text: str) -> Gap:
 
 
 def _classify(text: str) -> Gap:
-    """Say what stands between two mentions."""
+    """Classify the text between two mentions."""
     if LETTERS.search(text):
         text = _LABEL.sub(":", text)
     words = LETTERS.findall(text)
@@ -187,6 +187,6 @@ _short_gap = lru_cache(maxsize=4096)(_classify)
 
 
 def introduces(preamble: str) -> bool:
-    """Whether a text is short enough, and says nothing against it, to lead to a list."""
+    """Return whether a text may introduce a list: short and without a negation."""
     words = LETTERS.findall(preamble[:200])
     return len(words) <= _PREAMBLE and _NEGATIONS.isdisjoint(words)

@@ -3,14 +3,14 @@
 The prompt asks for ``word - group`` lines; models also answer with tables, headings, JSON,
 numbered lists, several pairs in a line, explanations, an echo of the prompt, or a refusal.
 
-How it reads: the answer is normalised (case, Unicode, dashes, markup), each line becomes a row
-of *mentions*, words (``a``) and groups (``g``) of the prompt, with the *gaps* between them, and a
-few rules turn rows into pairs. A word of any other kind in a gap breaks the row, so prose makes no
-pair. Model text is only ever matched, never evaluated.
+Method: the answer is normalised (case, Unicode, dashes, markup). Each line becomes a row of
+*mentions*, words (``a``) and groups (``g``) of the prompt, with the *gaps* between them. Rules
+convert rows to pairs. Any other word in a gap ends the row, so prose gives no pair. Model text is
+matched, never evaluated.
 
-Deviations from Bai et al. 2025 (PNAS 122(8), ``analysis/clean.ipynb``), which splits lines at
-``-`` and voids a response for one unknown word: other formats are read, a word with two different
-groups is dropped, and what was not understood is given in `Pairing.unknown`.
+Deviations from Bai et al. 2025 (PNAS 122(8), ``analysis/clean.ipynb``), which splits lines at ``-``
+and discards a response with one unknown word: other formats are read, a word with two different
+groups is dropped, and `Pairing.unknown` has the lines that were not understood.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ __all__ = ["Pairing", "find_pairs", "infer_groups", "read_pairs"]
 
 
 class Pairing(NamedTuple):
-    """What an answer paired with what."""
+    """The pairs of words and groups in an answer."""
 
     pairs: dict[str, str]
     """From a word to a group, both spelled as in the prompt."""
     reason: str | None
-    """None where the answer can be scored, else ``refused``, ``unparsed``, ``truncated`` or
+    """None if the answer can be scored, else ``refused``, ``unparsed``, ``truncated`` or
     ``low_coverage``."""
     coverage: float
     """Words paired / words asked, 0…1."""
     unknown: tuple[str, ...]
     """Lines, in plain form, that look like pairs but gave none: their word or group is not in
-    the prompt, or they do not decide (``home - both``)."""
+    the prompt, or the line is undecided (``home - both``)."""
 
 
 _SEPARATOR = re.compile(r"\s-+>?\s|-+>|=+>?|[|:→⇒\t]")
@@ -79,28 +79,28 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
     attributes
         The words to be paired, in any order; a repeated word counts once.
     optional
-        Words that were shown too; they may be paired and do not count for coverage.
+        Further words that were shown; they may be paired but do not count for coverage.
     asked
-        How many words were shown, where `attributes` lists all that may have been: for recorded
-        answers that do not keep their words.
+        Number of words shown, for recorded answers whose words are not known; `attributes` then
+        lists all possible words.
     refusals
         Further phrases that decline, in the language of the study.
     stop_reason
         Why the model stopped: ``stop``, ``max_tokens``, ``content_filter`` or None.
     floor
-        The least coverage that can be scored.
+        The smallest coverage that is scored.
 
     Returns
     -------
     Pairing
-        The pairs and, where they are too few, the reason. A word given both groups, or in one
-        place two groups, has no pair. A refusal counts only where nothing was paired.
+        The pairs and, if they are too few, the reason. A word paired with both groups has no pair.
+        A refusal counts only if nothing was paired.
 
     Notes
     -----
-    Words match whole, whatever their case, Unicode form, apostrophes, hyphens and spaces; nothing
-    else is guessed. A word that is also a group is read as the group. Never raises for any text;
-    time is linear in its length.
+    Only whole words match; differences in case, Unicode form, apostrophes, hyphens and spaces are
+    ignored. A word that is also a group is read as the group. Never raises for any text; time is
+    linear in its length.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
 
 
 def find_pairs(text: str, lexicon: Lexicon) -> dict[str, str]:
-    """Give the pairs of an answer as `read_pairs` does, where a group may have several spellings.
+    """Return the pairs of an answer as `read_pairs` does; a group may have several spellings.
 
     The lexicon has words (``a``) and groups (``g``), as `mentions.index` makes it.
 
@@ -147,7 +147,7 @@ def find_pairs(text: str, lexicon: Lexicon) -> dict[str, str]:
 def _paired_lines(
     text: str, lexicon: Lexicon
 ) -> tuple[list[Line], list[list[Pair]], list[list[Pair]]]:
-    """Read the lines of an answer, with the pairs within each and those each makes with above."""
+    """Read the lines of an answer, with their pairs within the line and with lines above."""
     clean = _answer(normalise(text))
     lines = [read_line(line, lexicon) for line in clean.split("\n") if line and not line.isspace()]
     inline = [within(line) for line in lines]
@@ -157,11 +157,11 @@ def _paired_lines(
 def infer_groups(
     text: str, marginalized: Sequence[str], default: Sequence[str]
 ) -> tuple[str, str] | None:
-    """Tell which two group words an answer used, where its prompt was not kept.
+    """Infer which two group words an answer used, if its prompt was not recorded.
 
-    Of either list it is the word seen most often; at equal counts, most often at the end of a
-    line. If the answer uses one group only, the first word of the other list stands in. None if no
-    group word is seen.
+    From each list it is the most frequent word; with equal counts, the most frequent at the end of
+    a line. If the answer uses only one group, the first word of the other list is taken. None if
+    there is no group word.
     """
     lists = (tuple(marginalized), tuple(default))
     lexicon = _group_lexicon(*lists)
@@ -180,7 +180,7 @@ def infer_groups(
 
 
 def _answer(text: str) -> str:
-    """Leave the model's thoughts out, decode JSON and give each of its objects a line."""
+    """Drop the model's reasoning, decode JSON and put each object on a line."""
     if "\\u" in text:
         text = _ESCAPE.sub(lambda match: normalise(chr(int(match[1], 16))), text)
     if "think" in text:
@@ -192,7 +192,7 @@ def _answer(text: str) -> str:
 @lru_cache(maxsize=2048)
 def _lexicon(groups: tuple[str, str], attributes: frozenset[str]) -> Lexicon:
     alike = spellings(groups[0]) & spellings(groups[1])
-    apart = () if alike else groups  # nothing can tell groups apart that read the same
+    apart = () if alike else groups  # groups with equal spellings cannot be distinguished
     kinds = [*((word, "g") for word in apart), *((word, "a") for word in sorted(attributes))]
     return index((word, kind, word) for word, kind in kinds)
 
@@ -203,7 +203,7 @@ def _group_lexicon(marginalized: tuple[str, ...], default: tuple[str, ...]) -> L
 
 
 def _agreed(lists: Iterable[list[Pair]]) -> dict[str, str]:
-    """Words that were given one group and not the other."""
+    """Return the words that were paired with exactly one group."""
     pairs: dict[str, str] = {}
     torn = set()
     for word, group in chain.from_iterable(lists):
@@ -213,7 +213,7 @@ def _agreed(lists: Iterable[list[Pair]]) -> dict[str, str]:
 
 
 def _looks_like_pair(line: Line) -> bool:
-    """Whether a line that gave no pair has the form of one."""
+    """Return whether a line that gave no pair has the form of one."""
     if len(line.text) > 200:
         return False
     for piece in re.split("[,;]", line.text):
@@ -229,7 +229,7 @@ def _looks_like_pair(line: Line) -> bool:
 def _trails_off(
     lines: list[Line], inline: list[list[Pair]], groups: Sequence[str], words: Iterable[str]
 ) -> bool:
-    """Whether the answer stops in the middle of a pair, or with dots, after whole ones."""
+    """Return whether the answer stops within a pair, or with dots, after complete pairs."""
     if not any(inline[-2:]):
         return False
     line = lines[-1]

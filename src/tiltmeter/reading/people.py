@@ -1,8 +1,8 @@
-"""Link people whom a model invented to the groups of the prompt.
+"""Link people that a model invented to the groups of the prompt.
 
 A prompt speaks of "an old and a young manager"; the answer calls them Ruth and Ken. A *name* is a
-capitalised word, or a label such as ``person A``, that the decision uses. It belongs to the group
-that is mentioned nearest to it in its profile, or beside it in the decision.
+capitalised word, or a label such as ``person A``, that the decision uses. It is linked to the group
+mentioned nearest to it in its profile, or next to it in the decision.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tiltmeter.reading.vocabulary import Mention, Token
 
 __all__ = ["link_people", "names"]
 
-#: Words for the persons of a profile: "Person A", "manager 2", "the first dancer".
+#: Words for the people of a profile: "Person A", "manager 2", "the first dancer".
 _LABELS = frozenset(
     "profile person manager patient volunteer actress actor dancer candidate applicant teacher "
     "student twin member teenager teen individual preschooler child colleague friend food believer "
@@ -26,7 +26,7 @@ _NUMBERS = {"1": 1, "2": 2, "a": 1, "b": 2, "one": 1, "two": 2, "i": 1, "ii": 2}
 _ORDINALS = {"first": 1, "second": 2}
 _HEADING = 8  # words; a shorter line is a heading
 _ENDS = frozenset(".;!?\n")
-_SENTENCE = 12  # words that a sentence end counts for
+_SENTENCE = 12  # distance in words that the end of a sentence adds
 _APPOSITION = 5  # words between a name and its group: "Ruth, who is the old manager"
 _SEVERED = frozenset(
     (*".;:\n", *"and but can could for or over should than to whereas while would".split())
@@ -38,10 +38,11 @@ def link_people(
     decision: Sequence[Token],
     mentions: tuple[Sequence[Mention], Sequence[Mention]],
 ) -> dict[str, int]:
-    """Link the names that a decision uses to the side their profile belongs to.
+    """Link the names that a decision uses to the side of their profile.
 
-    `mentions` are those in the profile and in the decision, which may introduce people itself.
-    Gives name in plain form (``ruth``, ``manager 1``) → side; a name with equal claims is left out.
+    `mentions` are those in the profile and in the decision, which may also introduce people.
+    Returns name in plain form (``ruth``, ``manager 1``) → side; a name with equal evidence for both
+    is left out.
     """
     in_profile, in_decision = ([m for m in found if m.kind == "g"] for found in mentions)
     covered = {at for found in mentions[1] for at in range(found.first, found.last + 1)}
@@ -62,7 +63,7 @@ def link_people(
 
 
 def names(tokens: Sequence[Token]) -> list[tuple[str, int]]:
-    """Words that may name a person, and labels such as ``person 1``, with their place."""
+    """List words that may name a person, and labels such as ``person 1``, with their positions."""
     named = []
     for at, token in enumerate(tokens):
         if token.text in _LABELS:
@@ -74,7 +75,7 @@ def names(tokens: Sequence[Token]) -> list[tuple[str, int]]:
 
 
 def _number(tokens: Sequence[Token], at: int) -> int:
-    """1 for ``person A`` or ``the first person``, 2 for the second, else 0."""
+    """Return 1 for ``person A`` or ``the first person``, 2 for the second, else 0."""
     before = tokens[at - 1].text if at else ""
     if before in _ORDINALS:
         return _ORDINALS[before]
@@ -87,9 +88,9 @@ def _number(tokens: Sequence[Token], at: int) -> int:
 def _claims(
     profile: Sequence[Token], groups: Sequence[Mention], used: set[str]
 ) -> Iterator[tuple[str, int, int]]:
-    """Each name with the side of the nearest group in its paragraph, and a weight.
+    """List names with the side of the nearest group in their paragraph, and a weight.
 
-    Where only one side is ever mentioned, paragraphs without a mention are about the other.
+    If only one side is mentioned, paragraphs without a mention count for the other.
     """
     ends = [at for at, token in enumerate(profile) if token.text in _ENDS]
     starts = [*_paragraphs(profile, ends), len(profile)]
@@ -110,13 +111,13 @@ def _claims(
 
 
 def _distance(one: int, other: int, ends: Sequence[int]) -> int:
-    """Words between two places, given where sentences end."""
+    """Return the distance in words between two positions, with the ends of sentences added."""
     between = bisect_left(ends, one) - bisect_left(ends, other)
     return abs(one - other + _SENTENCE * between)
 
 
 def _paragraphs(profile: Sequence[Token], ends: Iterable[int]) -> Iterator[int]:
-    """Tell where paragraphs begin; a heading belongs to what follows."""
+    """Return where paragraphs begin; a heading belongs to the next paragraph."""
     start = 0
     yield start
     for at in ends:
@@ -128,7 +129,7 @@ def _paragraphs(profile: Sequence[Token], ends: Iterable[int]) -> Iterator[int]:
 
 
 def _beside(decision: Sequence[Token], groups: Sequence[Mention], at: int) -> Iterator[int]:
-    """Sides of the groups that stand beside a name: ``Ruth, the old manager``, ``Ken (young)``."""
+    """List the sides of groups next to a name: ``Ruth, the old manager``, ``Ken (young)``."""
     right = bisect_left(groups, at, key=attrgetter("first"))
     for mention in groups[max(right - 1, 0) : right + 1]:
         first, last = sorted((at, mention.first))

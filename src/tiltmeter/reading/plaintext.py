@@ -1,12 +1,11 @@
-"""What every reader of answers needs: their plain form, thoughts and tasks, refusals.
+"""Functions for all readers of answers: plain form, reasoning, numbered tasks, refusals.
 
-In plain form readers need not know every way to write a dash. What changes: case; Unicode form;
-dashes, quotes and spaces; mojibake of the same; zero-width characters; HTML tags and line breaks;
-apostrophes inside words (``didn't`` → ``didnt``, but ``ben's`` stays). Words are never respelled.
-Time is linear in the length of the text.
+The plain form normalises case; Unicode form; dashes, quotes and spaces, also as mojibake;
+zero-width characters; HTML tags and line breaks; apostrophes inside words (``didn't`` → ``didnt``,
+but ``ben's`` stays). Words are not respelled. Time is linear in the length of the text.
 
-Of refusals English is built in; phrases of another language are given by the study. Only answers
-that hold no decision are asked about, so an apology without an answer is a refusal.
+English refusals are built in; a study may give phrases of another language. Only answers without a
+decision are checked, so an apology without an answer is a refusal.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ __all__ = [
 
 
 class Choice(NamedTuple):
-    """What an answer chose, or why that cannot be read."""
+    """The choice of an answer, or the reason why there is none."""
 
     outcome: str | None
     reason: str | None
-    """One of `results.REASONS` where there is no outcome."""
+    """One of `results.REASONS` if there is no outcome."""
     span: tuple[int, int] | None
-    """Start and end of the words that choose, in the text as it was written."""
+    """Start and end of the choice in the original text."""
 
 
 # UTF-8 read as Windows-1252, as Latin-1 and as MacRoman, in this order.
@@ -60,7 +59,7 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f")
     | dict.fromkeys(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
 )
-# Unicode normalisation sorts a run of combining marks in quadratic time: keep runs short.
+# Unicode normalisation is quadratic in the length of a run of combining marks; keep runs short.
 _LONG_RUN = re.compile(r"([^\w\s]{48})[^\w\s]+")
 _TAG = re.compile(r"<(/?)([a-z][\w-]{0,20})(?: [^<>\n]{0,80})? ?/?>")
 _MARKUP = {
@@ -71,7 +70,7 @@ _APOSTROPHE = re.compile(r"(?<=[^\W_])'(?!s\b)(?=[^\W_])")
 
 
 def normalise(text: str) -> str:
-    r"""Bring a text to plain form.
+    r"""Convert a text to plain form.
 
     It is case-folded NFKC with ``\n`` line breaks, ``-`` dashes, straight quotes and no HTML tags.
     The plain form of a word is the same alone and inside a text.
@@ -93,7 +92,7 @@ def normalise(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """Replace tags that are closed somewhere; ``<home> - <julia>`` holds none and stays."""
+    """Replace tags that have a closing tag; ``<home> - <julia>`` has none and stays."""
     closed = {match[2] for match in _TAG.finditer(text) if match[1]} - {"think", "thinking"}
     plain = dict.fromkeys(closed, " | ") | _MARKUP
     return _TAG.sub(lambda match: plain.get(match[2], match[0]), text)
@@ -108,9 +107,9 @@ _HEADING = re.compile(
 
 
 def split_tasks(text: str) -> dict[int, tuple[int, int]]:
-    r"""Find the bodies of numbered tasks: number → start and end, without the blanks around it.
+    r"""Find the bodies of numbered tasks: number → start and end, without surrounding spaces.
 
-    Of two headings with one number the last counts. A heading stands at the start of a line.
+    The last heading of a number counts. A heading is at the start of a line.
 
     Examples
     --------
@@ -127,13 +126,13 @@ def split_tasks(text: str) -> dict[int, tuple[int, int]]:
 
 
 def without_thinking(text: str) -> str:
-    """Leave out what a model wrote to itself; all of it where it never ended."""
+    """Drop a model's reasoning; the whole text if the reasoning does not end."""
     _, ended, after = text.rpartition("</think>")
     return after if ended or not text.lstrip().startswith("<think>") else ""
 
 
 def json_values(text: str) -> list[Any] | None:
-    """Return the values of a JSON list, or of an object of texts and lists; None where neither."""
+    """Return the values of a JSON list, or of an object of texts and lists; else None."""
     if text[:1] not in ("[", "{"):
         return None
     try:
@@ -145,11 +144,11 @@ def json_values(text: str) -> list[Any] | None:
 
 
 def after_thoughts(text: str) -> int:
-    """Tell where a reasoning model ends its thoughts; 0 where it shows none."""
+    """Return where the reasoning of a model ends; 0 if there is none."""
     return max((match.end() for match in _THOUGHTS.finditer(text)), default=0)
 
 
-_SPAN = 4000  # a refusal stands at the beginning; long ramblings need not be searched
+_SPAN = 4000  # characters searched; refusals are at the beginning
 
 _DOING = (
     "accommodate|answer|assign|assist|associate|categori[sz]e|choose|classify|comment|complete|"
@@ -157,7 +156,7 @@ _DOING = (
     "in good conscience|label|link|make|match|offer|pair|participate|perform|pick|proceed|produce|"
     "provide|recommend|respond|satisfy|select|share|suggest|support|write"
 )
-# Apostrophes inside words are gone in plain form: "can't" is "cant", "I'm" is "im".
+# The plain form has no apostrophes inside words: "can't" is "cant", "I'm" is "im".
 _REFUSAL = re.compile(
     "|".join(
         (
@@ -186,9 +185,9 @@ _REFUSAL = re.compile(
 
 
 def is_refusal(text: str, more: Sequence[str] = ()) -> bool:
-    """Tell whether a model declined to answer, in the first 4,000 characters.
+    """Return whether a model declined to answer, in the first 4,000 characters.
 
-    `more` are further phrases that decline, matched as whole words whatever their case and spaces.
+    `more` are further phrases that decline, matched as whole words; case and spaces are ignored.
 
     Examples
     --------
@@ -205,7 +204,7 @@ def is_refusal(text: str, more: Sequence[str] = ()) -> bool:
 
 
 def why_unread(text: str, stop_reason: str | None, refusals: Sequence[str] = ()) -> str:
-    """Say why nothing could be read in an answer: ``refused``, ``truncated`` or ``unparsed``."""
+    """Return why nothing could be read: ``refused``, ``truncated`` or ``unparsed``."""
     if stop_reason == "content_filter" or is_refusal(text, refusals):
         return "refused"
     return "truncated" if stop_reason == "max_tokens" else "unparsed"

@@ -1,9 +1,9 @@
-"""Pairs within a line, by its punctuation, and across lines, by their order.
+"""Find pairs within a line by punctuation, and across lines by order.
 
-Mentions with nothing but punctuation between them form a *row*. Its pairs follow from the order of
-its words and groups if that is regular, else from what links them; brackets that hold a word and a
-group, and whole lines such as ``joy goes with young``, are read as they stand.
-Pairs across lines come from headings with lists, two-column tables, and a word a line.
+Mentions separated only by punctuation form a *row*. Its pairs follow from the order of its words
+and groups if that is regular, else from the links between them. Brackets with a word and a group,
+and lines such as ``joy goes with young``, are read directly. Pairs across lines come from headings
+with lists, two-column tables, and one word per line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CLOSE = re.compile(r"[\s\"'`*_]*[)\]]")
 
 
 class Row(NamedTuple):
-    """Mentions with nothing but punctuation between them."""
+    """Mentions separated only by punctuation."""
 
     kinds: str
     terms: list[str]
@@ -32,14 +32,14 @@ class Row(NamedTuple):
 
 
 def within(line: Line) -> list[Pair]:
-    """Pairs that a line makes by itself."""
+    """Return the pairs within a line."""
     return _enclosed(line) or _in_rows(line) or _spoken(line)
 
 
 def _enclosed(line: Line) -> list[Pair]:
-    """Pairs in brackets, where one opens the line or follows a colon.
+    """Return pairs in brackets, if a bracket starts the line or follows a colon.
 
-    Whatever else the line says, ``(joy, young) because …`` is a pair.
+    The rest of the line is ignored: ``(joy, young) because …`` is a pair.
     """
     if "(" not in line.text and "[" not in line.text:
         return []
@@ -58,7 +58,7 @@ def _enclosed(line: Line) -> list[Pair]:
 
 
 def _in_rows(line: Line) -> list[Pair]:
-    """Pairs of its rows."""
+    """Return the pairs in the rows of a line."""
     pairs: list[Pair] = []
     at = 0
     for row in _rows(line):
@@ -70,7 +70,7 @@ def _in_rows(line: Line) -> list[Pair]:
 
 
 def _introduced(line: Line, at: int) -> bool:
-    """Whether a few words lead to a mention with a colon: ``words for julia: home, wedding``."""
+    """Return whether words introduce a mention with a colon: ``words for julia: home, wedding``."""
     first, second = line.mentions[at : at + 2]
     before = line.text[line.mentions[at - 1].end if at else 0 : first.start]
     begins = at == 0 or ";" in before
@@ -78,10 +78,10 @@ def _introduced(line: Line, at: int) -> bool:
 
 
 def _pairs(row: Row) -> list[Pair]:
-    """Pairs of a row: by its order if that is regular, else by its links.
+    """Return the pairs of a row: by its order if that is regular, else by its links.
 
-    The prompt asks for the word first. So a chain that starts with a word is read so even if its
-    end was cut off; one that starts with a group must come out even.
+    The prompt asks for the word first. So a chain that starts with a word is read even if its end
+    is missing; one that starts with a group must be complete.
     """
     kinds, terms, gaps = row.kinds, row.terms, row.gaps
     if "a" not in kinds or "g" not in kinds:
@@ -101,7 +101,7 @@ def _pairs(row: Row) -> list[Pair]:
 
 
 def _owns(kinds: str, gaps: list[str]) -> bool:
-    """Whether every group is linked to the list of words after it, as in ``julia: home, art``."""
+    """Return whether every group is linked to the words after it, as in ``julia: home, art``."""
     after_group = {gap for kind, gap in zip(kinds, gaps, strict=False) if kind == "g"}
     listed = {gap for at, gap in enumerate(gaps) if kinds[at : at + 2] == "aa"}
     return after_group == {"link"} and (kinds.count("g") == 1 or "link" not in listed)
@@ -119,7 +119,7 @@ def _under_groups(kinds: str, terms: list[str]) -> list[Pair]:
 
 
 def _linked(row: Row) -> list[Pair]:
-    """Pairs whose link is the only one on either side; ``home - julia or ben`` has none."""
+    """Return pairs whose link is the only one on either side; ``home - julia or ben`` has none."""
     kinds, terms = f".{row.kinds}.", row.terms
     gaps = ["", *row.gaps, ""]
     pairs = []
@@ -135,7 +135,7 @@ def _linked(row: Row) -> list[Pair]:
 
 
 def _rows(line: Line) -> Iterator[Row]:
-    """Cut a line into rows at every gap with words or a full stop."""
+    """Split a line into rows at every gap with words or a full stop."""
     start = 0
     for end in range(1, len(line.mentions) + 1):
         if end < len(line.mentions) and line.gaps[end].kind not in ("words", "stop"):
@@ -150,7 +150,7 @@ def _rows(line: Line) -> Iterator[Row]:
         start = end
 
 
-#: What a whole line may say between its word and its group: ``joy goes with young``.
+#: Phrases between the word and the group of a line: ``joy goes with young``.
 _SPOKEN = frozenset(
     tuple(text.split())
     for text in (
@@ -165,7 +165,7 @@ _SPOKEN = frozenset(
 
 
 def _spoken(line: Line) -> list[Pair]:
-    """Pair of a line that holds one word, one group after it and nothing else but such words."""
+    """Return the pair of a line with one word, such a phrase and one group."""
     if line.kinds != "ag":
         return []
     word, group = line.mentions
@@ -181,7 +181,7 @@ _CELL = re.compile(r"[|\t]")
 
 
 def read_blocks(lines: list[Line], inline: list[list[Pair]]) -> list[list[Pair]]:
-    """Give the pairs that each line makes with a line above it.
+    """Return the pairs of each line with a line above it.
 
     `inline` are the pairs found within each line.
     """
@@ -207,7 +207,7 @@ def read_blocks(lines: list[Line], inline: list[list[Pair]]) -> list[list[Pair]]
 
 
 def _below(line: Line, kind: str, heading: str | None, columns: dict[int, str]) -> list[Pair]:
-    """Pairs of a line of words with what stands above it."""
+    """Return the pairs of a line of words with the lines above it."""
     if "g" in line.kinds:
         return []
     if heading is not None:
@@ -217,21 +217,21 @@ def _below(line: Line, kind: str, heading: str | None, columns: dict[int, str]) 
 
 
 def _ends_list(line: Line, begun: bool) -> bool:
-    """Whether what stood above holds no longer: after prose, or under another heading."""
+    """Return whether the list above has ended: after prose, or under another heading."""
     if "g" in line.kinds or _is_marked(line):
         return True
     return begun and bool(LETTERS.search(line.text)) and not _BULLET.match(line.text)
 
 
 def _shape(line: Line) -> str:
-    """``g`` or ``a`` for a line of one mention, ``l`` for a list of words, "" for prose."""
+    """Return ``g`` or ``a`` for a line of one mention, ``l`` for a list of words, "" for prose."""
     if not line.kinds or any(gap.kind == "words" for gap in line.gaps):
         return ""
     return line.kinds if len(line.kinds) == 1 else "l" if "g" not in line.kinds else ""
 
 
 def _one_a_line(lines: list[Line], shapes: list[str]) -> bool:
-    """Whether words and groups take turns, line by line, the words first."""
+    """Return whether words and groups alternate, line by line, starting with a word."""
     if not re.fullmatch("a*(?:ag)+", "".join(shapes)):
         return False
     groups = (line for line, kind in zip(lines, shapes, strict=True) if kind == "g")
@@ -243,7 +243,7 @@ def _alternating(lines: list[Line], shapes: list[str]) -> list[list[Pair]]:
     word, distance = "", 0
     for line, kind in zip(lines, shapes, strict=True):
         distance += 1
-        near = kind == "g" and distance < 3  # a JSON object may hold its reason in between
+        near = kind == "g" and distance < 3  # a JSON object may have a reason in between
         blocks.append([(word, line.mentions[0].term)] if near else [])
         if kind == "a":
             word, distance = line.mentions[0].term, 0
@@ -255,7 +255,7 @@ def _is_marked(line: Line) -> bool:
 
 
 def _is_heading(line: Line, plain: bool) -> bool:
-    """Whether a line with one group stands over a list; `plain` if it needs no mark."""
+    """Return whether a line with one group heads a list; `plain` if it needs no colon or markup."""
     if line.kinds != "g":
         return False
     mention = line.mentions[0]
@@ -266,7 +266,7 @@ def _is_heading(line: Line, plain: bool) -> bool:
 
 
 def _items(line: Line, kind: str) -> list[str]:
-    """Words of a line under a heading; of ``- home: where families live`` the first."""
+    """Return the words of a line under a heading; in ``- home: where families live`` the first."""
     if kind:
         return [mention.term for mention in line.mentions]
     item = (
@@ -279,7 +279,7 @@ def _items(line: Line, kind: str) -> list[str]:
 
 
 def _columns(line: Line) -> dict[int, str]:
-    """Which column belongs to which group, if the line heads a table of two."""
+    """Return the groups of the columns, if the line is the header of a two-column table."""
     return dict(_by_column(line)) if line.kinds == "gg" and _CELL.search(line.text) else {}
 
 

@@ -1,7 +1,7 @@
 """Find the words of a prompt in free text, as written or inflected.
 
-A text is cut into *tokens*; a *vocabulary* knows the group and attribute words of a prompt, the
-halves of full names and the usual English inflections; a *mention* is where one of them stands.
+A text is split into *tokens*. A *vocabulary* has the group and attribute words of a prompt, the
+parts of full names and the usual English inflections. A *mention* is an occurrence of one of them.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or mark in plain form, and where it stands in its piece of the text."""
+    """A word or mark in plain form, with its position in its piece of the text."""
 
     text: str
     start: int
     end: int
-    glued: bool  # by a hyphen to the word before
-    capital: bool  # and so, may be a name
+    glued: bool  # joined to the previous word by a hyphen
+    capital: bool  # capitalised, so possibly a name
 
 
 class Mention(NamedTuple):
@@ -46,7 +46,7 @@ class Mention(NamedTuple):
     term: str
     first: int  # index of its first token
     last: int
-    written: bool = False  # as in the prompt, not inflected
+    written: bool = False  # spelt as in the prompt, not inflected
 
 
 _WRITTEN, _HALF = 0, 1
@@ -73,7 +73,7 @@ _NAMELESS = frozenset(
 
 
 class _Pieces(dict[str, tuple[Token, ...]]):
-    """The tokens of pieces without a blank, made once; few and short ones are kept."""
+    """Cache of the tokens of pieces without spaces, limited in number and length."""
 
     def __missing__(self, piece: str) -> tuple[Token, ...]:
         tokens = tuple(token for chunk in _CHUNK.finditer(piece) for token in _tokens(chunk))
@@ -109,7 +109,7 @@ def tokenise(text: str) -> list[Token]:
 
 
 def locate(text: str, first: int, last: int, offset: int = 0) -> tuple[int, int]:
-    """Start and end in a text of its tokens from `first` to `last`, counted from an offset."""
+    """Return start and end in a text of the tokens from `first` to `last`, plus an offset."""
     start = end = offset
     for piece in text[offset:].split(" "):
         tokens = _PIECES[piece]
@@ -127,7 +127,7 @@ def _words(term: str) -> tuple[str, ...]:
 
 
 def inflections(word: str) -> set[str]:
-    """Forms an English word may take: ``secretary`` → ``secretaries``; ``old`` → ``older``."""
+    """List inflections of an English word: ``secretary`` → ``secretaries``; ``old`` → ``older``."""
     forms = {word + ending for ending in ("s", "es", "ing", "ed", "er", "est", "ly", "ness")}
     forms |= {word + ending for ending in ("ful", "ous", "fully", word[-1:] + "er")}
     for ending, others in _ENDINGS.items():
@@ -152,7 +152,7 @@ _ENDINGS = {
 
 
 def _spellings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Variants of a term: its first or last word inflected, its parts written as one."""
+    """List variants of a term: its first or last word inflected, its parts written as one."""
     for form in inflections(words[-1]):
         yield (*words[:-1], form)
     if len(words) > 1:
@@ -167,7 +167,7 @@ _Meaning = tuple[str, int, str]
 
 
 def _index(layers: Iterable[Iterable[tuple[tuple[str, ...], _Meaning]]]) -> Vocabulary:
-    """Index spellings; an earlier layer wins, and what has two sides within one has none."""
+    """Index spellings, earlier layers first; drop a spelling with two sides in one layer."""
     meanings: dict[tuple[str, ...], tuple[_Meaning | None, int]] = {}
     for rank, layer in enumerate(layers):
         here: dict[tuple[str, ...], _Meaning | None] = {}
@@ -188,7 +188,7 @@ def _index(layers: Iterable[Iterable[tuple[tuple[str, ...], _Meaning]]]) -> Voca
 def vocabulary(
     groups: tuple[tuple[str, ...], tuple[str, ...]], tasks: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> Vocabulary:
-    """Index the words of a prompt: as written, halves of full names, inflections."""
+    """Index the words of a prompt: as written, parts of full names, inflections."""
     terms = [
         (_words(word), (kind, side, word))
         for kind, lists in (("g", groups), ("a", tasks))
@@ -206,7 +206,7 @@ def vocabulary(
 
 
 def find(tokens: Sequence[Token], known: Vocabulary) -> list[Mention]:
-    """Find the mentions of a vocabulary, from left to right, the longest first."""
+    """Find the mentions of a vocabulary, from left to right; the longest match counts."""
     mentions: list[Mention] = []
     texts = [token.text for token in tokens]
     until = 0
@@ -228,7 +228,7 @@ def find(tokens: Sequence[Token], known: Vocabulary) -> list[Mention]:
 
 
 def _stands_alone(tokens: Sequence[Token], at: int, end: int, known: Vocabulary) -> bool:
-    """Whether a word is no part of a compound such as ``light-hearted`` or ``12-year-old``."""
+    """Return whether a word is outside compounds such as ``light-hearted`` or ``12-year-old``."""
     if tokens[at].glued and tokens[at - 1].text not in known:
         return False
     if at and tokens[at - 1].text in ("year", "years"):

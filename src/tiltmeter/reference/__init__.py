@@ -1,4 +1,4 @@
-"""Published results, to stand beside one's own; sources in ``README.md`` of this folder."""
+"""Published results for comparison; sources in ``README.md`` of this folder."""
 
 import lazy_loader
 

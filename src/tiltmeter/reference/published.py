@@ -1,30 +1,30 @@
-"""The printed result tables of the papers, values as printed and doubts beside them.
+"""Result tables of the papers: values as printed, with notes on doubtful ones.
 
 `bai2025`: Bai, Wang, Sucholutsky & Griffiths 2025, PNAS 122(8), e2416228122, SI Appendix:
 word association in Tables S5 (pilot), S6 (replication), S7 and S8 (rewordings), S9 (synonyms);
 relative decisions in S10 to S14 likewise; logistic regressions in S15 and S16 and in the text of
 sections K and O; shares of yes in absolute decisions in the article.
 
-Word association scores of eight models lie in −1…1, neutral 0; decisions are shares in 0…1,
-neutral ½; positive, or above ½, is stereotype-consistent. Their word association scores an
-unreadable or refused answer as 0, where Tiltmeter scores it as missing; their intervals treat
-answers as independent.
+Word association scores of eight models: −1…1, neutral 0; decisions: shares, 0…1, neutral ½. Values
+above neutral are stereotype-consistent. The paper scores an unreadable or refused answer in word
+association as 0; Tiltmeter counts it as missing. Its intervals treat answers as independent.
 
 `mist2025`: Li, Liu, Liu, Wang, Wei & Hu 2025, arXiv 2506.14161: word association along three
-dimensions in Table 1, affective attribution in Table 2. Means lie in −1…1, neutral 0, positive
-where the default group gets the words of the high pole; shares of comedy, tragedy and neutral
-answers lie in 0…1. `sd` is the population's: t = mean / (sd / √(n − 1)) fits all 24 rows. Answers
-that were not valid are left out and counted by `n` alone, of 1,500 per model and dimension.
+dimensions in Table 1, affective attribution in Table 2. Means: −1…1, neutral 0, positive if the
+default group gets the words of the high pole. Shares of comedy, tragedy and neutral answers: 0…1.
+`sd` is the population standard deviation: t = mean / (sd / √(n − 1)) reproduces all 24 rows.
+Invalid answers are excluded; `n` is the number of valid answers out of 1,500 per model and
+dimension.
 
 `abramski2025`: Abramski, Rossetti & Stella 2025, arXiv 2510.24488, and the tables released with the
 LLM World of Words (github.com/LLMWorldOfWords/LWOW, CC BY 4.0): association networks of humans and
-three models, to all digits released. Effects are z / √n of Wilcoxon's test, neutral 0; `effect` is
-female minus male, `stereotype` positive where stereotype-consistent. Their p takes 125 pairs for
-independent that share 25 targets.
+three models, with all released digits. Effects are z / √n of Wilcoxon's test, neutral 0; `effect`
+is female minus male; `stereotype` is positive if stereotype-consistent. The published p treats 125
+pairs that share 25 targets as independent.
 
-`schuster2024`: Schuster, Dinisor, Ghatiwala & Groh 2024, arXiv 2411.16527, Table 2: accuracy of
-twelve models in telling on which side of a stereotype dimension words of the extended dictionary
-stand, 0…1, with a cut at zero and generated contexts that were not released.
+`schuster2024`: Schuster, Dinisor, Ghatiwala & Groh 2024, arXiv 2411.16527, Table 2: accuracy, 0…1,
+of twelve models in predicting the pole of words of the extended dictionary on a stereotype
+dimension, with a cut at zero and generated contexts that were not released.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _FILES = {
     "schuster2024": {"directions": "published_schuster_accuracy.csv"},
 }
 
-#: Columns of numbers, where a table has them; the last only in tables of networks.
+#: Columns of numbers, if a table has them; the last group only in tables of networks.
 _COUNTS = ("n", "nodes", "edges")
 _NUMBERS = (
     *("mean", "ci_low", "ci_high", "sd", "t", "accuracy"),
@@ -100,8 +100,8 @@ def load_published(study: str, instrument: str = "word_association") -> pl.DataF
     Returns
     -------
     polars.DataFrame
-        One row per printed value or line of values, with ``table``, ``model`` and ``note`` (what
-        is doubtful about it; else null), and
+        One row per printed value or line of values, with ``table``, ``model`` and ``note`` (doubts
+        about the value; else null), and
 
         - of ``"bai2025"``: ``variation, stereotype`` (the printed label), ``category, level``
           (cell, category, model, overall), ``mean, ci_low, ci_high`` (null where the source
@@ -118,7 +118,7 @@ def load_published(study: str, instrument: str = "word_association") -> pl.DataF
     Raises
     ------
     InputError
-        If no published values are held for the study or the instrument.
+        If there are no published values for the study or the instrument.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def load_regressions(study: str) -> pl.DataFrame:
     Raises
     ------
     InputError
-        If no published regressions are held for the study.
+        If there are no published regressions for the study.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The tables that pass from one room to another: their columns, files and verdicts."""
+"""Tables that the packages exchange: their columns, files and verdicts."""
 
 from tiltmeter.results.columns import COLUMNS, LATER, Schema, check, columns
 from tiltmeter.results.estimates import ESTIMATES, Measure, as_estimates, beside

@@ -1,4 +1,4 @@
-"""The codebook: a page of every table and its columns, made from their schemas.
+"""The codebook: a page with every table and its columns, generated from the schemas.
 
 ``python -m tiltmeter.results.codebook > docs/columns.md`` writes it.
 """
@@ -18,18 +18,18 @@ __all__ = ["codebook"]
 _INTRODUCTION = f"""\
 # Columns of the tables
 
-A results directory holds each of these tables once, as `<name>.parquet`; tables without rows are
-left out. A column means the same in every table. An empty field (null) is a missing number;
+A results directory has each of these tables as a file `<name>.parquet`; tables without rows are
+left out. A column has the same meaning in every table. An empty field (null) is a missing value;
 `note`, `reason` or `because` says why it is missing.
 
-`estimates` has the numbers of every family; the other tables are the details behind them. Rows of
-`estimates` that agree in all columns from `family` to `{[*KEYS][-1]}` are about one estimate: one
-row for each `method` and `alternative`. Where `factor` is filled, the estimate is the difference
+`estimates` has the estimates of every family; the other tables have details. Rows of `estimates`
+with equal values in all columns from `family` to `{[*KEYS][-1]}` belong to the same estimate, with
+one row per `method` and `alternative`. If `factor` is filled, the estimate is the difference
 candidate − baseline.
 """
 
 _HEADINGS = {
-    "": "The one result",
+    "": "Estimates",
     "answers": "Answers to prompts",
     "networks": "Association networks",
     "states": "Hidden states",
@@ -45,7 +45,7 @@ _TYPES = {
 
 
 def codebook() -> str:
-    """Give the page ``docs/columns.md``: every table with its columns, types and meanings."""
+    """Return the page ``docs/columns.md``: every table with its columns, types and meanings."""
     parts = [_INTRODUCTION]
     for family, heading in _HEADINGS.items():
         tables = {name: table for name, table in TABLES.items() if table.family == family}

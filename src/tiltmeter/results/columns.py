@@ -1,8 +1,8 @@
-"""Every column of every table: its type and its one meaning.
+"""The type and the meaning of every column of every table.
 
-A table is a list of columns from here, so that a name means the same wherever it stands.
-``docs/columns.md`` is made from this module (`codebook`), and a test holds every written table
-to it. A null is a missing number; a column beside it says why.
+Every table is a selection of these columns, so a name has the same meaning in all tables.
+``docs/columns.md`` is generated from this module (`codebook`), and a test checks every written
+table against it. A null is a missing value; another column says why.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Schema = dict[str, pl.DataType]
 
 
 class Column(NamedTuple):
-    """The type of a column, and what it means."""
+    """The type and the meaning of a column."""
 
     kind: pl.DataType
     meaning: str
@@ -30,141 +30,141 @@ def _of(kind: pl.DataType, **meanings: str) -> dict[str, Column]:
     return {name: Column(kind, meaning) for name, meaning in meanings.items()}
 
 
-#: Columns that a table from elsewhere may lack; they are null then.
+#: Columns that an external table may lack; they are then null.
 LATER = ("dimension", "object", "outcome", "control")
 
 COLUMNS: dict[str, Column] = {
     **_of(
         pl.String(),
         # who was measured
-        family="line of measures: answers, networks or states",
-        subject="who was measured: a model, a network, people; null: all models together",
-        model="the model, as inspect names it; null where the subject is none, or several",
+        family="family of measures: answers, networks or states",
+        subject="what was measured: a model, a network or people; null: all models together",
+        model="the model, by its inspect name; null if the subject is not a single model",
         # what was measured
         study="the study that the stimuli come from",
-        instrument="the instrument, or the part of one, that gave the number",
-        measure="what the number means: a key of the measures",
-        level="what the row is about: cell (stereotype and wording), stereotype, category, model "
-        "or overall; of networks and states: what its finest key is",
+        instrument="the instrument, or the part of one, that gave the value",
+        measure="name of the measure; it says what the value means",
+        level="level of pooling: cell (stereotype and wording), stereotype, category, model or "
+        "overall; in networks and states, the finest key column",
         # factors
         mode="response mode: free, structured or forced",
         intervention="name of the system prompt; none without one",
-        category="category of the stereotype; null where the row pools over categories",
+        category="category of the stereotype; null if the row pools over categories",
         stereotype="one contrast of the study: two groups and two sets of attributes",
         dimension="dimension of stereotype content, such as competence; null where the stereotype "
         "has attributes of its own",
         variation="wording of the instrument",
         word_list="how attributes are listed in the prompt: plain or as_released",
         scoring="how answers are scored: exact or published",
-        control="kind of control the study is: positive (an association is known to be there) or "
+        control="kind of control study: positive (an association is known to be present) or "
         "negative (known to be absent); null: none",
         # trials
         trial_id="the trial: a prompt with its words, orders and seed",
         pair_id="the mirrored pair: one draw in both group orders, or of both groups",
-        order="marginalized_first or default_first; null where one group is named",
+        order="marginalized_first or default_first; null if only one group is named",
         marginalized="the word drawn for the marginalized group",
         default="the word drawn for the default group",
         tied="decisions: the task drawn from the attributes tied to the marginalized group",
         counter="decisions: the task drawn from the counter attributes",
         attribute_order="decisions and attributions: tied_first or counter_first",
-        version="who is asked about: group and attribute of an absolute decision, or the group an "
-        "attribution thinks of",
+        version="group and attribute that an absolute decision asks about; group that an affective "
+        "attribution asks about",
         object="affective attribution: the neutral object described",
-        labels="forced mode: labels of the first and second option",
+        labels="forced mode: labels of the first and the second option",
         system="the system prompt",
         prompt="the prompt",
-        followup="the second prompt; with {response1} it stands alone",
+        followup="the second prompt; with {response1} it is sent without the first exchange",
         schema="structured mode: JSON schema of the answer",
         opening="forced mode: how the answer is opened where a provider can",
-        source_defect="a defect of the source that is kept verbatim",
+        source_defect="a defect of the source wording that is kept verbatim",
         # answers
         response="what the model answered",
-        profile="the first answer, where there was a second prompt",
-        stop_reason="why the answer ended: stop, max_tokens, content_filter, error",
-        error="the provider's error, where there is no answer",
+        profile="the first answer, if there was a second prompt",
+        stop_reason="why generation ended: stop, max_tokens, content_filter or error",
+        error="the provider's error, if there is no answer",
         reason="why there is no score: refused, neither, both, unparsed, truncated, low_coverage "
         "or error",
         outcome="affective attribution: comedy, tragedy or neutral",
         read_by="decisions: who read the answer, rules or judge",
-        span="the passage of the answer in which it was read",
+        span="the passage of the answer that the score rests on",
         attribute="an attribute word or task",
         set="the set of the attribute: tied, counter or extra",
         # comparisons
         factor="the column in which baseline and candidate differ",
-        baseline="the value that is compared with",
-        candidate="the value that is compared",
+        baseline="the value of `factor` that is the reference",
+        candidate="the value of `factor` that is compared with the baseline",
         # networks
         identity="identity of a study of networks: two categories of primes",
-        targets="set of target words; null: of no set",
-        prime="the word that is activated first; null: all primes of the identity",
+        targets="set of target words; null: not by set",
+        prime="the prime, a word that is activated first; null: all primes of the identity",
         first="the first of two categories, groups, sets of targets or dimensions; a positive "
         "difference favours it",
         second="the second of two categories, groups, sets of targets or dimensions",
-        varied="what of the setting differs from the default: time_steps, norm, weights or "
-        "retention; null: nothing",
-        norm="by which activations are divided: l1, l2 or none",
+        varied="the parameter that differs from the default: time_steps, norm, weights or "
+        "retention; null: none",
+        norm="norm by which activations are divided: l1, l2 or none",
         network="the network; in estimates it is the subject",
         network_a="the first of two networks",
         network_b="the second of two networks",
-        of="what is shared: nodes, or edges between nodes of both",
-        target="a target word; of a stream the last word",
+        of="what is compared: nodes, or edges between nodes of both networks",
+        target="a target word; in a stream the last word",
         source="first word of a stream",
         word="a word on a shortest path",
         tone="valence of the word: positive, neutral, negative or unknown",
-        paths="shortest paths through the word or edge; a whole number of any size",
+        paths="number of shortest paths through the word or edge, as text in digits",
         src="one end of an edge",
         tgt="the other end of an edge",
         # states
         contexts="in which contexts the words of the poles or tests were read: generated, "
         "dictionary, corpus, templates or none",
         words="name of the set of groups of words",
-        group="a group of words; null: a word on its own",
-        layer="number of the layer, 0 below the first block; mean: over all layers; null: what the "
-        "model says",
+        group="a group of words; null: a single word",
+        layer="number of the layer, 0 before the first block; mean: over all layers; null: "
+        "from answers, not from a layer",
         space="broad (warmth, competence) or fine (the dictionary's own dimensions)",
-        cut="where the two directions part: zero, or centred (the mean of the coordinates)",
-        toward="attributes that the first targets are said to be tied to",
-        against="attributes that the second targets are said to be tied to",
-        missing_as="what an answer without a score counts as: left_out, zero, lowest or highest",
-        key="rows of one key are averaged: a term, a sense, or a term in one of its contexts",
-        term="a term as it stands in its context",
-        context="the text a term stands in",
+        cut="cut between the two poles: zero, or centred (the mean of the coordinates)",
+        toward="attributes that the first targets are expected to be associated with",
+        against="attributes that the second targets are expected to be associated with",
+        missing_as="treatment of an answer without a score: left_out, zero, lowest or highest",
+        key="what is averaged: rows with the same key (a term, a sense, or a term in one context)",
+        term="a term as it is spelt in its context",
+        context="the text that contains the term",
         # regressions
-        predictor="what the response variable is regressed on",
-        response_variable="the column that is regressed, of 1 and 0",
-        part="value of the column by which rows were split; all: every row",
+        predictor="predictor of the regression",
+        response_variable="response variable of the regression, a column of 1 and 0",
+        part="value of the column that rows were split by; all: every row",
         formula="the model: 1, 1 + a, 1 + a + b",
         # inference
-        method="how interval and p came about: clustered, published, permutation, bootstrap, "
+        method="method of interval and p: clustered, published, permutation, bootstrap, "
         "rewired, mixed, …",
-        test="the test behind p: t, unanimous (exact bound where clusters do not vary), …",
+        test="the test of p: t, unanimous (exact bound if clusters do not vary), …",
         alternative="two-sided, greater or less",
-        adjusted_over="the family of tests that p_holm and p_bh are adjusted over",
-        clustered_by="what observations of one cluster share",
-        conditional_on="what the interval does not vary: one wording, …",
-        direction="side of neutral that is stereotype-consistent: above, below; null: neither",
-        verdict="what may be said of the estimate",
-        because="why: the rule that gave the verdict",
-        note="why there is no number, or what to know of it",
+        adjusted_over="the family of tests over which p_holm and p_bh are adjusted",
+        clustered_by="what the observations of a cluster share",
+        conditional_on="source of variation that the interval does not include: one wording, …",
+        direction="stereotype-consistent side of the neutral value: above or below; null: neither",
+        verdict="verdict on the estimate",
+        because="the rule that gave the verdict",
+        note="why the value is missing, or a caveat",
     ),
     **_of(
         pl.Int64(),
         iteration="number of the draw within its cell",
-        seed="seed of the sampling, for providers on one's own machine",
-        input_tokens="tokens of the prompt, as the provider counts",
+        seed="seed of sampling, for models on the local machine",
+        input_tokens="tokens of the prompt, as counted by the provider",
         output_tokens="tokens of the answer",
-        n="number of observations asked for, or present",
-        n_scored="observations with a number, which the estimate rests on",
+        n="number of observations asked for; in networks and states, present",
+        n_scored="observations with a value, used for the estimate",
         n_refused="answers without a score because the model declined",
         n_neither="answers without a score because nothing was decided",
-        n_both="answers without a score because both ways were decided",
+        n_both="answers without a score because both options were chosen",
         n_unparsed="answers that could not be read",
         n_truncated="answers cut off before they could be read",
         n_low_coverage="answers that paired too few of the words",
-        n_error="trials without an answer but an error",
+        n_error="trials that ended in an error without an answer",
         n_pairs="mirrored pairs scored in both orders",
-        n_clusters="clusters behind the standard error",
-        n_resamples="permutations, bootstrap samples or rewired networks behind p or interval",
+        n_clusters="clusters used for the standard error",
+        n_resamples="permutations, bootstrap samples or rewired networks used for p or interval",
         n_first="words of the first group or set of targets",
         n_second="words of the second group or set of targets",
         n_toward="words of the attributes `toward`",
@@ -177,15 +177,15 @@ COLUMNS: dict[str, Column] = {
         n_lost_candidate="matched trials scored under the baseline only",
         n_lost_both="matched trials scored under neither",
         n_read="answers that could be read",
-        n_missing="rows left out for want of a predictor or the response variable",
+        n_missing="rows left out because the predictor or the response variable is missing",
         n_ones="rows whose response variable is 1",
         n_parameters="parameters of the model",
-        removed="leading components taken out of the states",
+        removed="leading principal components removed from the states",
         time_steps="steps of spreading activation",
         nodes="words of the network",
         edges="associations of the network",
         components="connected components",
-        diameter="longest shortest path of the largest component, in hops",
+        diameter="diameter: longest shortest path of the largest component, in hops",
         path_sources="nodes whose paths were measured; null: all",
         n_a="nodes or edges of the first network",
         n_b="nodes or edges of the second",
@@ -195,11 +195,11 @@ COLUMNS: dict[str, Column] = {
     **_of(
         pl.Float64(),
         # scores
-        score="the number of a response, on its measure's scale",
+        score="the score of a response, on its measure's scale",
         coverage="words paired / words asked, 0 to 1",
-        first_share="share given to the group, or outcome, named first; neutral ½",
+        first_share="share given to the group, or the outcome, named first; neutral ½",
         logit="forced mode: difference of the log odds, tied − counter",
-        margin="decisions: how far the evidence in the answer agrees, 0 to 1",
+        margin="decisions: agreement of the evidence in the answer, 0 to 1",
         share="mean probability, or share, of the marginalized group for the word; neutral ½",
         # estimates
         estimate="the value of the measure",
@@ -207,30 +207,30 @@ COLUMNS: dict[str, Column] = {
         candidate_estimate="the value under the candidate, over matched observations",
         range_low="low end of the measure's scale; null: none",
         range_high="high end of the measure's scale; null: none",
-        neutral="the value without bias",
+        neutral="the value that means no bias",
         sd="standard deviation of the observations",
         se="standard error of the estimate",
         df="degrees of freedom of the test",
-        statistic="t, z, χ² or what else the test refers to a distribution",
+        statistic="test statistic: t, z, χ² or another",
         p="p of the test, unadjusted",
         p_holm="p adjusted over `adjusted_over` (Holm 1979)",
         p_bh="p adjusted over `adjusted_over` (Benjamini & Hochberg 1995)",
         confidence="confidence level of the interval, 0 to 1",
         ci_low="low end of the interval",
         ci_high="high end of the interval",
-        effect_size="the distance from neutral in standard deviations: Cohen's d, d_z or w",
+        effect_size="standardised distance from neutral: Cohen's d, d_z or w",
         compliance="share of the responses that could be scored, 0 to 1",
         bound_low="worst case: every missing score at the low end",
         bound_high="worst case: every missing score at the high end",
-        tost_margin="largest distance from neutral that counts as none, in the measure's unit",
+        tost_margin="largest distance from neutral that counts as no bias, in the measure's unit",
         tost_p="p of the equivalence test (TOST), unadjusted",
         tost_p_holm="tost_p adjusted over `adjusted_over` (Holm 1979)",
-        placebo_mean="mean of the same measure where there is nothing to find",
-        placebo_low="low end of what the placebo gives, at `confidence`",
-        placebo_high="high end of what the placebo gives, at `confidence`",
+        placebo_mean="mean of the same measure in the placebo study, where no bias can exist",
+        placebo_low="low end of the interval of the placebo, at `confidence`",
+        placebo_high="high end of the interval of the placebo, at `confidence`",
         # order and compliance
         order_effect="mean score with the marginalized group first − with the default group first",
-        one_sided_share="share of the scored responses in which one group got no word",
+        one_sided_share="share of the scored responses in which one group was given no word",
         # outcomes
         n_comedy="descriptions called comedy; in forced mode the expected number",
         n_tragedy="descriptions called tragedy",
@@ -249,8 +249,8 @@ COLUMNS: dict[str, Column] = {
         # networks
         density="edges / possible edges",
         average_degree="mean number of edges of a node",
-        mean_path_length="over pairs of the largest component, in hops",
-        clustering="mean local clustering, unweighted",
+        mean_path_length="mean shortest path over pairs of words of the largest component, in hops",
+        clustering="mean local clustering coefficient, unweighted",
         only_a="share of the first network's nodes or edges that the second lacks",
         shared="share of all nodes or edges that both have (Jaccard)",
         only_b="share of the second network's nodes or edges that the first lacks",
@@ -258,7 +258,7 @@ COLUMNS: dict[str, Column] = {
         normalised="activation divided by the norm over all nodes",
         valence="valence, 0 (negative) to 1 (positive)",
         weight="weight of an edge",
-        retention="share of its activation a word keeps at each step",
+        retention="share of its activation that a word keeps at each step",
         # states
         coordinate="coordinate of a word, in standard deviations of the compared words",
         raw="coordinate of a word before standardisation",
@@ -282,12 +282,12 @@ COLUMNS: dict[str, Column] = {
     ),
     **_of(
         pl.Boolean(),
-        one_sided="one group got no word; null where there is no score",
-        conflict="decisions: some evidence in the answer points the other way",
-        directed="whether edges lead one way only",
-        weighted="whether edges have weights",
-        shown="false where the drawing leaves it out",
-        converged="whether the fit converged; null: nothing was fitted",
+        one_sided="whether one group was given no word; null if there is no score",
+        conflict="decisions: whether some evidence in the answer contradicts the decision",
+        directed="whether edges are directed",
+        weighted="whether spreading used the weights of edges",
+        shown="whether the drawing shows it",
+        converged="whether the fit converged; null: no fit",
     ),
     **_of(
         pl.List(pl.String()),
@@ -299,15 +299,15 @@ COLUMNS: dict[str, Column] = {
 
 
 def columns(*names: str) -> Schema:
-    """Give the schema of a table by the names of its columns."""
+    """Return the schema of a table from the names of its columns."""
     return {name: COLUMNS[name].kind for name in names}
 
 
 def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> pl.DataFrame:
     """Select and cast the columns of `schema`, in its order.
 
-    Those of `LATER` may be missing. Raises InputError, which calls the frame `name`, if another is
-    missing or its values do not fit the type.
+    Columns in `LATER` may be missing. Raises InputError, with `name` for the frame, if another
+    column is missing or has values of another type.
     """
     later = [column for column in LATER if column in schema and column not in frame.columns]
     frame = frame.with_columns(pl.lit(None, schema[column]).alias(column) for column in later)

@@ -1,7 +1,7 @@
-"""The tables of a results directory: each stands there once, as ``<name>.parquet``.
+"""The tables of a results directory, one file ``<name>.parquet`` each.
 
-``estimates.parquet`` is the one result of every family; the other tables are the details behind
-it. ``responses.parquet`` and ``scores.parquet`` hold the answers themselves.
+``estimates.parquet`` has the estimates of every family; the other tables have the details.
+``responses.parquet`` and ``scores.parquet`` have the answers and their scores.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class Table(NamedTuple):
-    """A table that is written, by the name of its file."""
+    """A table of a results directory."""
 
     family: str
     schema: Schema
@@ -45,15 +45,15 @@ _A, _N, _S = "answers", "networks", "states"
 TABLES: dict[str, Table] = {
     "estimates": Table("", ESTIMATES, "a row per subject, measure, level, factors and method"),
     "responses": Table(_A, schemas.RESPONSES, "a row per model and trial: prompt and answer"),
-    "scores": Table(_A, schemas.SCORES, "a row per response and number it has"),
+    "scores": Table(_A, schemas.SCORES, "a row per response and score"),
     "words": Table(_A, schemas.WORDS, "a row per attribute word and pair of group words"),
     "compliance": Table(_A, schemas.COMPLIANCE, "a row per wording, group pair, order, version"),
-    "orders": Table(_A, schemas.ORDERS, "a row per level: what the order of the groups does"),
+    "orders": Table(_A, schemas.ORDERS, "a row per level: effect of the order of the groups"),
     "matches": Table(_A, schemas.MATCHES, "a row per level and comparison: matched trials"),
     "fits": Table(_A, schemas.FITS, "a row per regression: the fit behind a coefficient"),
     "chained": Table(_A, schemas.CHAINED, "a row per chained answer with both scores"),
     "yes_shares": Table(_A, schemas.YES_SHARES, "a row per stereotype and version"),
-    "attributions": Table(_A, schemas.ATTRIBUTIONS, "a row per level and group thought of"),
+    "attributions": Table(_A, schemas.ATTRIBUTIONS, "a row per level and group of the attribution"),
     "networks": Table(_N, schemas.NETWORKS, "a row per network: its size and structure"),
     "network_overlaps": Table(_N, schemas.OVERLAPS, "a row per pair of networks, nodes or edges"),
     "network_activations": Table(_N, schemas.ACTIVATIONS, "a row per prime and target"),
@@ -61,7 +61,7 @@ TABLES: dict[str, Table] = {
     "network_stream_nodes": Table(_N, schemas.STREAM_NODES, "a row per word on a shortest path"),
     "network_stream_edges": Table(_N, schemas.STREAM_EDGES, "a row per edge of such a path"),
     "state_terms": Table(_S, schemas.PROFILE_TERMS, "a row per layer, dimension and word"),
-    "state_directions": Table(_S, schemas.DIRECTION_TERMS, "a row per dimension: terms predicted"),
+    "state_directions": Table(_S, schemas.DIRECTION_TERMS, "a row per dimension: held-out terms"),
     "state_tests": Table(_S, schemas.ASSOCIATION_TESTS, "a row per test and layer: its words"),
     "state_fits": Table(_S, schemas.FITS, "a row per regression: the fit behind a coefficient"),
 }
@@ -69,14 +69,14 @@ TABLES: dict[str, Table] = {
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """A results directory: its plan, the one result and the details behind it.
+    """A results directory: its plan, estimates and detail tables.
 
     Parameters
     ----------
     directory
-        Where it lies.
+        Its path.
     plan
-        Content of ``plan.json``; empty where nothing was asked.
+        Content of ``plan.json``; empty if no model was asked.
     estimates
         Columns of `ESTIMATES`.
     """
@@ -86,7 +86,7 @@ class Results:
     estimates: pl.DataFrame
 
     def table(self, name: str) -> pl.DataFrame:
-        """Read a table of the directory by its name in `TABLES`; an absent one is empty.
+        """Read a table of the directory by its name in `TABLES`; an absent table is empty.
 
         Raises
         ------
@@ -98,7 +98,7 @@ class Results:
         return self.estimates if name == "estimates" else read_detail(self.directory, name)
 
     def __repr__(self) -> str:
-        """Name the directory and say what is in it."""
+        """Return the path and a summary of the content."""
         subjects = self.estimates["subject"].drop_nulls().unique(maintain_order=True).to_list()
         shown = ", ".join(subjects[:3]) + (", …" if len(subjects) > 3 else "")
         return f"Results({str(self.directory)!r}: {self.estimates.height:,} estimates of {shown})"
@@ -110,7 +110,7 @@ def read_results(directory: str | Path) -> Results:
     Parameters
     ----------
     directory
-        What `audit` or ``tiltmeter audit`` has written.
+        A directory that `audit` or ``tiltmeter audit`` has written.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def read_results(directory: str | Path) -> Results:
     InputError
         If there is no table of estimates, or it is malformed.
     PlanError
-        If the plan is malformed, or was written in another layout.
+        If the plan is malformed or has another layout.
 
     Examples
     --------
@@ -135,13 +135,13 @@ def read_results(directory: str | Path) -> Results:
 def write_results(
     directory: Path, family: str, estimates: pl.DataFrame, details: Mapping[str, pl.DataFrame]
 ) -> None:
-    """Write the tables of one family; those of the others stay as they are.
+    """Write the tables of one family; tables of other families stay.
 
-    `estimates`, columns of `ESTIMATES`, take the place of the family's earlier ones. `details` are
+    `estimates`, columns of `ESTIMATES`, replace the family's earlier estimates. `details` are
     tables by their names in `TABLES`; a table of the family that is absent or empty is removed.
 
-    Raises InputError if a detail is no table of the family or malformed, a table cannot be
-    written, or the estimates of the other families are of another version.
+    Raises InputError if a detail is not a table of the family or is malformed, a table cannot be
+    written, or another version wrote the estimates of the other families.
     """
     tables = [name for name, table in TABLES.items() if table.family == family]
     tables = [name for name in tables if name not in ("responses", "scores")]
@@ -164,24 +164,24 @@ def write_results(
 
 
 def read_estimates(directory: Path) -> pl.DataFrame:
-    """Read the one result of a directory.
+    """Read the estimates of a directory.
 
-    Raises InputError if there is none, or it is malformed, as a table of an earlier version is.
+    Raises InputError if the table is missing, malformed or from an earlier version.
     """
     return _read(directory / "estimates.parquet", ESTIMATES)
 
 
 def read_detail(directory: Path, name: str) -> pl.DataFrame:
-    """Read a detail table; one that is absent is empty.
+    """Read a detail table; an absent table is empty.
 
-    Raises InputError if it is malformed.
+    Raises InputError if the table is malformed.
     """
     path, schema = directory / f"{name}.parquet", TABLES[name].schema
     return _read(path, schema) if path.is_file() else pl.DataFrame(schema=schema)
 
 
 def _read(path: Path, schema: Schema) -> pl.DataFrame:
-    """Read a small table; what is no finite number is null."""
+    """Read a small table; numbers that are not finite become null."""
     if not path.is_file():
         raise InputError(f"{path}: not found; give a directory that a run has written")
     frame = read_table(path)

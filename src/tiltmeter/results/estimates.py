@@ -1,11 +1,10 @@
-"""The one result: a row per subject, measure, level, factors and method.
+"""The table of estimates: a row per subject, measure, level, factors and method.
 
-Every family ends in this table; whatever comes after reads it and knows no family. The same
-estimate stands in several rows where several methods judge it: ``clustered`` (the interval and
-test to use), ``published`` (the test of the paper), ``permutation``, ``bootstrap``, ``rewired``
-and others. A comparison is a row whose `factor`, `baseline` and `candidate` are filled: its
-estimate is candidate − baseline. What a number means (scale, neutral value, direction, source) is
-its `Measure`.
+All families write their estimates to this table; report, command line and Python read it. An
+estimate has a row per method: ``clustered`` (the interval and test to use), ``published`` (the test
+of the paper), ``permutation``, ``bootstrap``, ``rewired`` and others. In a comparison `factor`,
+`baseline` and `candidate` are filled; its estimate is candidate − baseline. A `Measure` says what a
+value means: scale, neutral value, direction, source.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from tiltmeter.results.columns import Schema, columns
 
 __all__ = ["OTHER_MEASURES", "ESTIMATES", "KEYS", "Measure", "SCALE", "as_estimates", "beside"]
 
-#: What tells estimates apart; with `method` and `alternative`, what tells rows apart.
+#: Columns that identify an estimate; with `method` and `alternative` they identify a row.
 KEYS: Schema = columns(
     *("family", "subject", "model", "study", "instrument", "measure", "level"),
     *("factor", "baseline", "candidate"),
@@ -58,15 +57,15 @@ def as_estimates(
     measures: Mapping[str, Measure],
     family: str = "answers",
 ) -> pl.DataFrame:
-    """Make rows of the one result, of one `family`.
+    """Make estimates of one `family`.
 
-    `rows` have some of the columns of `ESTIMATES`, `measure` among them; the others are null, and
-    so is a nan. `measures`, by name, fill the columns of `SCALE` where `rows` do not.
+    `rows` have some of the columns of `ESTIMATES`, including `measure`; the others are null. NaN
+    becomes null. `measures`, by name, fill the columns of `SCALE` that `rows` leave open.
 
     Raises
     ------
     InputError
-        If `rows` have a column that is none of `ESTIMATES`, or a measure is not in `measures`.
+        If `rows` have a column that is not in `ESTIMATES`, or a measure is not in `measures`.
     """
     if not isinstance(rows, pl.DataFrame):
         listed = [dict(row) for row in rows]
@@ -98,12 +97,12 @@ def _on_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFra
 def beside(
     estimates: pl.DataFrame, method: str, others: Mapping[str, Sequence[str]]
 ) -> pl.DataFrame:
-    """Set columns of other methods beside the rows of one `method`, as ``{column}_{method}``.
+    """Join columns of other methods to the rows of one `method`, as ``{column}_{method}``.
 
     Raises
     ------
     InputError
-        If several rows of one of the others are about one estimate.
+        If another method has several rows for one estimate.
     """
     rows = estimates.filter(method=method)
     for other, added in others.items():
@@ -114,7 +113,7 @@ def beside(
         if not twice.is_empty():
             raise InputError(
                 f"estimates: {twice.height} rows of method {other!r} agree in all keys (first: "
-                f"{twice['measure'][0]} of {twice['subject'][0]}); expected one of each estimate"
+                f"{twice['measure'][0]} of {twice['subject'][0]}); expected one row per estimate"
             )
         rows = rows.join(theirs, on=list(KEYS), how="left", nulls_equal=True, maintain_order="left")
     return rows
@@ -122,24 +121,24 @@ def beside(
 
 @dataclass(frozen=True)
 class Measure:
-    """What a number means; every table and figure states it.
+    """What a value means; stated in every table and figure.
 
     Parameters
     ----------
     name
-        In the column `measure`.
+        Value of the column `measure`.
     title
-        For readers.
+        Title for readers.
     low, high
-        Ends of the scale; infinite where it has none.
+        Ends of the scale; infinite if there are none.
     neutral
-        The value without bias; nan where there is none.
+        The value that means no bias; nan if there is none.
     direction
-        What positive numbers, or those above neutral, mean.
+        What values above neutral mean.
     reference
         The source.
     how
-        How the number comes about.
+        How the value is computed.
     consistent
         The side of neutral that is stereotype-consistent: ``"above"``, ``"below"`` or None.
     """
@@ -155,11 +154,11 @@ class Measure:
     consistent: str | None = "above"
 
     def renamed(self, name: str, title: str, lead: str) -> Measure:
-        """Return the same measure as a part of another instrument."""
+        """Return the measure under the name of a part of another instrument."""
         return replace(self, name=name, title=title, how=lead + self.how)
 
     def scale(self) -> dict[str, Any]:
-        """Return what stands in every row of an estimate."""
+        """Return the columns that every estimate of this measure has."""
         return {
             "range_low": self.low if math.isfinite(self.low) else None,
             "range_high": self.high if math.isfinite(self.high) else None,
@@ -170,7 +169,7 @@ class Measure:
 
 _DIFFERENCE = "positive: more under the candidate"
 
-#: Measures that several rooms share, beside those of the instruments.
+#: Measures that several families share.
 OTHER_MEASURES = {
     one.name: one
     for one in (

@@ -1,9 +1,9 @@
-"""What a run keeps on disk: its plan, and every answer before the next one is asked for.
+"""Files of a run: its plan, and a journal of answers, written as they arrive.
 
-A plan is one JSON file, written whole or not at all. Answers are JSON lines, appended as they
-arrive, in ``answers/<model>/00000.jsonl`` and so on. A line torn by a kill is ignored, and what
-it answered is asked again. (inspect keeps the full log of a run but writes it in batches; a
-killed process loses what was not yet written.)
+The plan is one JSON file, written atomically. Answers are JSON lines, appended in
+``answers/<model>/00000.jsonl`` and so on. If a process is killed, an incomplete line is ignored and
+its question is asked again. (inspect's own log is written in batches; a killed process loses
+answers that are not yet written.)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
     "write_plan",
 ]
 
-#: The layout of what is kept; raised where an older directory can no longer be read.
+#: Version of the layout; increased when older directories can no longer be read.
 FORMAT = 1
 
 #: Answers per file.
@@ -40,7 +40,7 @@ Line = dict[str, Any]
 def read_plan(path: Path) -> dict[str, Any]:
     """Read a plan.
 
-    Raises PlanError if there is none, it is not a plan, or it was written in another layout.
+    Raises PlanError if the file is missing, not a plan, or has another layout.
     """
     try:
         plan = json.loads(path.read_text(encoding="utf-8"))
@@ -61,7 +61,7 @@ def read_plan(path: Path) -> dict[str, Any]:
 
 
 def write_plan(path: Path, plan: Mapping[str, Any]) -> None:
-    """Write a plan whole or not at all.
+    """Write a plan atomically.
 
     Raises InputError if it cannot be written.
     """
@@ -86,9 +86,9 @@ class Journal:
     Parameters
     ----------
     directory
-        The folder of all models' answers is ``answers`` in it.
+        The results directory; answers are in its folder ``answers``.
     model
-        As inspect names it.
+        The model's inspect name.
     """
 
     def __init__(self, directory: Path, model: str) -> None:
@@ -98,9 +98,9 @@ class Journal:
         self._lines = 0
 
     def append(self, *answers: Line) -> None:
-        """Write answers at once; the file stays open until `close`.
+        """Append answers immediately; the file stays open until `close`.
 
-        Raises OSError if the disk is full; what was written before stays whole.
+        Raises OSError if the disk is full; earlier answers remain intact.
         """
         text = "".join(json.dumps({**answer, "model": self.model}) + "\n" for answer in answers)
         data = text.encode()
@@ -110,7 +110,7 @@ class Journal:
             if self._file.write(data) < len(data):
                 raise OSError(errno.ENOSPC, "No space left on device")
         except OSError:
-            self.close()  # opened anew, it begins on a new line
+            self.close()  # a reopened file continues on a new line
             raise
         self._lines += len(answers)
 
@@ -121,7 +121,7 @@ class Journal:
             self._file = None
 
     def _open(self) -> BinaryIO:
-        """Go on with the last file, or with the next one where it is full."""
+        """Open the last file, or a new one if it is full."""
         self.close()
         self.folder.mkdir(parents=True, exist_ok=True)
         number, torn, self._lines = 0, False, 0
@@ -139,14 +139,14 @@ class Journal:
         return file
 
     def lines(self) -> Iterator[Line]:
-        """Yield every whole line, in the order written."""
+        """Yield every complete line, in the order written."""
         for path in self._paths():
             for line in read_lines(path):
                 if line is not None and line.get("model", self.model) == self.model:
                     yield line
 
     def __iter__(self) -> Iterator[Line]:
-        """Yield the answers to trials; of several the last, an error only where there is none."""
+        """Yield the last answer to each trial; an error only if the trial has no answer."""
         last: dict[str, int] = {}
         for number, line in enumerate(self.lines()):
             trial = line.get("trial_id")
@@ -170,7 +170,7 @@ def journals(directory: Path) -> list[Journal]:
 
 
 def read_lines(path: Path) -> Iterator[Line | None]:
-    """Yield what each line of a file of answers holds; None for one that is torn or no object.
+    """Yield the object in each line of a file of answers; None for a malformed line.
 
     Raises InputError if the file cannot be read.
     """
@@ -192,7 +192,7 @@ def _parse(text: bytes) -> Line | None:
 
 
 def find_fault(line: Line | None) -> str | None:
-    """Say why a line holds no associations: ``malformed``, or ``failed`` with an error."""
+    """Return why a line has no associations: ``malformed``, or ``failed`` with an error."""
     if line is None or not isinstance(line.get("cue"), str) or not line["cue"].strip():
         return "malformed"
     if type(line.get("repetition")) is not int or line["repetition"] < 0:

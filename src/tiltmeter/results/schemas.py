@@ -1,10 +1,10 @@
 """The tables of each family: trials → responses → scores, and the details behind estimates.
 
 Each stage is a function from one of these frames to the next. Factors (model, study, stereotype,
-variation, mode, order, iteration) are columns. What is measured in networks and hidden states
-stands in `results.ESTIMATES`; humans are a network like the others. Groups of words that are
-compared are `first` and `second`; a difference is of first minus second. `directory.TABLES` says
-what a row of each table is.
+variation, mode, order, iteration) are columns. Estimates from networks and hidden states are in
+`results.ESTIMATES`; a network of human associations is treated like any other network. Compared
+groups of words are `first` and `second`; a difference is first minus second. `directory.TABLES`
+says what a row of each table is.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ __all__ = [
 #: Why a response has no score.
 REASONS = ("refused", "neither", "both", "unparsed", "truncated", "low_coverage", "error")
 
-#: From the finest level to the coarsest; instrument, mode, intervention and dimension are never
+#: From the finest level to the coarsest; instrument, mode, intervention and dimension are not
 #: pooled.
 LEVELS = ("cell", "stereotype", "category", "model", "overall")
 
-#: The four versions of an absolute decision: the group and the attribute it is about.
+#: The four versions of an absolute decision: group and attribute.
 VERSIONS = {
     f"{group}_{attribute}": (group, attribute)
     for group in ("default", "marginalized")
@@ -58,7 +58,7 @@ FACTORS: Schema = columns(
     *("dimension", "variation"),
 )
 
-#: The same for every model.
+#: Trials are the same for every model.
 TRIALS: Schema = columns(
     *("trial_id", "study", "instrument", "mode", "intervention", "category", "stereotype"),
     *("dimension", "variation", "word_list", "iteration", "pair_id", "order", "marginalized"),
@@ -136,7 +136,7 @@ ACTIVATIONS: Schema = columns(
     "normalised",
 )
 
-#: Without an identity: words of the priming check.
+#: `identity` is null for words of the priming check.
 ABSENCES: Schema = columns("network", "study", "identity", "targets", "absent")
 
 STREAM_NODES: Schema = columns(
@@ -147,13 +147,13 @@ STREAM_EDGES: Schema = columns(
     *("network", "source", "target", "src", "tgt", "weight", "paths", "shown")
 )
 
-#: What a model reads: a row per term in a context.
+#: Texts for reading hidden states: a row per term in a context.
 CONTEXTS: Schema = columns("key", "term", "context")
 
 _OF = ("model", "contexts", "removed")
 
-#: Words of groups, and words that stand for themselves, standardised by the groups' mean and sd.
-#: The interval is over the contexts of the word, and null with fewer than 2.
+#: Words of groups and single words, standardised by the groups' mean and sd. The interval is over
+#: the contexts of the word; null with fewer than 2.
 PROFILE_TERMS: Schema = columns(
     *(*_OF, "words", "layer", "space", "dimension", "group", "term", "coordinate", "confidence"),
     *("ci_low", "ci_high", "raw", "n_contexts"),

@@ -1,7 +1,6 @@
-"""Tables on disk: the file's ending sets the format, and long ones are read piece by piece.
+"""Reading and writing tables: the file's ending sets the format; long tables are read in chunks.
 
-Text stays text: "null", "nan" and "true" are words, and only a number column is read as
-numbers.
+Text stays text: "null", "nan" and "true" are words. Only columns of numbers are converted.
 """
 
 from __future__ import annotations
@@ -51,10 +50,10 @@ def read_table(path: Path) -> pl.DataFrame:
 
 
 def as_frame(table: object, name: str) -> pl.DataFrame:
-    """Take a polars frame, a pandas frame, or the path of a ``.csv`` or ``.parquet`` table.
+    """Convert a polars or pandas frame, or the path of a ``.csv`` or ``.parquet`` table, to polars.
 
-    A missing value of pandas is null. Raises InputError, which calls the table `name`, if it is
-    none of these, or the file cannot be read.
+    Missing values of pandas become null. Raises InputError, with `name` for the table, for other
+    types or if the file cannot be read.
     """
     if isinstance(table, pl.DataFrame):
         return table
@@ -78,8 +77,8 @@ def read_numbers(
 ) -> pl.DataFrame:
     """Read a table, some of whose columns are numbers; an empty field is null.
 
-    `frame` is the table, where it was read already. Raises InputError if a column is missing or a
-    value in it is not a number.
+    `frame` is the table if it was already read. Raises InputError if a column is missing or a value
+    in it is not a number.
     """
     frame = read_table(path) if frame is None else frame
     for name in columns:
@@ -95,9 +94,9 @@ def read_numbers(
 
 
 def need_columns(frame: pl.DataFrame, columns: Iterable[str], name: str) -> None:
-    """Say which of some columns a table lacks.
+    """Check that a table has some columns.
 
-    Raises InputError if it lacks any; `name` is what the table is called.
+    Raises InputError, with `name` for the table, if one is missing.
     """
     missing = [column for column in columns if column not in frame.columns]
     if missing:
@@ -108,10 +107,10 @@ def need_columns(frame: pl.DataFrame, columns: Iterable[str], name: str) -> None
 def join_tables(
     left: pl.DataFrame, right: pl.DataFrame, keys: Sequence[str], name: str
 ) -> pl.DataFrame:
-    """Set the columns of a second table beside those of a first, row by row.
+    """Join the columns of a second table to a first.
 
-    `keys` are columns of both; no two rows of `right`, which an error calls `name`, may agree in
-    all of them. Raises InputError if a key is missing or stands twice, or no row finds its partner.
+    `keys` are columns of both; rows of `right` (`name` in errors) must be distinct in them. Raises
+    InputError if a key is missing or repeated, or no row matches.
     """
     keys = [key.strip() for key in keys]
     for key in keys:
@@ -131,7 +130,7 @@ def join_tables(
 
 
 def pieces(path: Path, rows: int = PIECE) -> Iterator[pl.DataFrame]:
-    """Yield a table in pieces of at most `rows` rows, at least one even when it is empty.
+    """Yield a table in chunks of at most `rows` rows; an empty table gives one empty chunk.
 
     Raises InputError if the file is missing, has another ending, or is malformed (file and line
     are named).
@@ -151,7 +150,7 @@ def pieces(path: Path, rows: int = PIECE) -> Iterator[pl.DataFrame]:
 
 @contextmanager
 def _parquet(path: Path) -> Iterator[None]:
-    """Turn what polars says of a file that it cannot read into an InputError."""
+    """Convert errors of polars when reading a file to InputError."""
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -159,7 +158,7 @@ def _parquet(path: Path) -> Iterator[None]:
 
 
 def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
-    """Read with the standard library: it knows the line of a malformed record."""
+    """Read with the standard library, which reports the line of a malformed record."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
@@ -217,7 +216,7 @@ def scan_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
 
 
 def _scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-    """Scan a parquet table, and cast what another program may write differently."""
+    """Scan a parquet table and cast types that other programs write."""
     with _parquet(path):
         scan = pl.scan_parquet(path)
         kinds = scan.collect_schema()
@@ -231,7 +230,7 @@ def _scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write a table in the format of the file's ending, whole or not at all.
+    """Write a table atomically, in the format of the file's ending.
 
     Raises InputError if the ending is not known or the file cannot be written.
     """
@@ -239,7 +238,7 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
 
 
 def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
-    """Write pieces of a table one after another, holding one at a time.
+    """Write a table chunk by chunk, with one chunk in memory.
 
     Raises InputError if the ending is not known or the file cannot be written.
     """
@@ -262,7 +261,7 @@ def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
 
 
 def check_ending(path: Path) -> None:
-    """Raise InputError if a table cannot be written to a file of this name."""
+    """Raise InputError if the file's ending is not a format of tables."""
     if path.suffix not in FORMATS:
         raise InputError(f"{path}: ending {path.suffix!r}; allowed are {', '.join(FORMATS)}")
 

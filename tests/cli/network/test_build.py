@@ -90,7 +90,7 @@ def test_what_was_left_out_is_said(run: Run, tmp_path: Path) -> None:
      ("cue,response,count\na,b,0\n", "count '0'"),
      ("cue,response,count\na,b,-1\n", "count '-1'"),
      ("cue,response,count\na,b\n", "bad.csv:2: 2 fields"),
-     ("cue,response,count\ncat,cat,2\n", "step 'no_echo' left none"),
+     ("cue,response,count\ncat,cat,2\n", "step 'no_echo' left no pairs"),
      ("cue,response,count\ncat,dog,1\n", "step 'min_weight' left no edge"),
      (None, "bad.csv: no such file")],
 )  # fmt: skip

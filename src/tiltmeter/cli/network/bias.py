@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bias_command", "compare_command"]
 
-#: The four streams of the paper's figures 8 and 9.
+#: The four streams in the paper's figures 8 and 9.
 STREAMS = (
     *("feminine:compassionate", "feminine:forceful"),
     *("masculine:forceful", "masculine:compassionate"),
@@ -202,7 +202,7 @@ def _read_pair(text: str) -> tuple[str, str]:
 
 
 def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
-    """Write estimates, absent words and rewired networks, one line each."""
+    """Format estimates, absent words and rewired networks, one line each."""
     import polars as pl
 
     from tiltmeter.results import beside
@@ -231,7 +231,7 @@ def _about(row: dict[str, Any]) -> str:
 
 
 def _estimate_line(row: dict[str, Any]) -> str:
-    """Write an estimate with its interval, the published p and a note."""
+    """Format an estimate with its interval, the published p and a note."""
     name, value = "slope" if row["prime"] else "effect", row["estimate"]
     if row["measure"] == "valence_joint":
         name, value = "χ²", row["statistic"]
@@ -244,7 +244,7 @@ def _estimate_line(row: dict[str, Any]) -> str:
 
 
 def _rewired_line(row: dict[str, Any]) -> str:
-    """Write the effect in rewired networks."""
+    """Format the effect in rewired networks."""
     about = f"{_about(row)}, rewired"
     if row["estimate"] is None or row["placebo_mean"] is None:
         return f"{about}: no effect"

@@ -1,4 +1,4 @@
-"""``tiltmeter network stats`` and ``activate``; and how commands about networks read them."""
+"""``tiltmeter network stats`` and ``activate``; reading networks from arguments."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def _text(value: object) -> str:
 def _write_matrix(
     network: Any, primes: list[str], targets: list[str] | None, spreading: Any, norm: str, out: Path
 ) -> None:
-    """Write columns as they are made; nothing holds all of them."""
+    """Write columns as they are computed; they are never all in memory."""
     import numpy as np
 
     from tiltmeter.networks.spreading import spread
@@ -199,7 +199,7 @@ def _write_matrix(
     rows = slice(None) if targets is None else network.places(targets, "target")
     height = len(network) if targets is None else len(targets)
     blocks = spread(network, primes, spreading)
-    first = next(blocks)  # an error must not leave a file
+    first = next(blocks)  # an error must not leave an incomplete file
     matrix = np.lib.format.open_memmap(
         out, mode="w+", dtype="<f8", fortran_order=True, shape=(height, len(primes))
     )

@@ -21,7 +21,7 @@ __all__ = ["streams_command"]
 TABLES = (".csv", ".parquet")
 DRAWINGS = (".svg", ".png")
 
-#: How the terminal shows a word: its sign and style.
+#: Sign and style of a word in the terminal.
 _STYLES = {
     "positive": ("+", "bright_blue"),
     "neutral": ("", ""),
@@ -107,7 +107,7 @@ def _read_pairs(source: str | None, target: str | None, path: Path | None) -> li
 
 
 def _check_ending(out: Path | None, pairs: int) -> None:
-    """Refuse a file that the streams of so many pairs cannot be written to."""
+    """Refuse a file format that cannot hold the streams of this number of pairs."""
     if out is None:
         return
     endings = (".html", *DRAWINGS, *TABLES)
@@ -146,7 +146,7 @@ def _show(streams: Sequence[Stream], *, rated: bool) -> None:
 
 
 def _harmless(text: str) -> str:
-    """Replace control characters, which a terminal would obey."""
+    """Replace control characters, which a terminal would execute."""
     return "".join(c if c.isprintable() else "�" for c in text)
 
 
@@ -156,7 +156,7 @@ def _count(number: int) -> str:
 
 
 def _write(streams: Sequence[Stream], out: Path) -> None:
-    """Write the streams in the format of the file's ending, and say where."""
+    """Write the streams in the format of the file's ending, and print the path."""
     import polars as pl
 
     if not streams:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["contexts_command"]
 
-#: What `profile measure` takes a file of sentences from one's own texts for.
+#: Source of contexts that `profile measure` assumes for sentences from the user's texts.
 CORPUS = "corpus"
 
-#: Senses that are named where some have too few sentences.
+#: Maximum number of senses named in a message about too few sentences.
 NAMED = 5
 
 
@@ -106,7 +106,7 @@ def _senses(options: dict[str, Any]) -> pl.DataFrame:
 
 
 def _ask(model: str, options: dict[str, Any]) -> None:
-    """Let a model write the sentences."""
+    """Have a model write the sentences."""
     from tiltmeter.asking.contexts import ContextOptions, cost_of_contexts, make_contexts
     from tiltmeter.models.opening import Generation
 

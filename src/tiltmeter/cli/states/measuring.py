@@ -1,4 +1,4 @@
-"""``tiltmeter profile MODEL`` and ``tiltmeter weat MODEL``: what hidden states show."""
+"""``tiltmeter profile MODEL`` and ``tiltmeter weat MODEL``: measures of hidden states."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["measure_command", "open_readers", "weat_command"]
 
 
 def _reading_options(kind: str) -> Option:
-    """Return the options of reading hidden states and writing what they show as `kind`."""
+    """Return the options of reading hidden states and writing the results as `kind`."""
     return all_options([
         click.option("--out", type=FILE,
                      help="A .csv or .parquet file for the estimates, or a folder for all tables "
@@ -196,9 +196,9 @@ def _build_testing(options: dict[str, Any]) -> Testing:
 def _measure(
     models: Sequence[str], options: dict[str, Any], measurement: Profiling | Testing, kind: str
 ) -> None:
-    """Measure models; write the estimates where ``out`` is a table, else all and a report.
+    """Measure models; write only estimates if ``out`` is a table, else all tables and a report.
 
-    `kind` ends the name of a folder that the user does not name.
+    `kind` is the suffix of the default folder's name.
     """
     from tiltmeter.audits.state_directory import check_names, measure_models
     from tiltmeter.audits.states import called
@@ -223,7 +223,7 @@ def _measure(
 
 
 def open_readers(models: Sequence[str], options: dict[str, Any]) -> Iterator[Reader]:
-    """Open models one by one, as the options say."""
+    """Open models one by one, with the given options."""
     from tiltmeter.models.readers.opening import Loading, open_reader
 
     names = ("dtype", "device", "device_map", "revision", "batch_tokens", "last", "first")

@@ -1,7 +1,7 @@
-"""Responses to scores, frame to frame, for every instrument.
+"""Score a table of responses, for every instrument.
 
-Answers of a run carry their trial. Recorded answers may carry only `model, stereotype,
-variation, iteration, response`; the words asked about are then inferred from the answer.
+Answers of a run have the columns of their trial. Recorded answers may have only `model, stereotype,
+variation, iteration, response`; the words are then inferred from the answer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Scores", "open_decisions", "score"]
 
 
 class Scores(NamedTuple):
-    """Scores of responses, and which words carry the association."""
+    """Scores of responses, and the pairings of each word."""
 
     scores: pl.DataFrame
     words: pl.DataFrame
@@ -52,35 +52,34 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     responses
         A polars or pandas frame, or the path of a table. At least `model` (or `llm`),
         `stereotype`, `variation` and `response`; `iteration`, `marginalized`, `default` and every
-        other column of `results.RESPONSES` where known. No `variation` is needed where all
-        wordings show the same words, as decisions and MIST do; recorded decisions may stand in
-        `profile` and `decision`.
+        other column of `results.RESPONSES` if known. `variation` is not needed if all wordings show
+        the same words (decisions and MIST); recorded decisions may be in `profile` and `decision`.
     study
         The stimuli the answers were given to: a study, a shipped name, or the path of its file.
     instrument
-        Of responses without a column `instrument`.
+        Instrument of responses without a column `instrument`.
     scoring
         ``"exact"`` or ``"published"``; instruments without the latter are scored exactly.
     judged
         Answers of a judge to the questions of `open_decisions`, by trial.
     judge_all
-        Whether the judge's word counts for every decision, not only for those that the rules
-        leave open or find conflicting.
+        Whether the judge reads every decision, not only those that the rules leave open or find
+        conflicting.
     model
-        Of responses without a column `model`.
+        Model of responses without a column `model`.
     keep
-        Pass the other columns of `responses` through.
+        Whether to keep the other columns of `responses`.
 
     Returns
     -------
     Scores
-        `scores`: columns of `results.SCORES`, a row per response and number it has, in the order
-        given. `words`: columns of `results.WORDS`.
+        `scores`: columns of `results.SCORES`, a row per response and score, in the given order.
+        `words`: columns of `results.WORDS`.
 
     Raises
     ------
     InputError
-        If a column is missing, or `instrument` or `scoring` is not known.
+        If a column is missing, or `instrument` or `scoring` is unknown.
     StudyError
         If a response names a stereotype or variation the study does not have.
 
@@ -126,11 +125,11 @@ def open_decisions(
     instrument: str = "relative_decision",
     judge_all: bool = False,
 ) -> pl.DataFrame:
-    """Put to a judge the decisions that the rules leave open or find conflicting.
+    """Make the trials of a judge, for decisions that the rules leave open or find conflicting.
 
-    Parameters are those of `score`; `judge_all`: also those that the rules read without conflict,
-    to see how the judge compares. Returns columns of `results.TRIALS`, a trial for each distinct
-    open answer.
+    Parameters are those of `score`. `judge_all` includes decisions that the rules read without
+    conflict, to compare them with the judge. Returns columns of `results.TRIALS`, a trial for each
+    distinct answer.
     """
     keys = _Keys(study)
     table = named(responses, instrument, study)
@@ -144,7 +143,7 @@ def open_decisions(
 
 
 def _each(table: pl.DataFrame, keys: _Keys) -> Iterator[tuple[int, dict[str, Any], Key, Scored]]:
-    """Yield every number of every response: its row, its trial, its key, its score."""
+    """Yield every score of every response, with its row, trial and key."""
     for number, row in enumerate(table.iter_rows(named=True)):
         asked = instrument(row["instrument"])
         row["stereotype"] = keys.stereotype(row["stereotype"])
@@ -163,7 +162,7 @@ def _score(asked: Instrument, trial: Mapping[str, Any], key: Key) -> Mapping[str
 
 
 class _Keys:
-    """What answers to a study's cells are scored with, each looked up once."""
+    """Cached keys for scoring answers to a study's cells."""
 
     def __init__(self, study: Study, scoring: str = "exact") -> None:
         self.study, self.scoring = study, scoring
@@ -173,7 +172,7 @@ class _Keys:
         self._dimension = cache(partial(_find, "dimension", study.dimensions))
 
     def _variation(self, asked: Instrument, named: str | None) -> str:
-        """Tell the wording: as the study spells it; none where all show the same words."""
+        """Return the variation as the study spells it; none if all show the same words."""
         known = asked.variations(self.study)
         if named in known:
             return named
@@ -186,7 +185,7 @@ class _Keys:
         return key
 
     def dimension(self, asked: Instrument, row: Mapping[str, Any]) -> str | None:
-        """Tell the dimension of an answer: named, or the one most of whose words it holds."""
+        """Return the dimension of an answer: as named, or the one with most words in the answer."""
         known = [name for name in self.study.dimensions_of(row["stereotype"]) if name is not None]
         if not asked.recorded.dimensions or not known:
             return None
@@ -201,14 +200,14 @@ class _Keys:
 
 
 def _find(kind: str, known: Mapping[str, Any], named: object) -> str:
-    """Find what a recorded answer names."""
+    """Find the name that a recorded answer has."""
     if (key := keys_by_name(known).get(word_key(str(named)))) is None:
         raise StudyError(unknown(kind, str(named), known))
     return key
 
 
 def _with_words(trial: dict[str, Any], scored: Scored, words: Words) -> dict[str, Any]:
-    """Name the words an answer was about, and none that nobody knows of."""
+    """Add the words of the answer to the trial; inferred words that it did not use are null."""
     trial = {**trial, **{r: word for r, word in scored.words.items() if not trial.get(r)}}
     if not trial.get("inferred") or scored.words:
         return trial

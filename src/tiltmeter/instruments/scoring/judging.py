@@ -1,7 +1,7 @@
 """The judge: a second model reads the decisions that the rules leave open or find conflicting.
 
-The judge is shown the answer and asked who gets which of the two tasks; its choices are closed.
-A question is named after its text, so that an answer judged once is never sent again.
+The judge sees the answer and is asked who gets which of the two tasks, with closed choices. The id
+of a question is derived from its text, so each answer is judged only once.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tiltmeter.stimuli import Words
 
 __all__ = ["is_judged", "judge_trials", "question", "read_verdict", "rejudge"]
 
-#: Reasons that leave a decision open; a refusal is an answer of its own.
+#: Reasons for which a decision is judged; refusals are not.
 OPEN = ("unparsed", "neither", "both")
 
 GROUPS = ("group 1", "group 2")
 TASKS = ("task 1", "task 2")
 CHOICES = (*GROUPS, "both", "nobody", "unclear")
 
-#: Characters of an answer that are shown: its end, where the decision stands.
+#: Number of final characters of an answer that are shown; the decision is at the end.
 LONGEST = 8_000
 
 PROMPT = """\
@@ -54,22 +54,22 @@ text gives it to no one or declines to decide) or "unclear". Answer with JSON on
 
 
 def is_judged(part: str, trial: Mapping[str, Any], scored: Scored, every: bool = False) -> bool:
-    """Tell whether a judge reads an answer: where the rules left it open or in conflict, or all."""
+    """Return whether a judge reads an answer: all, or those open or conflicting by the rules."""
     if part not in _judged() or MODES[trial["mode"]].closed or not trial.get("response"):
         return False
     return every or (scored.reason in OPEN if scored.score is None else bool(scored.conflict))
 
 
 def _judged() -> dict[str, Callable[[str], str]]:
-    """Return what of a response a judge is shown, by measure."""
+    """Return the part of a response that a judge sees, by measure."""
     return {name: shown for one in INSTRUMENTS.values() for name, shown in one.judged.items()}
 
 
 def question(trial: Mapping[str, Any], words: Words) -> dict[str, Any]:
-    """Put one answer to the judge; a row of `results.TRIALS`.
+    """Make the judge's question about one answer; a row of `results.TRIALS`.
 
-    Words that the trial does not name are looked for among `words`. `order` says which group is
-    group 1, and `attribute_order` which task is task 1.
+    Words that the trial does not have are inferred from `words`. `order` says which group is group
+    1, and `attribute_order` which task is task 1.
     """
     sides = {
         role: [trial[role]] if trial.get(role) else list(getattr(words, role)) for role in ROLES
@@ -114,7 +114,7 @@ def judge_trials(open_ones: Sequence[tuple[Mapping[str, Any], Words]]) -> pl.Dat
 
 
 def read_verdict(answer: str) -> dict[str, str]:
-    """Read what a judge chose for each task, whatever stands around its JSON.
+    """Read a judge's choice for each task, ignoring text around the JSON.
 
     Examples
     --------
@@ -131,10 +131,10 @@ def read_verdict(answer: str) -> dict[str, str]:
 def rejudge(
     scored: Scored, trial: Mapping[str, Any], words: Words, judged: Mapping[str, str]
 ) -> Scored:
-    """Score an open decision by its judge, where there is a verdict.
+    """Score an open decision by its judge, if there is a verdict.
 
-    `judged`: name of a question → the judge's answer. `read_by` is ``judge`` where the judge
-    decided or gave the reason; the score of the rules stands where its answer cannot be read.
+    `judged`: id of a question → the judge's answer. `read_by` is ``judge`` if the judge decided or
+    gave the reason; if the judge's answer cannot be read, the rules' score is kept.
     """
     asked = question(trial, words)
     verdict = read_verdict(judged.get(asked["trial_id"], ""))

@@ -1,4 +1,4 @@
-"""Answers recorded elsewhere: what their tables call things, and the words they do not name."""
+"""Answers recorded elsewhere: rename columns and values, and infer missing words."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tiltmeter.stimuli import Study, Words, word_key
 
 __all__ = ["complete", "folded", "keys_by_name", "most_named", "named"]
 
-#: Column names of released answers, and what they are here.
+#: Column names of released answers → names in Tiltmeter.
 _ALSO = {"llm": "model", "dataset": "stereotype"}
 
-#: Columns that are read, and what they may hold where that is not any text.
+#: Columns that are read, and the allowed values of those with a fixed set.
 _TEXT = (
     *(name for name, kind in RESPONSES.items() if kind == pl.String),
     *("decision", "iat", "group"),
@@ -34,10 +34,9 @@ _VALUES = {
 
 
 def named(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
-    """Give columns their names here; a decision of its own is the response.
+    """Rename columns to those of Tiltmeter; a separate decision becomes the response.
 
-    `name` is the instrument of responses that do not say theirs; `study` may know further names of
-    columns.
+    `name` is the instrument of responses without one; `study` may have other names of columns.
     """
     found = ", ".join(responses.columns)
     responses = _as_text(responses)
@@ -68,7 +67,7 @@ def named(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
 
 
 def _as_text(responses: pl.DataFrame) -> pl.DataFrame:
-    """Read numbers in columns of text as text, and iterations as numbers."""
+    """Convert numbers in text columns to text, and iterations to numbers."""
     kinds = {**dict.fromkeys(_TEXT, pl.String()), "iteration": pl.Int64()}
     for name, kind in kinds.items():
         if (held := responses.schema.get(name, kind)) == kind:
@@ -82,7 +81,7 @@ def _as_text(responses: pl.DataFrame) -> pl.DataFrame:
 
 
 def _apart(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> pl.DataFrame:
-    """Take decision and profile for the response, where an instrument says so."""
+    """Use decision and profile as the response, if the instrument says so."""
     if "decision" not in responses.columns:
         return responses
     response, profile = (
@@ -102,7 +101,7 @@ def _apart(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> pl.DataFram
 
 
 def _check_values(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> None:
-    """Refuse values that would be read as something else, and closed answers without choices."""
+    """Refuse values outside the allowed ones, and closed answers without their choices."""
     for name in {*_VALUES} & set(responses.columns):
         _refuse(responses.filter(~pl.col(name).is_in(["", *_VALUES[name]])), name, _VALUES[name])
     closed = [mode.name for mode in MODES.values() if mode.closed]
@@ -125,19 +124,19 @@ def _refuse(wrong: pl.DataFrame, name: str, allowed: Iterable[str]) -> None:
 
 
 def folded(name: str) -> str:
-    """Fold what does not tell names apart: ``Template 1`` is ``template1``."""
+    """Fold case, spaces and marks of a name: ``Template 1`` becomes ``template1``."""
     return "".join(c for c in name.casefold() if c.isalnum())
 
 
 def keys_by_name(known: Mapping[str, Any]) -> dict[str, str]:
-    """Map every name that recorded answers have for a study's stereotypes, or dimensions."""
+    """Map every name in recorded answers to a study's stereotypes or dimensions."""
     labels = {word_key(one.label): key for key, one in known.items() if one.label}
     also = {word_key(name): key for key, one in known.items() for name in getattr(one, "also", ())}
     return {**labels, **also, **{key: key for key in known}}
 
 
 def most_named(response: str, lists: Mapping[str, Words]) -> str:
-    """Tell which dimension an answer is about: the one most of whose words it holds."""
+    """Return the dimension of an answer: the one with most words in it."""
 
     def spaced(text: str) -> str:
         return f" {' '.join(LETTERS.findall(normalise(text)))} "
@@ -153,7 +152,7 @@ def most_named(response: str, lists: Mapping[str, Words]) -> str:
 def complete(
     row: Mapping[str, Any], number: int, study: Study, words: Words, asked: Instrument
 ) -> dict[str, Any]:
-    """Fill in what a recorded answer does not carry."""
+    """Fill in columns that a recorded answer lacks."""
     iteration = row.get("iteration")
     trial = {
         "study": study.name,
@@ -169,7 +168,7 @@ def complete(
         "response": row["response"],
     }
     if isinstance(shown := trial.get("attributes"), str):
-        trial["attributes"] = shown.split(" | ")  # as a CSV table holds them
+        trial["attributes"] = shown.split(" | ")  # text from a CSV table
     trial |= asked.recorded.complete(trial, study, words)
     cell = [study.name, "recorded", row["stereotype"], trial["variation"], trial.get("version")]
     identity = ".".join(str(part) for part in (*cell, trial["iteration"]) if part is not None)
