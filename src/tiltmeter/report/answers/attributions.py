@@ -130,9 +130,9 @@ def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
         "asked for. Not read: without an outcome for another reason than refusal."
     )
 
-    def draw(rows: list[Row], panels: list[str]) -> Row:
+    def draw(rows: list[Row]) -> Row:
         named = [{**row, "label": f"{row['label']} · {row['variation']}"} for row in rows]
-        return bars(named, _PARTS, panels, LABELS + 65)  # labels that end in a group need more room
+        return bars(named, _PARTS, LABELS + 65)  # labels that end in a group need more room
 
     return per_mode(
         "attributions",
@@ -155,9 +155,9 @@ def _difference_figures(comedy: pl.DataFrame, asked: Asked) -> list[Figure]:
         "descriptions are called comedy more often after the default group."
     )
 
-    def draw(rows: list[Row], panels: list[str]) -> Row:
+    def draw(rows: list[Row]) -> Row:
         blocks = [{**row, "block": row["block"] or _POOLED} for row in rows]
-        return forest(sorted(blocks, key=lambda r: r["block"] == _POOLED), axis, panels)
+        return forest(sorted(blocks, key=lambda r: r["block"] == _POOLED), axis)
 
     return per_mode("differences", caption, shown, draw, asked.plan)
 

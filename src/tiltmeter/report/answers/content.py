@@ -135,13 +135,12 @@ def _interval_figure(
     """Draw the same means with intervals: a column per dimension, a block per model."""
     several = len({row["who"] for row in rows}) > 1
     blocked = [{**row, "block": row["who"]} for row in rows] if several else list(rows)
-    panels = list(dict.fromkeys(row["panel"] for row in blocked))
     caption = (
         f"The same means with their clustered {plan.interval}s, a column per dimension.{mode_note} "
         "Dot: mean; thick line: interval; thin line: worst case, if every missing answer were at "
         f"one end of the scale; dotted line: neutral. {scale(measure)}"
     )
-    drawing = forest(blocked, Axis.of(measure, plan.number("margin")), panels)
+    drawing = forest(blocked, Axis.of(measure, plan.number("margin")))
     return Figure(name, caption, _verdicts(blocked), drawing)
 
 
@@ -250,23 +249,15 @@ def _rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Fig
             }
             for row in ranked.with_columns(label=label).iter_rows(named=True)
         ]
-        panels = list(dict.fromkeys(row["panel"] for row in rows))
-        axis = Axis("Rank", 0.5, len(short) + 0.5, None)
-        drawing = forest(rows, axis, panels, tips=_RANK_TIPS)
-        figures.append(Figure(f"ranks{end}", caption, _rank_summary(rows, panels), drawing))
+        drawing = forest(rows, Axis("Rank", 0.5, len(short) + 0.5, None), tips=_RANK_TIPS)
+        figures.append(Figure(f"ranks{end}", caption, _rank_summary(rows), drawing))
     return figures
 
 
-def _rank_summary(rows: Sequence[Row], panels: Sequence[str]) -> str:
-    ordered = sorted(rows, key=lambda row: (row["mean"], row["label"]))
-    texts = {
-        panel: [
-            f"{row['mean']:g} {row['label']} ({row['allowed']})"
-            for row in ordered
-            if row["panel"] == panel
-        ]
-        for panel in panels
-    }
+def _rank_summary(rows: Sequence[Row]) -> str:
+    texts: dict[str, list[str]] = {row["panel"]: [] for row in rows}
+    for row in sorted(rows, key=lambda row: (row["mean"], row["label"])):
+        texts[row["panel"]].append(f"{row['mean']:g} {row['label']} ({row['allowed']})")
     return " ".join(f"{panel}: {', '.join(each)}." for panel, each in texts.items())
 
 

@@ -175,8 +175,8 @@ def _figures(match: _Match, source: _Source, asked: Asked) -> list[Figure]:
     caption = f"Ticks: the eight published models ({source.printed}). Diamonds: this run. {says}"
     theirs = [_tick(row) for row in match.theirs.iter_rows(named=True)]
 
-    def draw(rows: list[Row], panels: list[str]) -> Row:
-        return ticked(beside(rows, theirs, panels), axis, panels, labels)
+    def draw(rows: list[Row]) -> Row:
+        return ticked(beside(rows, theirs), axis, labels)
 
     def summarise(rows: list[Row]) -> str:
         return f"{range_text(rows)} {_range(theirs)}"
@@ -188,8 +188,7 @@ def _figures(match: _Match, source: _Source, asked: Asked) -> list[Figure]:
         {**drawn(row, plan, row["mode"]), "variation": row["model"]}
         for row in match.ours.iter_rows(named=True)
     ]
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
-    return [Figure("published", caption, summarise(rows), draw(rows, panels))]
+    return [Figure("published", caption, summarise(rows), draw(rows))]
 
 
 def _range(theirs: Sequence[Row]) -> str:

@@ -90,12 +90,7 @@ def measured(row: Mapping[str, Any], digits: int = 2) -> Row:
 
 
 def forest(
-    rows: Sequence[Row],
-    axis: Axis,
-    panels: Sequence[str],
-    labels: int = LABELS,
-    *,
-    tips: Sequence[tuple[str, str]] = TIPS,
+    rows: Sequence[Row], axis: Axis, labels: int = LABELS, tips: Sequence[tuple[str, str]] = TIPS
 ) -> Row:
     """Draw means with intervals, stacked in blocks, one column per panel.
 
@@ -119,12 +114,10 @@ def forest(
             marks.insert(0, worst.encode(x=across("bound_low", axis), x2="bound_high"))
         return [*ground(axis), *marks]
 
-    return blocks(rows, axis, panels, layers, labels)
+    return blocks(rows, axis, layers, labels)
 
 
-def dots(
-    rows: Sequence[Row], axis: Axis, panels: Sequence[str], title: str, *, hollow: bool = False
-) -> Row:
+def dots(rows: Sequence[Row], axis: Axis, title: str, *, hollow: bool = False) -> Row:
     """Draw one dot per stereotype and `variation`, named `title`, in the layout of `forest`."""
     variations = list(dict.fromkeys(row["variation"] for row in rows))
     color, _, shape = line_channels("variation", variations, title=title)
@@ -136,7 +129,7 @@ def dots(
         place = {"x": across("mean", axis), "y": down(part)}
         return [*ground(axis), dot.encode(**place, color=color, shape=shape, tooltip=tips)]
 
-    return blocks(rows, axis, panels, layers)
+    return blocks(rows, axis, layers)
 
 
 def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
@@ -201,18 +194,16 @@ def in_panels(
     return vega_lite({"concat": panels, "columns": COLUMNS, "spacing": 26}, rows)
 
 
-def blocks(
-    rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layers, labels: int = LABELS
-) -> Row:
-    """Stack one faceted block per category; only the last carries the axis."""
-    names = list(dict.fromkeys(row["block"] for row in rows))
+def blocks(rows: Sequence[Row], axis: Axis, layers: Layers, labels: int = LABELS) -> Row:
+    """Stack one block per category, a column per panel; only the last carries the axis."""
+    names, panels = (list(dict.fromkeys(row[key] for row in rows)) for key in ("block", "panel"))
     width = _column_width(len(panels), labels)
     axis = axis if width >= _TITLED else replace(axis, title="")
     blocks = []
     for name in names:
         part = [row for row in rows if row["block"] == name]
-        header = _header(width, list(panels) if name == names[0] else [])
-        column = {"field": "panel", "type": "nominal", "sort": list(panels), "header": header}
+        header = _header(width, panels if name == names[0] else [])
+        column = {"field": "panel", "type": "nominal", "sort": panels, "header": header}
         marks = in_layers(layers(part, replace(axis, bare=name != names[-1])))
         block: Row = {
             **only("block", name),

@@ -27,12 +27,7 @@ from tiltmeter.report.tables import Column, Render, Table, render_table
 __all__ = ["bars", "beside", "model_table", "published_table", "share_summary", "ticked"]
 
 
-def bars(
-    rows: Sequence[Row],
-    parts: Sequence[tuple[str, str]],
-    panels: Sequence[str],
-    labels: int = LABELS,
-) -> Row:
+def bars(rows: Sequence[Row], parts: Sequence[tuple[str, str]], labels: int = LABELS) -> Row:
     """Draw a bar per row, cut into the shares of its counts.
 
     `rows`: with ``label, category, block, panel``, ``n`` and ``counts``, one number for each part.
@@ -51,7 +46,7 @@ def bars(
         y = down(part, labels)
         return [bar.encode(x=share, y=y, color=color, order="rank:Q", tooltip=tips)]
 
-    return blocks(shares, Axis("Share of answers", 0, 1, None), panels, layers, labels)
+    return blocks(shares, Axis("Share of answers", 0, 1, None), layers, labels)
 
 
 def share_summary(rows: Sequence[Row], parts: Sequence[tuple[str, str]]) -> str:
@@ -85,7 +80,7 @@ def _count(count: float) -> str:
     return str(int(count)) if count == int(count) else number(count, 1)
 
 
-def beside(ours: Sequence[Row], theirs: Iterable[Row], panels: Sequence[str]) -> list[Row]:
+def beside(ours: Sequence[Row], theirs: Iterable[Row]) -> list[Row]:
     """Put published values into each column of this run's rows with the same label.
 
     `ours`: with ``label, category, block, panel, mean``.
@@ -104,7 +99,7 @@ def beside(ours: Sequence[Row], theirs: Iterable[Row], panels: Sequence[str]) ->
         }
         for row in theirs
         if row["label"] in shown and row["mean"] is not None
-        for panel in panels
+        for panel in dict.fromkeys(row["panel"] for row in ours)
     ]
     mine = [{**row, "theirs": False, "source": "this run"} for row in ours]
     order = {label: place for place, label in enumerate(shown)}
@@ -115,7 +110,7 @@ def beside(ours: Sequence[Row], theirs: Iterable[Row], panels: Sequence[str]) ->
 _COLORS = {"published models": "var(--soft)", "this run": "var(--gender)"}
 
 
-def ticked(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int = LABELS) -> Row:
+def ticked(rows: Sequence[Row], axis: Axis, labels: int = LABELS) -> Row:
     """Draw published values as ticks and this run's as diamonds.
 
     `rows`: what `beside` gave.
@@ -137,7 +132,7 @@ def ticked(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int =
             diamond.encode(tooltip=tooltips(ours, *TIPS)),
         ]
 
-    return blocks(rows, axis, panels, layers, labels)
+    return blocks(rows, axis, layers, labels)
 
 
 def published_table(

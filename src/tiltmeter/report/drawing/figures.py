@@ -137,14 +137,14 @@ def per_mode(
     name: str,
     caption: str,
     frame: pl.DataFrame,
-    draw: Callable[..., Row],
+    draw: Callable[[list[Row]], Row],
     plan: Plan,
     summarise: Callable[[list[Row]], str] = range_text,
 ) -> list[Figure]:
     """Make one figure per mode and a column per model; for one model a column per mode.
 
     `frame`: one row per mark, with the factors.
-    `draw`: from rows and the names of the columns, `panels`, to a specification.
+    `draw`: from rows to a specification.
     `summarise`: from rows to the content in words; by default lowest and highest mean.
     Empty where there is nothing to draw.
     """
@@ -158,10 +158,9 @@ def per_mode(
         rows = [drawn(row, plan, short[row["model"]] if each else row["mode"]) for row in part]
         if not any(row["mean"] is not None or row.get("n") for row in rows):
             continue
-        spec = draw(rows, panels=list(dict.fromkeys(row["panel"] for row in rows)))
         title = f"{caption} Mode: {mode}." if each else caption
-        summary = summarise(rows)
-        figures.append(Figure(f"{name}-{file}" if each else name, title, summary, spec))
+        name_here = f"{name}-{file}" if each else name
+        figures.append(Figure(name_here, title, summarise(rows), draw(rows)))
     return figures
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import altair as alt
@@ -19,13 +19,12 @@ from tiltmeter.report.drawing.charts import (
     forest,
     ground,
     line_channels,
-    measured,
     tooltips,
 )
 from tiltmeter.report.drawing.theme import category_colors
 from tiltmeter.report.prose import cut, number
 
-__all__ = ["STAR", "around", "bars", "intervals", "mark", "profile_rows", "range_text",
+__all__ = ["STAR", "around", "bars", "intervals", "profile_rows", "range_text",
            "shortened"]  # fmt: skip
 
 _TIPS = (
@@ -38,53 +37,22 @@ _TIPS = (
 )
 
 
-def mark(
-    place: tuple[str, str, str],
-    value: float | None,
-    ends: tuple[float | None, float | None],
-    details: Mapping[str, Any],
-) -> Row:
-    """Give a row of a drawing.
-
-    `place`: its label, column and block.
-    `value` and `ends`: the dot and its interval.
-    `details`: for the tooltip: ``network, about, p, n``; and ``color``, what shares a colour, by
-        default a block.
-    """
-    label, panel, block = place
-    low, high = ends
-    n = details.get("n")
-    return {
-        **measured({**details, "estimate": value, "ci_low": low, "ci_high": high}),
-        "label": label,
-        "panel": panel,
-        "block": block,
-        "category": details.get("color", block),
-        "network": details.get("network"),
-        "about": details.get("about"),
-        "n": "n/a" if n is None else f"{n:,}",
-    }
+def intervals(rows: Sequence[Row], axis: Axis, labels: int = LABELS) -> Row:
+    """Draw a dot with its interval per row; every panel needs a row in every block."""
+    return forest(rows, axis, labels, _TIPS)
 
 
-def intervals(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int = LABELS) -> Row:
-    """Draw a dot with its interval per row.
-
-    `rows`: what `mark` gives; every panel needs a row in every block.
-    """
-    return forest(rows, axis, panels, labels, tips=_TIPS)
-
-
-def bars(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int = LABELS) -> Row:
-    """Draw a bar from 0 per row; parameters as for `intervals`."""
+def bars(rows: Sequence[Row], axis: Axis) -> Row:
+    """Draw a bar from 0 per row."""
     colors = category_colors(row["category"] for row in rows)
     color = apart(alt.Color, "category", colors, legend=None)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
         bar = alt.Chart().mark_bar(height={"band": 0.62})
-        y, tips = down(part, labels), tooltips(part, *_TIPS)
-        return [bar.encode(x=across("mean", axis), y=y, color=color, tooltip=tips)]
+        tips = tooltips(part, *_TIPS)
+        return [bar.encode(x=across("mean", axis), y=down(part), color=color, tooltip=tips)]
 
-    return blocks(rows, axis, panels, layers, labels)
+    return blocks(rows, axis, layers)
 
 
 def around(title: str, rows: Iterable[Row], least: float) -> Axis:
@@ -141,12 +109,12 @@ _PROFILE_TIPS = (
 )
 
 
-def profile_rows(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
+def profile_rows(rows: Sequence[Row], axis: Axis) -> Row:
     """Draw groups as dots in colour, individual words as hollow marks with their names.
 
     `rows`: with ``dimension, lane, panel, block, kind`` (``group``, ``individual`` or ``star``),
-        the numbers ``mean, low, high`` and the texts of the tooltip.
-    `panels`: the columns, from left to right; each needs a row of every dimension.
+        the numbers ``mean, low, high`` and the texts of the tooltip; every panel needs a row of
+        every dimension.
     """
     lanes = list(dict.fromkeys(row["lane"] for row in rows if row["kind"] != "star"))
     groups = list(dict.fromkeys(row["group"] for row in rows if row["kind"] == "group"))
@@ -154,7 +122,7 @@ def profile_rows(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
     def layers(part: list[Row], axis: Axis) -> list[Any]:
         return [*ground(axis), *_profile_marks(part, axis, lanes, groups)]
 
-    drawing = blocks(rows, axis, panels, layers, _PROFILE_LABELS)
+    drawing = blocks(rows, axis, layers, _PROFILE_LABELS)
     dimensions = len({row["dimension"] for row in rows})
     for block in drawing["vconcat"]:
         block["spec"]["height"] = dimensions * (len(lanes) * _LANE + _ROOM)

@@ -7,6 +7,7 @@ from collections.abc import Collection
 import polars as pl
 
 from tiltmeter.reference import load_published
+from tiltmeter.report.drawing.charts import LABELS
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals
 from tiltmeter.report.families import ALPHA, bracketed, named
@@ -92,9 +93,8 @@ def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
         f"0. {_direction(part)} Dot: difference; line: {interval_title(part)} (bootstrap over the "
         f"shared targets).{'' if few else f' Only pairs with {first} are drawn.'}"
     )
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
     axis = around("Difference of effects", rows, 0.5)
-    drawing = intervals(rows, axis, panels, *([] if in_columns else [_LABELS]))
+    drawing = intervals(rows, axis, LABELS if in_columns else _LABELS)
     return Figure("", caption, _summary(known.drop_nulls("estimate")), drawing)
 
 

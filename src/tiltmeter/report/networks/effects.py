@@ -111,7 +111,6 @@ def _stereotype_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     if part["estimate"].count() == 0:
         return None
     label, marks = part["label"][0], networks.marks
-    panels = [f"{targets} targets" for targets in part["targets"].unique(maintain_order=True)]
     rows = [
         dot(row, (marks[row["network"]], f"{row['targets']} targets", ""), row["targets"],
             "p_permutation")
@@ -123,7 +122,7 @@ def _stereotype_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
         f"Dot: effect; line: {interval_title(part)} (bootstrap over targets, primes fixed)."
     )
     axis = Axis("Effect, stereotype-consistent positive", -1, 1, 0)
-    return Figure("", caption, range_text(rows), intervals(rows, axis, panels))
+    return Figure("", caption, range_text(rows), intervals(rows, axis))
 
 
 def _stereotype_table(part: pl.DataFrame) -> Table:
@@ -220,9 +219,8 @@ def _emotion_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
         f"{interval_title(part)} (bootstrap over words)."
     )
     axis = Axis(f"Activated more by {second} (−) or {first} (+)", -1, 1, 0)
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
     summary = listed_by_network(part, emotion_sides(part))
-    return Figure("", caption, summary, intervals(rows, axis, panels))
+    return Figure("", caption, summary, intervals(rows, axis))
 
 
 def _emotion_table(part: pl.DataFrame) -> Table:

@@ -13,8 +13,7 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.report.drawing.charts import Row
-from tiltmeter.report.drawing.intervals import mark
+from tiltmeter.report.drawing.charts import Row, measured
 from tiltmeter.report.families import read_family, with_shown_texts
 from tiltmeter.report.plan import Plan, read_facts, spaced
 from tiltmeter.report.prose import cut, shown_names, visible
@@ -118,17 +117,19 @@ def dot(
     """Give the dot of an estimate, with positive as stereotype-consistent, and its interval.
 
     `place`: its line, column and block.
+    `color`: what shares a colour.
     `p`, `n`: the columns that its tooltip shows.
     """
-    of = row.get("prime") or row.get("targets")
-    details = {
+    names = {"estimate": "turned", "ci_low": "turned_low", "ci_high": "turned_high", "p": p}
+    of, size = row.get("prime") or row.get("targets"), row[n]
+    return {
+        **measured({key: row[name] for key, name in names.items()}),
+        **dict(zip(("label", "panel", "block"), place, strict=True)),
+        "category": color,
         "network": row.get("network") or f"{row['candidate']} − {row['baseline']}",
         "about": f"{row['label']}: {of}" if of else row["label"],
-        "p": row[p],
-        "n": row[n],
-        "color": color,
+        "n": "n/a" if size is None else f"{size:,}",
     }
-    return mark(place, row["turned"], (row["turned_low"], row["turned_high"]), details)
 
 
 def _in_plutchiks_order(part: pl.DataFrame) -> pl.DataFrame:

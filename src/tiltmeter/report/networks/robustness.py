@@ -103,15 +103,15 @@ def _chance_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
         dot(row, (row["targets"], marks[row["network"]], ""), "chance", "p", "n_resamples")
         for row in networks.crossed(shown, ["label", "targets"]).iter_rows(named=True)
     ]
-    title, panels = _AXES[approach], list(dict.fromkeys(row["panel"] for row in rows))
+    title = _AXES[approach]
     axis = around(title, rows, LEAST) if approach == "valence" else Axis(title, -1, 1, 0)
-    columns = ", one column per network" if panels[1:] else ""
+    columns = ", one column per network" if shown["network"].n_unique() > 1 else ""
     caption = (
         f"{label}: effects and those of rewired networks{columns}. Dot: effect; line: "
         f"{interval_title(part)} of the effects of the same network, rewired."
     )
     summary = listed_by_network(shown, _SIDES)
-    return Figure("", caption, summary, intervals(rows, axis, panels))
+    return Figure("", caption, summary, intervals(rows, axis))
 
 
 def _chance_table(part: pl.DataFrame) -> Table:

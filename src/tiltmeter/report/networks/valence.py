@@ -92,8 +92,7 @@ def _slope_figure(slopes: pl.DataFrame, networks: Networks) -> Figure | None:
     summary = " ".join(
         f"{block}. {range_text([row for row in rows if row['block'] == block])}" for block in blocks
     )
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
-    drawing = intervals(rows, around("Slope of valence", rows, 0.5), panels)
+    drawing = intervals(rows, around("Slope of valence", rows, 0.5))
     return Figure("network-valence", caption, summary, drawing)
 
 
@@ -115,8 +114,7 @@ def _joint_figure(joint: pl.DataFrame, networks: Networks) -> Figure | None:
         "tests whether it is larger than by chance. By convention .1 is small and .3 medium. Bars "
         "have no interval."
     )
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
-    drawing = bars(rows, Axis("√(χ² / n)", 0, reach, None), panels)
+    drawing = bars(rows, Axis("√(χ² / n)", 0, reach, None))
     return Figure("network-valence-effects", caption, range_text(rows), drawing)
 
 

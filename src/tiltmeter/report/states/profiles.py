@@ -118,9 +118,8 @@ def _figure(part: pl.DataFrame, differences: pl.DataFrame, words: pl.DataFrame) 
     """Draw a column per way of reading, in it the groups and the first few single words."""
     first = words["term"].unique(maintain_order=True)[:MOST_INDIVIDUALS]
     words = words.filter(pl.col("term").is_in(first.implode()))
-    readings = split(part, *READING)[:MOST_READINGS]
     rows: list[Row] = []
-    for panel, own in readings:
+    for panel, own in split(part, *READING)[:MOST_READINGS]:
         mine = {key: own[key][0] for key in READING}
         rows += [_group(row, panel) for row in own.iter_rows(named=True)]
         rows += [_word(row, panel) for row in words.filter(**mine).iter_rows(named=True)]
@@ -135,8 +134,7 @@ def _figure(part: pl.DataFrame, differences: pl.DataFrame, words: pl.DataFrame) 
         + (f" {STAR}: groups differ, p (Holm) below .05." * ("star" in kinds))
     )
     axis = around("← low · standard deviations · high →", rows, 0.5)
-    drawing = profile_rows(rows, axis, [panel for panel, _ in readings])
-    return Figure("", caption, _summary(rows), drawing)
+    return Figure("", caption, _summary(rows), profile_rows(rows, axis))
 
 
 def _mark(row: Mapping[str, Any], kind: str, panel: str, lane: str, value: float | None) -> Row:
