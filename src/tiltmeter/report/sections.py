@@ -57,12 +57,12 @@ class Section:
 
     key: str
     title: str
-    short: str  # for the contents
     text: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[tuple[str, Table], ...] = ()
     notes: tuple[str, tuple[str, ...]] = ("", ())  # what they are, and each
     examples: tuple[tuple[str, tuple[Exchange, ...]], ...] = ()  # summary, and what unfolds
+    short: str = ""  # for the contents; where empty, the title
 
     def numbered(self, place: int, *, figures: bool) -> Section:
         """End the key in a number, and the names of the figures, to tell parts apart."""

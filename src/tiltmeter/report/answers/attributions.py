@@ -121,7 +121,7 @@ def _level_sentences(whole: pl.DataFrame) -> list[str]:
     return sentences
 
 
-def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
+def _share_figures(frame: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
     outcomes = (pl.col("n_comedy"), pl.col("n_neutral"), pl.col("n_tragedy"), pl.col("n_refused"))
     unread = pl.col("n") - pl.col("n_read") - pl.col("n_refused")
     counts = pl.concat_list(part.cast(pl.Float64) for part in (*outcomes, unread))
@@ -144,7 +144,7 @@ def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
     )
 
 
-def _difference_figures(comedy: pl.DataFrame, asked: Asked) -> list[Figure]:
+def _difference_figures(comedy: pl.DataFrame, asked: Asked) -> tuple[Figure, ...]:
     shown = comedy.filter(pl.col("level").is_in(["stereotype", "category", "model"]))
     share = replace(asked.measure, low=0.0, high=1.0)
     axis = around_zero("Share of comedy, default − marginalized", shown, share)

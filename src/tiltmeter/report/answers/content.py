@@ -67,7 +67,6 @@ def content_section(asked: Asked) -> Section | None:
     return Section(
         key="content",
         title="Stereotype content",
-        short="Stereotype content",
         text=(
             f"Each stereotype was measured with words of {listed} {last}. Dimensions are different "
             "beliefs about a group. They may disagree and are never pooled.",

@@ -117,7 +117,6 @@ def example_section(
     return Section(
         key="examples",
         title="Prompts and answers",
-        short="Prompts and answers",
         text=(
             f"For each stereotype, {'dimension, ' * dimensions}model and mode, the first answers "
             "with a score and the first without one, by trial id. Control characters are shown by "

@@ -111,7 +111,7 @@ def published_section(asked: Asked) -> Section | None:
         title="Beside the published models",
         short="Published models",
         text=(_CONTEXT.format(who=source.who, differs=source.differs),),
-        figures=tuple(_figures(match, source, asked)),
+        figures=_figures(match, source, asked),
         tables=_tables(match, source),
         notes=("Doubtful in the source, shown as printed", tuple(notes)),
     )
@@ -167,7 +167,7 @@ def _each_share(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     )
 
 
-def _figures(match: _Match, source: _Source, asked: Asked) -> list[Figure]:
+def _figures(match: _Match, source: _Source, asked: Asked) -> tuple[Figure, ...]:
     plan, axis, says, labels = asked.plan, Axis.of(asked.measure), scale(asked.measure), LABELS
     if match.of_shares:
         axis, labels = Axis("Share of the answers read", 0, 1, None), LABELS + 35
@@ -188,7 +188,7 @@ def _figures(match: _Match, source: _Source, asked: Asked) -> list[Figure]:
         {**drawn(row, plan, row["mode"]), "variation": row["model"]}
         for row in match.ours.iter_rows(named=True)
     ]
-    return [Figure("published", caption, summarise(rows), draw(rows))]
+    return (Figure("published", caption, summarise(rows), draw(rows)),)
 
 
 def _range(theirs: Sequence[Row]) -> str:

@@ -51,8 +51,8 @@ def difference_section(networks: Networks) -> Section | None:
     if networks.replicates:
         tables.append(("Table of published correlations", _published()))
     figures = named("network-differences", (_figure(part, networks) for part in parts))
-    title = "Differences between networks"
-    return Section("network-differences", title, "Differences", (_METHOD,), figures, tuple(tables))
+    key, title = "network-differences", "Differences between networks"
+    return Section(key, title, (_METHOD,), figures, tuple(tables), short="Differences")
 
 
 def _direction(part: pl.DataFrame) -> str:

@@ -80,8 +80,8 @@ def stereotype_section(networks: Networks) -> Section | None:
     text = tuple(filter(None, (_STEREOTYPES, dependence, note)))
     drawn = named("network-stereotypes", (_stereotype_figure(part, networks) for part in parts))
     notes = remarks(every, lambda r: f"{r['label']}, {r['targets']} targets, {r['network']}")
-    key, title = "network-stereotypes", "Stereotypes"
-    return Section(key, title, title, text, (*drawn, *maps), tuple(tables), notes)
+    figures = (*drawn, *maps)
+    return Section("network-stereotypes", "Stereotypes", text, figures, tuple(tables), notes)
 
 
 def _pair_counts(frame: pl.DataFrame) -> str:
@@ -185,7 +185,7 @@ def emotion_section(networks: Networks) -> Section | None:
         ["identity", "network", "missing", "note"], maintain_order=True
     )
     notes = remarks(noted, lambda r: f"{r['label']}, {r['network']}")
-    return Section("network-emotions", "Emotions", "Emotions", text, figures, tuple(tables), notes)
+    return Section("network-emotions", "Emotions", text, figures, tuple(tables), notes)
 
 
 #: An emotion that one prime activates more: the interval excludes 0 and p (Holm) is small.

@@ -60,7 +60,8 @@ def chance_section(networks: Networks) -> Section | None:
     figures = named("network-chance", (_chance_figure(part, networks) for part in parts))
     tables = ((f"Table of chance: {part['label'][0]}", _chance_table(part)) for part in parts)
     texts = (text, _ALARMS.format(alarms=_alarms(every)))
-    return Section("network-chance", "Beyond chance", "Chance", texts, figures, tuple(tables))
+    key, title = "network-chance", "Beyond chance"
+    return Section(key, title, texts, figures, tuple(tables), short="Chance")
 
 
 def beyond_chance(part: pl.DataFrame) -> str:
@@ -167,8 +168,8 @@ def sensitivity_section(networks: Networks) -> Section | None:
         return None
     text = (_METHOD, *(_sentence(part, networks) for part in parts))
     tables = tuple(table for part in parts for table in _setting_tables(part, networks))
-    title = "Sensitivity to the setting"
-    return Section("network-sensitivity", title, "Sensitivity", text, tables=tables)
+    key, title = "network-sensitivity", "Sensitivity to the setting"
+    return Section(key, title, text, tables=tables, short="Sensitivity")
 
 
 def _settings(part: pl.DataFrame) -> pl.DataFrame:

@@ -58,7 +58,7 @@ def structure_section(networks: Networks) -> Section | None:
     if not kept:
         return None
     text = ((_METHOD,) * (sizes.height > 0)) + ((_PRIMING,) * (primed.height > 0))
-    return Section("network-networks", "The networks", "The networks", text, (), kept)
+    return Section("network-networks", "The networks", text, (), kept)
 
 
 def _thousands(value: int | None) -> str:
@@ -208,8 +208,8 @@ def stream_section(networks: Networks) -> Section | None:
     drawn = nodes.join(first, on=_KEYS, how="semi", maintain_order="left")
     text = (_PATHS + first_drawn(MOST_STREAMS, counts.height, "streams"),)
     figures = named("network-stream", _stream_figures(drawn, edges))
-    key, title = "network-streams", "Mindset streams"
-    return Section(key, title, title, text, figures, (("", _stream_table(counts)),))
+    tables = (("", _stream_table(counts)),)
+    return Section("network-streams", "Mindset streams", text, figures, tables)
 
 
 def _stream_figures(nodes: pl.DataFrame, edges: pl.DataFrame) -> list[Figure]:

@@ -71,7 +71,7 @@ def valence_section(networks: Networks) -> Section | None:
     drawn = tuple(figure for figure in figures if figure)
     kept = tuple(table for table in tables if table[1].rows)
     text = (_METHOD, _CAUTION, *([_JOINT.format(sizes=ends)] if sizes else []))
-    return Section("network-valence", "Valence", "Valence", text, drawn, kept, notes)
+    return Section("network-valence", "Valence", text, drawn, kept, notes)
 
 
 def _slope_figure(slopes: pl.DataFrame, networks: Networks) -> Figure | None:

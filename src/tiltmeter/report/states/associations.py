@@ -93,7 +93,7 @@ def association_section(states: States) -> Section | None:
     tables = tuple(table for part in parts for table in _tables(part))
     notes = tuple(dict.fromkeys(note for part in parts for note in _notes(part)))
     text = (_METHOD, methods, _CAUTION)
-    return Section(key, title, title, text, figures, tables, ("Notes", notes))
+    return Section(key, title, text, figures, tables, ("Notes", notes))
 
 
 def _titled(part: pl.DataFrame) -> pl.DataFrame:

@@ -123,7 +123,7 @@ def direction_section(states: States) -> Section | None:
     drawn = [_drawn(part) for part in parts]
     figures = (_direction_figure(part) for part in drawn if len(layers(part)) > 1)
     key, title = "representation-directions", "Accuracy of the directions"
-    return Section(key, title, title, (_ACCURACY,), named(key, figures), tuple(tables))
+    return Section(key, title, (_ACCURACY,), named(key, figures), tuple(tables))
 
 
 def _published(dimensions: pl.Series) -> Table:
@@ -212,8 +212,8 @@ def layer_section(states: States) -> Section | None:
     parts = [part for part in every if len(layers(part)) > 1]
     if not parts:
         return None
-    key, title = "representation-layers", "Layer by layer"
-    return Section(key, title, title, (_BY_LAYER,), named(key, map(_difference_figure, parts)))
+    figures = named("representation-layers", map(_difference_figure, parts))
+    return Section("representation-layers", "Layer by layer", (_BY_LAYER,), figures)
 
 
 def _difference_figure(part: pl.DataFrame) -> Figure:

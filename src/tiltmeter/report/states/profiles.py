@@ -101,7 +101,7 @@ def profile_section(states: States, space: str) -> Section | None:
     )
     text = (method, _TESTS, *([left] if most > MOST_READINGS else []))
     notes = ("Notes", _notes(states.tables["differences"].filter(space=space)))
-    return Section(key, title, short, text, named(key, figures), tuple(tables), notes)
+    return Section(key, title, text, named(key, figures), tuple(tables), notes, short=short)
 
 
 def _notes(frame: pl.DataFrame) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def relation_section(states: States) -> Section | None:
     tables = [("", _table(part)) for part in parts]
     tables += [(f"Table of decisions: {part['model'][0]}", _fit_table(part)) for part in fits]
     text = ((_METHOD, _CAUTION) if parts else ()) + ((_FITS,) if fits else ())
-    return Section(key, title, title, text, figures, tuple(tables))
+    return Section(key, title, text, figures, tuple(tables))
 
 
 def _strongest(part: pl.DataFrame) -> dict[str, Any] | None:
