@@ -15,10 +15,10 @@ import polars as pl
 from tiltmeter.report.plan import Plan
 from tiltmeter.results import Measure
 
-__all__ = ["CONTROL", "MEANINGS", "SIGNS", "answer", "category_title", "cut", "file_names",
-           "first_few", "interval", "interval_title", "many", "number", "numbered", "p_value",
-           "percent", "scale", "short_names", "shown_names", "verdict", "verdict_class",
-           "verdict_kind", "visible"]  # fmt: skip
+__all__ = ["CONTROL", "MEANINGS", "SIGNS", "answer", "category_title", "cut", "endings",
+           "file_names", "first_few", "interval", "interval_title", "many", "number", "numbered",
+           "p_value", "percent", "scale", "short_names", "shown_names", "verdict",
+           "verdict_class", "verdict_kind", "visible"]  # fmt: skip
 
 #: The category of stimuli with a known answer.
 CONTROL = "control"
@@ -190,6 +190,11 @@ def file_names(names: Sequence[str]) -> list[str]:
     if "" in slugs or len(set(slugs)) < len(slugs):
         return [str(place) for place in range(1, len(slugs) + 1)]
     return slugs
+
+
+def endings(names: Sequence[str]) -> list[str]:
+    """Give what ends the file name of each of several parts; nothing where there is one."""
+    return [f"-{file}" for file in file_names(names)] if len(names) > 1 else [""] * len(names)
 
 
 #: Characters shown of a name.

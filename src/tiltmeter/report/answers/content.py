@@ -18,7 +18,7 @@ from tiltmeter.report.drawing.figures import Figure, drawn
 from tiltmeter.report.drawing.intervals import range_text
 from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import file_names, interval, number, p_value, scale, short_names
+from tiltmeter.report.prose import endings, interval, number, p_value, scale, short_names
 from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import FROM, VERDICT, Column, Table, count, render_table
 from tiltmeter.results import Measure
@@ -82,10 +82,8 @@ def _each_mode(frame: pl.DataFrame) -> list[tuple[pl.DataFrame, str, str]]:
     """Give the rows of each mode; of several also what names it in a file and in a caption."""
     parts = frame.drop_nulls("mode").partition_by("mode", maintain_order=True)
     modes = [part["mode"][0] for part in parts]
-    if len(modes) < 2:
-        return [(part, "", "") for part in parts]
-    files = zip(parts, modes, file_names(modes), strict=True)
-    return [(part, f"-{file}", f" Mode: {mode}.") for part, mode, file in files]
+    notes = [f" Mode: {mode}." if modes[1:] else "" for mode in modes]
+    return list(zip(parts, endings(modes), notes, strict=True))
 
 
 def _mean_figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:

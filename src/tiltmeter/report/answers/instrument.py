@@ -11,8 +11,9 @@ import polars as pl
 from tiltmeter.report.answers import conditions
 from tiltmeter.report.answers.attributions import attribution_section
 from tiltmeter.report.answers.content import content_section
-from tiltmeter.report.answers.decisions import chained_section, yes_section
+from tiltmeter.report.answers.decisions import yes_section
 from tiltmeter.report.answers.published import published_section
+from tiltmeter.report.answers.regressions import chained_section
 from tiltmeter.report.answers.results import Asked
 from tiltmeter.report.answers.words import word_section
 from tiltmeter.report.drawing.charts import Axis, forest

@@ -26,7 +26,7 @@ from tiltmeter.results.estimates import KEYS
 from tiltmeter.results.schemas import FITS, ORDERS
 from tiltmeter.results.tables import scan_table
 
-__all__ = ["Asked", "Results", "all_asked", "read_results"]
+__all__ = ["Asked", "Results", "all_asked", "read_results", "who"]
 
 #: What compliance is counted by.
 _GROUPS = (
@@ -62,7 +62,7 @@ class Results:
     compliance: pl.DataFrame
     yes_shares: pl.DataFrame
     attributions: pl.DataFrame
-    chained: pl.LazyFrame | None
+    chained: pl.LazyFrame
     responses: pl.LazyFrame | None
     scores: pl.LazyFrame | None
 
@@ -146,6 +146,11 @@ def _measure(results: Results, instrument: str) -> Measure:
     return replace(measure, low=scale[0], high=scale[1], neutral=scale[2])
 
 
+def who(part: pl.DataFrame) -> str:
+    """Name the model and mode of rows that share both."""
+    return f"{part['model'][0]}, mode {part['mode'][0]}"
+
+
 #: Factors named beside the mode where there are several of one.
 _BESIDE = ("intervention", "word_list", "scoring")
 
@@ -197,7 +202,7 @@ def read_results(directory: Path) -> Results:
     own = rows.filter(pl.col("factor").is_null())
     scored = own.drop_nulls("tost_margin")["measure"].unique().implode()
     scores = _clustered(own.filter(pl.col("measure").is_in(scored)))
-    apart, chained = apart_from(scores), read_detail(directory, "chained")
+    apart = apart_from(scores)
     prompts = [name for name in apart if name == "intervention"]
     tables = {
         **_estimates(directory, rows, scores),
@@ -207,7 +212,7 @@ def read_results(directory: Path) -> Results:
     return Results(
         plan=replace(plan, interval=interval_title(scores)),
         **{name: named(table, apart, plan) for name, table in tables.items()},
-        chained=None if chained.is_empty() else named(chained, prompts, plan).lazy(),
+        chained=named(read_detail(directory, "chained"), prompts, plan).lazy(),
         responses=_scan(directory / "responses.parquet", RESPONSES),
         scores=_scan(directory / "scores.parquet", SCORES),
     )

@@ -13,7 +13,7 @@ from tiltmeter.report.drawing import charts
 from tiltmeter.report.drawing.charts import Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import file_names, interval, number, percent, scale, short_names
+from tiltmeter.report.prose import endings, interval, number, percent, scale, short_names
 from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import MODE, Column, Render, Table, render_table
 from tiltmeter.statistics.clustered import mean_of_clusters
@@ -50,7 +50,6 @@ def size_section(results: Results) -> Section | None:
     drawn = {mode: each for mode, each in of_mode.items() if len(_models(each)) > 1}
     if not drawn:
         return None
-    ends = [f"-{file}" for file in file_names(list(drawn))] if len(drawn) > 1 else [""]
     return Section(
         key="sizes",
         title="Bias by model size",
@@ -62,7 +61,7 @@ def size_section(results: Results) -> Section | None:
         ),
         figures=tuple(
             _figure(each, mode, f"sizes{end}", results.plan)
-            for (mode, each), end in zip(drawn.items(), ends, strict=True)
+            for (mode, each), end in zip(drawn.items(), endings(list(drawn)), strict=True)
         ),
         tables=(("Table of sizes and means", _table(drawn, results.plan)),),
     )
