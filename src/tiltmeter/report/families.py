@@ -1,4 +1,4 @@
-"""What the report's parts about networks and about hidden states have in common.
+"""What the families of the report have in common.
 
 Every text of a results directory is untrusted: names and words are shown with their invisible
 characters visible and cut to a length that a page can hold.
@@ -13,11 +13,12 @@ from pathlib import Path
 import polars as pl
 
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.prose import interval, number, numbered
+from tiltmeter.report.prose import interval, number
 from tiltmeter.results import ESTIMATES
 from tiltmeter.results.directory import TABLES, read_detail, read_estimates
 
-__all__ = ["ALPHA", "bracketed", "first_drawn", "named", "read_family", "with_shown_texts"]
+__all__ = ["ALPHA", "bracketed", "first_drawn", "joined", "named", "read_family",
+           "with_shown_texts"]  # fmt: skip
 
 #: A result with a larger p is not significant.
 ALPHA = 0.05
@@ -42,6 +43,12 @@ def read_family(
     return estimates, details
 
 
+def joined(rows: pl.DataFrame, others: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Add what others say to the rows of the same keys, by default the columns that both have."""
+    on = keys or [name for name in others.columns if name in rows.columns]
+    return rows.join(others, on=on, how="left", nulls_equal=True, maintain_order="left")
+
+
 def with_shown_texts(
     frame: pl.DataFrame, shown: Callable[[str, str], str], nullable: Collection[str]
 ) -> pl.DataFrame:
@@ -61,7 +68,7 @@ def with_shown_texts(
 def named(name: str, figures: Iterable[Figure | None]) -> tuple[Figure, ...]:
     """Name figures, with a number where there are several; None holds the place of one."""
     every = list(figures)
-    names = numbered(name, len(every))
+    names = (f"{name}-{place}" if every[1:] else name for place in range(1, len(every) + 1))
     return tuple(
         replace(figure, name=its) for figure, its in zip(every, names, strict=True) if figure
     )

@@ -28,10 +28,6 @@ class Stereotype:
     key: str
     label: str
     category: str
-    marginalized: tuple[str, ...]
-    default: tuple[str, ...]
-    tied: tuple[str, ...]
-    counter: tuple[str, ...]
     defects: tuple[str, ...]
     dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
 
@@ -221,10 +217,6 @@ def _stereotype(key: str, row: Mapping[str, Any]) -> Stereotype:
         key=key,
         label=_text(row.get("label")) or key,
         category=_text(row.get("category")),
-        marginalized=_texts(row.get("marginalized")),
-        default=_texts(row.get("default")),
-        tied=_texts(row.get("tied")),
-        counter=_texts(row.get("counter")),
         defects=_texts(row.get("defects")),
         dimensions=_labels(row.get("dimensions")),
     )

@@ -16,8 +16,8 @@ from tiltmeter.report.plan import Plan
 from tiltmeter.results import Measure
 
 __all__ = ["CONTROL", "MEANINGS", "SIGNS", "answer", "category_title", "cut", "endings",
-           "file_names", "first_few", "interval", "interval_title", "many", "number", "numbered",
-           "p_value", "percent", "scale", "short_names", "shown_names", "verdict",
+           "file_names", "first_few", "interval", "interval_title", "many", "number",
+           "p_value", "percent", "place", "scale", "short_names", "shown_names", "verdict",
            "verdict_class", "verdict_kind", "visible"]  # fmt: skip
 
 #: The category of stimuli with a known answer.
@@ -197,6 +197,13 @@ def endings(names: Sequence[str]) -> list[str]:
     return [f"-{file}" for file in file_names(names)] if len(names) > 1 else [""] * len(names)
 
 
+def place(column: str | pl.Expr, order: Iterable[str]) -> pl.Expr:
+    """Give the place of a value in an order, to sort by; what is not in it comes last."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(order))}
+    values = pl.col(column) if isinstance(column, str) else column
+    return values.replace_strict(places, default=len(places), return_dtype=pl.Int64)
+
+
 #: Characters shown of a name.
 LONGEST = 48
 
@@ -225,11 +232,6 @@ def first_few(names: Sequence[str], most: int = 3) -> str:
     """List the first few names, and say how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
-
-
-def numbered(name: str, count: int) -> list[str]:
-    """Give names of figures, with numbers where there are several."""
-    return [f"{name}-{place}" if count > 1 else name for place in range(1, count + 1)]
 
 
 def interval_title(frame: pl.DataFrame) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import place
 from tiltmeter.report.tables import Column, Table, render_table
 
 __all__ = ["Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section", "Source",
@@ -172,21 +173,12 @@ def made_with(plan: Plan) -> tuple[Term, ...]:
 def in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     """Sort as the plan lists categories, stereotypes, models, modes and dimensions."""
     orders: dict[str, Iterable[str]] = {
-        "category": dict.fromkeys(item.category for item in plan.stereotypes.values()),
+        "category": (item.category for item in plan.stereotypes.values()),
         "stereotype": plan.stereotypes,
         "model": plan.texts("models"),
         "plain_mode": plan.texts("modes"),
         "dimension": plan.dimensions,
         "intervention": [name for name, _ in plan.pairs("interventions")],
     }
-    places = {
-        name: {key: place for place, key in enumerate(order)}
-        for name, order in orders.items()
-        if name in frame.columns
-    }
-    by = [
-        pl.col(name).replace_strict(known, default=len(known), return_dtype=pl.Int64)
-        for name, known in places.items()
-        if known
-    ]
-    return frame.sort(by, maintain_order=True) if by else frame
+    by = [place(name, order) for name, order in orders.items() if name in frame.columns]
+    return frame.sort(by, maintain_order=True)

@@ -13,9 +13,10 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.answers.results import Asked
-from tiltmeter.report.drawing.charts import LABELS, Row, forest
+from tiltmeter.report.drawing.charts import LABELS, Row
 from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
+from tiltmeter.report.drawing.intervals import forest
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, interval, number, p_value, percent
 from tiltmeter.report.sections import Section, in_order

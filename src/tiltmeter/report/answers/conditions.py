@@ -10,9 +10,10 @@ import polars as pl
 
 from tiltmeter.report.answers.attributions import about
 from tiltmeter.report.answers.results import Asked
-from tiltmeter.report.drawing.charts import Axis, dots, forest
+from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
+from tiltmeter.report.drawing.intervals import dots, forest
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, interval, number, p_value, percent, scale
 from tiltmeter.report.sections import Finding, Section, in_order

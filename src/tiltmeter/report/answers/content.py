@@ -13,9 +13,9 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.answers.results import Asked
-from tiltmeter.report.drawing.charts import Axis, Row, forest
+from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure, drawn
-from tiltmeter.report.drawing.intervals import range_text
+from tiltmeter.report.drawing.intervals import forest, range_text
 from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import endings, interval, number, p_value, scale, short_names

@@ -16,8 +16,9 @@ from tiltmeter.report.answers.published import published_section
 from tiltmeter.report.answers.regressions import chained_section
 from tiltmeter.report.answers.results import Asked
 from tiltmeter.report.answers.words import word_section
-from tiltmeter.report.drawing.charts import Axis, forest
+from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import per_mode
+from tiltmeter.report.drawing.intervals import forest
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (
     SIGNS,

@@ -17,6 +17,7 @@ from typing import Any
 
 import polars as pl
 
+from tiltmeter.report.families import joined
 from tiltmeter.report.plan import Plan, read_plan
 from tiltmeter.report.prose import CONTROL, interval_title
 from tiltmeter.report.sections import in_order
@@ -170,7 +171,7 @@ def named(frame: pl.DataFrame, apart: Sequence[str], plan: Plan) -> pl.DataFrame
         pairs = frame.select("study", "dimension").unique().drop_nulls("dimension")
         labels = [plan.of(study).dimension(key) for study, key in pairs.iter_rows()]
         known = pairs.with_columns(pl.Series("dimension_label", labels, pl.String))
-        frame, label = _with(frame, known, ["study", "dimension"]), pl.col("dimension_label")
+        frame, label = joined(frame, known), pl.col("dimension_label")
     return frame.with_columns(
         _mode("mode", label, *factors),
         _mode("mode", *factors).alias("control_mode"),
@@ -182,14 +183,9 @@ def _mode(*names: str | pl.Expr) -> pl.Expr:
     return pl.concat_str(names, separator=", ", ignore_nulls=True).alias("mode")
 
 
-def _with(frame: pl.DataFrame, other: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Set the columns of another table beside the rows that agree in the keys."""
-    return frame.join(other, on=keys, how="left", nulls_equal=True, maintain_order="left")
-
-
 def _beside(rows: pl.DataFrame, others: pl.DataFrame, **columns: str) -> pl.DataFrame:
     """Set columns of another measure beside the estimates of one."""
-    return _with(rows, others.select(*_SUBJECT, **columns), _SUBJECT)
+    return joined(rows, others.select(*_SUBJECT, **columns), *_SUBJECT)
 
 
 def read_results(directory: Path) -> Results:
@@ -229,7 +225,7 @@ def _estimates(
     )
     treated = rows.filter(factor="intervention")
     return {
-        "estimates": _with(scores, effects, _ORDER),
+        "estimates": joined(scores, effects, *_ORDER),
         "contrasts": _beside(
             _clustered(treated),
             treated.filter(measure="compliance", method="clustered"),
@@ -238,7 +234,7 @@ def _estimates(
             compliance_high="ci_high",
         ),
         "attribution_contrasts": _clustered(rows.filter(factor="version")),
-        "regressions": _with(rows.filter(measure="log_odds"), of_fits, _FIT),
+        "regressions": joined(rows.filter(measure="log_odds"), of_fits),
         "correlations": _beside(
             rows.filter(measure="correlation"),
             rows.filter(measure="rank_correlation"),

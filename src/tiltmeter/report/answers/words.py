@@ -14,7 +14,7 @@ from tiltmeter.report.drawing.charts import Row, vega_lite
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import HEAT, HEAT_STEPS
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import number
+from tiltmeter.report.prose import number, place
 from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import FROM, Column, Table, render_table
 
@@ -115,13 +115,12 @@ def _rows(words: pl.DataFrame, plan: Plan, *, pooled: pl.Expr) -> list[Row]:
     by = ["stereotype", "panel", "set", "attribute"]
     rank = _mean(words, by).sort("share", "attribute", descending=[True, False])
     rank = rank.with_row_index("rank").select(*by, "rank")
-    places = {key: place for place, key in enumerate(plan.stereotypes)}
-    rows = _mean(words, [*by, "pair"]).join(rank, on=by).sort("panel", "rank", "pair")
-    named = [
+    rows = _mean(words, [*by, "pair"]).join(rank, on=by)
+    rows = rows.sort(place("stereotype", plan.stereotypes), "panel", "rank", "pair")
+    return [
         {**row, "step": _STEPS[bisect_right(HEAT_STEPS, row["share"])]}
         for row in rows.with_columns(pl.col("share").round(4)).iter_rows(named=True)
     ]
-    return sorted(named, key=lambda row: places.get(row["stereotype"], len(places)))
 
 
 def _selected(rows: Sequence[Row], labels: dict[str, str], panels: Sequence[str]) -> Row:

@@ -14,8 +14,9 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Row, bare, in_layers, only, tooltips, vega_lite
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import ACTIVATION, HEAT
+from tiltmeter.report.families import named
 from tiltmeter.report.networks.results import Networks
-from tiltmeter.report.prose import number, numbered
+from tiltmeter.report.prose import number
 
 __all__ = ["Grid", "cells", "classed", "heat_maps"]
 
@@ -105,7 +106,7 @@ _CELL_WIDTH, _CELL_HEIGHT = 30, 17
 _WORD = 110
 
 
-def heat_maps(networks: Networks) -> tuple[list[Figure], str]:
+def heat_maps(networks: Networks) -> tuple[tuple[Figure, ...], str]:
     """Draw the activations behind the effects of stereotypes.
 
     Result: a figure per identity and network, and what is not drawn; empty where all are.
@@ -126,15 +127,11 @@ def heat_maps(networks: Networks) -> tuple[list[Figure], str]:
         if left
         else ""
     )
-    names = numbered("network-activations", len(shown))
-    figures = [
-        _figure(part, label, str(network), name)
-        for (label, network, part), name in zip(shown, names, strict=True)
-    ]
-    return figures, note
+    figures = (_figure(part, label, str(network)) for label, network, part in shown)
+    return named("network-activations", figures), note
 
 
-def _figure(part: pl.DataFrame, label: str, network: str, name: str) -> Figure:
+def _figure(part: pl.DataFrame, label: str, network: str) -> Figure:
     largest = max(part["normalised"].to_list())
     top = 1.0 if 0.5 < largest <= 1 or largest <= 0 else largest
     steps = _steps(top)
@@ -156,7 +153,7 @@ def _figure(part: pl.DataFrame, label: str, network: str, name: str) -> Figure:
         "interval. Stereotype-consistent: cells are darker (brighter) where targets and primes are "
         "of the same category. A column that stands out: one prime makes much of the effect."
     )
-    return Figure(name, caption, _summary(part), _drawing(rows, steps))
+    return Figure("", caption, _summary(part), _drawing(rows, steps))
 
 
 def _steps(top: float) -> list[str]:

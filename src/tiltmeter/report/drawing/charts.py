@@ -14,12 +14,12 @@ from typing import Any
 
 import altair as alt
 
-from tiltmeter.report.drawing.theme import CONFIG, category_colors, line_styles
+from tiltmeter.report.drawing.theme import CONFIG, line_styles
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.results import Measure
 
-__all__ = ["LABELS", "ROWS", "TIPS", "Axis", "Row", "across", "apart", "bare", "blocks", "dots",
-           "down", "forest", "ground", "in_layers", "in_panels", "line_channels", "measured",
+__all__ = ["LABELS", "ROWS", "TIPS", "Axis", "Row", "across", "apart", "bare", "blocks",
+           "down", "ground", "in_layers", "in_panels", "line_channels", "measured",
            "neutral_rule", "once", "ticks", "tooltips", "vega_lite"]  # fmt: skip
 
 Row = dict[str, Any]
@@ -87,49 +87,6 @@ def measured(row: Mapping[str, Any], digits: int = 2) -> Row:
         "p": p_value(row.get("p")),
         "p_holm": p_value(row.get("p_holm")),
     }
-
-
-def forest(
-    rows: Sequence[Row], axis: Axis, labels: int = LABELS, tips: Sequence[tuple[str, str]] = TIPS
-) -> Row:
-    """Draw means with intervals, stacked in blocks, one column per panel.
-
-    `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
-        ``bound_low, bound_high`` and the texts of the tooltip.
-    Result: thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
-    """
-    categories = list(dict.fromkeys(row["category"] for row in rows))
-    color = apart(alt.Color, "category", category_colors(categories), legend=None)
-    _, _, shape = line_channels("category", categories, legend=None)
-
-    def layers(part: list[Row], axis: Axis) -> list[Any]:
-        chart = alt.Chart().encode(y=down(part, labels), tooltip=tooltips(part, *tips))
-        mean = chart.mark_point(filled=True, size=65, opacity=1)
-        marks = [
-            chart.mark_rule(strokeWidth=3).encode(x=across("low", axis), x2="high", color=color),
-            mean.encode(x=across("mean", axis), color=color, shape=shape),
-        ]
-        if any(row.get("bound_low") is not None for row in part):
-            worst = chart.mark_rule(color="var(--soft)", strokeWidth=1)
-            marks.insert(0, worst.encode(x=across("bound_low", axis), x2="bound_high"))
-        return [*ground(axis), *marks]
-
-    return blocks(rows, axis, layers, labels)
-
-
-def dots(rows: Sequence[Row], axis: Axis, title: str, *, hollow: bool = False) -> Row:
-    """Draw one dot per stereotype and `variation`, named `title`, in the layout of `forest`."""
-    variations = list(dict.fromkeys(row["variation"] for row in rows))
-    color, _, shape = line_channels("variation", variations, title=title)
-    size = 70 if hollow else 55
-
-    def layers(part: list[Row], axis: Axis) -> list[Any]:
-        dot = alt.Chart().mark_point(filled=not hollow, size=size, strokeWidth=2, opacity=0.9)
-        tips = tooltips(part, (title, "variation"), *TIPS)
-        place = {"x": across("mean", axis), "y": down(part)}
-        return [*ground(axis), dot.encode(**place, color=color, shape=shape, tooltip=tips)]
-
-    return blocks(rows, axis, layers)
 
 
 def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:

@@ -27,7 +27,7 @@ from tiltmeter.results import check
 from tiltmeter.results.schemas import STREAM_EDGES, STREAM_NODES
 from tiltmeter.statistics.paths import TONES, path_types, paths_from
 
-__all__ = ["stream_figure", "stream_figures"]
+__all__ = ["stream_figures"]
 
 #: Words of a hop that the summary lists.
 _LISTED = 10
@@ -60,31 +60,22 @@ def stream_figures(nodes: pl.DataFrame, edges: pl.DataFrame) -> list[Figure]:
     """Draw each stream of a table, in its order, with distinct names.
 
     `nodes` and `edges`: with the columns STREAM_NODES and STREAM_EDGES.
-
-    Raises InputError as `stream_figure` does.
+    Raises InputError if a column is missing, or words and edges are not of the same stream.
     """
-    nodes, edges = _checked(nodes, edges)
+    unnamed = pl.col("network").fill_null("")  # a network without a name is read back as null
+    nodes = check(nodes, STREAM_NODES, "nodes").with_columns(unnamed)
+    edges = check(edges, STREAM_EDGES, "edges").with_columns(unnamed)
     parts = nodes.partition_by(_KEYS, as_dict=True, maintain_order=True)
     links = edges.partition_by(_KEYS, as_dict=True)
     names = file_names([f"stream {' '.join(key)}" for key in parts])
     return [
-        stream_figure(part, links.get(key, edges.clear()), name=name)
+        _figure(part, links.get(key, edges.clear()), name)
         for (key, part), name in zip(parts.items(), names, strict=True)
     ]
 
 
-def stream_figure(nodes: pl.DataFrame, edges: pl.DataFrame, *, name: str = "stream") -> Figure:
-    """Draw one stream: a column per hop, the words coloured by their tone.
-
-    `nodes` and `edges`: as for `stream_figures`, of one network, source and target.
-
-    Raises InputError if a column is missing, there are several streams or none, or words and edges
-    are not of the same stream.
-    """
-    nodes, edges = _checked(nodes, edges)
-    streams = nodes.select(_KEYS).n_unique() if nodes.height else 0
-    if streams != 1:
-        raise InputError(f"nodes: {streams} streams; a figure shows one network, source and target")
+def _figure(nodes: pl.DataFrame, edges: pl.DataFrame, name: str) -> Figure:
+    """Draw one stream: a column per hop, the words coloured by their tone."""
     hop = dict(nodes.select("word", "hop").iter_rows())
     ends = {word for column in ("src", "tgt") for word in edges[column]}
     if not ends or ends - hop.keys():
@@ -100,15 +91,6 @@ def stream_figure(nodes: pl.DataFrame, edges: pl.DataFrame, *, name: str = "stre
     title = visible(f"{first['source']} → {first['target']}{of}: {length}")
     drawing = _layered(nodes.filter("shown"), edges.filter("shown"), title)
     return Figure(name, _caption(nodes, edges, types), _summary(nodes, types, length), drawing)
-
-
-def _checked(nodes: pl.DataFrame, edges: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Check the columns; a network without a name is read back as null."""
-    named = pl.col("network").fill_null("")
-    return (
-        check(nodes, STREAM_NODES, "nodes").with_columns(named),
-        check(edges, STREAM_EDGES, "edges").with_columns(named),
-    )
 
 
 def _counted(count: int, noun: str) -> str:
