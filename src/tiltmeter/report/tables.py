@@ -10,7 +10,7 @@ import polars as pl
 
 from tiltmeter.report.prose import verdict, verdict_class
 
-__all__ = ["FROM", "MODE", "VERDICT", "Cell", "Column", "Render", "Table", "count",
+__all__ = ["FROM", "MODE", "VERDICT", "Cell", "Column", "Render", "Table", "alike", "count",
            "render_table"]  # fmt: skip
 
 Render = Callable[[Mapping[str, Any]], str]
@@ -67,6 +67,15 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
 
+def alike(write: Callable[[Any], str], titles: Mapping[str, str]) -> list[Column]:
+    """Make columns of values that are written alike; `titles`: title → the key of the value."""
+
+    def column(title: str, key: str) -> Column:
+        return Column(title, lambda r: write(r[key]))
+
+    return [column(title, key) for title, key in titles.items()]
+
+
 def render_table(
     rows: pl.DataFrame | Sequence[Mapping[str, Any]], caption: str, columns: Sequence[Column]
 ) -> Table:
@@ -78,9 +87,9 @@ def render_table(
     named = list(rows.iter_rows(named=True)) if isinstance(rows, pl.DataFrame) else rows
     cells = [(column, [column.cell(row) for row in named]) for column in columns]
     kept = [(c, each) for c, each in cells if not named or any(cell.text for cell in each)]
-    alike = [(c, each) for c, each in kept if c.fold and len({cell.text for cell in each}) < 2]
-    shown = [one for one in kept if one not in alike]
-    constant = [f"{column.title}: {each[0].text}" for column, each in alike if each]
+    folded = [(c, each) for c, each in kept if c.fold and len({cell.text for cell in each}) < 2]
+    shown = [one for one in kept if one not in folded]
+    constant = [f"{column.title}: {each[0].text}" for column, each in folded if each]
     return Table(
         caption=f"{caption} {', '.join(constant)}." if constant else caption,
         columns=tuple(Cell(column.title, column.style) for column, _ in shown),

@@ -20,12 +20,13 @@ from tiltmeter.report.drawing.intervals import forest
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, interval, number, p_value, percent
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Column, Render, Table, count, render_table
+from tiltmeter.report.tables import FROM, Column, Render, Table, alike, count, render_table
 
 __all__ = ["GROUPS", "about", "attribution_section"]
 
 #: The two groups of a stereotype stand one under the other.
 GROUPS = ("marginalized", "default")
+_OUTCOMES = ("comedy", "tragedy", "neutral")
 #: The difference in the share of comedy.
 COMEDY = "comedy_share"
 #: Above this many models and modes there is only the table.
@@ -177,9 +178,7 @@ def _share_table(frame: pl.DataFrame, plan: Plan, over: str = "") -> Table:
         *_about(frame, plan),
         Column("Group", lambda r: r["version"], "head"),
         *FROM,
-        Column("Comedy", lambda r: number(r["comedy_share"])),
-        Column("Tragedy", lambda r: number(r["tragedy_share"])),
-        Column("Neutral", lambda r: number(r["neutral_share"])),
+        *alike(number, {name.capitalize(): f"{name}_share" for name in _OUTCOMES}),
         Column("FAR", rate("far", "default")),
         Column("UAR", rate("uar", "marginalized")),
         Column("Refused", lambda r: count(r["n_refused"])),
@@ -202,8 +201,7 @@ def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
         *heads,
         Column("Share", lambda r: r["share"], "head"),
         *FROM,
-        Column("Default", lambda r: number(r["candidate_estimate"])),
-        Column("Marginalized", lambda r: number(r["baseline_estimate"])),
+        *alike(number, {"Default": "candidate_estimate", "Marginalized": "baseline_estimate"}),
         Column("Difference", lambda r: number(r["estimate"])),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
         Column("p (Holm)", lambda r: p_value(r["p_holm"])),

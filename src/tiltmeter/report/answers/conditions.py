@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from tiltmeter.report.drawing.intervals import dots, forest
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import MEANINGS, interval, number, p_value, percent, scale
 from tiltmeter.report.sections import Finding, Section, in_order
-from tiltmeter.report.tables import FROM, Column, Render, Table, count, render_table
+from tiltmeter.report.tables import FROM, Column, Table, alike, count, render_table
 from tiltmeter.results import REASONS, VERSIONS
 from tiltmeter.results.verdicts import HIGHER, LOWER
 
@@ -184,8 +184,7 @@ def _change_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
         Column("Stereotype", lambda r: about(r, plan), "head"),
         Column("With", lambda r: r["candidate"] or "", "head"),
         *FROM,
-        Column("Mean without", lambda r: number(r["baseline_estimate"])),
-        Column("Mean with", lambda r: number(r["candidate_estimate"])),
+        *alike(number, {"Mean without": "baseline_estimate", "Mean with": "candidate_estimate"}),
         Column("Difference", lambda r: number(r["estimate"])),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
         Column("p (Holm)", lambda r: p_value(r["p_holm"])),
@@ -291,16 +290,12 @@ def _word_table(frame: pl.DataFrame, plan: Plan) -> Table:
 
 def _count_table(frame: pl.DataFrame, plan: Plan, caption: str, key: Column) -> Table:
     counts = ("n", "n_scored", *_COUNTS)
-    titles: Sequence[str] = ("n", "Scored", *(name.capitalize() for name in _NAMES))
-
-    def counted(name: str) -> Render:
-        return lambda r: count(r[name])
-
+    titles = ("n", "Scored", *(name.capitalize() for name in _NAMES))
     columns = [
         Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
         key,
         *FROM,
-        *(Column(t, counted(name)) for t, name in zip(titles, counts, strict=True)),
+        *alike(count, dict(zip(titles, counts, strict=True))),
         Column("Without a score", lambda r: percent(r["unscored"])),
     ]
     return render_table(frame, caption, columns)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -20,7 +21,7 @@ from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import endings, interval, number, p_value, scale, short_names
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, VERDICT, Column, Table, count, render_table
+from tiltmeter.report.tables import FROM, VERDICT, Column, Table, alike, count, render_table
 from tiltmeter.results import Measure
 
 __all__ = ["content_section"]
@@ -170,8 +171,7 @@ def _mean_table(frame: pl.DataFrame, plan: Plan) -> Table:
         *FROM,
         VERDICT,
         Column("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
-        Column("Mean", lambda r: number(r["estimate"], 3)),
-        Column("SD (population)", lambda r: number(r["sd"], 3)),
+        *alike(partial(number, digits=3), {"Mean": "estimate", "SD (population)": "sd"}),
         Column("t (naive)", lambda r: number(r["statistic_published"])),
         Column("p (naive)", lambda r: p_value(r["p_published"])),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"], 3)),

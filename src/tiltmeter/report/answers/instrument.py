@@ -32,7 +32,7 @@ from tiltmeter.report.prose import (
     verdict_kind,
 )
 from tiltmeter.report.sections import Finding, Section
-from tiltmeter.report.tables import FROM, VERDICT, Column, Render, Table, count, render_table
+from tiltmeter.report.tables import FROM, VERDICT, Column, Render, Table, alike, count, render_table
 
 __all__ = ["answers", "brief", "failed_control", "sections", "warned"]
 
@@ -243,9 +243,7 @@ def _estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
         VERDICT,
         *_mean(plan),
         Column("df", lambda r: number(r["df"], 1)),
-        Column("p", lambda r: p_value(r["p"])),
-        Column("p (Holm)", lambda r: p_value(r["p_holm"])),
-        Column("p (TOST)", lambda r: p_value(r["tost_p_holm"])),
+        *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (TOST)": "tost_p_holm"}),
         Column("d", lambda r: number(r["effect_size"])),
         _WORST,
         Column("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),

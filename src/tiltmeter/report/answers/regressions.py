@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -23,7 +24,7 @@ from tiltmeter.report.drawing.theme import category_colors
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, endings, interval, number, p_value
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Column, Table, count, render_table
+from tiltmeter.report.tables import FROM, Column, Table, alike, count, render_table
 from tiltmeter.statistics.logistic import curve
 
 __all__ = ["chained_section"]
@@ -57,8 +58,7 @@ _MEANING = (
     "explain part of the relation.",
 )
 _FIT = (
-    Column("AIC", lambda r: number(r["aic"], 1)),
-    Column("BIC", lambda r: number(r["bic"], 1)),
+    *alike(partial(number, digits=1), {"AIC": "aic", "BIC": "bic"}),
     Column("Log-likelihood", lambda r: number(r["log_likelihood"], 1)),
     Column("Pseudo R²", lambda r: number(r["pseudo_r2"], 3)),
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import altair as alt
-import polars as pl
 
 from tiltmeter.report.drawing.charts import (
     LABELS,
@@ -22,9 +21,8 @@ from tiltmeter.report.drawing.charts import (
     tooltips,
 )
 from tiltmeter.report.prose import number
-from tiltmeter.report.tables import Column, Render, Table, render_table
 
-__all__ = ["bars", "beside", "model_table", "published_table", "share_summary", "ticked"]
+__all__ = ["bars", "beside", "share_summary", "ticked"]
 
 
 def bars(rows: Sequence[Row], parts: Sequence[tuple[str, str]], labels: int = LABELS) -> Row:
@@ -133,72 +131,3 @@ def ticked(rows: Sequence[Row], axis: Axis, labels: int = LABELS) -> Row:
         ]
 
     return blocks(rows, axis, layers, labels)
-
-
-def published_table(
-    theirs: pl.DataFrame, ours: Mapping[str, str], head: str, caption: str
-) -> Table:
-    """Set out published values, a row per label and a column per model.
-
-    `theirs`: with ``label, model, mean, note``.
-    `ours`: label → this run's means, as text.
-    `head`: what the labels are.
-    Result: a dagger marks values with a note; "–" stands where the source prints none.
-    """
-    value = _values(theirs.drop_nulls("mean"), ["label"], "model", 2)
-    return render_table(
-        theirs.unique("label", maintain_order=True),
-        caption,
-        [
-            Column(head, lambda r: r["label"], "head"),
-            Column("This run", lambda r: ours.get(r["label"], "–")),
-            *(Column(model, value(model)) for model in dict.fromkeys(theirs["model"])),
-        ],
-    )
-
-
-def model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table:
-    """Set out published values and this run's, a row per model and a column per label.
-
-    `theirs`: with ``label, model, mean, note``.
-    `ours`: with ``label, model, mode, mean``.
-    Result: the published models first; a dagger marks values with a note.
-    """
-    mine = ours.select(
-        "label",
-        pl.col("model").fill_null("all models"),
-        mean="estimate",
-        note=pl.lit(None, pl.String),
-        where=pl.format("this run, {}", "mode"),
-    )
-    both = pl.concat(
-        [theirs.select("label", "model", "mean", "note", where=pl.lit("published")), mine]
-    )
-    value = _values(both, ["model", "where"], "label", 3)
-    return render_table(
-        both.unique(["model", "where"], maintain_order=True),
-        caption,
-        [
-            Column("Model", lambda r: r["model"], "head"),
-            Column("From", lambda r: r["where"], "head"),
-            *(Column(label, value(label)) for label in dict.fromkeys(ours["label"])),
-        ],
-    )
-
-
-def _values(
-    frame: pl.DataFrame, keys: list[str], column: str, digits: int
-) -> Callable[[str], Render]:
-    """Give what writes the value of a row, by its keys, in a column."""
-    values = {
-        tuple(row[key] for key in (*keys, column)): row for row in frame.iter_rows(named=True)
-    }
-
-    def written(name: str) -> Render:
-        def cell(row: Mapping[str, Any]) -> str:
-            value = values.get((*(row[key] for key in keys), name))
-            return number(value["mean"], digits) + "†" * bool(value["note"]) if value else "–"
-
-        return cell
-
-    return written

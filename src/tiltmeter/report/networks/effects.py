@@ -25,7 +25,7 @@ from tiltmeter.report.networks.results import (
 )
 from tiltmeter.report.prose import cut, interval, interval_title, number, p_value, visible
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Render, Table, count, render_table
+from tiltmeter.report.tables import Column, Render, Table, alike, count, render_table
 
 __all__ = ["SCALE", "SHOWN", "emotion_section", "emotion_sides", "listed", "listed_by_network",
            "remarks", "stereotype_section"]  # fmt: skip
@@ -137,15 +137,12 @@ def _stereotype_table(part: pl.DataFrame) -> Table:
         [
             Column("Targets", lambda r: r["targets"], "head"),
             NETWORK,
-            Column(f"{first} − {second}", lambda r: number(r["estimate"])),
-            Column("Turned", lambda r: number(r["turned"])),
+            *alike(number, {f"{first} − {second}": "estimate", "Turned": "turned"}),
             Column(title, lambda r: interval(r["turned_low"], r["turned_high"])),
             Column("p (primes swapped)", lambda r: p_value(r["p_permutation"])),
             Column("Arrangements", lambda r: count(r["n_resamples_permutation"])),
-            Column("p (naive)", lambda r: p_value(r["p"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
-            Column("Pairs", lambda r: count(r["n"])),
-            Column("Words", lambda r: count(r["n_clusters"])),
+            *alike(p_value, {"p (naive)": "p", "p (Holm)": "p_holm"}),
+            *alike(count, {"Pairs": "n", "Words": "n_clusters"}),
         ],
     )
 
@@ -159,8 +156,7 @@ def _published() -> Table:
         [
             Column("Targets", lambda r: r["targets"], "head"),
             NETWORK,
-            Column("female − male", lambda r: number(r["effect"])),
-            Column("Turned", lambda r: number(r["stereotype"])),
+            *alike(number, {"female − male": "effect", "Turned": "stereotype"}),
             Column("p (naive)", lambda r: p_value(r["p"])),
         ],
     )
@@ -234,8 +230,7 @@ def _emotion_table(part: pl.DataFrame) -> Table:
             NETWORK,
             Column(sides, lambda r: number(r["estimate"])),
             Column(interval_title(part), lambda r: interval(r["ci_low"], r["ci_high"])),
-            Column("p (naive)", lambda r: p_value(r["p"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            *alike(p_value, {"p (naive)": "p", "p (Holm)": "p_holm"}),
             Column("Words", lambda r: count(r["n_clusters"])),
             Column("Norm", lambda r: r["norm"].upper()),
         ],

@@ -112,9 +112,7 @@ class Networks:
         return pairs.join(frame, on=[*down, *across], how="left", maintain_order="left")
 
 
-def dot(
-    row: Mapping[str, Any], at: tuple[str, str, str], color: str, p: str, n: str = "n"
-) -> Row:
+def dot(row: Mapping[str, Any], at: tuple[str, str, str], color: str, p: str, n: str = "n") -> Row:
     """Give the dot of an estimate, with positive as stereotype-consistent, and its interval.
 
     `at`: its line, column and block.

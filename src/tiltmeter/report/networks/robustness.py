@@ -15,7 +15,7 @@ from tiltmeter.report.networks.effects import listed_by_network
 from tiltmeter.report.networks.results import APPROACHES, NETWORK, Networks, dot, together
 from tiltmeter.report.prose import interval, interval_title, number, p_value, percent
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Render, Table, count, render_table
+from tiltmeter.report.tables import Column, Render, Table, alike, count, render_table
 
 __all__ = ["beyond_chance", "chance_section", "sensitivity_section"]
 
@@ -131,8 +131,7 @@ def _chance_table(part: pl.DataFrame) -> Table:
                 f"Rewired, {interval_title(part)}",
                 lambda r: interval(r["placebo_low"], r["placebo_high"]),
             ),
-            Column("p (chance)", lambda r: p_value(r["p"])),
-            Column("p (naive)", lambda r: p_value(r["p_published"])),
+            *alike(p_value, {"p (chance)": "p", "p (naive)": "p_published"}),
             Column("False alarms", lambda r: percent(r["false_alarms"])),
             Column("Rewired", lambda r: count(r["n_resamples"])),
         ],

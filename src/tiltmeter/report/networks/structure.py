@@ -15,7 +15,7 @@ from tiltmeter.report.families import ALPHA, first_drawn, named
 from tiltmeter.report.networks.results import NETWORK, PUBLISHED, Networks
 from tiltmeter.report.prose import many, number, p_value, percent, visible
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Table, count, render_table
+from tiltmeter.report.tables import Column, Table, alike, count, render_table
 
 __all__ = ["stream_section", "structure_section"]
 
@@ -76,8 +76,7 @@ _ESTIMATED = (
 )
 _SIZE_COLUMNS = (
     NETWORK,
-    Column("Nodes", lambda r: _thousands(r["nodes"])),
-    Column("Edges", lambda r: _thousands(r["edges"])),
+    *alike(_thousands, {"Nodes": "nodes", "Edges": "edges"}),
     Column("Density", lambda r: number(r["density"], 5)),
     Column("Average degree", lambda r: number(r["average_degree"], 1)),
 )
@@ -114,15 +113,11 @@ _OVERLAPS = (
 _SHARE_COLUMNS = (
     Column("Networks", lambda r: f"{r['network_a']} and {r['network_b']}", "head"),
     Column("Shared", lambda r: r["of"], "head"),
-    Column("Only the first", lambda r: percent(r["only_a"])),
-    Column("Both", lambda r: percent(r["shared"])),
-    Column("Only the second", lambda r: percent(r["only_b"])),
+    *alike(percent, {"Only the first": "only_a", "Both": "shared", "Only the second": "only_b"}),
 )
 _OVERLAP_COLUMNS = (
     *_SHARE_COLUMNS,
-    Column("Of the first", lambda r: _thousands(r["n_a"])),
-    Column("In both", lambda r: _thousands(r["n_shared"])),
-    Column("Of the second", lambda r: _thousands(r["n_b"])),
+    *alike(_thousands, {"Of the first": "n_a", "In both": "n_shared", "Of the second": "n_b"}),
 )
 
 
@@ -152,8 +147,7 @@ _PRIMING_COLUMNS = (
     Column("Effect", lambda r: number(r["effect"])),
     Column("p (effect)", lambda r: p_value(r["effect_p"])),
     Column("As expected", _expected),
-    Column("Triplets", lambda r: count(r["n"])),
-    Column("Time steps", lambda r: count(r["time_steps"])),
+    *alike(count, {"Triplets": "n", "Time steps": "time_steps"}),
     Column("Missing", _missing, "text"),
 )
 
@@ -244,10 +238,7 @@ def _stream_table(counts: pl.DataFrame) -> Table:
             NETWORK,
             Column("Hops", lambda r: count(r["hops"])),
             Column("Paths", lambda r: many(r["paths"] or "0")),
-            Column("Words", lambda r: count(r["inner"])),
-            Column("Positive", lambda r: count(r["positive"])),
-            Column("Neutral", lambda r: count(r["neutral"])),
-            Column("Negative", lambda r: count(r["negative"])),
-            Column("Not rated", lambda r: count(r["unknown"])),
+            *alike(count, {"Words": "inner", "Positive": "positive", "Neutral": "neutral"}),
+            *alike(count, {"Negative": "negative", "Not rated": "unknown"}),
         ],
     )

@@ -17,7 +17,7 @@ from tiltmeter.report.networks.effects import remarks
 from tiltmeter.report.networks.results import NETWORK, Networks, dot, together
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Table, render_table
+from tiltmeter.report.tables import Column, Table, alike, render_table
 
 __all__ = ["SCALE", "valence_section"]
 
@@ -134,8 +134,7 @@ def _joint_table(joint: pl.DataFrame) -> Table:
             Column("√(χ² / n)", lambda r: number(r["estimate"], 3)),
             Column("χ²", lambda r: number(r["statistic"], 1)),
             Column("df", lambda r: number(r["df"], 0)),
-            Column("p (published)", lambda r: p_value(r["p"])),
-            Column("p (robust)", lambda r: p_value(r["p_robust"])),
+            *alike(p_value, {"p (published)": "p", "p (robust)": "p_robust"}),
             Column("Rated", rated),
         ],
     )
@@ -152,7 +151,6 @@ def _slope_table(slopes: pl.DataFrame) -> Table:
             Column("Slope", lambda r: number(r["estimate"])),
             Column(interval_title(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("SE (published)", lambda r: number(r["se"], 3)),
-            Column("p (published)", lambda r: p_value(r["p"])),
-            Column("p (robust)", lambda r: p_value(r["p_robust"])),
+            *alike(p_value, {"p (published)": "p", "p (robust)": "p_robust"}),
         ],
     )

@@ -32,7 +32,7 @@ from tiltmeter.report.states.results import (
     reading_columns,
     split,
 )
-from tiltmeter.report.tables import Column, Table, count, render_table
+from tiltmeter.report.tables import Column, Table, alike, count, render_table
 
 __all__ = ["association_finding", "association_section"]
 
@@ -274,8 +274,7 @@ def _table(frame: pl.DataFrame, caption: str, *, layer: bool = False) -> Table:
             Column("Effect", lambda r: number(r["estimate"])),
             interval_column(frame),
             Column("p", lambda r: p_value(r["p"]) + (" exact" if r["exact"] else "")),
-            Column("p (two-sided)", lambda r: p_value(r["p_two_sided"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            *alike(p_value, {"p (two-sided)": "p_two_sided", "p (Holm)": "p_holm"}),
             Column("Words", size),
         ],
     )

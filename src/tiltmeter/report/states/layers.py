@@ -33,7 +33,7 @@ from tiltmeter.report.states.results import (
     reading_columns,
     split,
 )
-from tiltmeter.report.tables import Column, Render, Table, count, render_table
+from tiltmeter.report.tables import Column, Render, Table, alike, count, render_table
 
 __all__ = ["direction_finding", "direction_section", "layer_figure", "layer_section", "map_cell"]
 
@@ -142,9 +142,7 @@ def _published(dimensions: pl.Series) -> Table:
         [
             Column("Dimension", lambda r: r["dimension"], "head"),
             Column("Models", lambda r: count(r["models"])),
-            Column("Lowest", lambda r: number(r["least"], 2)),
-            Column("Median", lambda r: number(r["median"], 2)),
-            Column("Highest", lambda r: number(r["most"], 2)),
+            *alike(number, {"Lowest": "least", "Median": "median", "Highest": "most"}),
         ],
     )
 
@@ -196,8 +194,7 @@ def _direction_table(part: pl.DataFrame) -> Table:
             Column(title, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
             Column("Balanced", lambda r: number(r["estimate_balanced"], 3)),
             Column("Majority", lambda r: number(r["neutral"], 3)),
-            Column("Terms", lambda r: count(r["n"])),
-            Column("High", lambda r: count(r["n_high"])),
+            *alike(count, {"Terms": "n", "High": "n_high"}),
         ],
     )
 

@@ -28,7 +28,7 @@ from tiltmeter.report.states.results import (
     reading_columns,
     split,
 )
-from tiltmeter.report.tables import Column, Table, count, render_table
+from tiltmeter.report.tables import Column, Table, alike, count, render_table
 
 __all__ = ["SCALE", "profile_finding", "profile_section"]
 
@@ -243,9 +243,7 @@ def _difference_table(frame: pl.DataFrame, about: str) -> Table:
             Column(title, lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("t", lambda r: number(r["statistic"])),
             Column("df", lambda r: "" if r["df"] is None else f"{r['df']:g}"),
-            Column("p", lambda r: p_value(r["p"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
-            Column("p (BH)", lambda r: p_value(r["p_bh"])),
+            *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (BH)": "p_bh"}),
             Column("p (shuffled)", lambda r: p_value(r["p_permutation"])),
             Column("d", lambda r: number(r["effect_size"])),
             Column("Words", lambda r: f"{count(r['n_first'])}, {count(r['n_second'])}"),

@@ -5,6 +5,7 @@ Reference: Bai et al. 2025, doi:10.1073/pnas.2416228122, SI sections J and O.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -27,7 +28,7 @@ from tiltmeter.report.states.results import (
     layers,
     split,
 )
-from tiltmeter.report.tables import Column, Table, count, render_table
+from tiltmeter.report.tables import Column, Table, alike, count, render_table
 
 __all__ = ["relation_finding", "relation_section"]
 
@@ -164,8 +165,7 @@ def _table(part: pl.DataFrame) -> Table:
             Column("Layer", lambda r: r["layer"]),
             Column("r", lambda r: number(r["estimate"])),
             interval_column(part),
-            Column("p", lambda r: p_value(r["p"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            *alike(p_value, {"p": "p", "p (Holm)": "p_holm"}),
             Column("Spearman", lambda r: number(r["estimate_spearman"])),
             Column("n", lambda r: count(r["n"])),
         ],
@@ -198,11 +198,8 @@ def _fit_table(part: pl.DataFrame) -> Table:
             Column("Removed", lambda r: in_words("removed", r["removed"]), "text"),
             Column("Coefficient", lambda r: number(r["estimate"])),
             interval_column(part),
-            Column("p", lambda r: p_value(r["p"])),
-            Column("p (clustered)", lambda r: p_value(r["p_clustered"])),
-            Column("AIC", lambda r: number(r["aic"], 1)),
-            Column("BIC", lambda r: number(r["bic"], 1)),
-            Column("Δ AIC", lambda r: number(r["delta_aic"], 1)),
+            *alike(p_value, {"p": "p", "p (clustered)": "p_clustered"}),
+            *alike(partial(number, digits=1), {"AIC": "aic", "BIC": "bic", "Δ AIC": "delta_aic"}),
             Column("n", lambda r: count(r["n_scored"])),
         ],
     )
