@@ -17,8 +17,16 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.reference import load_regressions
 from tiltmeter.report.answers.results import Asked, who
-from tiltmeter.report.drawing.charts import Axis, Row, apart, in_layers, in_panels, neutral_rule
-from tiltmeter.report.drawing.curves import banded, up
+from tiltmeter.report.drawing.charts import (
+    Axis,
+    Row,
+    apart,
+    banded,
+    in_layers,
+    in_panels,
+    neutral_rule,
+    up,
+)
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import category_colors
 from tiltmeter.report.plan import Plan

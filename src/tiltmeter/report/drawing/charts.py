@@ -18,9 +18,9 @@ from tiltmeter.report.drawing.theme import CONFIG, line_styles
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.results import Measure
 
-__all__ = ["LABELS", "ROWS", "TIPS", "Axis", "Row", "across", "apart", "bare", "blocks",
+__all__ = ["LABELS", "ROWS", "TIPS", "Axis", "Row", "across", "apart", "banded", "bare", "blocks",
            "down", "ground", "in_layers", "in_panels", "line_channels", "measured",
-           "neutral_rule", "once", "ticks", "tooltips", "vega_lite"]  # fmt: skip
+           "neutral_rule", "once", "ticks", "tooltips", "up", "vega_lite"]  # fmt: skip
 
 Row = dict[str, Any]
 #: The data of every chart, filled in by `vega_lite`.
@@ -250,6 +250,23 @@ def across(field: str, axis: Axis) -> alt.X:
     """Give the horizontal position of a field."""
     scale = alt.Scale(domain=[axis.low, axis.high], nice=False, clamp=True)
     return alt.X(f"{field}:Q", scale=scale, axis=ticks(axis))
+
+
+def up(field: str, axis: Axis) -> alt.Y:
+    """Give the vertical position of a field."""
+    scale = alt.Scale(domain=[axis.low, axis.high], nice=False)
+    ticks = alt.Axis(tickCount=5, grid=True)
+    return alt.Y(f"{field}:Q", scale=scale, axis=ticks, title=axis.title or None)
+
+
+def banded(chart: Any, axis: Axis, dash: Any, opacity: float) -> list[Any]:
+    """Draw a line and, where it has one, its band: ``mean`` within ``low`` and ``high``."""
+    band = chart.mark_area(opacity=opacity, clip=True).transform_filter("isValid(datum.low)")
+    line = chart.mark_line(strokeWidth=2.2)
+    return [
+        band.encode(y=up("low", axis), y2="high:Q"),
+        line.encode(y=up("mean", axis), strokeDash=dash),
+    ]
 
 
 def ticks(axis: Axis, **options: Any) -> alt.Axis:

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 import polars as pl
 
 from tiltmeter.reference import load_published
-from tiltmeter.report.drawing.cells import heat_maps
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import intervals, range_text
 from tiltmeter.report.families import ALPHA, named
+from tiltmeter.report.networks.activations import heat_maps
 from tiltmeter.report.networks.results import (
     LONGEST_WORD,
     NETWORK,

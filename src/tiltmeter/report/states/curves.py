@@ -1,28 +1,37 @@
-"""Curves with their bands over the layers of a model, panel beside panel."""
+"""Curves of estimates with their bands over the layers of a model, panel beside panel."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import altair as alt
+import polars as pl
 
 from tiltmeter.report.drawing.charts import (
     COLUMNS,
     Axis,
     Row,
+    banded,
     in_layers,
     in_panels,
     line_channels,
     measured,
     neutral_rule,
     tooltips,
+    up,
 )
-from tiltmeter.report.families import ALPHA
+from tiltmeter.report.drawing.figures import Figure
+from tiltmeter.report.families import ALPHA, first_drawn
+from tiltmeter.report.states.results import by_layer, layers
+from tiltmeter.report.tables import Render
 
-__all__ = ["MOST_PANELS", "banded", "layer_curves", "point", "spread_text", "up"]
+__all__ = ["layer_figure"]
+
+Panel = tuple[tuple[str, str], pl.DataFrame]
 
 #: Panels of a figure; the others are left to the table.
 MOST_PANELS = 9
@@ -45,16 +54,47 @@ _TIPS = (
 )
 
 
-def point(panel: str, series: str, row: Mapping[str, Any], value: str, digits: int = 2) -> Row:
-    """Give a point of a curve.
+def layer_figure(
+    panels: Sequence[Panel],
+    line: Render,
+    axis: Callable[[Sequence[Row]], Axis],
+    caption: str,
+    digits: int = 2,
+) -> Figure:
+    """Draw estimates by layer, in at most so many panels, which share an axis.
 
-    `panel` and `series`: the panel, and the line in it.
-    `row`: with ``layer, ci_low, ci_high`` and any of ``p, p_holm, n``.
-    `value`: the column that is drawn.
+    `panels`: title, text below it, and rows of each.
+    `line`: names the line of a row.
+    `axis`: makes the axis for what is drawn.
+    Result: filled points: p (Holm) below .05; a dashed line: ``reference``.
     """
+    order = layers(pl.concat([part.select("layer") for _, part in panels]))
+    alone = Counter(title for (title, _), _ in panels)
+    titles = {
+        title if alone[title] == 1 else ", ".join(filter(None, (title, below))): (title, below)
+        for (title, below), _ in panels[:MOST_PANELS]
+    }
+    rows = [
+        _point(name, line(row), row, digits)
+        for name, (_, part) in zip(titles, panels, strict=False)
+        for row in by_layer(part).iter_rows(named=True)
+    ]
+    width = _WIDTHS[min(len(titles), COLUMNS) - 1]
+    shared = axis(rows)
+    marks = {
+        first: in_layers(_layer_marks(rows, shared if first else replace(shared, title=""), order))
+        for first in (True, False)
+    }
+    headings = {panel: _title(texts, width) for panel, texts in titles.items()}
+    drawing = in_panels(rows, headings, lambda _, first: marks[first], (width, 210))
+    left = first_drawn(MOST_PANELS, len(panels), "panels")
+    return Figure("", caption + left, _summary(rows), drawing)
+
+
+def _point(panel: str, series: str, row: Mapping[str, Any], digits: int) -> Row:
     holm, n = row.get("p_holm"), row.get("n")
     return {
-        **measured({**row, "estimate": row[value]}, digits),
+        **measured(row, digits),
         "panel": panel,
         "series": series,
         "layer": row["layer"],
@@ -62,27 +102,6 @@ def point(panel: str, series: str, row: Mapping[str, Any], value: str, digits: i
         "reference": row.get("reference"),
         "n": "n/a" if n is None else f"{n:,}",
     }
-
-
-def layer_curves(
-    rows: Sequence[Row], axis: Axis, order: Sequence[str], titles: Mapping[str, tuple[str, str]]
-) -> Row:
-    """Draw a line with its band per series, a panel per `panel`.
-
-    `rows`: what `point` gives.
-    `axis`: what is measured; the same in all panels.
-    `order`: the layers.
-    `titles`: panel → its title, and what stands below, where it is not its own title.
-    Result: filled points: p (Holm) below .05; a dashed line: ``reference``.
-    """
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
-    width = _WIDTHS[min(len(panels), COLUMNS) - 1]
-    layers = {
-        first: in_layers(_layer_marks(rows, axis if first else replace(axis, title=""), order))
-        for first in (True, False)
-    }
-    named = {panel: _title(titles.get(panel, (panel, "")), width) for panel in panels}
-    return in_panels(rows, named, lambda _, first: layers[first], (width, 210))
 
 
 def _title(texts: tuple[str, str], width: int) -> Row:
@@ -121,24 +140,7 @@ def _layer_marks(rows: Sequence[Row], axis: Axis, order: Sequence[str]) -> list[
     return marks
 
 
-def banded(chart: Any, axis: Axis, dash: Any, opacity: float) -> list[Any]:
-    """Draw a line and, where it has one, its band: ``mean`` within ``low`` and ``high``."""
-    band = chart.mark_area(opacity=opacity, clip=True).transform_filter("isValid(datum.low)")
-    line = chart.mark_line(strokeWidth=2.2)
-    return [
-        band.encode(y=up("low", axis), y2="high:Q"),
-        line.encode(y=up("mean", axis), strokeDash=dash),
-    ]
-
-
-def up(field: str, axis: Axis) -> alt.Y:
-    """Give the vertical position of a field."""
-    scale = alt.Scale(domain=[axis.low, axis.high], nice=False)
-    ticks = alt.Axis(tickCount=5, grid=True)
-    return alt.Y(f"{field}:Q", scale=scale, axis=ticks, title=axis.title or None)
-
-
-def spread_text(rows: Sequence[Row]) -> str:
+def _summary(rows: Sequence[Row]) -> str:
     """Say in words, for the first lines, where their lowest and highest values stand."""
     lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
