@@ -15,7 +15,7 @@ import polars as pl
 from tiltmeter.report.plan import Plan
 from tiltmeter.results import Measure
 
-__all__ = ["CONTROL", "MEANINGS", "SIGNS", "answer", "category_title", "cut", "endings",
+__all__ = ["CONTROL", "MEANINGS", "SIGNS", "answer", "category_title", "counted", "cut", "endings",
            "file_names", "first_few", "interval", "interval_title", "many", "number",
            "p_value", "percent", "place", "scale", "short_names", "shown_names", "verdict",
            "verdict_class", "verdict_kind", "visible"]  # fmt: skip
@@ -101,6 +101,11 @@ def many(count: int | str) -> str:
     return f"{digits} × 10^{power}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Write a number of things."""
+    return f"{many(count)} {noun}{'' if count == 1 else 's'}"
+
+
 def category_title(category: str | None) -> str:
     """Write a category as a heading."""
     return (category or "no category").replace("_", " ").capitalize()
@@ -126,10 +131,9 @@ def answer(
         (len(rows) - sum(counts[kind] for kind in known), "without a verdict"),
     ]
     others = ", ".join(f"{count} {what}" for count, what in rest if count)
-    noun = "stereotype" if len(rows) == 1 else "stereotypes"
     text = (
-        f"In {counts['consistent']} of {len(rows)} {noun} the answers leaned the stereotypical "
-        "way by more than chance explains."
+        f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the answers leaned the "
+        "stereotypical way by more than chance explains."
     )
     if slight and margin:
         text += f" ({slight} of them by less than the margin of ±{margin:g}.)"

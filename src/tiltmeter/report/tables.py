@@ -10,7 +10,7 @@ import polars as pl
 
 from tiltmeter.report.prose import verdict, verdict_class
 
-__all__ = ["FROM", "MODE", "VERDICT", "Cell", "Column", "Render", "Table", "alike", "count",
+__all__ = ["FROM", "MODE", "NOTE", "VERDICT", "Cell", "Column", "Render", "Table", "alike", "count",
            "render_table"]  # fmt: skip
 
 Render = Callable[[Mapping[str, Any]], str]
@@ -46,6 +46,7 @@ MODEL = Column("Model", lambda r: r["model"] or "all models", "text", fold=True)
 MODE = Column("Mode", lambda r: r["mode"] or "", "text", fold=True)
 #: Where a row comes from.
 FROM = (MODEL, MODE)
+NOTE = Column("Note", lambda r: r["note"] or "", "text")
 VERDICT = Column("Verdict", lambda r: verdict(r["verdict"]), "verdict")
 
 

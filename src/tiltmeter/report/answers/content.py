@@ -21,7 +21,7 @@ from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import endings, interval, number, p_value, scale, short_names
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, VERDICT, Column, Table, alike, count, render_table
+from tiltmeter.report.tables import FROM, NOTE, VERDICT, Column, Table, alike, count, render_table
 from tiltmeter.results import Measure
 
 __all__ = ["content_section"]
@@ -210,7 +210,7 @@ def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
         Column("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),
         Column("p", lambda r: p_value(r["p"])),
         Column("Spearman", lambda r: number(r["spearman"])),
-        Column("Note", lambda r: r["note"] or "", "text"),
+        NOTE,
     ]
     return render_table(frame, caption, columns)
 

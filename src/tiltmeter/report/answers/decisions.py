@@ -13,11 +13,11 @@ import polars as pl
 
 from tiltmeter.reference import YES_SHARES
 from tiltmeter.report.answers.results import Asked, who
-from tiltmeter.report.drawing.charts import LABELS, ROWS, Row, apart, tooltips, vega_lite
+from tiltmeter.report.drawing.charts import LABELS, Row, apart, in_layers, tooltips, vega_lite
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import YES
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import category_title, endings, number
+from tiltmeter.report.prose import category_title, counted, endings, number
 from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import FROM, Column, Render, Table, render_table
 from tiltmeter.results import VERSIONS
@@ -78,9 +78,8 @@ def yes_section(asked: Asked) -> Section | None:
 def _means(part: pl.DataFrame) -> str:
     """State the four means over stereotypes."""
     means = dict(part.group_by("version").agg(pl.col("yes_share").mean()).iter_rows())
-    stereotypes = part["stereotype"].n_unique()
-    noun = "stereotype" if stereotypes == 1 else "stereotypes"
-    return f"mean shares of yes over {stereotypes} {noun}: {_four(means)}"
+    over = counted(part["stereotype"].n_unique(), "stereotype")
+    return f"mean shares of yes over {over}: {_four(means)}"
 
 
 def _four(shares: Mapping[str, float | None]) -> str:
@@ -143,16 +142,14 @@ def _yes_map(rows: Sequence[Row]) -> Row:
     legend = alt.Legend(title="Share of yes", symbolType="square", symbolSize=150)
     color = apart(alt.Color, "step", dict(zip(_STEPS, YES, strict=True)), legend=legend)
     cells = chart.mark_rect(stroke="var(--paper)", strokeWidth=1.5).encode(color=color)
-    layers = (
-        cells.transform_filter("datum.step !== null"),
-        chart.mark_text(fontSize=12, color="var(--ink)").encode(text="shown:N"),
-    )
-    block = alt.layer(*layers, data=ROWS).properties(width={"step": 108}, height={"step": 23})
-    header = alt.Header(
-        title=None, labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=4
-    )
-    facets = block.facet(row=alt.Row("block:N", sort=names, header=header), spacing=6)
-    return vega_lite(facets.resolve_scale(y="independent"), rows)
+    text = chart.mark_text(fontSize=12, color="var(--ink)").encode(text="shown:N")
+    layers = in_layers([cells.transform_filter("datum.step !== null"), text])
+    header = {"title": None, "labelOrient": "top", "labelAnchor": "start", "labelPadding": 4}
+    row = {"field": "block", "type": "nominal", "sort": names,
+           "header": {**header, "labelFontWeight": "bold"}}  # fmt: skip
+    block = {**layers, "width": {"step": 108}, "height": {"step": 23}}
+    apart_by = {"resolve": {"scale": {"y": "independent"}}, "spacing": 6}
+    return vega_lite({"facet": {"row": row}, **apart_by, "spec": block}, rows)
 
 
 def _yes_table(frame: pl.DataFrame, plan: Plan) -> Table:

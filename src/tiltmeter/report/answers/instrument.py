@@ -14,7 +14,7 @@ from tiltmeter.report.answers.content import content_section
 from tiltmeter.report.answers.decisions import yes_section
 from tiltmeter.report.answers.published import published_section
 from tiltmeter.report.answers.regressions import chained_section
-from tiltmeter.report.answers.results import Asked
+from tiltmeter.report.answers.results import Asked, who
 from tiltmeter.report.answers.words import word_section
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import per_mode
@@ -106,7 +106,7 @@ def answers(asked: Asked) -> tuple[Finding, ...]:
     rows = _briefs(asked)
     return tuple(
         Finding(
-            f"{row['model']}, mode {row['mode']}",
+            row["subject"],
             answer(asked.plan, asked.measure, row["total"], row["each"]),
             row["warning"],
         )
@@ -117,11 +117,8 @@ def answers(asked: Asked) -> tuple[Finding, ...]:
 
 def warned(asked: Asked) -> list[Finding]:
     """Warn of each model and mode that fails a control."""
-    return [
-        Finding(f"{row['model']}, mode {row['mode']}", "", row["warning"])
-        for row in _briefs(asked)
-        if row["warning"]
-    ]
+    rows = _briefs(asked)
+    return [Finding(row["subject"], "", row["warning"]) for row in rows if row["warning"]]
 
 
 def _briefs(asked: Asked) -> list[dict[str, Any]]:
@@ -134,6 +131,7 @@ def _briefs(asked: Asked) -> list[dict[str, Any]]:
             "neutral": asked.measure.neutral,
             "model": model,
             "mode": mode,
+            "subject": who(part),
             "warning": warnings.get((model, part["control_mode"][0]), ""),
             "total": totals.get((model, mode)),
             "each": part.rows(named=True),

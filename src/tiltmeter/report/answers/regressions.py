@@ -32,7 +32,7 @@ from tiltmeter.report.drawing.theme import category_colors
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, endings, interval, number, p_value
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Column, Table, alike, count, render_table
+from tiltmeter.report.tables import FROM, NOTE, Column, Table, alike, count, render_table
 from tiltmeter.statistics.logistic import curve
 
 __all__ = ["chained_section"]
@@ -70,7 +70,6 @@ _FIT = (
     Column("Log-likelihood", lambda r: number(r["log_likelihood"], 1)),
     Column("Pseudo R²", lambda r: number(r["pseudo_r2"], 3)),
 )
-_NOTE = Column("Note", lambda r: r["note"] or "", "text")
 
 
 def chained_section(asked: Asked) -> Section | None:
@@ -145,7 +144,7 @@ def _regression_table(frame: pl.DataFrame, plan: Plan, over: str) -> Table:
         *_FIT,
         Column("Prompts (consistent)", prompts),
         Column("Stereotypes", lambda r: count(r["n_clusters"])),
-        _NOTE,
+        NOTE,
     ]
     return render_table(frame, caption, columns)
 
@@ -169,7 +168,7 @@ def _published_table(study: str) -> Table | None:
         Column("p", lambda r: r["p"] or "n/a"),
         Column("n", lambda r: count(r["n_obs"])),
         *_FIT,
-        _NOTE,
+        NOTE,
     ]
     return render_table(published.filter(pl.col("term") != "Intercept"), caption, columns)
 

@@ -18,13 +18,11 @@ from tiltmeter.report.drawing.theme import CONFIG, line_styles
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.results import Measure
 
-__all__ = ["LABELS", "ROWS", "TIPS", "Axis", "Row", "across", "apart", "banded", "bare", "blocks",
+__all__ = ["LABELS", "TIPS", "Axis", "Row", "across", "apart", "banded", "bare", "blocks",
            "down", "ground", "in_layers", "in_panels", "line_channels", "measured",
            "neutral_rule", "once", "ticks", "tooltips", "up", "vega_lite"]  # fmt: skip
 
 Row = dict[str, Any]
-#: The data of every chart, filled in by `vega_lite`.
-ROWS = alt.NamedData(name="rows")
 
 Layers = Callable[[list[Row], "Axis"], list[Any]]
 
@@ -89,13 +87,8 @@ def measured(row: Mapping[str, Any], digits: int = 2) -> Row:
     }
 
 
-def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
-    """Give the specification of a chart of `ROWS`, with the configuration all charts share.
-
-    `chart`: a chart, or a specification made of `bare` ones.
-    `rows`: the rows it shows.
-    """
-    drawing = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
+def vega_lite(drawing: Row, rows: Sequence[Row]) -> Row:
+    """Give the specification of a drawing of rows, with the configuration that all share."""
     whole = {"$schema": alt.SCHEMA_URL, "data": {"name": "rows"}, **drawing}
     return {**whole, "config": CONFIG, "datasets": {"rows": list(rows)}}
 

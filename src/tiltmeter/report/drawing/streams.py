@@ -22,7 +22,7 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.report.drawing.charts import Row, in_layers, tooltips, vega_lite
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.prose import cut, file_names, many, number, visible
+from tiltmeter.report.prose import counted, cut, file_names, many, number, visible
 from tiltmeter.results import check
 from tiltmeter.results.schemas import STREAM_EDGES, STREAM_NODES
 from tiltmeter.statistics.paths import TONES, path_types, paths_from
@@ -86,15 +86,11 @@ def _figure(nodes: pl.DataFrame, edges: pl.DataFrame, name: str) -> Figure:
     tones = dict(nodes.select("word", "tone").iter_rows())
     steps = list(edges.select("src", "tgt").iter_rows())
     types = path_types(steps, tones, first["source"], first["target"])
-    length = f"{_counted(nodes['hop'][-1], 'hop')}, {_counted(sum(types.values()), 'path')}"
+    length = f"{counted(nodes['hop'][-1], 'hop')}, {counted(sum(types.values()), 'path')}"
     of = f" · {first['network']}" if first["network"] else ""
     title = visible(f"{first['source']} → {first['target']}{of}: {length}")
     drawing = _layered(nodes.filter("shown"), edges.filter("shown"), title)
     return Figure(name, _caption(nodes, edges, types), _summary(nodes, types, length), drawing)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{many(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def _caption(nodes: pl.DataFrame, edges: pl.DataFrame, types: Mapping[str, int]) -> str:
@@ -144,14 +140,14 @@ def _summary(nodes: pl.DataFrame, types: Mapping[str, int], length: str) -> str:
     rated = (nodes["tone"] != "unknown").any()
     if inner.height and rated:
         counts = Counter(inner["tone"])
-        counted = ", ".join(f"{counts[tone]:,} {_NAMES[tone]}" for tone in TONES if counts[tone])
-        parts.append(f"Inner words: {counted}.")
+        each = ", ".join(f"{counts[tone]:,} {_NAMES[tone]}" for tone in TONES if counts[tone])
+        parts.append(f"Inner words: {each}.")
     last = nodes["hop"][-1]
     for (hop,), part in nodes.partition_by("hop", as_dict=True, maintain_order=True).items():
         words = part.filter("shown").head(_LISTED)
         more = part.height - words.height
         rest = f"; and {more:,} more" if more else ""
-        at = "Start" if hop == 0 else "End" if hop == last else _counted(hop, "hop")
+        at = "Start" if hop == 0 else "End" if hop == last else counted(hop, "hop")
         listed = _by_tone(words) if rated else ", ".join(words["word"])
         parts.append(f"{at}: {listed}{rest}.")
     return visible(" ".join(parts))

@@ -75,7 +75,10 @@ def _figure(part: pl.DataFrame, label: str, network: str) -> Figure:
         "interval. Stereotype-consistent: cells are darker (brighter) where targets and primes are "
         "of the same category. A column that stands out: one prime makes much of the effect."
     )
-    return Figure("", caption, _summary(part), _drawing(rows, steps))
+    sets = dict.fromkeys(row["set"] for row in rows)
+    blocks = [_block([row for row in rows if row["set"] == name], name, steps) for name in sets]
+    drawing = vega_lite({"hconcat": blocks, "spacing": 24}, rows)
+    return Figure("", caption, _summary(part), drawing)
 
 
 def _steps(top: float) -> list[str]:
@@ -83,13 +86,6 @@ def _steps(top: float) -> list[str]:
     digits = 1 if top == 1 else 2 if top >= 0.1 else 3
     places = range(len(ACTIVATION) + 1)
     return between([number(top * place / len(ACTIVATION), digits) for place in places])
-
-
-def _drawing(rows: Sequence[Row], steps: Sequence[str]) -> Row:
-    """Draw the sets of targets side by side."""
-    sets = dict.fromkeys(row["set"] for row in rows)
-    blocks = [_block([row for row in rows if row["set"] == name], name, steps) for name in sets]
-    return vega_lite({"hconcat": blocks, "spacing": 24}, rows)
 
 
 def _block(mine: Sequence[Row], name: str, steps: Sequence[str]) -> Row:

@@ -14,7 +14,7 @@ from tiltmeter.report.families import ALPHA, bracketed, named
 from tiltmeter.report.networks.results import PUBLISHED, Networks, dot
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Table, alike, count, render_table
+from tiltmeter.report.tables import NOTE, Column, Table, alike, count, render_table
 
 __all__ = ["difference_section"]
 
@@ -126,7 +126,7 @@ def _table(part: pl.DataFrame) -> Table:
             *alike(p_value, {"p": "p", "p (Holm)": "p_holm"}),
             Column("Shared targets", lambda r: count(r["n_clusters"])),
             Column("Correlation", lambda r: number(r["correlation"])),
-            Column("Note", lambda r: r["note"] or "", "text"),
+            NOTE,
         ],
     )
 
