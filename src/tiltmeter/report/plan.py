@@ -204,8 +204,8 @@ def _labels(labels: object) -> dict[str, str]:
 def _measure(row: Mapping[str, Any]) -> Measure:
     name = _text(row.get("name"))
     ends = (("low", -1.0), ("high", 1.0), ("neutral", 0.0))
-    ends_given = [(_number(row.get(key)), fallback) for key, fallback in ends]
-    low, high, neutral = (fallback if value is None else value for value, fallback in ends_given)
+    given = [(_number(row.get(key)), fallback) for key, fallback in ends]
+    low, high, neutral = (fallback if value is None else value for value, fallback in given)
     title = _text(row.get("title")) or spaced(name)
     return Measure(
         name, title, low, high, neutral, _text(row.get("direction")), _text(row.get("reference"))

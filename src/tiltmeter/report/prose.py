@@ -15,10 +15,14 @@ import polars as pl
 from tiltmeter.report.plan import Plan
 from tiltmeter.results import Measure
 
-__all__ = ["CONTROL", "MEANINGS", "SIGNS", "answer", "category_title", "counted", "cut", "endings",
-           "file_names", "first_few", "interval", "interval_title", "many", "number",
-           "p_value", "percent", "place", "scale", "short_names", "shown_names", "verdict",
-           "verdict_class", "verdict_kind", "visible"]  # fmt: skip
+__all__ = ["ALPHA", "CONTROL", "MEANINGS", "SIGNS", "WORST", "answer", "bracketed",
+           "category_title", "counted", "cut", "endings", "file_names", "first_few", "interval",
+           "interval_title", "many", "number", "p_value", "percent", "place", "rank", "scale",
+           "short_names", "shown_names", "verdict", "verdict_class", "verdict_kind",
+           "visible"]  # fmt: skip
+
+#: A result with a larger p is not significant.
+ALPHA = 0.05
 
 #: The category of stimuli with a known answer.
 CONTROL = "control"
@@ -33,6 +37,9 @@ MEANINGS = {
     "low_coverage": "too few of the words were paired",
     "error": "the model returned an error instead of an answer",
 }
+
+#: What a thin line shows.
+WORST = "worst case, all missing answers at one end of the scale"
 
 #: The kind of a verdict → its sign and label. A code of another kind is shown as it stands.
 SIGNS = {
@@ -58,6 +65,12 @@ def interval(low: float | None, high: float | None, digits: int = 2) -> str:
     if low is None or high is None:
         return "n/a"
     return f"{number(low, digits)} to {number(high, digits)}"
+
+
+def bracketed(value: float, low: float | None, high: float | None) -> str:
+    """Write a number, with its interval in brackets where there is one."""
+    known = low is not None and high is not None
+    return f"{number(value)} [{interval(low, high)}]" if known else number(value)
 
 
 def percent(value: float | None) -> str:
@@ -199,6 +212,11 @@ def file_names(names: Sequence[str]) -> list[str]:
 def endings(names: Sequence[str]) -> list[str]:
     """Give what ends the file name of each of several parts; nothing where there is one."""
     return [f"-{file}" for file in file_names(names)] if len(names) > 1 else [""] * len(names)
+
+
+def rank(item: str, known: Sequence[str]) -> int:
+    """Give the place of an item among known ones; after them where it is not known."""
+    return known.index(item) if item in known else len(known)
 
 
 def place(column: str | pl.Expr, order: Iterable[str]) -> pl.Expr:

@@ -18,7 +18,7 @@ from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
 from tiltmeter.report.drawing.intervals import forest
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import category_title, interval, number, p_value, percent
+from tiltmeter.report.prose import WORST, category_title, interval, number, p_value, percent
 from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import FROM, Column, Render, Table, alike, count, render_table
 
@@ -152,8 +152,8 @@ def _difference_figures(comedy: pl.DataFrame, asked: Asked) -> tuple[Figure, ...
     axis = around_zero("Share of comedy, default − marginalized", shown, share)
     caption = (
         "Difference in the share of comedy, default − marginalized group, in pairs of answers. "
-        f"Dot: mean difference; thick line: clustered {asked.plan.interval}; thin line: worst "
-        "case, if every missing answer were at one end. Range −1 to 1, neutral 0; positive: "
+        f"Dot: mean difference; thick line: clustered {asked.plan.interval}; thin line: "
+        f"{WORST}. Range −1 to 1, neutral 0; positive: "
         "descriptions are called comedy more often after the default group."
     )
 

@@ -15,7 +15,7 @@ from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
 from tiltmeter.report.drawing.intervals import dots, forest
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import MEANINGS, interval, number, p_value, percent, scale
+from tiltmeter.report.prose import MEANINGS, WORST, interval, number, p_value, percent, scale
 from tiltmeter.report.sections import Finding, Section, in_order
 from tiltmeter.report.tables import FROM, Column, Table, alike, count, render_table
 from tiltmeter.results import REASONS, VERSIONS
@@ -172,9 +172,9 @@ def _change_figures(each: pl.DataFrame, asked: Asked) -> tuple[Figure, ...]:
     names = each["candidate"].drop_nulls().unique(maintain_order=True)
     caption = (
         "Change of the score with a system prompt. Dot: mean difference of matched trials, with − "
-        f"without the prompt; thick line: clustered {asked.plan.interval}; thin line: worst case, "
-        "if every missing answer were at one end of the scale. Neutral 0; left of it, scores are "
-        f"lower with the prompt. With {', '.join(f'“{name}”' for name in names)}."
+        f"without the prompt; thick line: clustered {asked.plan.interval}; thin line: {WORST}. "
+        "Neutral 0; left of it, scores are lower with the prompt. "
+        f"With {', '.join(f'“{name}”' for name in names)}."
     )
     return per_mode("interventions", caption, each, partial(forest, axis=axis), asked.plan)
 

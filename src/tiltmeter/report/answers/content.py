@@ -19,7 +19,7 @@ from tiltmeter.report.drawing.figures import Figure, drawn
 from tiltmeter.report.drawing.intervals import forest, range_text
 from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import endings, interval, number, p_value, scale, short_names
+from tiltmeter.report.prose import WORST, endings, interval, number, p_value, scale, short_names
 from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import FROM, NOTE, VERDICT, Column, Table, alike, count, render_table
 from tiltmeter.results import Measure
@@ -135,8 +135,8 @@ def _interval_figure(
     blocked = [{**row, "block": row["who"]} for row in rows] if several else list(rows)
     caption = (
         f"The same means with their clustered {plan.interval}s, a column per dimension.{mode_note} "
-        "Dot: mean; thick line: interval; thin line: worst case, if every missing answer were at "
-        f"one end of the scale; dotted line: neutral. {scale(measure)}"
+        f"Dot: mean; thick line: interval; thin line: {WORST}; dotted line: neutral. "
+        f"{scale(measure)}"
     )
     drawing = forest(blocked, Axis.of(measure, plan.number("margin")))
     return Figure(name, caption, _verdicts(blocked), drawing)

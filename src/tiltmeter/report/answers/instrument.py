@@ -22,6 +22,7 @@ from tiltmeter.report.drawing.intervals import forest
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (
     SIGNS,
+    WORST,
     answer,
     category_title,
     interval,
@@ -56,8 +57,7 @@ _FAILS = {
 _READING = (
     "p (Holm) is adjusted for the number of stereotypes. p (TOST) is the p value of the "
     "equivalence test, adjusted in the same way.{exact} d is Cohen’s d against neutral. Worst "
-    "case: the mean if every missing answer were at one end of the scale; “–” where none is "
-    "missing."
+    "case: the mean with all missing answers at one end of the scale; “–” where none is missing."
 )
 _EXACT = " Where all clusters have the same mean, p is an exact bound and there is no t."
 _SIDES = {
@@ -273,7 +273,7 @@ def _stereotype_section(asked: Asked) -> Section:
     plan, axis = asked.plan, Axis.of(asked.measure, asked.plan.number("margin"))
     caption = (
         f"Mean score per stereotype. Dot: mean; thick line: clustered {plan.interval}; thin line: "
-        "worst case, all missing answers at one end of the scale; dotted line: neutral"
+        f"{WORST}; dotted line: neutral"
         + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
         + scale(asked.measure)
     )

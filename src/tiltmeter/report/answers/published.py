@@ -16,9 +16,8 @@ from tiltmeter.report.drawing.charts import LABELS, Axis, Row
 from tiltmeter.report.drawing.comparison import beside, ticked
 from tiltmeter.report.drawing.figures import Figure, drawn, per_mode
 from tiltmeter.report.drawing.intervals import range_text
-from tiltmeter.report.families import joined
 from tiltmeter.report.prose import interval, number, scale
-from tiltmeter.report.sections import Section
+from tiltmeter.report.sections import Section, joined
 from tiltmeter.report.tables import Column, Render, Table, alike, count, render_table
 
 __all__ = ["published_section"]

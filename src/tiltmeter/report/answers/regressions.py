@@ -17,16 +17,8 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.reference import load_regressions
 from tiltmeter.report.answers.results import Asked, who
-from tiltmeter.report.drawing.charts import (
-    Axis,
-    Row,
-    apart,
-    banded,
-    in_layers,
-    in_panels,
-    neutral_rule,
-    up,
-)
+from tiltmeter.report.drawing import charts
+from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import category_colors
 from tiltmeter.report.plan import Plan
@@ -260,9 +252,9 @@ def _drawn(rows: Sequence[Row], groups: Sequence[str]) -> Row:
     titles = {group: _group_title(group) for group in groups}
 
     def draw(group: str, first: bool) -> Row:
-        return in_layers(_decision_marks(colors[group], largest, titled=first))
+        return charts.in_layers(_decision_marks(colors[group], largest, titled=first))
 
-    return in_panels(rows, titles, draw, (255, 190))
+    return charts.in_panels(rows, titles, draw, (255, 190))
 
 
 def _decision_marks(color: str, largest: int, *, titled: bool) -> list[Any]:
@@ -270,7 +262,7 @@ def _decision_marks(color: str, largest: int, *, titled: bool) -> list[Any]:
     ticks = alt.Axis(tickCount=5, grid=True)
     x = alt.X("x:Q", title="Association", scale=alt.Scale(domain=[-1, 1]), axis=ticks)
     chart = alt.Chart().encode(x=x, color=alt.value(color))
-    dash = apart(alt.StrokeDash, "kind", _DASHES, legend=None)
+    dash = charts.apart(alt.StrokeDash, "kind", _DASHES, legend=None)
     scale = alt.Scale(domain=[1, max(largest, 2)], range=[25, 220], type="sqrt")
     size = alt.Size("n:Q", title="Answers", scale=scale, legend=alt.Legend(tickCount=4))
     tips = [
@@ -280,11 +272,11 @@ def _decision_marks(color: str, largest: int, *, titled: bool) -> list[Any]:
     ]
     dot = chart.mark_point(filled=True, opacity=0.85, stroke="var(--paper)", strokeWidth=0.8)
     return [
-        neutral_rule(x=alt.X(datum=0)),
-        neutral_rule(y=alt.Y(datum=axis.neutral)),
-        *banded(chart.transform_filter("datum.kind !== 'point'"), axis, dash, 0.18),
+        charts.neutral_rule(x=alt.X(datum=0)),
+        charts.neutral_rule(y=alt.Y(datum=axis.neutral)),
+        *charts.banded(chart.transform_filter("datum.kind !== 'point'"), axis, dash, 0.18),
         dot.transform_filter("datum.kind === 'point'").encode(
-            y=up("mean", axis), size=size, tooltip=tips
+            y=charts.up("mean", axis), size=size, tooltip=tips
         ),
     ]
 

@@ -17,10 +17,9 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.families import joined
 from tiltmeter.report.plan import Plan, read_plan
-from tiltmeter.report.prose import CONTROL, interval_title
-from tiltmeter.report.sections import in_order
+from tiltmeter.report.prose import CONTROL, interval_title, rank
+from tiltmeter.report.sections import in_order, joined
 from tiltmeter.results import LEVELS, REASONS, RESPONSES, SCORES, Measure, Schema, beside
 from tiltmeter.results.directory import read_detail, read_estimates
 from tiltmeter.results.estimates import KEYS
@@ -106,7 +105,7 @@ def all_asked(results: Results) -> list[Asked]:
     known, controls = list(results.plan.instruments), results.plan.controls()
     pairs = results.estimates.select("study", "instrument").unique(maintain_order=True)
     rows = pairs.drop_nulls("instrument").rows()
-    rows.sort(key=lambda row: known.index(row[1]) if row[1] in known else len(known))
+    rows.sort(key=lambda row: rank(row[1], known))
     own = [row for row in rows if row[0] not in controls] or rows
     several = len({study for study, _ in own}) > 1
     return [_asked(results, study, instrument, several) for study, instrument in own]

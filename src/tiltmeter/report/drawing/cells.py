@@ -12,8 +12,7 @@ import altair as alt
 
 from tiltmeter.report.drawing.charts import Row, in_layers, tooltips, vega_lite
 from tiltmeter.report.drawing.theme import HEAT
-from tiltmeter.report.families import ALPHA
-from tiltmeter.report.prose import interval, number, p_value
+from tiltmeter.report.prose import ALPHA, interval, number, p_value
 
 __all__ = ["Grid", "between", "cells", "class_colors", "classed", "map_cell"]
 

@@ -7,19 +7,8 @@ from typing import Any
 
 import altair as alt
 
-from tiltmeter.report.drawing.charts import (
-    LABELS,
-    TIPS,
-    Axis,
-    Row,
-    across,
-    apart,
-    blocks,
-    down,
-    ground,
-    ticks,
-    tooltips,
-)
+from tiltmeter.report.drawing import charts
+from tiltmeter.report.drawing.charts import LABELS, TIPS, Axis, Row
 from tiltmeter.report.prose import number
 
 __all__ = ["bars", "beside", "share_summary", "ticked"]
@@ -34,17 +23,17 @@ def bars(rows: Sequence[Row], parts: Sequence[tuple[str, str]], labels: int = LA
     shares = [share for row in rows for share in _shares(row, parts)]
     seen = {row["part"] for row in shares}
     colors = {name: color for name, color in parts if name in seen}
-    color = apart(alt.Color, "part", colors, title="Answers")
+    color = charts.apart(alt.Color, "part", colors, title="Answers")
     scale = alt.Scale(domain=[0, 1], nice=False)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
         bar = alt.Chart().mark_bar(height={"band": 0.72}, stroke="var(--paper)", strokeWidth=0.5)
-        share = alt.X("share:Q", stack="zero", scale=scale, axis=ticks(axis, format="%"))
-        tips = tooltips(part, ("Answers", "part"), ("Number", "count"), *TIPS)
-        y = down(part, labels)
+        share = alt.X("share:Q", stack="zero", scale=scale, axis=charts.ticks(axis, format="%"))
+        tips = charts.tooltips(part, ("Answers", "part"), ("Number", "count"), *TIPS)
+        y = charts.down(part, labels)
         return [bar.encode(x=share, y=y, color=color, order="rank:Q", tooltip=tips)]
 
-    return blocks(shares, Axis("Share of answers", 0, 1, None), layers, labels)
+    return charts.blocks(shares, Axis("Share of answers", 0, 1, None), layers, labels)
 
 
 def share_summary(rows: Sequence[Row], parts: Sequence[tuple[str, str]]) -> str:
@@ -114,20 +103,21 @@ def ticked(rows: Sequence[Row], axis: Axis, labels: int = LABELS) -> Row:
     `rows`: what `beside` gave.
     """
     colors = {row["source"]: _COLORS[row["source"]] for row in rows}
-    color = apart(alt.Color, "source", colors, legend=None)
+    color = charts.apart(alt.Color, "source", colors, legend=None)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
-        chart = alt.Chart().encode(x=across("mean", axis), y=down(part, labels), color=color)
+        place: Row = {"x": charts.across("mean", axis), "y": charts.down(part, labels)}
+        chart = alt.Chart().encode(**place, color=color)
         tick = chart.transform_filter("datum.theirs").mark_tick(thickness=2, size=13)
         diamond = chart.transform_filter("!datum.theirs").mark_point(
             filled=True, shape="diamond", size=95, opacity=1
         )
         theirs, ours = ([row for row in part if row["theirs"] is by] for by in (True, False))
-        about = tooltips(theirs, ("Published model", "who"), *TIPS, ("Note", "note"))
+        about = charts.tooltips(theirs, ("Published model", "who"), *TIPS, ("Note", "note"))
         return [
-            *ground(axis),
+            *charts.ground(axis),
             tick.encode(tooltip=about),
-            diamond.encode(tooltip=tooltips(ours, *TIPS)),
+            diamond.encode(tooltip=charts.tooltips(ours, *TIPS)),
         ]
 
-    return blocks(rows, axis, layers, labels)
+    return charts.blocks(rows, axis, layers, labels)

@@ -14,9 +14,9 @@ from tiltmeter.report.drawing.cells import between, class_colors
 from tiltmeter.report.drawing.charts import Row, bare, only, tooltips, vega_lite
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import ACTIVATION
-from tiltmeter.report.families import named
 from tiltmeter.report.networks.results import Networks
 from tiltmeter.report.prose import number
+from tiltmeter.report.sections import named
 
 __all__ = ["heat_maps"]
 

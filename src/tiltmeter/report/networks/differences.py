@@ -10,10 +10,9 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.charts import LABELS
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals
-from tiltmeter.report.families import ALPHA, bracketed, named
 from tiltmeter.report.networks.results import PUBLISHED, Networks, dot
-from tiltmeter.report.prose import interval, interval_title, number, p_value
-from tiltmeter.report.sections import Section
+from tiltmeter.report.prose import ALPHA, bracketed, interval, interval_title, number, p_value
+from tiltmeter.report.sections import Section, named
 from tiltmeter.report.tables import NOTE, Column, Table, alike, count, render_table
 
 __all__ = ["difference_section"]

@@ -13,7 +13,6 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import intervals, range_text
-from tiltmeter.report.families import ALPHA, named
 from tiltmeter.report.networks.activations import heat_maps
 from tiltmeter.report.networks.results import (
     LONGEST_WORD,
@@ -23,8 +22,8 @@ from tiltmeter.report.networks.results import (
     dot,
     together,
 )
-from tiltmeter.report.prose import cut, interval, interval_title, number, p_value, visible
-from tiltmeter.report.sections import Section
+from tiltmeter.report.prose import ALPHA, cut, interval, interval_title, number, p_value, visible
+from tiltmeter.report.sections import Section, named
 from tiltmeter.report.tables import Column, Render, Table, alike, count, render_table
 
 __all__ = ["SCALE", "SHOWN", "emotion_section", "emotion_sides", "listed", "listed_by_network",

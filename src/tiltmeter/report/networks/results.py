@@ -14,9 +14,9 @@ import polars as pl
 
 from tiltmeter.errors import InputError
 from tiltmeter.report.drawing.charts import Row, measured
-from tiltmeter.report.families import joined, read_family, with_shown_texts
 from tiltmeter.report.plan import Plan, read_facts, spaced
 from tiltmeter.report.prose import cut, place, shown_names, visible
+from tiltmeter.report.sections import joined, read_family, with_shown_texts
 from tiltmeter.report.tables import Column
 from tiltmeter.results import beside
 

@@ -10,11 +10,10 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals
-from tiltmeter.report.families import ALPHA, named
 from tiltmeter.report.networks.effects import listed_by_network
 from tiltmeter.report.networks.results import APPROACHES, NETWORK, Networks, dot, together
-from tiltmeter.report.prose import interval, interval_title, number, p_value, percent
-from tiltmeter.report.sections import Section
+from tiltmeter.report.prose import ALPHA, interval, interval_title, number, p_value, percent
+from tiltmeter.report.sections import Section, named
 from tiltmeter.report.tables import Column, Render, Table, alike, count, render_table
 
 __all__ = ["beyond_chance", "chance_section", "sensitivity_section"]

@@ -11,10 +11,9 @@ from tiltmeter.errors import InputError
 from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.streams import stream_figures
-from tiltmeter.report.families import ALPHA, first_drawn, named
 from tiltmeter.report.networks.results import NETWORK, PUBLISHED, Networks
-from tiltmeter.report.prose import many, number, p_value, percent, visible
-from tiltmeter.report.sections import Section
+from tiltmeter.report.prose import ALPHA, many, number, p_value, percent, visible
+from tiltmeter.report.sections import Section, first_drawn, named
 from tiltmeter.report.tables import Column, Table, alike, count, render_table
 
 __all__ = ["stream_section", "structure_section"]

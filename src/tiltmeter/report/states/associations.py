@@ -16,9 +16,8 @@ from tiltmeter.report.drawing.cells import Grid, cells, map_cell
 from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around
-from tiltmeter.report.families import ALPHA, bracketed, first_drawn, named
-from tiltmeter.report.prose import interval_title, number, p_value
-from tiltmeter.report.sections import Section
+from tiltmeter.report.prose import ALPHA, bracketed, interval_title, number, p_value
+from tiltmeter.report.sections import Section, first_drawn, named
 from tiltmeter.report.states.curves import layer_figure
 from tiltmeter.report.states.results import (
     ONE_LAYER,

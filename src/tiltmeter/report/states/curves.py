@@ -11,21 +11,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from tiltmeter.report.drawing.charts import (
-    COLUMNS,
-    Axis,
-    Row,
-    banded,
-    in_layers,
-    in_panels,
-    line_channels,
-    measured,
-    neutral_rule,
-    tooltips,
-    up,
-)
+from tiltmeter.report.drawing import charts
+from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.families import ALPHA, first_drawn
+from tiltmeter.report.prose import ALPHA
+from tiltmeter.report.sections import first_drawn
 from tiltmeter.report.states.results import by_layer, layers
 from tiltmeter.report.tables import Render
 
@@ -79,14 +69,11 @@ def layer_figure(
         for name, (_, part) in zip(titles, panels, strict=False)
         for row in by_layer(part).iter_rows(named=True)
     ]
-    width = _WIDTHS[min(len(titles), COLUMNS) - 1]
-    shared = axis(rows)
-    marks = {
-        first: in_layers(_layer_marks(rows, shared if first else replace(shared, title=""), order))
-        for first in (True, False)
-    }
+    width = _WIDTHS[min(len(titles), charts.COLUMNS) - 1]
+    axes = {True: axis(rows), False: replace(axis(rows), title="")}
+    marks = {first: charts.in_layers(_layer_marks(rows, its, order)) for first, its in axes.items()}
     headings = {panel: _title(texts, width) for panel, texts in titles.items()}
-    drawing = in_panels(rows, headings, lambda _, first: marks[first], (width, 210))
+    drawing = charts.in_panels(rows, headings, lambda _, first: marks[first], (width, 210))
     left = first_drawn(MOST_PANELS, len(panels), "panels")
     return Figure("", caption + left, _summary(rows), drawing)
 
@@ -94,7 +81,7 @@ def layer_figure(
 def _point(panel: str, series: str, row: Mapping[str, Any], digits: int) -> Row:
     holm, n = row.get("p_holm"), row.get("n")
     return {
-        **measured(row, digits),
+        **charts.measured(row, digits),
         "panel": panel,
         "series": series,
         "layer": row["layer"],
@@ -118,25 +105,25 @@ def _layer_marks(rows: Sequence[Row], axis: Axis, order: Sequence[str]) -> list[
     series = list(dict.fromkeys(row["series"] for row in rows))
     legend = alt.Legend(title=None, symbolSize=90, symbolStrokeWidth=0, symbolOpacity=1, columns=4)
     several = len(series) > 1
-    color, dash, shape = line_channels("series", series, legend=legend if several else None)
+    color, dash, shape = charts.line_channels("series", series, legend=legend if several else None)
     ticks = alt.Axis(labelAngle=0, labelOverlap=True, labelSeparation=6, grid=False)
     scale = alt.Scale(domain=list(order))
     x = alt.X("layer:O", sort=list(order), scale=scale, title="Layer", axis=ticks)
     chart = alt.Chart().encode(x=x)
-    dots = chart.encode(y=up("mean", axis), color=color, shape=shape,
-                        tooltip=tooltips(rows, *_TIPS))  # fmt: skip
+    dots = chart.encode(y=charts.up("mean", axis), color=color, shape=shape,
+                        tooltip=charts.tooltips(rows, *_TIPS))  # fmt: skip
     filled, hollow = (48, 40) if len(order) <= _MOST_LARGE else (22, 16)
     paper: Row = {"fill": "var(--paper)", "strokeWidth": 1.5, "opacity": 1}
     marks = [
-        *banded(chart.encode(color=color), axis, dash, 0.16 if len(series) < 3 else 0.08),
+        *charts.banded(chart.encode(color=color), axis, dash, 0.16 if len(series) < 3 else 0.08),
         dots.mark_point(filled=True, size=filled, opacity=1).transform_filter("datum.sure"),
         dots.mark_point(size=hollow, **paper).transform_filter("!datum.sure"),
     ]
     if axis.neutral is not None:
-        marks.insert(0, neutral_rule(y=alt.Y(datum=axis.neutral)))
+        marks.insert(0, charts.neutral_rule(y=alt.Y(datum=axis.neutral)))
     if any(row["reference"] is not None for row in rows):
         line = chart.mark_line(color="var(--soft)", strokeDash=[6, 4], strokeWidth=1.5)
-        marks.append(line.encode(y=up("reference", axis)))
+        marks.append(line.encode(y=charts.up("reference", axis)))
     return marks
 
 

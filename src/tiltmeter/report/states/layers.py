@@ -14,9 +14,8 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around
-from tiltmeter.report.families import named
 from tiltmeter.report.prose import interval, interval_title, number
-from tiltmeter.report.sections import Section
+from tiltmeter.report.sections import Section, named
 from tiltmeter.report.states.curves import layer_figure
 from tiltmeter.report.states.results import (
     ONE_LAYER,

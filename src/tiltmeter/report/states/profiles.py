@@ -13,9 +13,8 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import STAR, around, profile_rows, shortened
-from tiltmeter.report.families import ALPHA, bracketed, named
-from tiltmeter.report.prose import interval, interval_title, number, p_value
-from tiltmeter.report.sections import Section
+from tiltmeter.report.prose import ALPHA, bracketed, interval, interval_title, number, p_value
+from tiltmeter.report.sections import Section, named
 from tiltmeter.report.states.results import (
     ONE_LAYER,
     READING,

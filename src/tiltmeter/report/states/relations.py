@@ -13,10 +13,9 @@ import polars as pl
 from tiltmeter.report.drawing.cells import Grid, cells, map_cell
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.families import bracketed, named
 from tiltmeter.report.plan import spaced
-from tiltmeter.report.prose import interval_title, number, p_value
-from tiltmeter.report.sections import Section
+from tiltmeter.report.prose import bracketed, interval_title, number, p_value
+from tiltmeter.report.sections import Section, named
 from tiltmeter.report.states.curves import layer_figure
 from tiltmeter.report.states.results import (
     ONE_LAYER,

@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.families import joined, read_family, with_shown_texts
 from tiltmeter.report.plan import Plan, read_facts
 from tiltmeter.report.prose import cut, interval, interval_title, place, shown_names, visible
+from tiltmeter.report.sections import joined, read_family, with_shown_texts
 from tiltmeter.report.tables import Column
 from tiltmeter.results import beside
 
