@@ -28,10 +28,6 @@ class Stereotype:
     key: str
     label: str
     category: str
-    marginalized: tuple[str, ...]
-    default: tuple[str, ...]
-    tied: tuple[str, ...]
-    counter: tuple[str, ...]
     defects: tuple[str, ...]
     dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
 
@@ -208,8 +204,8 @@ def _labels(labels: object) -> dict[str, str]:
 def _measure(row: Mapping[str, Any]) -> Measure:
     name = _text(row.get("name"))
     ends = (("low", -1.0), ("high", 1.0), ("neutral", 0.0))
-    ends_given = [(_number(row.get(key)), fallback) for key, fallback in ends]
-    low, high, neutral = (fallback if value is None else value for value, fallback in ends_given)
+    given = [(_number(row.get(key)), fallback) for key, fallback in ends]
+    low, high, neutral = (fallback if value is None else value for value, fallback in given)
     title = _text(row.get("title")) or spaced(name)
     return Measure(
         name, title, low, high, neutral, _text(row.get("direction")), _text(row.get("reference"))
@@ -221,10 +217,6 @@ def _stereotype(key: str, row: Mapping[str, Any]) -> Stereotype:
         key=key,
         label=_text(row.get("label")) or key,
         category=_text(row.get("category")),
-        marginalized=_texts(row.get("marginalized")),
-        default=_texts(row.get("default")),
-        tied=_texts(row.get("tied")),
-        counter=_texts(row.get("counter")),
         defects=_texts(row.get("defects")),
         dimensions=_labels(row.get("dimensions")),
     )

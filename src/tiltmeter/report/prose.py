@@ -15,10 +15,14 @@ import polars as pl
 from tiltmeter.report.plan import Plan
 from tiltmeter.results import Measure
 
-__all__ = ["CONTROL", "MEANINGS", "SIGNS", "answer", "category_title", "cut", "file_names",
-           "first_few", "interval", "interval_title", "many", "number", "numbered", "p_value",
-           "percent", "scale", "short_names", "shown_names", "verdict", "verdict_class",
-           "verdict_kind", "visible"]  # fmt: skip
+__all__ = ["ALPHA", "CONTROL", "MEANINGS", "SIGNS", "WORST", "answer", "bracketed",
+           "category_title", "counted", "cut", "endings", "file_names", "first_few", "interval",
+           "interval_title", "many", "number", "p_value", "percent", "place", "rank", "scale",
+           "short_names", "shown_names", "verdict", "verdict_class", "verdict_kind",
+           "visible"]  # fmt: skip
+
+#: A result with a larger p is not significant.
+ALPHA = 0.05
 
 #: The category of stimuli with a known answer.
 CONTROL = "control"
@@ -33,6 +37,9 @@ MEANINGS = {
     "low_coverage": "too few of the words were paired",
     "error": "the model returned an error instead of an answer",
 }
+
+#: What a thin line shows.
+WORST = "worst case, all missing answers at one end of the scale"
 
 #: The kind of a verdict → its sign and label. A code of another kind is shown as it stands.
 SIGNS = {
@@ -58,6 +65,12 @@ def interval(low: float | None, high: float | None, digits: int = 2) -> str:
     if low is None or high is None:
         return "n/a"
     return f"{number(low, digits)} to {number(high, digits)}"
+
+
+def bracketed(value: float, low: float | None, high: float | None) -> str:
+    """Write a number, with its interval in brackets where there is one."""
+    known = low is not None and high is not None
+    return f"{number(value)} [{interval(low, high)}]" if known else number(value)
 
 
 def percent(value: float | None) -> str:
@@ -101,6 +114,11 @@ def many(count: int | str) -> str:
     return f"{digits} × 10^{power}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Write a number of things."""
+    return f"{many(count)} {noun}{'' if count == 1 else 's'}"
+
+
 def category_title(category: str | None) -> str:
     """Write a category as a heading."""
     return (category or "no category").replace("_", " ").capitalize()
@@ -126,10 +144,9 @@ def answer(
         (len(rows) - sum(counts[kind] for kind in known), "without a verdict"),
     ]
     others = ", ".join(f"{count} {what}" for count, what in rest if count)
-    noun = "stereotype" if len(rows) == 1 else "stereotypes"
     text = (
-        f"In {counts['consistent']} of {len(rows)} {noun} the answers leaned the stereotypical "
-        "way by more than chance explains."
+        f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the answers leaned the "
+        "stereotypical way by more than chance explains."
     )
     if slight and margin:
         text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
@@ -192,6 +209,23 @@ def file_names(names: Sequence[str]) -> list[str]:
     return slugs
 
 
+def endings(names: Sequence[str]) -> list[str]:
+    """Give what ends the file name of each of several parts; nothing where there is one."""
+    return [f"-{file}" for file in file_names(names)] if len(names) > 1 else [""] * len(names)
+
+
+def rank(item: str, known: Sequence[str]) -> int:
+    """Give the place of an item among known ones; after them where it is not known."""
+    return known.index(item) if item in known else len(known)
+
+
+def place(column: str | pl.Expr, order: Iterable[str]) -> pl.Expr:
+    """Give the place of a value in an order, to sort by; what is not in it comes last."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(order))}
+    values = pl.col(column) if isinstance(column, str) else column
+    return values.replace_strict(places, default=len(places), return_dtype=pl.Int64)
+
+
 #: Characters shown of a name.
 LONGEST = 48
 
@@ -220,11 +254,6 @@ def first_few(names: Sequence[str], most: int = 3) -> str:
     """List the first few names, and say how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
-
-
-def numbered(name: str, count: int) -> list[str]:
-    """Give names of figures, with numbers where there are several."""
-    return [f"{name}-{place}" if count > 1 else name for place in range(1, count + 1)]
 
 
 def interval_title(frame: pl.DataFrame) -> str:

@@ -1,19 +1,28 @@
-"""A report is a tree of parts; a part has sections, a section sentences, figures and tables."""
+"""A report is a tree of parts; a part has sections, a section sentences, figures and tables.
+
+Below: how the families read their tables, sort them, and name what they draw and find. Every text
+of a results directory is untrusted: it is shown with its invisible characters visible, and cut.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import place
 from tiltmeter.report.tables import Column, Table, render_table
+from tiltmeter.results import ESTIMATES
+from tiltmeter.results.directory import TABLES, read_detail, read_estimates
 
-__all__ = ["Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section", "Source",
-           "Term", "findings_or_table", "in_order", "made_with"]  # fmt: skip
+__all__ = ["Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section", "Source", "Term",
+           "findings_or_table", "first_drawn", "in_order", "joined", "made_with", "named",
+           "read_family", "with_shown_texts"]  # fmt: skip
 
 #: Above this many findings they stand in a table.
 MOST_SENTENCES = 6
@@ -57,12 +66,12 @@ class Section:
 
     key: str
     title: str
-    short: str  # for the contents
     text: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[tuple[str, Table], ...] = ()
     notes: tuple[str, tuple[str, ...]] = ("", ())  # what they are, and each
     examples: tuple[tuple[str, tuple[Exchange, ...]], ...] = ()  # summary, and what unfolds
+    short: str = ""  # for the contents; where empty, the title
 
     def numbered(self, place: int, *, figures: bool) -> Section:
         """End the key in a number, and the names of the figures, to tell parts apart."""
@@ -172,21 +181,67 @@ def made_with(plan: Plan) -> tuple[Term, ...]:
 def in_order(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     """Sort as the plan lists categories, stereotypes, models, modes and dimensions."""
     orders: dict[str, Iterable[str]] = {
-        "category": dict.fromkeys(item.category for item in plan.stereotypes.values()),
+        "category": (item.category for item in plan.stereotypes.values()),
         "stereotype": plan.stereotypes,
         "model": plan.texts("models"),
         "plain_mode": plan.texts("modes"),
         "dimension": plan.dimensions,
         "intervention": [name for name, _ in plan.pairs("interventions")],
     }
-    places = {
-        name: {key: place for place, key in enumerate(order)}
-        for name, order in orders.items()
-        if name in frame.columns
-    }
-    by = [
-        pl.col(name).replace_strict(known, default=len(known), return_dtype=pl.Int64)
-        for name, known in places.items()
-        if known
-    ]
-    return frame.sort(by, maintain_order=True) if by else frame
+    by = [place(name, order) for name, order in orders.items() if name in frame.columns]
+    return frame.sort(by, maintain_order=True)
+
+
+def read_family(
+    directory: Path, family: str
+) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]] | None:
+    """Read the estimates of a family and, by name, its detail tables; None where there are none.
+
+    Raises InputError if a table is malformed.
+    """
+    names = [name for name, table in TABLES.items() if table.family == family]
+    details = {name: read_detail(directory, name) for name in names}
+    estimates = pl.DataFrame(schema=ESTIMATES)
+    if (directory / "estimates.parquet").is_file():
+        estimates = read_estimates(directory).filter(family=family)
+    if estimates.is_empty() and not any(
+        (directory / f"{name}.parquet").is_file() for name in names
+    ):
+        return None
+    return estimates, details
+
+
+def joined(rows: pl.DataFrame, others: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Add what others say to the rows of the same keys, by default the columns that both have."""
+    on = keys or [name for name in others.columns if name in rows.columns]
+    return rows.join(others, on=on, how="left", nulls_equal=True, maintain_order="left")
+
+
+def with_shown_texts(
+    frame: pl.DataFrame, shown: Callable[[str, str], str], nullable: Collection[str]
+) -> pl.DataFrame:
+    """Replace every text by the one that is shown.
+
+    `shown`: column and text → the text shown.
+    `nullable`: columns in which null says something; it becomes the empty text in the others.
+    """
+    changed = []
+    for column in (name for name, kind in frame.schema.items() if kind == pl.String):
+        texts = frame[column] if column in nullable else frame[column].fill_null("")
+        each = {text: shown(column, text) for text in texts.unique().drop_nulls()}
+        changed.append(texts.replace_strict(each, default=None, return_dtype=pl.String))
+    return frame.with_columns(changed)
+
+
+def named(name: str, figures: Iterable[Figure | None]) -> tuple[Figure, ...]:
+    """Name figures, with a number where there are several; None holds the place of one."""
+    every = list(figures)
+    names = (f"{name}-{place}" if every[1:] else name for place in range(1, len(every) + 1))
+    return tuple(
+        replace(figure, name=its) for figure, its in zip(every, names, strict=True) if figure
+    )
+
+
+def first_drawn(most: int, count: int, what: str) -> str:
+    """State that only the first few are drawn; empty where all are."""
+    return f" Only the first {most} of {count} {what} are drawn." if count > most else ""

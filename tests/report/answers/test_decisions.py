@@ -106,7 +106,7 @@ def test_a_change_is_said_in_words():
         "verdict": "lower", "compliance_change": 0.05, "compliance_low": -0.01,
         "compliance_high": 0.11,
     }  # fmt: skip
-    plan = Plan({}, {}, {}, {})
+    plan = Plan()
     assert change(row, plan) == (
         "With “calm” the mean is 0.20 lower (difference −0.20, 95% interval −0.30 to −0.10; 9 "
         "matched trials); compliance changes by +5 points (95% interval −1 to +11)."

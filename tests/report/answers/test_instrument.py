@@ -18,6 +18,6 @@ from tiltmeter.report.plan import Plan
 def test_a_control_fails_in_words(expected, code, fails):
     row = {"verdict": code, "estimate": 0.05, "ci_low": -0.1, "ci_high": 0.2,
            "study": "control", "stereotype": "insects"}  # fmt: skip
-    text = failed_control(row, expected, Plan({}, {}, {}, {}))
+    text = failed_control(row, expected, Plan())
     assert bool(text) == fails
     assert not fails or f"The {expected} control fails" in text

@@ -9,9 +9,6 @@ from tiltmeter.report.sections import in_order
 
 PLAN = Plan(
     {"modes": ["free", "forced"], "interventions": {"none": None, "fair": "Be fair."}},
-    {},
-    {},
-    {},
     studies={"mist2025": Stimuli({}, {"warm": "Warmth", "able": "Ability"})},
 )
 ROW = {"model": "m", "study": "mist2025", "mode": "forced", "dimension": "able",

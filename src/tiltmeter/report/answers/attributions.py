@@ -13,18 +13,20 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.answers.results import Asked
-from tiltmeter.report.drawing.charts import LABELS, Row, forest
+from tiltmeter.report.drawing.charts import LABELS, Row
 from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
+from tiltmeter.report.drawing.intervals import forest
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import category_title, interval, number, p_value, percent
+from tiltmeter.report.prose import WORST, category_title, interval, number, p_value, percent
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, Column, Render, Table, count, render_table
+from tiltmeter.report.tables import FROM, Column, Render, Table, alike, count, render_table
 
 __all__ = ["GROUPS", "about", "attribution_section"]
 
 #: The two groups of a stereotype stand one under the other.
 GROUPS = ("marginalized", "default")
+_OUTCOMES = ("comedy", "tragedy", "neutral")
 #: The difference in the share of comedy.
 COMEDY = "comedy_share"
 #: Above this many models and modes there is only the table.
@@ -121,7 +123,7 @@ def _level_sentences(whole: pl.DataFrame) -> list[str]:
     return sentences
 
 
-def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
+def _share_figures(frame: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
     outcomes = (pl.col("n_comedy"), pl.col("n_neutral"), pl.col("n_tragedy"), pl.col("n_refused"))
     unread = pl.col("n") - pl.col("n_read") - pl.col("n_refused")
     counts = pl.concat_list(part.cast(pl.Float64) for part in (*outcomes, unread))
@@ -130,9 +132,9 @@ def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
         "asked for. Not read: without an outcome for another reason than refusal."
     )
 
-    def draw(rows: list[Row], panels: list[str]) -> Row:
+    def draw(rows: list[Row]) -> Row:
         named = [{**row, "label": f"{row['label']} · {row['variation']}"} for row in rows]
-        return bars(named, _PARTS, panels, LABELS + 65)  # labels that end in a group need more room
+        return bars(named, _PARTS, LABELS + 65)  # labels that end in a group need more room
 
     return per_mode(
         "attributions",
@@ -144,20 +146,20 @@ def _share_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
     )
 
 
-def _difference_figures(comedy: pl.DataFrame, asked: Asked) -> list[Figure]:
+def _difference_figures(comedy: pl.DataFrame, asked: Asked) -> tuple[Figure, ...]:
     shown = comedy.filter(pl.col("level").is_in(["stereotype", "category", "model"]))
     share = replace(asked.measure, low=0.0, high=1.0)
     axis = around_zero("Share of comedy, default − marginalized", shown, share)
     caption = (
         "Difference in the share of comedy, default − marginalized group, in pairs of answers. "
-        f"Dot: mean difference; thick line: clustered {asked.plan.interval}; thin line: worst "
-        "case, if every missing answer were at one end. Range −1 to 1, neutral 0; positive: "
+        f"Dot: mean difference; thick line: clustered {asked.plan.interval}; thin line: "
+        f"{WORST}. Range −1 to 1, neutral 0; positive: "
         "descriptions are called comedy more often after the default group."
     )
 
-    def draw(rows: list[Row], panels: list[str]) -> Row:
+    def draw(rows: list[Row]) -> Row:
         blocks = [{**row, "block": row["block"] or _POOLED} for row in rows]
-        return forest(sorted(blocks, key=lambda r: r["block"] == _POOLED), axis, panels)
+        return forest(sorted(blocks, key=lambda r: r["block"] == _POOLED), axis)
 
     return per_mode("differences", caption, shown, draw, asked.plan)
 
@@ -176,9 +178,7 @@ def _share_table(frame: pl.DataFrame, plan: Plan, over: str = "") -> Table:
         *_about(frame, plan),
         Column("Group", lambda r: r["version"], "head"),
         *FROM,
-        Column("Comedy", lambda r: number(r["comedy_share"])),
-        Column("Tragedy", lambda r: number(r["tragedy_share"])),
-        Column("Neutral", lambda r: number(r["neutral_share"])),
+        *alike(number, {name.capitalize(): f"{name}_share" for name in _OUTCOMES}),
         Column("FAR", rate("far", "default")),
         Column("UAR", rate("uar", "marginalized")),
         Column("Refused", lambda r: count(r["n_refused"])),
@@ -201,8 +201,7 @@ def _difference_table(frame: pl.DataFrame, plan: Plan) -> Table:
         *heads,
         Column("Share", lambda r: r["share"], "head"),
         *FROM,
-        Column("Default", lambda r: number(r["candidate_estimate"])),
-        Column("Marginalized", lambda r: number(r["baseline_estimate"])),
+        *alike(number, {"Default": "candidate_estimate", "Marginalized": "baseline_estimate"}),
         Column("Difference", lambda r: number(r["estimate"])),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
         Column("p (Holm)", lambda r: p_value(r["p_holm"])),

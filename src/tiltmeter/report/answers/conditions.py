@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.report import tables
 from tiltmeter.report.answers.attributions import about
 from tiltmeter.report.answers.results import Asked
-from tiltmeter.report.drawing import figures
-from tiltmeter.report.drawing.charts import Axis, dots, forest
+from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.comparison import bars, share_summary
 from tiltmeter.report.drawing.figures import Figure, around_zero, per_mode
+from tiltmeter.report.drawing.intervals import dots, forest
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import MEANINGS, interval, number, p_value, percent
+from tiltmeter.report.prose import MEANINGS, WORST, interval, number, p_value, percent, scale
 from tiltmeter.report.sections import Finding, Section, in_order
-from tiltmeter.report.tables import FROM, Column, Render, Table, count, render_table
+from tiltmeter.report.tables import FROM, Column, Table, alike, count, render_table
 from tiltmeter.results import REASONS, VERSIONS
 from tiltmeter.results.verdicts import HIGHER, LOWER
 
@@ -37,27 +36,53 @@ def order_section(asked: Asked) -> Section | None:
     known = asked.each.filter(pl.any_horizontal(effects))
     if asked.attributes or known.is_empty():
         return None
-    caption = (
-        "Order effect, and share given to the group named first (neutral .50), per stereotype."
-    )
     return Section(
         key="order",
         title="Order of the groups",
-        short="Order of the groups",
         text=(
             "Models may favour the group that is named first. This order effect is not a bias "
             "against a group and is reported separately.",
         ),
-        figures=tuple(figures.order_figures(known, asked.plan, asked.measure)),
-        tables=(("Table of order effects", tables.order_table(known, asked.plan, caption)),),
+        figures=_order_figures(known, asked),
+        tables=(("Table of order effects", _order_table(known, asked.plan)),),
     )
+
+
+def _order_figures(known: pl.DataFrame, asked: Asked) -> tuple[Figure, ...]:
+    renamed = {"order_effect": "estimate", "order_low": "ci_low", "order_high": "ci_high"}
+    effects = known.drop_nulls("order_effect").drop(*renamed.values(), "bound_low", "bound_high")
+    effects = effects.rename(renamed)
+    axis = around_zero("Order effect", effects, asked.measure)
+    caption = (
+        "Order effect: mean score with the marginalized group named first minus mean score with "
+        "the default group named first, with its interval; neutral 0. Every draw is asked in "
+        "both orders, so an additive order effect does not move the mean score."
+    )
+    return per_mode("order", caption, effects, partial(forest, axis=axis), asked.plan)
+
+
+def _order_table(known: pl.DataFrame, plan: Plan) -> Table:
+    caption = (
+        "Order effect, and share given to the group named first (neutral .50), per stereotype."
+    )
+    columns = [
+        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        *FROM,
+        Column("Order effect", lambda r: number(r["order_effect"])),
+        Column(plan.interval, lambda r: interval(r["order_low"], r["order_high"])),
+        Column("First-named share", lambda r: number(r["first_share"])),
+    ]
+    return render_table(known, caption, columns)
 
 
 def wording_section(asked: Asked) -> Section | None:
     """Show the mean of each stereotype and wording; None where there is one wording."""
-    cells = asked.levels["cell"]
+    cells, measure = asked.levels["cell"], asked.measure
     if cells["variation"].n_unique() < 2:
         return None
+    axis = Axis.of(measure, asked.plan.number("margin"))
+    caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
+    draw = partial(dots, axis=axis, title="Wording")
     return Section(
         key="variations",
         title="Spread over wordings",
@@ -66,7 +91,7 @@ def wording_section(asked: Asked) -> Section | None:
             "The same question in other words. Where the dots of a stereotype lie far apart, the "
             "result depends on the wording.",
         ),
-        figures=tuple(figures.variation_figures(cells, asked.plan, asked.measure)),
+        figures=per_mode("variations", caption, cells, draw, asked.plan),
     )
 
 
@@ -92,7 +117,7 @@ def intervention_section(asked: Asked) -> Section | None:
             "rests on other answers: see the change in compliance and the worst case.",
             *[f"“{name}”: {prompts[name]}" for name in names if prompts.get(name)],
         ),
-        figures=tuple(_change_figures(each, asked)),
+        figures=_change_figures(each, asked),
         tables=tuple(table for table in tables if table[1].rows),
     )
 
@@ -141,15 +166,15 @@ def _treated(asked: Asked) -> pl.DataFrame:
     return in_order(contrasts.with_columns(asked="mode", mode=named), asked.plan)
 
 
-def _change_figures(each: pl.DataFrame, asked: Asked) -> list[Figure]:
+def _change_figures(each: pl.DataFrame, asked: Asked) -> tuple[Figure, ...]:
     each = each.with_columns(verdict=None)  # the caption says what a side means
     axis = around_zero("Difference of the score, with − without", each, asked.measure)
     names = each["candidate"].drop_nulls().unique(maintain_order=True)
     caption = (
         "Change of the score with a system prompt. Dot: mean difference of matched trials, with − "
-        f"without the prompt; thick line: clustered {asked.plan.interval}; thin line: worst case, "
-        "if every missing answer were at one end of the scale. Neutral 0; left of it, scores are "
-        f"lower with the prompt. With {', '.join(f'“{name}”' for name in names)}."
+        f"without the prompt; thick line: clustered {asked.plan.interval}; thin line: {WORST}. "
+        "Neutral 0; left of it, scores are lower with the prompt. "
+        f"With {', '.join(f'“{name}”' for name in names)}."
     )
     return per_mode("interventions", caption, each, partial(forest, axis=axis), asked.plan)
 
@@ -159,8 +184,7 @@ def _change_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
         Column("Stereotype", lambda r: about(r, plan), "head"),
         Column("With", lambda r: r["candidate"] or "", "head"),
         *FROM,
-        Column("Mean without", lambda r: number(r["baseline_estimate"])),
-        Column("Mean with", lambda r: number(r["candidate_estimate"])),
+        *alike(number, {"Mean without": "baseline_estimate", "Mean with": "candidate_estimate"}),
         Column("Difference", lambda r: number(r["estimate"])),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
         Column("p (Holm)", lambda r: p_value(r["p_holm"])),
@@ -222,7 +246,7 @@ def _summed(frame: pl.DataFrame, *beside: str) -> pl.DataFrame:
     return total.with_columns(unscored=unscored)
 
 
-def _compliance_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
+def _compliance_figures(frame: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
     """Draw the shares of scored answers and of each reason for having no score."""
     total = _summed(frame)
     reasons = "; ".join(
@@ -241,7 +265,7 @@ def _compliance_figures(frame: pl.DataFrame, plan: Plan) -> list[Figure]:
     )
 
 
-def _group_figures(by_group: pl.DataFrame, plan: Plan) -> list[Figure]:
+def _group_figures(by_group: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
     axis = Axis("Share of answers without a score", 0, 1, None)
     caption = (
         "Share of answers without a score, refusals included, by the one group that the question "
@@ -266,16 +290,12 @@ def _word_table(frame: pl.DataFrame, plan: Plan) -> Table:
 
 def _count_table(frame: pl.DataFrame, plan: Plan, caption: str, key: Column) -> Table:
     counts = ("n", "n_scored", *_COUNTS)
-    titles: Sequence[str] = ("n", "Scored", *(name.capitalize() for name in _NAMES))
-
-    def counted(name: str) -> Render:
-        return lambda r: count(r[name])
-
+    titles = ("n", "Scored", *(name.capitalize() for name in _NAMES))
     columns = [
         Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
         key,
         *FROM,
-        *(Column(t, counted(name)) for t, name in zip(titles, counts, strict=True)),
+        *alike(count, dict(zip(titles, counts, strict=True))),
         Column("Without a score", lambda r: percent(r["unscored"])),
     ]
     return render_table(frame, caption, columns)

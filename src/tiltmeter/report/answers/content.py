@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.report.answers.results import Asked
-from tiltmeter.report.drawing.charts import Axis, Row, forest
+from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure, drawn
-from tiltmeter.report.drawing.intervals import range_text
+from tiltmeter.report.drawing.intervals import forest, range_text
 from tiltmeter.report.drawing.radar import FEWEST, MOST, radar
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import file_names, interval, number, p_value, scale, short_names
+from tiltmeter.report.prose import WORST, endings, interval, number, p_value, scale, short_names
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import FROM, VERDICT, Column, Table, count, render_table
+from tiltmeter.report.tables import FROM, NOTE, VERDICT, Column, Table, alike, count, render_table
 from tiltmeter.results import Measure
 
 __all__ = ["content_section"]
@@ -67,7 +68,6 @@ def content_section(asked: Asked) -> Section | None:
     return Section(
         key="content",
         title="Stereotype content",
-        short="Stereotype content",
         text=(
             f"Each stereotype was measured with words of {listed} {last}. Dimensions are different "
             "beliefs about a group. They may disagree and are never pooled.",
@@ -83,10 +83,8 @@ def _each_mode(frame: pl.DataFrame) -> list[tuple[pl.DataFrame, str, str]]:
     """Give the rows of each mode; of several also what names it in a file and in a caption."""
     parts = frame.drop_nulls("mode").partition_by("mode", maintain_order=True)
     modes = [part["mode"][0] for part in parts]
-    if len(modes) < 2:
-        return [(part, "", "") for part in parts]
-    files = zip(parts, modes, file_names(modes), strict=True)
-    return [(part, f"-{file}", f" Mode: {mode}.") for part, mode, file in files]
+    notes = [f" Mode: {mode}." if modes[1:] else "" for mode in modes]
+    return list(zip(parts, endings(modes), notes, strict=True))
 
 
 def _mean_figures(each: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
@@ -135,13 +133,12 @@ def _interval_figure(
     """Draw the same means with intervals: a column per dimension, a block per model."""
     several = len({row["who"] for row in rows}) > 1
     blocked = [{**row, "block": row["who"]} for row in rows] if several else list(rows)
-    panels = list(dict.fromkeys(row["panel"] for row in blocked))
     caption = (
         f"The same means with their clustered {plan.interval}s, a column per dimension.{mode_note} "
-        "Dot: mean; thick line: interval; thin line: worst case, if every missing answer were at "
-        f"one end of the scale; dotted line: neutral. {scale(measure)}"
+        f"Dot: mean; thick line: interval; thin line: {WORST}; dotted line: neutral. "
+        f"{scale(measure)}"
     )
-    drawing = forest(blocked, Axis.of(measure, plan.number("margin")), panels)
+    drawing = forest(blocked, Axis.of(measure, plan.number("margin")))
     return Figure(name, caption, _verdicts(blocked), drawing)
 
 
@@ -174,8 +171,7 @@ def _mean_table(frame: pl.DataFrame, plan: Plan) -> Table:
         *FROM,
         VERDICT,
         Column("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
-        Column("Mean", lambda r: number(r["estimate"], 3)),
-        Column("SD (population)", lambda r: number(r["sd"], 3)),
+        *alike(partial(number, digits=3), {"Mean": "estimate", "SD (population)": "sd"}),
         Column("t (naive)", lambda r: number(r["statistic_published"])),
         Column("p (naive)", lambda r: p_value(r["p_published"])),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
@@ -214,7 +210,7 @@ def _correlation_table(frame: pl.DataFrame, plan: Plan) -> Table:
         Column("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),
         Column("p", lambda r: p_value(r["p"])),
         Column("Spearman", lambda r: number(r["spearman"])),
-        Column("Note", lambda r: r["note"] or "", "text"),
+        NOTE,
     ]
     return render_table(frame, caption, columns)
 
@@ -250,23 +246,15 @@ def _rank_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Fig
             }
             for row in ranked.with_columns(label=label).iter_rows(named=True)
         ]
-        panels = list(dict.fromkeys(row["panel"] for row in rows))
-        axis = Axis("Rank", 0.5, len(short) + 0.5, None)
-        drawing = forest(rows, axis, panels, tips=_RANK_TIPS)
-        figures.append(Figure(f"ranks{end}", caption, _rank_summary(rows, panels), drawing))
+        drawing = forest(rows, Axis("Rank", 0.5, len(short) + 0.5, None), tips=_RANK_TIPS)
+        figures.append(Figure(f"ranks{end}", caption, _rank_summary(rows), drawing))
     return figures
 
 
-def _rank_summary(rows: Sequence[Row], panels: Sequence[str]) -> str:
-    ordered = sorted(rows, key=lambda row: (row["mean"], row["label"]))
-    texts = {
-        panel: [
-            f"{row['mean']:g} {row['label']} ({row['allowed']})"
-            for row in ordered
-            if row["panel"] == panel
-        ]
-        for panel in panels
-    }
+def _rank_summary(rows: Sequence[Row]) -> str:
+    texts: dict[str, list[str]] = {row["panel"]: [] for row in rows}
+    for row in sorted(rows, key=lambda row: (row["mean"], row["label"])):
+        texts[row["panel"]].append(f"{row['mean']:g} {row['label']} ({row['allowed']})")
     return " ".join(f"{panel}: {', '.join(each)}." for panel, each in texts.items())
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from tiltmeter.report.answers.attributions import GROUPS
 from tiltmeter.report.answers.results import Results
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import MEANINGS, number
+from tiltmeter.report.prose import MEANINGS, number, rank
 from tiltmeter.report.sections import Exchange, Piece, Quote, Section
 
 __all__ = ["Example", "example_section", "examples", "passages"]
@@ -97,8 +97,8 @@ def examples(results: Results) -> list[Example]:
     return sorted(
         shown,
         key=lambda e: (
-            *(_place(e.study, studies), e.study),
-            *(_place(e.stereotype, listed[e.study]), e.stereotype),
+            *(rank(e.study, studies), e.study),
+            *(rank(e.stereotype, listed[e.study]), e.stereotype),
         ),
     )
 
@@ -117,7 +117,6 @@ def example_section(
     return Section(
         key="examples",
         title="Prompts and answers",
-        short="Prompts and answers",
         text=(
             f"For each stereotype, {'dimension, ' * dimensions}model and mode, the first answers "
             "with a score and the first without one, by trial id. Control characters are shown by "
@@ -156,7 +155,7 @@ def _chosen(scores: pl.LazyFrame) -> pl.DataFrame:
 
 def _example(row: Mapping[str, Any], plan: Plan) -> Example:
     order = list(plan.instruments)
-    marks = sorted(row["readings"], key=lambda mark: _place(mark["instrument"], order))
+    marks = sorted(row["readings"], key=lambda mark: rank(mark["instrument"], order))
     several = len(marks) > 1
     pieces, is_marked = passages(row["response"] or "", [mark["span"] or "" for mark in marks])
     pairs = list(zip(marks, is_marked, strict=True))
@@ -209,10 +208,6 @@ def _left_out(length: int, pieces: Sequence[Piece]) -> str:
     if len(pieces) == 1:
         return f"The first {len(pieces[0].text)} characters; {left} more are in responses.parquet."
     return f"{left} more characters are in responses.parquet."
-
-
-def _place(item: str, known: Sequence[str]) -> int:
-    return known.index(item) if item in known else len(known)
 
 
 def _outcome(mark: Mapping[str, Any], *, marked: bool) -> str:

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.report import tables
 from tiltmeter.report.answers import conditions
 from tiltmeter.report.answers.attributions import attribution_section
 from tiltmeter.report.answers.content import content_section
-from tiltmeter.report.answers.decisions import chained_section, yes_section
+from tiltmeter.report.answers.decisions import yes_section
 from tiltmeter.report.answers.published import published_section
-from tiltmeter.report.answers.results import Asked
+from tiltmeter.report.answers.regressions import chained_section
+from tiltmeter.report.answers.results import Asked, who
 from tiltmeter.report.answers.words import word_section
-from tiltmeter.report.drawing import figures
+from tiltmeter.report.drawing.charts import Axis
+from tiltmeter.report.drawing.figures import per_mode
+from tiltmeter.report.drawing.intervals import forest
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import answer, interval, number, scale, verdict_kind
+from tiltmeter.report.prose import (
+    SIGNS,
+    WORST,
+    answer,
+    category_title,
+    interval,
+    number,
+    p_value,
+    percent,
+    scale,
+    verdict_kind,
+)
 from tiltmeter.report.sections import Finding, Section
-from tiltmeter.report.tables import Table
+from tiltmeter.report.tables import FROM, VERDICT, Column, Render, Table, alike, count, render_table
 
 __all__ = ["answers", "brief", "failed_control", "sections", "warned"]
 
@@ -43,8 +57,7 @@ _FAILS = {
 _READING = (
     "p (Holm) is adjusted for the number of stereotypes. p (TOST) is the p value of the "
     "equivalence test, adjusted in the same way.{exact} d is Cohen’s d against neutral. Worst "
-    "case: the mean if every missing answer were at one end of the scale; “–” where none is "
-    "missing."
+    "case: the mean with all missing answers at one end of the scale; “–” where none is missing."
 )
 _EXACT = " Where all clusters have the same mean, p is an exact bound and there is no t."
 _SIDES = {
@@ -56,14 +69,36 @@ _SIDES = {
 
 
 def brief(parts: Sequence[Asked]) -> Table | None:
-    """Set out all parts in one table; None where sentences say it."""
+    """Count the verdicts per measure, model and mode; None where sentences say it."""
     rows = [row for asked in parts for row in _briefs(asked)]
     if not rows or not (parts[1:] or len(rows) > MOST_ANSWERS):
         return None
     caption = "Number of stereotypes with each verdict, and the mean over all of them."
     if not parts[1:]:
         caption += f" {scale(parts[0].measure)}"
-    return tables.brief_table(rows, parts[0].plan, caption)
+    nothing = dict.fromkeys(("estimate", "ci_low", "ci_high", "compliance"))
+    wide = [{**(row["total"] or nothing), **row} for row in rows]
+
+    def counted(kind: str) -> Render:
+        return lambda r: str([verdict_kind(code) for code in r["verdicts"]].count(kind))
+
+    columns = [
+        Column("Measure", lambda r: r["measure"], "head", fold=True),
+        Column("Model", lambda r: r["model"] or "", "head", fold=len(rows) > 1),
+        Column("Mode", lambda r: r["mode"] or "", "head", fold=True),
+        *(Column(f"{sign} {label}", counted(kind)) for kind, (sign, label) in SIGNS.items()),
+        Column("Neutral", lambda r: f"{r['neutral']:g}"),
+        *_mean(parts[0].plan),
+        Column("Scored", lambda r: percent(r["compliance"])),
+    ]
+    return render_table(wide, caption, columns)
+
+
+def _mean(plan: Plan) -> tuple[Column, Column]:
+    return (
+        Column("Mean", lambda r: number(r["estimate"])),
+        Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
+    )
 
 
 def answers(asked: Asked) -> tuple[Finding, ...]:
@@ -71,7 +106,7 @@ def answers(asked: Asked) -> tuple[Finding, ...]:
     rows = _briefs(asked)
     return tuple(
         Finding(
-            f"{row['model']}, mode {row['mode']}",
+            row["subject"],
             answer(asked.plan, asked.measure, row["total"], row["each"]),
             row["warning"],
         )
@@ -82,11 +117,8 @@ def answers(asked: Asked) -> tuple[Finding, ...]:
 
 def warned(asked: Asked) -> list[Finding]:
     """Warn of each model and mode that fails a control."""
-    return [
-        Finding(f"{row['model']}, mode {row['mode']}", "", row["warning"])
-        for row in _briefs(asked)
-        if row["warning"]
-    ]
+    rows = _briefs(asked)
+    return [Finding(row["subject"], "", row["warning"]) for row in rows if row["warning"]]
 
 
 def _briefs(asked: Asked) -> list[dict[str, Any]]:
@@ -99,6 +131,7 @@ def _briefs(asked: Asked) -> list[dict[str, Any]]:
             "neutral": asked.measure.neutral,
             "model": model,
             "mode": mode,
+            "subject": who(part),
             "warning": warnings.get((model, part["control_mode"][0]), ""),
             "total": totals.get((model, mode)),
             "each": part.rows(named=True),
@@ -135,13 +168,21 @@ def sections(asked: Asked) -> tuple[Section, ...]:
     return tuple(section for section in made if section)
 
 
+def _worst(row: Mapping[str, Any]) -> str:
+    ends = (row["bound_low"], row["bound_high"])
+    return "–" if ends[0] is not None and ends[0] == ends[1] else interval(*ends)
+
+
+_WORST = Column("Worst case", _worst)
+_COMPLIANCE = Column("Compliance", lambda r: percent(r["compliance"]))
+
+
 def _verdict_section(asked: Asked) -> Section:
     """Show the verdict per category and over all, and the controls."""
     plan, groups = asked.plan, pl.concat([asked.levels["category"], asked.whole])
     several = asked.whole["model"].drop_nulls().n_unique() > 1
     shown = pl.concat([groups, asked.levels["overall"]]) if several else groups
-    caption = "Verdict per category and over all stereotypes."
-    made = [("", tables.category_table(shown, plan, caption))]
+    made = [("", _category_table(shown, plan))]
     if not asked.checks.is_empty():
         purposes = (
             _CONTROLS[kind].format(study=study)
@@ -149,36 +190,93 @@ def _verdict_section(asked: Asked) -> Section:
             if kind in _CONTROLS and study in asked.checks["study"]
         )
         caption = " ".join(["Controls: stimuli whose result is known beforehand.", *purposes])
-        made.append(("", tables.estimate_table(asked.checks, plan, caption)))
+        made.append(("", _estimate_table(asked.checks, plan, caption)))
+    caption = (
+        f"Mean score per category and over all, with clustered {plan.interval}. "
+        f"{scale(asked.measure)}"
+    )
+    draw = partial(forest, axis=Axis.of(asked.measure, plan.number("margin")))
     return Section(
         key="verdicts",
         title="Verdicts per category",
         short="Verdicts",
-        figures=tuple(figures.category_figures(groups, plan, asked.measure)),
+        figures=per_mode("categories", caption, groups, draw, plan),
         tables=tuple(made),
     )
+
+
+def _category_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    columns = [
+        Column("Category", lambda r: category_title(r["category"] or "All"), "head"),
+        *FROM,
+        VERDICT,
+        *_mean(plan),
+        _WORST,
+        _COMPLIANCE,
+        Column("n", lambda r: str(r["n"])),
+    ]
+    return render_table(frame, "Verdict per category and over all stereotypes.", columns)
 
 
 def _estimate_section(asked: Asked) -> Section:
     """Set out the estimates per stereotype in full, and the papers' t test for contrast."""
     each, plan = asked.each, asked.plan
-    captions = (
-        "Estimates per stereotype; intervals and p values are clustered.",
-        "The papers’ t test, which treats all answers as independent (naive).",
-    )
+    caption = "Estimates per stereotype; intervals and p values are clustered."
     return Section(
         key="tables",
         title="All estimates",
-        short="All estimates",
         text=(_READING.format(exact=_EXACT if "unanimous" in each["test"] else ""),),
         tables=(
-            ("", tables.estimate_table(each, plan, captions[0])),
-            ("For contrast: the papers’ naive t test", tables.naive_table(each, plan, captions[1])),
+            ("", _estimate_table(each, plan, caption)),
+            ("For contrast: the papers’ naive t test", _naive_table(each, plan)),
         ),
     )
 
 
+def _estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
+    """Set out the estimates per stereotype in full; labels are those of each row's study."""
+    columns = [
+        Column("Stereotype", lambda r: plan.of(r["study"]).label(r["stereotype"]), "head"),
+        *FROM,
+        VERDICT,
+        *_mean(plan),
+        Column("df", lambda r: number(r["df"], 1)),
+        *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (TOST)": "tost_p_holm"}),
+        Column("d", lambda r: number(r["effect_size"])),
+        _WORST,
+        Column("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
+        _COMPLIANCE,
+    ]
+    return render_table(frame, caption, columns)
+
+
+def _naive_table(frame: pl.DataFrame, plan: Plan) -> Table:
+    """Set the papers' t test beside the clustered one."""
+    columns = [
+        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        *FROM,
+        Column("Mean", lambda r: number(r["estimate"])),
+        Column("SE (clustered)", lambda r: number(r["se"], 3)),
+        Column("Clusters", lambda r: count(r["n_clusters"])),
+        Column("p (clustered)", lambda r: p_value(r["p"])),
+        Column("SE (naive)", lambda r: number(r["se_published"], 3)),
+        Column("t (naive)", lambda r: number(r["statistic_published"])),
+        Column("df (naive)", lambda r: number(r["df_published"], 0)),
+        Column("p (naive)", lambda r: p_value(r["p_published"])),
+    ]
+    caption = "The papers’ t test, which treats all answers as independent (naive)."
+    return render_table(frame, caption, columns)
+
+
 def _stereotype_section(asked: Asked) -> Section:
+    """Draw the mean of each stereotype: figure 2 of Bai et al. (2025) for these models."""
+    plan, axis = asked.plan, Axis.of(asked.measure, asked.plan.number("margin"))
+    caption = (
+        f"Mean score per stereotype. Dot: mean; thick line: clustered {plan.interval}; thin line: "
+        f"{WORST}; dotted line: neutral"
+        + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
+        + scale(asked.measure)
+    )
     return Section(
         key="stereotypes",
         title="Each stereotype",
@@ -188,7 +286,7 @@ def _stereotype_section(asked: Asked) -> Section:
             "distinguishable from neutral. Intervals generalise over wordings and group words of "
             "the same kind, not over languages or stereotypes.",
         ),
-        figures=tuple(figures.stereotype_figures(asked.each, asked.plan, asked.measure)),
+        figures=per_mode("stereotypes", caption, asked.each, partial(forest, axis=axis), plan),
     )
 
 

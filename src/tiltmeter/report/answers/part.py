@@ -13,7 +13,15 @@ from tiltmeter.report.answers.instrument import answers, brief, sections, warned
 from tiltmeter.report.answers.results import Asked, Results, all_asked, read_results
 from tiltmeter.report.answers.sizes import size_section
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import SIGNS, first_few, scale, verdict, verdict_class, verdict_kind
+from tiltmeter.report.prose import (
+    SIGNS,
+    first_few,
+    rank,
+    scale,
+    verdict,
+    verdict_class,
+    verdict_kind,
+)
 from tiltmeter.report.sections import Finding, Part, Passage, Source, Term, made_with
 from tiltmeter.results.verdicts import VERDICTS
 
@@ -219,18 +227,13 @@ def _thresholds(plan: Plan) -> tuple[str, ...]:
 def _verdicts(results: Results) -> tuple[Term, ...]:
     """Give the verdicts of this report in the order of their meaning."""
     codes, order = results.estimates["verdict"].drop_nulls().unique(), list(SIGNS)
-
-    def place(code: str) -> tuple[int, str]:
-        kind = verdict_kind(code)
-        return order.index(kind) if kind in order else len(order), code
-
     return tuple(
         Term(
             verdict(code),
             VERDICTS.get(code, "See the statistics of this run."),
             f"verdict {verdict_class(code)}",
         )
-        for code in sorted(codes, key=place)
+        for code in sorted(codes, key=lambda code: (rank(verdict_kind(code), order), code))
     )
 
 

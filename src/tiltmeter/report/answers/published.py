@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -12,12 +13,12 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.answers.attributions import GROUPS
 from tiltmeter.report.answers.results import Asked
 from tiltmeter.report.drawing.charts import LABELS, Axis, Row
-from tiltmeter.report.drawing.comparison import beside, model_table, published_table, ticked
+from tiltmeter.report.drawing.comparison import beside, ticked
 from tiltmeter.report.drawing.figures import Figure, drawn, per_mode
 from tiltmeter.report.drawing.intervals import range_text
 from tiltmeter.report.prose import interval, number, scale
-from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Table, count, render_table
+from tiltmeter.report.sections import Section, joined
+from tiltmeter.report.tables import Column, Render, Table, alike, count, render_table
 
 __all__ = ["published_section"]
 
@@ -111,7 +112,7 @@ def published_section(asked: Asked) -> Section | None:
         title="Beside the published models",
         short="Published models",
         text=(_CONTEXT.format(who=source.who, differs=source.differs),),
-        figures=tuple(_figures(match, source, asked)),
+        figures=_figures(match, source, asked),
         tables=_tables(match, source),
         notes=("Doubtful in the source, shown as printed", tuple(notes)),
     )
@@ -167,7 +168,7 @@ def _each_share(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     )
 
 
-def _figures(match: _Match, source: _Source, asked: Asked) -> list[Figure]:
+def _figures(match: _Match, source: _Source, asked: Asked) -> tuple[Figure, ...]:
     plan, axis, says, labels = asked.plan, Axis.of(asked.measure), scale(asked.measure), LABELS
     if match.of_shares:
         axis, labels = Axis("Share of the answers read", 0, 1, None), LABELS + 35
@@ -175,8 +176,8 @@ def _figures(match: _Match, source: _Source, asked: Asked) -> list[Figure]:
     caption = f"Ticks: the eight published models ({source.printed}). Diamonds: this run. {says}"
     theirs = [_tick(row) for row in match.theirs.iter_rows(named=True)]
 
-    def draw(rows: list[Row], panels: list[str]) -> Row:
-        return ticked(beside(rows, theirs, panels), axis, panels, labels)
+    def draw(rows: list[Row]) -> Row:
+        return ticked(beside(rows, theirs), axis, labels)
 
     def summarise(rows: list[Row]) -> str:
         return f"{range_text(rows)} {_range(theirs)}"
@@ -188,8 +189,7 @@ def _figures(match: _Match, source: _Source, asked: Asked) -> list[Figure]:
         {**drawn(row, plan, row["mode"]), "variation": row["model"]}
         for row in match.ours.iter_rows(named=True)
     ]
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
-    return [Figure("published", caption, summarise(rows), draw(rows, panels))]
+    return (Figure("published", caption, summarise(rows), draw(rows)),)
 
 
 def _range(theirs: Sequence[Row]) -> str:
@@ -224,11 +224,16 @@ def _tables(match: _Match, source: _Source) -> tuple[tuple[str, Table], ...]:
         run = f"this run ({'; '.join(asked.to_series())})"
         caption = f"Published means ({source.printed}) beside {run}. {marks}"
         text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
-        means = ours.group_by("label", maintain_order=True).agg(text.str.join("; "))
-        table = published_table(theirs, dict(means.iter_rows()), "Stereotype", caption)
-        return (("Table of published means", table),)
+        means = ours.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
+        columns = [
+            Column("Stereotype", lambda r: r["label"], "head"),
+            Column("This run", lambda r: r["run"]),
+            *_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
+        ]
+        rows = joined(theirs.unique("label", maintain_order=True), means)
+        return (("Table of published means", render_table(rows, caption, columns)),)
     caption = f"Published values ({source.printed}) beside this run. {marks}"
-    tables = (("Table of published values", model_table(theirs, ours, caption)),)
+    tables = (("Table of published values", _model_table(theirs, ours, caption)),)
     if not {"sd", "t", "p"} <= set(theirs.columns):
         return tables
     caption = (
@@ -239,10 +244,47 @@ def _tables(match: _Match, source: _Source) -> tuple[tuple[str, Table], ...]:
         Column("Dimension", lambda r: r["label"], "head"),
         Column("Model", lambda r: r["model"] + "†" * bool(r["note"]), "head"),
         Column("n", lambda r: count(r["n"])),
-        Column("Mean", lambda r: number(r["mean"], 3)),
-        Column("SD", lambda r: number(r["sd"], 3)),
-        Column("t", lambda r: number(r["t"], 3)),
+        *alike(partial(number, digits=3), {"Mean": "mean", "SD": "sd", "t": "t"}),
         Column("p", lambda r: r["p"] or "–"),
     ]
     printed = render_table(theirs, caption, columns)
     return (*tables, ("Published table in full", printed))
+
+
+def _model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table:
+    """Set out published values, then this run's: a row per model and a column per label."""
+    mine = ours.select(
+        "label",
+        pl.col("model").fill_null("all models"),
+        mean="estimate",
+        note=pl.lit(None, pl.String),
+        where=pl.format("this run, {}", "mode"),
+    )
+    printed = theirs.select("label", "model", "mean", "note", where=pl.lit("published"))
+    both = pl.concat([printed, mine])
+    columns = [
+        Column("Model", lambda r: r["model"], "head"),
+        Column("From", lambda r: r["where"], "head"),
+        *_values(both, ["model", "where"], "label", ours["label"], 3),
+    ]
+    return render_table(both.unique(["model", "where"], maintain_order=True), caption, columns)
+
+
+def _values(
+    frame: pl.DataFrame, keys: list[str], across: str, names: Iterable[str], digits: int
+) -> list[Column]:
+    """Make a column of values per name; a dagger marks a value with a note, "–" stands for none.
+
+    `keys`: what tells rows apart; `across`: the column whose values are the `names`.
+    """
+    rows = frame.iter_rows(named=True)
+    values = {tuple(row[key] for key in (*keys, across)): row for row in rows}
+
+    def written(name: str) -> Render:
+        def cell(row: Mapping[str, Any]) -> str:
+            value = values.get((*(row[key] for key in keys), name))
+            return number(value["mean"], digits) + "†" * bool(value["note"]) if value else "–"
+
+        return cell
+
+    return [Column(name, written(name)) for name in dict.fromkeys(names)]

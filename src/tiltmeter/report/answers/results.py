@@ -18,15 +18,15 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.plan import Plan, read_plan
-from tiltmeter.report.prose import CONTROL, interval_title
-from tiltmeter.report.sections import in_order
+from tiltmeter.report.prose import CONTROL, interval_title, rank
+from tiltmeter.report.sections import in_order, joined
 from tiltmeter.results import LEVELS, REASONS, RESPONSES, SCORES, Measure, Schema, beside
 from tiltmeter.results.directory import read_detail, read_estimates
 from tiltmeter.results.estimates import KEYS
 from tiltmeter.results.schemas import FITS, ORDERS
 from tiltmeter.results.tables import scan_table
 
-__all__ = ["Asked", "Results", "all_asked", "read_results"]
+__all__ = ["Asked", "Results", "all_asked", "read_results", "who"]
 
 #: What compliance is counted by.
 _GROUPS = (
@@ -62,7 +62,7 @@ class Results:
     compliance: pl.DataFrame
     yes_shares: pl.DataFrame
     attributions: pl.DataFrame
-    chained: pl.LazyFrame | None
+    chained: pl.LazyFrame
     responses: pl.LazyFrame | None
     scores: pl.LazyFrame | None
 
@@ -105,7 +105,7 @@ def all_asked(results: Results) -> list[Asked]:
     known, controls = list(results.plan.instruments), results.plan.controls()
     pairs = results.estimates.select("study", "instrument").unique(maintain_order=True)
     rows = pairs.drop_nulls("instrument").rows()
-    rows.sort(key=lambda row: known.index(row[1]) if row[1] in known else len(known))
+    rows.sort(key=lambda row: rank(row[1], known))
     own = [row for row in rows if row[0] not in controls] or rows
     several = len({study for study, _ in own}) > 1
     return [_asked(results, study, instrument, several) for study, instrument in own]
@@ -146,6 +146,11 @@ def _measure(results: Results, instrument: str) -> Measure:
     return replace(measure, low=scale[0], high=scale[1], neutral=scale[2])
 
 
+def who(part: pl.DataFrame) -> str:
+    """Name the model and mode of rows that share both."""
+    return f"{part['model'][0]}, mode {part['mode'][0]}"
+
+
 #: Factors named beside the mode where there are several of one.
 _BESIDE = ("intervention", "word_list", "scoring")
 
@@ -165,7 +170,7 @@ def named(frame: pl.DataFrame, apart: Sequence[str], plan: Plan) -> pl.DataFrame
         pairs = frame.select("study", "dimension").unique().drop_nulls("dimension")
         labels = [plan.of(study).dimension(key) for study, key in pairs.iter_rows()]
         known = pairs.with_columns(pl.Series("dimension_label", labels, pl.String))
-        frame, label = _with(frame, known, ["study", "dimension"]), pl.col("dimension_label")
+        frame, label = joined(frame, known), pl.col("dimension_label")
     return frame.with_columns(
         _mode("mode", label, *factors),
         _mode("mode", *factors).alias("control_mode"),
@@ -177,14 +182,9 @@ def _mode(*names: str | pl.Expr) -> pl.Expr:
     return pl.concat_str(names, separator=", ", ignore_nulls=True).alias("mode")
 
 
-def _with(frame: pl.DataFrame, other: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Set the columns of another table beside the rows that agree in the keys."""
-    return frame.join(other, on=keys, how="left", nulls_equal=True, maintain_order="left")
-
-
 def _beside(rows: pl.DataFrame, others: pl.DataFrame, **columns: str) -> pl.DataFrame:
     """Set columns of another measure beside the estimates of one."""
-    return _with(rows, others.select(*_SUBJECT, **columns), _SUBJECT)
+    return joined(rows, others.select(*_SUBJECT, **columns), *_SUBJECT)
 
 
 def read_results(directory: Path) -> Results:
@@ -197,7 +197,7 @@ def read_results(directory: Path) -> Results:
     own = rows.filter(pl.col("factor").is_null())
     scored = own.drop_nulls("tost_margin")["measure"].unique().implode()
     scores = _clustered(own.filter(pl.col("measure").is_in(scored)))
-    apart, chained = apart_from(scores), read_detail(directory, "chained")
+    apart = apart_from(scores)
     prompts = [name for name in apart if name == "intervention"]
     tables = {
         **_estimates(directory, rows, scores),
@@ -207,7 +207,7 @@ def read_results(directory: Path) -> Results:
     return Results(
         plan=replace(plan, interval=interval_title(scores)),
         **{name: named(table, apart, plan) for name, table in tables.items()},
-        chained=None if chained.is_empty() else named(chained, prompts, plan).lazy(),
+        chained=named(read_detail(directory, "chained"), prompts, plan).lazy(),
         responses=_scan(directory / "responses.parquet", RESPONSES),
         scores=_scan(directory / "scores.parquet", SCORES),
     )
@@ -224,7 +224,7 @@ def _estimates(
     )
     treated = rows.filter(factor="intervention")
     return {
-        "estimates": _with(scores, effects, _ORDER),
+        "estimates": joined(scores, effects, *_ORDER),
         "contrasts": _beside(
             _clustered(treated),
             treated.filter(measure="compliance", method="clustered"),
@@ -233,7 +233,7 @@ def _estimates(
             compliance_high="ci_high",
         ),
         "attribution_contrasts": _clustered(rows.filter(factor="version")),
-        "regressions": _with(rows.filter(measure="log_odds"), of_fits, _FIT),
+        "regressions": joined(rows.filter(measure="log_odds"), of_fits),
         "correlations": _beside(
             rows.filter(measure="correlation"),
             rows.filter(measure="rank_correlation"),

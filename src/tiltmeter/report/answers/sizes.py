@@ -10,10 +10,10 @@ import polars as pl
 
 from tiltmeter.report.answers.results import Results
 from tiltmeter.report.drawing import charts
-from tiltmeter.report.drawing.charts import Row
+from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import file_names, interval, number, percent, scale, short_names
+from tiltmeter.report.prose import endings, interval, number, percent, scale, short_names
 from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import MODE, Column, Render, Table, render_table
 from tiltmeter.statistics.clustered import mean_of_clusters
@@ -24,11 +24,8 @@ __all__ = ["size_section"]
 class _Panel(NamedTuple):
     """One quantity against size: its axis, and a row per model and mode with mean and interval."""
 
-    title: str
+    axis: Axis
     says: str
-    low: float
-    high: float
-    neutral: float | None
     rows: list[Row]
 
 
@@ -50,7 +47,6 @@ def size_section(results: Results) -> Section | None:
     drawn = {mode: each for mode, each in of_mode.items() if len(_models(each)) > 1}
     if not drawn:
         return None
-    ends = [f"-{file}" for file in file_names(list(drawn))] if len(drawn) > 1 else [""]
     return Section(
         key="sizes",
         title="Bias by model size",
@@ -62,7 +58,7 @@ def size_section(results: Results) -> Section | None:
         ),
         figures=tuple(
             _figure(each, mode, f"sizes{end}", results.plan)
-            for (mode, each), end in zip(drawn.items(), ends, strict=True)
+            for (mode, each), end in zip(drawn.items(), endings(list(drawn)), strict=True)
         ),
         tables=(("Table of sizes and means", _table(drawn, results.plan)),),
     )
@@ -86,15 +82,14 @@ def _panels(results: Results) -> list[_Panel]:
     panels = []
     for measure in map(plan.measure, chosen):
         means = own.filter(level="model", instrument=measure.name).drop_nulls("estimate")
-        ends = (measure.low, measure.high, measure.neutral)
-        panels.append(_Panel(measure.title, scale(measure), *ends, _rows(means)))
+        panels.append(_Panel(Axis.of(measure), scale(measure), _rows(means)))
     for measure in map(plan.measure, chosen[-1:]):
         title = f"Share without a score: {measure.title}"
         says = "Share of answers without a score, refusals included, 0 to 1."
         shares = _unscored(own.filter(level="stereotype", instrument=measure.name))
         top = shares.select(pl.max_horizontal("estimate", "ci_high").max()).item() or 0
         reach = next(end for end in (0.25, 0.5, 1.0) if top <= end)
-        panels.append(_Panel(title, says, 0, reach, None, _rows(shares)))
+        panels.append(_Panel(Axis(title, 0, reach, None), says, _rows(shares)))
     return panels
 
 
@@ -133,7 +128,7 @@ def _unscored(counts: pl.DataFrame) -> pl.DataFrame:
 
 def _figure(panels: Sequence[_Panel], mode: str, name: str, plan: Plan) -> Figure:
     short = short_names(_models(panels))
-    says = " ".join(f"{panel.title}: {panel.says}" for panel in panels)
+    says = " ".join(f"{panel.axis.title}: {panel.says}" for panel in panels)
     caption = (
         f"Means against model size, billions of parameters on a logarithmic axis; mode {mode}. "
         f"Dot: mean over stereotypes; line: clustered {plan.interval}; dotted line: neutral. {says}"
@@ -141,7 +136,7 @@ def _figure(panels: Sequence[_Panel], mode: str, name: str, plan: Plan) -> Figur
     summaries = []
     for panel in panels:
         values = [f"{short[row['model']]} ({row['size']:g}) {row['shown']}" for row in panel.rows]
-        summaries.append(f"{panel.title}, by size: {', '.join(values)}.")
+        summaries.append(f"{panel.axis.title}, by size: {', '.join(values)}.")
     return Figure(name, caption, " ".join(summaries), _scatter(panels, short))
 
 
@@ -149,10 +144,10 @@ def _table(drawn: Mapping[str, Sequence[_Panel]], plan: Plan) -> Table:
     rows: dict[tuple[str, str], Row] = {}
     for panel in (panel for panels in drawn.values() for panel in panels):
         for row in panel.rows:
-            mean = percent(row["mean"]) if panel.neutral is None else row["shown"]
+            mean = percent(row["mean"]) if panel.axis.neutral is None else row["shown"]
             wide = rows.setdefault((row["model"], row["mode"]), dict(row))
-            wide[panel.title] = f"{mean} ({row['interval']})"
-    titles = dict.fromkeys(panel.title for panels in drawn.values() for panel in panels)
+            wide[panel.axis.title] = f"{mean} ({row['interval']})"
+    titles = dict.fromkeys(panel.axis.title for panels in drawn.values() for panel in panels)
 
     def cell(title: str) -> Render:
         return lambda r: r.get(title, "n/a")
@@ -176,7 +171,7 @@ _TIPS = (
 def _scatter(panels: Sequence[_Panel], short: Mapping[str, str]) -> Row:
     """Draw panels above each other, over one axis of sizes."""
     rows = [
-        {**row, "panel": panel.title, "label": short[row["model"]]}
+        {**row, "panel": panel.axis.title, "label": short[row["model"]]}
         for panel in panels
         for row in panel.rows
     ]
@@ -187,6 +182,7 @@ def _scatter(panels: Sequence[_Panel], short: Mapping[str, str]) -> Row:
 
 
 def _block(panel: _Panel, domain: tuple[float, float], labels: Sequence[str], *, last: bool) -> Row:
+    axis = panel.axis
     ticks = [step * 10.0**power for power in range(-4, 6) for step in (1, 2, 5)]
     values = [tick for tick in ticks if domain[0] <= tick <= domain[1]]
     title = "Billions of parameters" if last else None
@@ -197,7 +193,7 @@ def _block(panel: _Panel, domain: tuple[float, float], labels: Sequence[str], *,
                      "format": "~g"},
         },
         "y": {
-            "scale": {"domain": [panel.low, panel.high], "nice": False, "clamp": True},
+            "scale": {"domain": [axis.low, axis.high], "nice": False, "clamp": True},
             "axis": {"title": None, "tickCount": 5},
         },
     }  # fmt: skip
@@ -206,9 +202,9 @@ def _block(panel: _Panel, domain: tuple[float, float], labels: Sequence[str], *,
     tips = charts.tooltips(panel.rows, *_TIPS)
     chart = alt.Chart().encode(x="size:Q", y="mean:Q", color=color, tooltip=tips)
     marks = [
-        *([] if panel.neutral is None else [charts.neutral_rule(y=alt.Y(datum=panel.neutral))]),
+        *([] if axis.neutral is None else [charts.neutral_rule(y=alt.Y(datum=axis.neutral))]),
         chart.mark_rule(strokeWidth=2, opacity=0.6).encode(y="low:Q", y2="high:Q"),
         chart.mark_point(filled=True, size=70, opacity=1).encode(shape=shape),
     ]
-    drawing = {**charts.only("panel", panel.title), **charts.in_layers(marks, place)}
-    return {"title": panel.title, **drawing, "width": 600, "height": 190}
+    drawing = {**charts.only("panel", axis.title), **charts.in_layers(marks, place)}
+    return {"title": axis.title, **drawing, "width": 600, "height": 190}

@@ -14,9 +14,9 @@ from tiltmeter.report.drawing.charts import Row, vega_lite
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import HEAT, HEAT_STEPS
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import number
+from tiltmeter.report.prose import number, place
 from tiltmeter.report.sections import Section, in_order
-from tiltmeter.report.tables import word_table
+from tiltmeter.report.tables import FROM, Column, Table, render_table
 
 __all__ = ["word_section"]
 
@@ -48,18 +48,9 @@ def word_section(asked: Asked) -> Section | None:
     words, plan = asked.tables.words.drop_nulls("share"), asked.plan
     if words.is_empty():
         return None
-    caption = (
-        "The three words or tasks given most often to each group, with the share of the "
-        "marginalized group (neutral .50)."
-    )
-    table = word_table(in_order(_strongest(words, plan), plan), caption)
-    return Section(
-        key="words",
-        title="Words and tasks",
-        short="Words",
-        figures=(_figure(words, plan),),
-        tables=(("Table of the words given most often", table),),
-    )
+    tables = (("Table of the words given most often", _word_table(words, plan)),)
+    figures = (_figure(words, plan),)
+    return Section("words", "Words and tasks", (), figures, tables, short="Words")
 
 
 def _figure(words: pl.DataFrame, plan: Plan) -> Figure:
@@ -84,19 +75,26 @@ def _figure(words: pl.DataFrame, plan: Plan) -> Figure:
     )
 
 
-def _strongest(words: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    """Name the words given most often to either group, per model, mode and stereotype."""
+def _word_table(words: pl.DataFrame, plan: Plan) -> Table:
+    """Set out the words given most often to either group, per model, mode and stereotype."""
     group = ["model", "mode", "plain_mode", "category", "stereotype", "dimension"]
     mean = _mean(words, [*group, "attribute"]).sort(*group, "share", "attribute")
     text = pl.format("{} ({})", "attribute", pl.col("share").map_elements(number, pl.String))
-    return (
-        mean.group_by(group, maintain_order=True)
-        .agg(
-            marginalized=text.reverse().head(MOST_WORDS).str.join(", "),
-            default=text.head(MOST_WORDS).str.join(", "),
-        )
-        .with_columns(label=pl.col("stereotype").map_elements(plan.label, pl.String))
+    strongest = mean.group_by(group, maintain_order=True).agg(
+        marginalized=text.reverse().head(MOST_WORDS).str.join(", "),
+        default=text.head(MOST_WORDS).str.join(", "),
     )
+    caption = (
+        "The three words or tasks given most often to each group, with the share of the "
+        "marginalized group (neutral .50)."
+    )
+    columns = [
+        Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
+        *FROM,
+        Column("Most often to the marginalized group", lambda r: r["marginalized"], "text"),
+        Column("Most often to the default group", lambda r: r["default"], "text"),
+    ]
+    return render_table(in_order(strongest, plan), caption, columns)
 
 
 def _mean(words: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
@@ -117,13 +115,12 @@ def _rows(words: pl.DataFrame, plan: Plan, *, pooled: pl.Expr) -> list[Row]:
     by = ["stereotype", "panel", "set", "attribute"]
     rank = _mean(words, by).sort("share", "attribute", descending=[True, False])
     rank = rank.with_row_index("rank").select(*by, "rank")
-    places = {key: place for place, key in enumerate(plan.stereotypes)}
-    rows = _mean(words, [*by, "pair"]).join(rank, on=by).sort("panel", "rank", "pair")
-    named = [
+    rows = _mean(words, [*by, "pair"]).join(rank, on=by)
+    rows = rows.sort(place("stereotype", plan.stereotypes), "panel", "rank", "pair")
+    return [
         {**row, "step": _STEPS[bisect_right(HEAT_STEPS, row["share"])]}
         for row in rows.with_columns(pl.col("share").round(4)).iter_rows(named=True)
     ]
-    return sorted(named, key=lambda row: places.get(row["stereotype"], len(places)))
 
 
 def _selected(rows: Sequence[Row], labels: dict[str, str], panels: Sequence[str]) -> Row:

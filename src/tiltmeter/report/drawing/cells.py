@@ -1,23 +1,20 @@
-"""Maps of classed cells: around a neutral 0 by layer, and of activation by target and prime."""
+"""Maps of classed cells, around a neutral 0."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import altair as alt
-import polars as pl
 
-from tiltmeter.report.drawing.charts import Row, bare, in_layers, only, tooltips, vega_lite
-from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.drawing.theme import ACTIVATION, HEAT
-from tiltmeter.report.networks.results import Networks
-from tiltmeter.report.prose import number, numbered
+from tiltmeter.report.drawing.charts import Row, in_layers, tooltips, vega_lite
+from tiltmeter.report.drawing.theme import HEAT
+from tiltmeter.report.prose import ALPHA, interval, number, p_value
 
-__all__ = ["Grid", "cells", "classed", "heat_maps"]
+__all__ = ["Grid", "between", "cells", "class_colors", "classed", "map_cell"]
 
 #: The width of a label, of rows and of slanted columns.
 _DOWN, _ACROSS = 230, 320
@@ -66,7 +63,7 @@ def cells(rows: Sequence[Row], grid: Grid) -> Row:
     layers = in_layers(
         [
             cell.transform_filter("datum.step !== null").encode(
-                color=_colors(_classes(grid.edges), HEAT, grid.legend)
+                color=class_colors(_classes(grid.edges), HEAT, grid.legend)
             ),
             text.mark_text(**ink).transform_filter("!datum.strong"),
             text.mark_text(**ink, fontWeight="bold").transform_filter("datum.strong"),
@@ -81,7 +78,7 @@ def _ordered(channel: Any, field: str, order: Sequence[str], axis: alt.Axis) -> 
     return channel(f"{field}:N", sort=list(order), scale=scale, axis=axis)
 
 
-def _colors(classes: Sequence[str], colors: Sequence[str], title: str) -> alt.Color:
+def class_colors(classes: Sequence[str], colors: Sequence[str], title: str) -> alt.Color:
     """Give each class its colour."""
     legend = alt.Legend(title=title, symbolType="square", symbolSize=160, columns=len(classes))
     scale = alt.Scale(domain=list(classes), range=list(colors))
@@ -90,131 +87,32 @@ def _colors(classes: Sequence[str], colors: Sequence[str], title: str) -> alt.Co
 
 def _classes(edges: Sequence[float]) -> list[str]:
     ends = [number(edge, 1) for edge in edges]
-    return [f"below {ends[0]}", *_between(ends), f"{ends[-1]} and above"]
+    return [f"below {ends[0]}", *between(ends), f"{ends[-1]} and above"]
 
 
-def _between(ends: Sequence[str]) -> list[str]:
+def between(ends: Sequence[str]) -> list[str]:
+    """Name the classes between ends."""
     return [f"{low} to {high}" for low, high in pairwise(ends)]
 
 
-#: Above this many cells a network has no heat map; above this many networks the others have none.
-MOST_CELLS = 6_000
-MOST_MAPS = 6
+def map_cell(
+    row: Mapping[str, Any], edges: Sequence[float], place: tuple[str, str], text: str, **more: Any
+) -> Row:
+    """Give a cell of a map of estimates.
 
-_CELL_WIDTH, _CELL_HEIGHT = 30, 17
-_WORD = 110
-
-
-def heat_maps(networks: Networks) -> tuple[list[Figure], str]:
-    """Draw the activations behind the effects of stereotypes.
-
-    Result: a figure per identity and network, and what is not drawn; empty where all are.
+    `place`: its column and line.
+    `text`: what stands in it, before a star where p (Holm) is small.
+    `more`: what else the tooltip shows, and whether its text is `strong`, by default with the star.
     """
-    parts = [
-        (frame["label"][0], network, part)
-        for frame in networks.of("network_activations")
-        for (network,), part in frame.drop_nulls(["normalised", "prime"]).group_by(
-            "network", maintain_order=True
-        )
-    ]
-    small = [part for part in parts if part[2].height <= MOST_CELLS]
-    shown = [part for part in small if part[1] in networks.names[:MOST_MAPS]]
-    left = len(parts) - len(shown)
-    note = (
-        f"{left} of {len(parts)} heat maps are left out, for their size or number; "
-        "network_activations.parquet has every value."
-        if left
-        else ""
-    )
-    names = numbered("network-activations", len(shown))
-    figures = [
-        _figure(part, label, str(network), name)
-        for (label, network, part), name in zip(shown, names, strict=True)
-    ]
-    return figures, note
-
-
-def _figure(part: pl.DataFrame, label: str, network: str, name: str) -> Figure:
-    largest = max(part["normalised"].to_list())
-    top = 1.0 if 0.5 < largest <= 1 or largest <= 0 else largest
-    steps = _steps(top)
-    rows = [
-        {
-            "set": f"{row['targets']} targets",
-            "target": row["target"],
-            "category": f"{row['group']} primes",
-            "prime": row["prime"],
-            "value": round(row["normalised"], 4),
-            "step": steps[min(int(max(row["normalised"], 0) / top * len(steps)), len(steps) - 1)],
-        }
-        for row in part.iter_rows(named=True)
-    ]
-    caption = (
-        f"Normalised activation of each target by each prime: {label}, {network}. Rows: targets, "
-        "one column of panels per set; columns: primes, grouped by category. Range 0 (light; dark "
-        f"in the dark scheme) to {number(top, 2 if top >= 0.1 else 3)}; no neutral value and no "
-        "interval. Stereotype-consistent: cells are darker (brighter) where targets and primes are "
-        "of the same category. A column that stands out: one prime makes much of the effect."
-    )
-    return Figure(name, caption, _summary(part), _drawing(rows, steps))
-
-
-def _steps(top: float) -> list[str]:
-    """Name the classes of colour."""
-    digits = 1 if top == 1 else 2 if top >= 0.1 else 3
-    places = range(len(ACTIVATION) + 1)
-    return _between([number(top * place / len(ACTIVATION), digits) for place in places])
-
-
-def _drawing(rows: Sequence[Row], steps: Sequence[str]) -> Row:
-    """Draw the sets of targets side by side."""
-    sets = dict.fromkeys(row["set"] for row in rows)
-    blocks = [_block([row for row in rows if row["set"] == name], name, steps) for name in sets]
-    return vega_lite({"hconcat": blocks, "spacing": 24}, rows)
-
-
-def _block(mine: Sequence[Row], name: str, steps: Sequence[str]) -> Row:
-    """Draw one set of targets: a panel per category of primes, side by side."""
-    categories, primes, targets = (
-        list(dict.fromkeys(row[key] for row in mine)) for key in ("category", "prime", "target")
-    )
-    header = {"title": None, "labelAnchor": "start", "labelPadding": 4, "labelFontSize": 12}
-    column = {"field": "category", "type": "nominal", "sort": categories, "header": header}
-    across = alt.Axis(title=None, labelAngle=-45, labelLimit=120, grid=False, orient="bottom")
-    down = alt.Axis(title=None, labelLimit=_WORD, grid=False, ticks=False, labelPadding=5)
-    tips = tooltips(mine, ("Target", "target"), ("Prime", "prime"), ("Category", "category"))
-    cell = alt.Chart().mark_rect(stroke="var(--paper)", strokeWidth=0.6)
-    chart = cell.encode(
-        x=alt.X("prime:N", sort=primes, axis=across),
-        y=alt.Y("target:N", sort=targets, axis=down),
-        color=_colors(steps, ACTIVATION, "Normalised activation"),
-        tooltip=[*tips, alt.Tooltip("value:Q", title="Normalised activation", format=".3f")],
-    )
-    size = {"width": {"step": _CELL_WIDTH}, "height": {"step": _CELL_HEIGHT}}
+    sure = row["p_holm"] is not None and row["p_holm"] < ALPHA
     return {
-        "title": name,
-        **only("set", name),
-        "facet": {"column": column},
-        "spacing": 7,
-        "resolve": {"scale": {"x": "independent"}},
-        "spec": {**bare(chart), **size},
+        "across": place[0],
+        "down": place[1],
+        "step": classed(row["estimate"], edges),
+        "text": text + "*" * sure,
+        "strong": sure,
+        "interval": interval(row["ci_low"], row["ci_high"]) if row["ci_low"] is not None else None,
+        "p": p_value(row["p"]),
+        "p_holm": p_value(row["p_holm"]),
+        **more,
     }
-
-
-def _summary(part: pl.DataFrame) -> str:
-    """Say which category activates which targets more, on average and how often."""
-    sentences = []
-    for (targets,), mine in part.group_by("targets", maintain_order=True):
-        means = mine.group_by("group", maintain_order=True).agg(pl.col("normalised").mean())
-        shown = " and ".join(
-            f"{number(mean, 3)} by {category} primes" for category, mean in means.iter_rows()
-        )
-        most = means.sort("normalised", descending=True)
-        by_word = mine.group_by("target", "group").agg(pl.col("normalised").mean())
-        top = by_word.filter(pl.col("normalised") == pl.col("normalised").max().over("target"))
-        often = top.filter(group=most["group"][0]).height
-        sentences.append(
-            f"Targets {targets}: activated {shown} on average; {often} of "
-            f"{mine['target'].n_unique()} most by {most['group'][0]} ones."
-        )
-    return " ".join(sentences)

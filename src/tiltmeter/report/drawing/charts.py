@@ -14,17 +14,15 @@ from typing import Any
 
 import altair as alt
 
-from tiltmeter.report.drawing.theme import CONFIG, category_colors, line_styles
+from tiltmeter.report.drawing.theme import CONFIG, line_styles
 from tiltmeter.report.prose import interval, number, p_value
 from tiltmeter.results import Measure
 
-__all__ = ["LABELS", "ROWS", "TIPS", "Axis", "Row", "across", "apart", "bare", "blocks", "dots",
-           "down", "forest", "ground", "in_layers", "in_panels", "line_channels", "measured",
-           "neutral_rule", "once", "ticks", "tooltips", "vega_lite"]  # fmt: skip
+__all__ = ["LABELS", "TIPS", "Axis", "Row", "across", "apart", "banded", "bare", "blocks",
+           "down", "ground", "in_layers", "in_panels", "line_channels", "measured",
+           "neutral_rule", "once", "ticks", "tooltips", "up", "vega_lite"]  # fmt: skip
 
 Row = dict[str, Any]
-#: The data of every chart, filled in by `vega_lite`.
-ROWS = alt.NamedData(name="rows")
 
 Layers = Callable[[list[Row], "Axis"], list[Any]]
 
@@ -89,63 +87,8 @@ def measured(row: Mapping[str, Any], digits: int = 2) -> Row:
     }
 
 
-def forest(
-    rows: Sequence[Row],
-    axis: Axis,
-    panels: Sequence[str],
-    labels: int = LABELS,
-    *,
-    tips: Sequence[tuple[str, str]] = TIPS,
-) -> Row:
-    """Draw means with intervals, stacked in blocks, one column per panel.
-
-    `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
-        ``bound_low, bound_high`` and the texts of the tooltip.
-    Result: thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
-    """
-    categories = list(dict.fromkeys(row["category"] for row in rows))
-    color = apart(alt.Color, "category", category_colors(categories), legend=None)
-    _, _, shape = line_channels("category", categories, legend=None)
-
-    def layers(part: list[Row], axis: Axis) -> list[Any]:
-        chart = alt.Chart().encode(y=down(part, labels), tooltip=tooltips(part, *tips))
-        mean = chart.mark_point(filled=True, size=65, opacity=1)
-        marks = [
-            chart.mark_rule(strokeWidth=3).encode(x=across("low", axis), x2="high", color=color),
-            mean.encode(x=across("mean", axis), color=color, shape=shape),
-        ]
-        if any(row.get("bound_low") is not None for row in part):
-            worst = chart.mark_rule(color="var(--soft)", strokeWidth=1)
-            marks.insert(0, worst.encode(x=across("bound_low", axis), x2="bound_high"))
-        return [*ground(axis), *marks]
-
-    return blocks(rows, axis, panels, layers, labels)
-
-
-def dots(
-    rows: Sequence[Row], axis: Axis, panels: Sequence[str], title: str, *, hollow: bool = False
-) -> Row:
-    """Draw one dot per stereotype and `variation`, named `title`, in the layout of `forest`."""
-    variations = list(dict.fromkeys(row["variation"] for row in rows))
-    color, _, shape = line_channels("variation", variations, title=title)
-    size = 70 if hollow else 55
-
-    def layers(part: list[Row], axis: Axis) -> list[Any]:
-        dot = alt.Chart().mark_point(filled=not hollow, size=size, strokeWidth=2, opacity=0.9)
-        tips = tooltips(part, (title, "variation"), *TIPS)
-        place = {"x": across("mean", axis), "y": down(part)}
-        return [*ground(axis), dot.encode(**place, color=color, shape=shape, tooltip=tips)]
-
-    return blocks(rows, axis, panels, layers)
-
-
-def vega_lite(chart: Any, rows: Sequence[Row]) -> Row:
-    """Give the specification of a chart of `ROWS`, with the configuration all charts share.
-
-    `chart`: a chart, or a specification made of `bare` ones.
-    `rows`: the rows it shows.
-    """
-    drawing = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
+def vega_lite(drawing: Row, rows: Sequence[Row]) -> Row:
+    """Give the specification of a drawing of rows, with the configuration that all share."""
     whole = {"$schema": alt.SCHEMA_URL, "data": {"name": "rows"}, **drawing}
     return {**whole, "config": CONFIG, "datasets": {"rows": list(rows)}}
 
@@ -201,18 +144,16 @@ def in_panels(
     return vega_lite({"concat": panels, "columns": COLUMNS, "spacing": 26}, rows)
 
 
-def blocks(
-    rows: Sequence[Row], axis: Axis, panels: Sequence[str], layers: Layers, labels: int = LABELS
-) -> Row:
-    """Stack one faceted block per category; only the last carries the axis."""
-    names = list(dict.fromkeys(row["block"] for row in rows))
+def blocks(rows: Sequence[Row], axis: Axis, layers: Layers, labels: int = LABELS) -> Row:
+    """Stack one block per category, a column per panel; only the last carries the axis."""
+    names, panels = (list(dict.fromkeys(row[key] for row in rows)) for key in ("block", "panel"))
     width = _column_width(len(panels), labels)
     axis = axis if width >= _TITLED else replace(axis, title="")
     blocks = []
     for name in names:
         part = [row for row in rows if row["block"] == name]
-        header = _header(width, list(panels) if name == names[0] else [])
-        column = {"field": "panel", "type": "nominal", "sort": list(panels), "header": header}
+        header = _header(width, panels if name == names[0] else [])
+        column = {"field": "panel", "type": "nominal", "sort": panels, "header": header}
         marks = in_layers(layers(part, replace(axis, bare=name != names[-1])))
         block: Row = {
             **only("block", name),
@@ -302,6 +243,23 @@ def across(field: str, axis: Axis) -> alt.X:
     """Give the horizontal position of a field."""
     scale = alt.Scale(domain=[axis.low, axis.high], nice=False, clamp=True)
     return alt.X(f"{field}:Q", scale=scale, axis=ticks(axis))
+
+
+def up(field: str, axis: Axis) -> alt.Y:
+    """Give the vertical position of a field."""
+    scale = alt.Scale(domain=[axis.low, axis.high], nice=False)
+    ticks = alt.Axis(tickCount=5, grid=True)
+    return alt.Y(f"{field}:Q", scale=scale, axis=ticks, title=axis.title or None)
+
+
+def banded(chart: Any, axis: Axis, dash: Any, opacity: float) -> list[Any]:
+    """Draw a line and, where it has one, its band: ``mean`` within ``low`` and ``high``."""
+    band = chart.mark_area(opacity=opacity, clip=True).transform_filter("isValid(datum.low)")
+    line = chart.mark_line(strokeWidth=2.2)
+    return [
+        band.encode(y=up("low", axis), y2="high:Q"),
+        line.encode(y=up("mean", axis), strokeDash=dash),
+    ]
 
 
 def ticks(axis: Axis, **options: Any) -> alt.Axis:

@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import altair as alt
-import polars as pl
 
-from tiltmeter.report.drawing.charts import (
-    LABELS,
-    TIPS,
-    Axis,
-    Row,
-    across,
-    apart,
-    blocks,
-    down,
-    ground,
-    ticks,
-    tooltips,
-)
+from tiltmeter.report.drawing import charts
+from tiltmeter.report.drawing.charts import LABELS, TIPS, Axis, Row
 from tiltmeter.report.prose import number
-from tiltmeter.report.tables import Column, Render, Table, render_table
 
-__all__ = ["bars", "beside", "model_table", "published_table", "share_summary", "ticked"]
+__all__ = ["bars", "beside", "share_summary", "ticked"]
 
 
-def bars(
-    rows: Sequence[Row],
-    parts: Sequence[tuple[str, str]],
-    panels: Sequence[str],
-    labels: int = LABELS,
-) -> Row:
+def bars(rows: Sequence[Row], parts: Sequence[tuple[str, str]], labels: int = LABELS) -> Row:
     """Draw a bar per row, cut into the shares of its counts.
 
     `rows`: with ``label, category, block, panel``, ``n`` and ``counts``, one number for each part.
@@ -41,17 +23,17 @@ def bars(
     shares = [share for row in rows for share in _shares(row, parts)]
     seen = {row["part"] for row in shares}
     colors = {name: color for name, color in parts if name in seen}
-    color = apart(alt.Color, "part", colors, title="Answers")
+    color = charts.apart(alt.Color, "part", colors, title="Answers")
     scale = alt.Scale(domain=[0, 1], nice=False)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
         bar = alt.Chart().mark_bar(height={"band": 0.72}, stroke="var(--paper)", strokeWidth=0.5)
-        share = alt.X("share:Q", stack="zero", scale=scale, axis=ticks(axis, format="%"))
-        tips = tooltips(part, ("Answers", "part"), ("Number", "count"), *TIPS)
-        y = down(part, labels)
+        share = alt.X("share:Q", stack="zero", scale=scale, axis=charts.ticks(axis, format="%"))
+        tips = charts.tooltips(part, ("Answers", "part"), ("Number", "count"), *TIPS)
+        y = charts.down(part, labels)
         return [bar.encode(x=share, y=y, color=color, order="rank:Q", tooltip=tips)]
 
-    return blocks(shares, Axis("Share of answers", 0, 1, None), panels, layers, labels)
+    return charts.blocks(shares, Axis("Share of answers", 0, 1, None), layers, labels)
 
 
 def share_summary(rows: Sequence[Row], parts: Sequence[tuple[str, str]]) -> str:
@@ -85,7 +67,7 @@ def _count(count: float) -> str:
     return str(int(count)) if count == int(count) else number(count, 1)
 
 
-def beside(ours: Sequence[Row], theirs: Iterable[Row], panels: Sequence[str]) -> list[Row]:
+def beside(ours: Sequence[Row], theirs: Iterable[Row]) -> list[Row]:
     """Put published values into each column of this run's rows with the same label.
 
     `ours`: with ``label, category, block, panel, mean``.
@@ -104,7 +86,7 @@ def beside(ours: Sequence[Row], theirs: Iterable[Row], panels: Sequence[str]) ->
         }
         for row in theirs
         if row["label"] in shown and row["mean"] is not None
-        for panel in panels
+        for panel in dict.fromkeys(row["panel"] for row in ours)
     ]
     mine = [{**row, "theirs": False, "source": "this run"} for row in ours]
     order = {label: place for place, label in enumerate(shown)}
@@ -115,95 +97,27 @@ def beside(ours: Sequence[Row], theirs: Iterable[Row], panels: Sequence[str]) ->
 _COLORS = {"published models": "var(--soft)", "this run": "var(--gender)"}
 
 
-def ticked(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int = LABELS) -> Row:
+def ticked(rows: Sequence[Row], axis: Axis, labels: int = LABELS) -> Row:
     """Draw published values as ticks and this run's as diamonds.
 
     `rows`: what `beside` gave.
     """
     colors = {row["source"]: _COLORS[row["source"]] for row in rows}
-    color = apart(alt.Color, "source", colors, legend=None)
+    color = charts.apart(alt.Color, "source", colors, legend=None)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
-        chart = alt.Chart().encode(x=across("mean", axis), y=down(part, labels), color=color)
+        place: Row = {"x": charts.across("mean", axis), "y": charts.down(part, labels)}
+        chart = alt.Chart().encode(**place, color=color)
         tick = chart.transform_filter("datum.theirs").mark_tick(thickness=2, size=13)
         diamond = chart.transform_filter("!datum.theirs").mark_point(
             filled=True, shape="diamond", size=95, opacity=1
         )
         theirs, ours = ([row for row in part if row["theirs"] is by] for by in (True, False))
-        about = tooltips(theirs, ("Published model", "who"), *TIPS, ("Note", "note"))
+        about = charts.tooltips(theirs, ("Published model", "who"), *TIPS, ("Note", "note"))
         return [
-            *ground(axis),
+            *charts.ground(axis),
             tick.encode(tooltip=about),
-            diamond.encode(tooltip=tooltips(ours, *TIPS)),
+            diamond.encode(tooltip=charts.tooltips(ours, *TIPS)),
         ]
 
-    return blocks(rows, axis, panels, layers, labels)
-
-
-def published_table(
-    theirs: pl.DataFrame, ours: Mapping[str, str], head: str, caption: str
-) -> Table:
-    """Set out published values, a row per label and a column per model.
-
-    `theirs`: with ``label, model, mean, note``.
-    `ours`: label → this run's means, as text.
-    `head`: what the labels are.
-    Result: a dagger marks values with a note; "–" stands where the source prints none.
-    """
-    value = _values(theirs.drop_nulls("mean"), ["label"], "model", 2)
-    return render_table(
-        theirs.unique("label", maintain_order=True),
-        caption,
-        [
-            Column(head, lambda r: r["label"], "head"),
-            Column("This run", lambda r: ours.get(r["label"], "–")),
-            *(Column(model, value(model)) for model in dict.fromkeys(theirs["model"])),
-        ],
-    )
-
-
-def model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Table:
-    """Set out published values and this run's, a row per model and a column per label.
-
-    `theirs`: with ``label, model, mean, note``.
-    `ours`: with ``label, model, mode, mean``.
-    Result: the published models first; a dagger marks values with a note.
-    """
-    mine = ours.select(
-        "label",
-        pl.col("model").fill_null("all models"),
-        mean="estimate",
-        note=pl.lit(None, pl.String),
-        where=pl.format("this run, {}", "mode"),
-    )
-    both = pl.concat(
-        [theirs.select("label", "model", "mean", "note", where=pl.lit("published")), mine]
-    )
-    value = _values(both, ["model", "where"], "label", 3)
-    return render_table(
-        both.unique(["model", "where"], maintain_order=True),
-        caption,
-        [
-            Column("Model", lambda r: r["model"], "head"),
-            Column("From", lambda r: r["where"], "head"),
-            *(Column(label, value(label)) for label in dict.fromkeys(ours["label"])),
-        ],
-    )
-
-
-def _values(
-    frame: pl.DataFrame, keys: list[str], column: str, digits: int
-) -> Callable[[str], Render]:
-    """Give what writes the value of a row, by its keys, in a column."""
-    values = {
-        tuple(row[key] for key in (*keys, column)): row for row in frame.iter_rows(named=True)
-    }
-
-    def written(name: str) -> Render:
-        def cell(row: Mapping[str, Any]) -> str:
-            value = values.get((*(row[key] for key in keys), name))
-            return number(value["mean"], digits) + "†" * bool(value["note"]) if value else "–"
-
-        return cell
-
-    return written
+    return charts.blocks(rows, axis, layers, labels)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import vl_convert
 
-from tiltmeter.report.drawing.charts import Axis, Row, dots, forest, measured
+from tiltmeter.report.drawing.charts import Axis, Row, measured
 from tiltmeter.report.drawing.intervals import range_text
 from tiltmeter.report.drawing.theme import resolved
 from tiltmeter.report.plan import Plan
@@ -22,14 +21,12 @@ from tiltmeter.report.prose import (
     interval,
     number,
     percent,
-    scale,
     short_names,
     verdict,
 )
 from tiltmeter.results import Measure
 
-__all__ = ["Figure", "around_zero", "as_svg", "category_figures", "drawn", "order_figures",
-           "per_mode", "stereotype_figures", "variation_figures", "write_drawing",
+__all__ = ["Figure", "around_zero", "as_svg", "drawn", "per_mode", "write_drawing",
            "write_figures"]  # fmt: skip
 
 
@@ -42,53 +39,6 @@ class Figure:
     summary: str
     spec: dict[str, Any]
     static: dict[str, Any] | None = None  # the drawing for files, where it is another
-
-
-def stereotype_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
-    """Draw the mean of each stereotype: the paper's figure 2 for these models.
-
-    `frame`: estimates of one instrument at the level of stereotypes.
-    Result: one per mode where there are several models; else one with a column per mode.
-    """
-    axis = Axis.of(measure, plan.number("margin"))
-    caption = (
-        f"Mean score per stereotype. Dot: mean; thick line: clustered {plan.interval}; thin line: "
-        "worst case, all missing answers at one end of the scale; dotted line: neutral"
-        + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
-        + scale(measure)
-    )
-    return per_mode("stereotypes", caption, frame, partial(forest, axis=axis), plan)
-
-
-def category_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
-    """Draw the mean of each category and over all."""
-    axis = Axis.of(measure, plan.number("margin"))
-    caption = (
-        f"Mean score per category and over all, with clustered {plan.interval}. {scale(measure)}"
-    )
-    return per_mode("categories", caption, frame, partial(forest, axis=axis), plan)
-
-
-def order_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
-    """Draw the order effect of each stereotype."""
-    renamed = {"order_effect": "estimate", "order_low": "ci_low", "order_high": "ci_high"}
-    known = frame.drop_nulls("order_effect").drop(*renamed.values()).rename(renamed)
-    axis = around_zero("Order effect", known, measure)
-    caption = (
-        "Order effect: mean score with the marginalized group named first minus mean score with "
-        "the default group named first, with its interval; neutral 0. Every draw is asked in "
-        "both orders, so an additive order effect does not move the mean score."
-    )
-    unbound = known.drop("bound_low", "bound_high")
-    return per_mode("order", caption, unbound, partial(forest, axis=axis), plan)
-
-
-def variation_figures(frame: pl.DataFrame, plan: Plan, measure: Measure) -> list[Figure]:
-    """Draw one dot per stereotype and wording."""
-    axis = Axis.of(measure, plan.number("margin"))
-    caption = f"Mean score per stereotype for each wording of the task. {scale(measure)}"
-    draw = partial(dots, axis=axis, title="Wording")
-    return per_mode("variations", caption, frame, draw, plan)
 
 
 def around_zero(title: str, frame: pl.DataFrame, measure: Measure) -> Axis:
@@ -137,14 +87,14 @@ def per_mode(
     name: str,
     caption: str,
     frame: pl.DataFrame,
-    draw: Callable[..., Row],
+    draw: Callable[[list[Row]], Row],
     plan: Plan,
     summarise: Callable[[list[Row]], str] = range_text,
-) -> list[Figure]:
+) -> tuple[Figure, ...]:
     """Make one figure per mode and a column per model; for one model a column per mode.
 
-    `frame`: one row per mark, with the factors.
-    `draw`: from rows and the names of the columns, `panels`, to a specification.
+    `frame`: one row per mark, with the factors, in the order of the plan.
+    `draw`: from rows to a specification.
     `summarise`: from rows to the content in words; by default lowest and highest mean.
     Empty where there is nothing to draw.
     """
@@ -154,28 +104,17 @@ def per_mode(
     each, short = len(models) > 1, short_names(models)
     figures = []
     for mode, file in zip(modes, file_names(modes), strict=True) if each else [("", "")]:
-        part = _ordered(frame.filter(mode=mode) if each else frame, plan)
-        rows = [drawn(row, plan, short[row["model"]] if each else row["mode"]) for row in part]
+        part = frame.filter(mode=mode) if each else frame
+        rows = [
+            drawn(row, plan, short[row["model"]] if each else row["mode"])
+            for row in part.iter_rows(named=True)
+        ]
         if not any(row["mean"] is not None or row.get("n") for row in rows):
             continue
-        spec = draw(rows, panels=list(dict.fromkeys(row["panel"] for row in rows)))
         title = f"{caption} Mode: {mode}." if each else caption
-        summary = summarise(rows)
-        figures.append(Figure(f"{name}-{file}" if each else name, title, summary, spec))
-    return figures
-
-
-def _ordered(frame: pl.DataFrame, plan: Plan) -> list[dict[str, Any]]:
-    """Sort by category and stereotype as the plan lists them."""
-    places = {key: place for place, key in enumerate(plan.stereotypes)}
-    first: dict[str | None, int] = {}
-    for key, place in places.items():
-        first.setdefault(plan.stereotypes[key].category, place)
-    rows = list(frame.iter_rows(named=True))
-    end = len(places)
-    return sorted(
-        rows, key=lambda r: (first.get(r["category"], end), places.get(r["stereotype"], end))
-    )
+        name_here = f"{name}-{file}" if each else name
+        figures.append(Figure(name_here, title, summarise(rows), draw(rows)))
+    return tuple(figures)
 
 
 def drawn(row: Mapping[str, Any], plan: Plan, panel: str | None) -> Row:

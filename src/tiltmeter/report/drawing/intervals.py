@@ -1,31 +1,30 @@
-"""Intervals and bars of networks, a row per label; profiles of words, a row per dimension."""
+"""Means with their intervals, dots and bars, a row per label; profiles, a row per dimension."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import altair as alt
 
 from tiltmeter.report.drawing.charts import (
     LABELS,
+    TIPS,
     Axis,
     Row,
     across,
     apart,
     blocks,
     down,
-    forest,
     ground,
     line_channels,
-    measured,
     tooltips,
 )
 from tiltmeter.report.drawing.theme import category_colors
 from tiltmeter.report.prose import cut, number
 
-__all__ = ["STAR", "around", "bars", "intervals", "mark", "profile_rows", "range_text",
+__all__ = ["STAR", "around", "bars", "dots", "forest", "intervals", "profile_rows", "range_text",
            "shortened"]  # fmt: skip
 
 _TIPS = (
@@ -38,53 +37,65 @@ _TIPS = (
 )
 
 
-def mark(
-    place: tuple[str, str, str],
-    value: float | None,
-    ends: tuple[float | None, float | None],
-    details: Mapping[str, Any],
+def forest(
+    rows: Sequence[Row], axis: Axis, labels: int = LABELS, tips: Sequence[tuple[str, str]] = TIPS
 ) -> Row:
-    """Give a row of a drawing.
+    """Draw means with intervals, stacked in blocks, one column per panel.
 
-    `place`: its label, column and block.
-    `value` and `ends`: the dot and its interval.
-    `details`: for the tooltip: ``network, about, p, n``; and ``color``, what shares a colour, by
-        default a block.
+    `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
+        ``bound_low, bound_high`` and the texts of the tooltip.
+    Result: thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
     """
-    label, panel, block = place
-    low, high = ends
-    n = details.get("n")
-    return {
-        **measured({**details, "estimate": value, "ci_low": low, "ci_high": high}),
-        "label": label,
-        "panel": panel,
-        "block": block,
-        "category": details.get("color", block),
-        "network": details.get("network"),
-        "about": details.get("about"),
-        "n": "n/a" if n is None else f"{n:,}",
-    }
+    categories = list(dict.fromkeys(row["category"] for row in rows))
+    color = apart(alt.Color, "category", category_colors(categories), legend=None)
+    _, _, shape = line_channels("category", categories, legend=None)
+
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        chart = alt.Chart().encode(y=down(part, labels), tooltip=tooltips(part, *tips))
+        mean = chart.mark_point(filled=True, size=65, opacity=1)
+        marks = [
+            chart.mark_rule(strokeWidth=3).encode(x=across("low", axis), x2="high", color=color),
+            mean.encode(x=across("mean", axis), color=color, shape=shape),
+        ]
+        if any(row.get("bound_low") is not None for row in part):
+            worst = chart.mark_rule(color="var(--soft)", strokeWidth=1)
+            marks.insert(0, worst.encode(x=across("bound_low", axis), x2="bound_high"))
+        return [*ground(axis), *marks]
+
+    return blocks(rows, axis, layers, labels)
 
 
-def intervals(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int = LABELS) -> Row:
-    """Draw a dot with its interval per row.
+def dots(rows: Sequence[Row], axis: Axis, title: str, *, hollow: bool = False) -> Row:
+    """Draw one dot per stereotype and `variation`, named `title`, in the layout of `forest`."""
+    variations = list(dict.fromkeys(row["variation"] for row in rows))
+    color, _, shape = line_channels("variation", variations, title=title)
+    size = 70 if hollow else 55
 
-    `rows`: what `mark` gives; every panel needs a row in every block.
-    """
-    return forest(rows, axis, panels, labels, tips=_TIPS)
+    def layers(part: list[Row], axis: Axis) -> list[Any]:
+        dot = alt.Chart().mark_point(filled=not hollow, size=size, strokeWidth=2, opacity=0.9)
+        tips = tooltips(part, (title, "variation"), *TIPS)
+        place = {"x": across("mean", axis), "y": down(part)}
+        return [*ground(axis), dot.encode(**place, color=color, shape=shape, tooltip=tips)]
+
+    return blocks(rows, axis, layers)
 
 
-def bars(rows: Sequence[Row], axis: Axis, panels: Sequence[str], labels: int = LABELS) -> Row:
-    """Draw a bar from 0 per row; parameters as for `intervals`."""
+def intervals(rows: Sequence[Row], axis: Axis, labels: int = LABELS) -> Row:
+    """Draw a dot with its interval per row; every panel needs a row in every block."""
+    return forest(rows, axis, labels, _TIPS)
+
+
+def bars(rows: Sequence[Row], axis: Axis) -> Row:
+    """Draw a bar from 0 per row."""
     colors = category_colors(row["category"] for row in rows)
     color = apart(alt.Color, "category", colors, legend=None)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
         bar = alt.Chart().mark_bar(height={"band": 0.62})
-        y, tips = down(part, labels), tooltips(part, *_TIPS)
-        return [bar.encode(x=across("mean", axis), y=y, color=color, tooltip=tips)]
+        tips = tooltips(part, *_TIPS)
+        return [bar.encode(x=across("mean", axis), y=down(part), color=color, tooltip=tips)]
 
-    return blocks(rows, axis, panels, layers, labels)
+    return blocks(rows, axis, layers)
 
 
 def around(title: str, rows: Iterable[Row], least: float) -> Axis:
@@ -141,12 +152,12 @@ _PROFILE_TIPS = (
 )
 
 
-def profile_rows(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
+def profile_rows(rows: Sequence[Row], axis: Axis) -> Row:
     """Draw groups as dots in colour, individual words as hollow marks with their names.
 
     `rows`: with ``dimension, lane, panel, block, kind`` (``group``, ``individual`` or ``star``),
-        the numbers ``mean, low, high`` and the texts of the tooltip.
-    `panels`: the columns, from left to right; each needs a row of every dimension.
+        the numbers ``mean, low, high`` and the texts of the tooltip; every panel needs a row of
+        every dimension.
     """
     lanes = list(dict.fromkeys(row["lane"] for row in rows if row["kind"] != "star"))
     groups = list(dict.fromkeys(row["group"] for row in rows if row["kind"] == "group"))
@@ -154,7 +165,7 @@ def profile_rows(rows: Sequence[Row], axis: Axis, panels: Sequence[str]) -> Row:
     def layers(part: list[Row], axis: Axis) -> list[Any]:
         return [*ground(axis), *_profile_marks(part, axis, lanes, groups)]
 
-    drawing = blocks(rows, axis, panels, layers, _PROFILE_LABELS)
+    drawing = blocks(rows, axis, layers, _PROFILE_LABELS)
     dimensions = len({row["dimension"] for row in rows})
     for block in drawing["vconcat"]:
         block["spec"]["height"] = dimensions * (len(lanes) * _LANE + _ROOM)

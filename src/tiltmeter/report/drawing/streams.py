@@ -22,12 +22,12 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.report.drawing.charts import Row, in_layers, tooltips, vega_lite
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.prose import cut, file_names, many, number, visible
+from tiltmeter.report.prose import counted, cut, file_names, many, number, visible
 from tiltmeter.results import check
 from tiltmeter.results.schemas import STREAM_EDGES, STREAM_NODES
 from tiltmeter.statistics.paths import TONES, path_types, paths_from
 
-__all__ = ["stream_figure", "stream_figures"]
+__all__ = ["stream_figures"]
 
 #: Words of a hop that the summary lists.
 _LISTED = 10
@@ -60,31 +60,22 @@ def stream_figures(nodes: pl.DataFrame, edges: pl.DataFrame) -> list[Figure]:
     """Draw each stream of a table, in its order, with distinct names.
 
     `nodes` and `edges`: with the columns STREAM_NODES and STREAM_EDGES.
-
-    Raises InputError as `stream_figure` does.
+    Raises InputError if a column is missing, or words and edges are not of the same stream.
     """
-    nodes, edges = _checked(nodes, edges)
+    unnamed = pl.col("network").fill_null("")  # a network without a name is read back as null
+    nodes = check(nodes, STREAM_NODES, "nodes").with_columns(unnamed)
+    edges = check(edges, STREAM_EDGES, "edges").with_columns(unnamed)
     parts = nodes.partition_by(_KEYS, as_dict=True, maintain_order=True)
     links = edges.partition_by(_KEYS, as_dict=True)
     names = file_names([f"stream {' '.join(key)}" for key in parts])
     return [
-        stream_figure(part, links.get(key, edges.clear()), name=name)
+        _figure(part, links.get(key, edges.clear()), name)
         for (key, part), name in zip(parts.items(), names, strict=True)
     ]
 
 
-def stream_figure(nodes: pl.DataFrame, edges: pl.DataFrame, *, name: str = "stream") -> Figure:
-    """Draw one stream: a column per hop, the words coloured by their tone.
-
-    `nodes` and `edges`: as for `stream_figures`, of one network, source and target.
-
-    Raises InputError if a column is missing, there are several streams or none, or words and edges
-    are not of the same stream.
-    """
-    nodes, edges = _checked(nodes, edges)
-    streams = nodes.select(_KEYS).n_unique() if nodes.height else 0
-    if streams != 1:
-        raise InputError(f"nodes: {streams} streams; a figure shows one network, source and target")
+def _figure(nodes: pl.DataFrame, edges: pl.DataFrame, name: str) -> Figure:
+    """Draw one stream: a column per hop, the words coloured by their tone."""
     hop = dict(nodes.select("word", "hop").iter_rows())
     ends = {word for column in ("src", "tgt") for word in edges[column]}
     if not ends or ends - hop.keys():
@@ -95,24 +86,11 @@ def stream_figure(nodes: pl.DataFrame, edges: pl.DataFrame, *, name: str = "stre
     tones = dict(nodes.select("word", "tone").iter_rows())
     steps = list(edges.select("src", "tgt").iter_rows())
     types = path_types(steps, tones, first["source"], first["target"])
-    length = f"{_counted(nodes['hop'][-1], 'hop')}, {_counted(sum(types.values()), 'path')}"
+    length = f"{counted(nodes['hop'][-1], 'hop')}, {counted(sum(types.values()), 'path')}"
     of = f" · {first['network']}" if first["network"] else ""
     title = visible(f"{first['source']} → {first['target']}{of}: {length}")
     drawing = _layered(nodes.filter("shown"), edges.filter("shown"), title)
     return Figure(name, _caption(nodes, edges, types), _summary(nodes, types, length), drawing)
-
-
-def _checked(nodes: pl.DataFrame, edges: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Check the columns; a network without a name is read back as null."""
-    named = pl.col("network").fill_null("")
-    return (
-        check(nodes, STREAM_NODES, "nodes").with_columns(named),
-        check(edges, STREAM_EDGES, "edges").with_columns(named),
-    )
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{many(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def _caption(nodes: pl.DataFrame, edges: pl.DataFrame, types: Mapping[str, int]) -> str:
@@ -162,14 +140,14 @@ def _summary(nodes: pl.DataFrame, types: Mapping[str, int], length: str) -> str:
     rated = (nodes["tone"] != "unknown").any()
     if inner.height and rated:
         counts = Counter(inner["tone"])
-        counted = ", ".join(f"{counts[tone]:,} {_NAMES[tone]}" for tone in TONES if counts[tone])
-        parts.append(f"Inner words: {counted}.")
+        each = ", ".join(f"{counts[tone]:,} {_NAMES[tone]}" for tone in TONES if counts[tone])
+        parts.append(f"Inner words: {each}.")
     last = nodes["hop"][-1]
     for (hop,), part in nodes.partition_by("hop", as_dict=True, maintain_order=True).items():
         words = part.filter("shown").head(_LISTED)
         more = part.height - words.height
         rest = f"; and {more:,} more" if more else ""
-        at = "Start" if hop == 0 else "End" if hop == last else _counted(hop, "hop")
+        at = "Start" if hop == 0 else "End" if hop == last else counted(hop, "hop")
         listed = _by_tone(words) if rated else ", ".join(words["word"])
         parts.append(f"{at}: {listed}{rest}.")
     return visible(" ".join(parts))

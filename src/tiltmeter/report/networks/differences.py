@@ -7,13 +7,13 @@ from collections.abc import Collection
 import polars as pl
 
 from tiltmeter.reference import load_published
+from tiltmeter.report.drawing.charts import LABELS
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals
-from tiltmeter.report.families import ALPHA, bracketed, named
 from tiltmeter.report.networks.results import PUBLISHED, Networks, dot
-from tiltmeter.report.prose import interval, interval_title, number, p_value
-from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Table, count, render_table
+from tiltmeter.report.prose import ALPHA, bracketed, interval, interval_title, number, p_value
+from tiltmeter.report.sections import Section, named
+from tiltmeter.report.tables import NOTE, Column, Table, alike, count, render_table
 
 __all__ = ["difference_section"]
 
@@ -50,8 +50,8 @@ def difference_section(networks: Networks) -> Section | None:
     if networks.replicates:
         tables.append(("Table of published correlations", _published()))
     figures = named("network-differences", (_figure(part, networks) for part in parts))
-    title = "Differences between networks"
-    return Section("network-differences", title, "Differences", (_METHOD,), figures, tuple(tables))
+    key, title = "network-differences", "Differences between networks"
+    return Section(key, title, (_METHOD,), figures, tuple(tables), short="Differences")
 
 
 def _direction(part: pl.DataFrame) -> str:
@@ -92,9 +92,8 @@ def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
         f"0. {_direction(part)} Dot: difference; line: {interval_title(part)} (bootstrap over the "
         f"shared targets).{'' if few else f' Only pairs with {first} are drawn.'}"
     )
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
     axis = around("Difference of effects", rows, 0.5)
-    drawing = intervals(rows, axis, panels, *([] if in_columns else [_LABELS]))
+    drawing = intervals(rows, axis, LABELS if in_columns else _LABELS)
     return Figure("", caption, _summary(known.drop_nulls("estimate")), drawing)
 
 
@@ -123,11 +122,10 @@ def _table(part: pl.DataFrame) -> Table:
             Column("Networks", lambda r: f"{r['candidate']} − {r['baseline']}", "head"),
             Column("Difference", lambda r: number(r["turned"])),
             Column(interval_title(part), lambda r: interval(r["turned_low"], r["turned_high"])),
-            Column("p", lambda r: p_value(r["p"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            *alike(p_value, {"p": "p", "p (Holm)": "p_holm"}),
             Column("Shared targets", lambda r: count(r["n_clusters"])),
             Column("Correlation", lambda r: number(r["correlation"])),
-            Column("Note", lambda r: r["note"] or "", "text"),
+            NOTE,
         ],
     )
 

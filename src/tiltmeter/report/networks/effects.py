@@ -10,11 +10,10 @@ from collections.abc import Mapping
 import polars as pl
 
 from tiltmeter.reference import load_published
-from tiltmeter.report.drawing.cells import heat_maps
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import intervals, range_text
-from tiltmeter.report.families import ALPHA, named
+from tiltmeter.report.networks.activations import heat_maps
 from tiltmeter.report.networks.results import (
     LONGEST_WORD,
     NETWORK,
@@ -23,9 +22,9 @@ from tiltmeter.report.networks.results import (
     dot,
     together,
 )
-from tiltmeter.report.prose import cut, interval, interval_title, number, p_value, visible
-from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Render, Table, count, render_table
+from tiltmeter.report.prose import ALPHA, cut, interval, interval_title, number, p_value, visible
+from tiltmeter.report.sections import Section, named
+from tiltmeter.report.tables import Column, Render, Table, alike, count, render_table
 
 __all__ = ["SCALE", "SHOWN", "emotion_section", "emotion_sides", "listed", "listed_by_network",
            "remarks", "stereotype_section"]  # fmt: skip
@@ -80,8 +79,8 @@ def stereotype_section(networks: Networks) -> Section | None:
     text = tuple(filter(None, (_STEREOTYPES, dependence, note)))
     drawn = named("network-stereotypes", (_stereotype_figure(part, networks) for part in parts))
     notes = remarks(every, lambda r: f"{r['label']}, {r['targets']} targets, {r['network']}")
-    key, title = "network-stereotypes", "Stereotypes"
-    return Section(key, title, title, text, (*drawn, *maps), tuple(tables), notes)
+    figures = (*drawn, *maps)
+    return Section("network-stereotypes", "Stereotypes", text, figures, tuple(tables), notes)
 
 
 def _pair_counts(frame: pl.DataFrame) -> str:
@@ -111,7 +110,6 @@ def _stereotype_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     if part["estimate"].count() == 0:
         return None
     label, marks = part["label"][0], networks.marks
-    panels = [f"{targets} targets" for targets in part["targets"].unique(maintain_order=True)]
     rows = [
         dot(row, (marks[row["network"]], f"{row['targets']} targets", ""), row["targets"],
             "p_permutation")
@@ -123,7 +121,7 @@ def _stereotype_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
         f"Dot: effect; line: {interval_title(part)} (bootstrap over targets, primes fixed)."
     )
     axis = Axis("Effect, stereotype-consistent positive", -1, 1, 0)
-    return Figure("", caption, range_text(rows), intervals(rows, axis, panels))
+    return Figure("", caption, range_text(rows), intervals(rows, axis))
 
 
 def _stereotype_table(part: pl.DataFrame) -> Table:
@@ -138,15 +136,12 @@ def _stereotype_table(part: pl.DataFrame) -> Table:
         [
             Column("Targets", lambda r: r["targets"], "head"),
             NETWORK,
-            Column(f"{first} − {second}", lambda r: number(r["estimate"])),
-            Column("Turned", lambda r: number(r["turned"])),
+            *alike(number, {f"{first} − {second}": "estimate", "Turned": "turned"}),
             Column(title, lambda r: interval(r["turned_low"], r["turned_high"])),
             Column("p (primes swapped)", lambda r: p_value(r["p_permutation"])),
             Column("Arrangements", lambda r: count(r["n_resamples_permutation"])),
-            Column("p (naive)", lambda r: p_value(r["p"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
-            Column("Pairs", lambda r: count(r["n"])),
-            Column("Words", lambda r: count(r["n_clusters"])),
+            *alike(p_value, {"p (naive)": "p", "p (Holm)": "p_holm"}),
+            *alike(count, {"Pairs": "n", "Words": "n_clusters"}),
         ],
     )
 
@@ -160,8 +155,7 @@ def _published() -> Table:
         [
             Column("Targets", lambda r: r["targets"], "head"),
             NETWORK,
-            Column("female − male", lambda r: number(r["effect"])),
-            Column("Turned", lambda r: number(r["stereotype"])),
+            *alike(number, {"female − male": "effect", "Turned": "stereotype"}),
             Column("p (naive)", lambda r: p_value(r["p"])),
         ],
     )
@@ -186,7 +180,7 @@ def emotion_section(networks: Networks) -> Section | None:
         ["identity", "network", "missing", "note"], maintain_order=True
     )
     notes = remarks(noted, lambda r: f"{r['label']}, {r['network']}")
-    return Section("network-emotions", "Emotions", "Emotions", text, figures, tuple(tables), notes)
+    return Section("network-emotions", "Emotions", text, figures, tuple(tables), notes)
 
 
 #: An emotion that one prime activates more: the interval excludes 0 and p (Holm) is small.
@@ -220,9 +214,8 @@ def _emotion_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
         f"{interval_title(part)} (bootstrap over words)."
     )
     axis = Axis(f"Activated more by {second} (−) or {first} (+)", -1, 1, 0)
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
     summary = listed_by_network(part, emotion_sides(part))
-    return Figure("", caption, summary, intervals(rows, axis, panels))
+    return Figure("", caption, summary, intervals(rows, axis))
 
 
 def _emotion_table(part: pl.DataFrame) -> Table:
@@ -236,8 +229,7 @@ def _emotion_table(part: pl.DataFrame) -> Table:
             NETWORK,
             Column(sides, lambda r: number(r["estimate"])),
             Column(interval_title(part), lambda r: interval(r["ci_low"], r["ci_high"])),
-            Column("p (naive)", lambda r: p_value(r["p"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            *alike(p_value, {"p (naive)": "p", "p (Holm)": "p_holm"}),
             Column("Words", lambda r: count(r["n_clusters"])),
             Column("Norm", lambda r: r["norm"].upper()),
         ],

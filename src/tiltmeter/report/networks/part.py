@@ -11,7 +11,6 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.families import ALPHA, bracketed
 from tiltmeter.report.networks.differences import difference_section
 from tiltmeter.report.networks.effects import (
     SCALE,
@@ -31,7 +30,15 @@ from tiltmeter.report.networks.structure import stream_section, structure_sectio
 from tiltmeter.report.networks.valence import SCALE as SLOPE
 from tiltmeter.report.networks.valence import valence_section
 from tiltmeter.report.plan import spaced
-from tiltmeter.report.prose import first_few, interval, interval_title, number, p_value
+from tiltmeter.report.prose import (
+    ALPHA,
+    bracketed,
+    first_few,
+    interval,
+    interval_title,
+    number,
+    p_value,
+)
 from tiltmeter.report.sections import Part, Passage, Source, Term, findings_or_table, made_with
 
 __all__ = ["findings", "network_part"]

@@ -13,11 +13,10 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.report.drawing.charts import Row
-from tiltmeter.report.drawing.intervals import mark
-from tiltmeter.report.families import read_family, with_shown_texts
+from tiltmeter.report.drawing.charts import Row, measured
 from tiltmeter.report.plan import Plan, read_facts, spaced
-from tiltmeter.report.prose import cut, shown_names, visible
+from tiltmeter.report.prose import cut, place, shown_names, visible
+from tiltmeter.report.sections import joined, read_family, with_shown_texts
 from tiltmeter.report.tables import Column
 from tiltmeter.results import beside
 
@@ -91,13 +90,14 @@ class Networks:
         parts = [
             self.in_order(part) for part in frame.partition_by("identity", maintain_order=True)
         ]
-        return [_in_plutchiks_order(part) for part in parts] if approach == "emotions" else parts
+        if approach != "emotions":
+            return parts
+        by = place(pl.col("targets").str.to_lowercase(), EMOTIONS)
+        return [part.sort(by, maintain_order=True) for part in parts]
 
     def in_order(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Sort by network, in the order they were given."""
-        columns = [name for name in _NAMES if name in frame.columns]
-        places = {name: place for place, name in enumerate(self.names)}
-        by = [pl.col(c).replace_strict(places, return_dtype=pl.Int64) for c in columns]
+        by = [place(name, self.names) for name in _NAMES if name in frame.columns]
         return frame.sort(by, maintain_order=True)
 
     def crossed(
@@ -112,30 +112,23 @@ class Networks:
         return pairs.join(frame, on=[*down, *across], how="left", maintain_order="left")
 
 
-def dot(
-    row: Mapping[str, Any], place: tuple[str, str, str], color: str, p: str, n: str = "n"
-) -> Row:
+def dot(row: Mapping[str, Any], at: tuple[str, str, str], color: str, p: str, n: str = "n") -> Row:
     """Give the dot of an estimate, with positive as stereotype-consistent, and its interval.
 
-    `place`: its line, column and block.
+    `at`: its line, column and block.
+    `color`: what shares a colour.
     `p`, `n`: the columns that its tooltip shows.
     """
-    of = row.get("prime") or row.get("targets")
-    details = {
+    names = {"estimate": "turned", "ci_low": "turned_low", "ci_high": "turned_high", "p": p}
+    of, size = row.get("prime") or row.get("targets"), row[n]
+    return {
+        **measured({key: row[name] for key, name in names.items()}),
+        **dict(zip(("label", "panel", "block"), at, strict=True)),
+        "category": color,
         "network": row.get("network") or f"{row['candidate']} − {row['baseline']}",
         "about": f"{row['label']}: {of}" if of else row["label"],
-        "p": row[p],
-        "n": row[n],
-        "color": color,
+        "n": "n/a" if size is None else f"{size:,}",
     }
-    return mark(place, row["turned"], (row["turned_low"], row["turned_high"]), details)
-
-
-def _in_plutchiks_order(part: pl.DataFrame) -> pl.DataFrame:
-    places = {name: place for place, name in enumerate(EMOTIONS)}
-    place = pl.col("targets").str.to_lowercase()
-    by = place.replace_strict(places, default=len(EMOTIONS), return_dtype=pl.Int64)
-    return part.sort(by, maintain_order=True)
 
 
 def together(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
@@ -239,7 +232,7 @@ def _estimate_frames(
     of_networks = {
         "network_effects": _turned(_effects(own, missing), "ci"),
         "network_coefficients": _turned(
-            _beside(_coefficients(own, missing), nodes, "network"), "ci"
+            joined(_coefficients(own, missing), nodes, "network"), "ci"
         ),
         "network_chance": _turned(_rewired(own), "placebo"),
         "network_sensitivity": _turned(_varied(named, own), "ci"),
@@ -249,11 +242,6 @@ def _estimate_frames(
         **{name: frame.drop("baseline", "candidate") for name, frame in of_networks.items()},
         "network_differences": _turned(_differences(named), "ci"),
     }
-
-
-def _beside(rows: pl.DataFrame, others: pl.DataFrame, *keys: str) -> pl.DataFrame:
-    """Add what others say to the rows of the same keys."""
-    return rows.join(others, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _turned(frame: pl.DataFrame, ends: str) -> pl.DataFrame:
@@ -278,14 +266,14 @@ def _effects(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
         set=pl.when(approach="stereotypes").then("targets"),
     )
     absent = missing.rename({"targets": "set"})
-    return _beside(drawn, absent, "network", "study", "identity", "set").drop("set")
+    return joined(drawn, absent, "network", "study", "identity", "set").drop("set")
 
 
 def _coefficients(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     fitted = beside(
         own.filter(approach="valence"), "published", {"robust": ["p", *_INTERVAL]}
     ).with_columns(pl.col(f"{name}_robust").alias(name) for name in _INTERVAL)
-    return _beside(fitted, missing, "network", "study", "identity", "targets")
+    return joined(fitted, missing, "network", "study", "identity", "targets")
 
 
 def _differences(named: pl.DataFrame) -> pl.DataFrame:
@@ -294,7 +282,7 @@ def _differences(named: pl.DataFrame) -> pl.DataFrame:
     keys = ("study", "identity", "targets", "baseline", "candidate")
     correlations = of_networks.filter(measure="rank_correlation")
     effects = of_networks.filter(pl.col("measure").is_in(_EFFECTS))
-    return _beside(effects, correlations.select(*keys, correlation="estimate"), *keys)
+    return joined(effects, correlations.select(*keys, correlation="estimate"), *keys)
 
 
 def _rewired(own: pl.DataFrame) -> pl.DataFrame:
@@ -302,7 +290,7 @@ def _rewired(own: pl.DataFrame) -> pl.DataFrame:
     keys = ("network", "study", "identity", "targets", "prime")
     alarms = own.filter(measure="false_alarm_rate").select(*keys, false_alarms="estimate")
     rewired = beside(own.drop_nulls("approach"), "rewired", {"published": ["p"]})
-    return _beside(rewired, alarms, *keys).with_columns(targets=pl.coalesce("targets", "prime"))
+    return joined(rewired, alarms, *keys).with_columns(targets=pl.coalesce("targets", "prime"))
 
 
 def _varied(named: pl.DataFrame, own: pl.DataFrame) -> pl.DataFrame:
@@ -319,4 +307,4 @@ def _priming(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     effect = own.filter(measure="priming_effect").select("network", effect="estimate", effect_p="p")
     absent = missing.filter(pl.col("identity").is_null()).select("network", "missing")
     primed = own.filter(measure="priming_correlation").rename({"estimate": "correlation"})
-    return _beside(_beside(primed, effect, "network"), absent, "network")
+    return joined(joined(primed, effect, "network"), absent, "network")

@@ -10,12 +10,11 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, intervals
-from tiltmeter.report.families import ALPHA, named
 from tiltmeter.report.networks.effects import listed_by_network
 from tiltmeter.report.networks.results import APPROACHES, NETWORK, Networks, dot, together
-from tiltmeter.report.prose import interval, interval_title, number, p_value, percent
-from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Render, Table, count, render_table
+from tiltmeter.report.prose import ALPHA, interval, interval_title, number, p_value, percent
+from tiltmeter.report.sections import Section, named
+from tiltmeter.report.tables import Column, Render, Table, alike, count, render_table
 
 __all__ = ["beyond_chance", "chance_section", "sensitivity_section"]
 
@@ -60,7 +59,8 @@ def chance_section(networks: Networks) -> Section | None:
     figures = named("network-chance", (_chance_figure(part, networks) for part in parts))
     tables = ((f"Table of chance: {part['label'][0]}", _chance_table(part)) for part in parts)
     texts = (text, _ALARMS.format(alarms=_alarms(every)))
-    return Section("network-chance", "Beyond chance", "Chance", texts, figures, tuple(tables))
+    key, title = "network-chance", "Beyond chance"
+    return Section(key, title, texts, figures, tuple(tables), short="Chance")
 
 
 def beyond_chance(part: pl.DataFrame) -> str:
@@ -103,15 +103,15 @@ def _chance_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
         dot(row, (row["targets"], marks[row["network"]], ""), "chance", "p", "n_resamples")
         for row in networks.crossed(shown, ["label", "targets"]).iter_rows(named=True)
     ]
-    title, panels = _AXES[approach], list(dict.fromkeys(row["panel"] for row in rows))
+    title = _AXES[approach]
     axis = around(title, rows, LEAST) if approach == "valence" else Axis(title, -1, 1, 0)
-    columns = ", one column per network" if panels[1:] else ""
+    columns = ", one column per network" if shown["network"].n_unique() > 1 else ""
     caption = (
         f"{label}: effects and those of rewired networks{columns}. Dot: effect; line: "
         f"{interval_title(part)} of the effects of the same network, rewired."
     )
     summary = listed_by_network(shown, _SIDES)
-    return Figure("", caption, summary, intervals(rows, axis, panels))
+    return Figure("", caption, summary, intervals(rows, axis))
 
 
 def _chance_table(part: pl.DataFrame) -> Table:
@@ -130,8 +130,7 @@ def _chance_table(part: pl.DataFrame) -> Table:
                 f"Rewired, {interval_title(part)}",
                 lambda r: interval(r["placebo_low"], r["placebo_high"]),
             ),
-            Column("p (chance)", lambda r: p_value(r["p"])),
-            Column("p (naive)", lambda r: p_value(r["p_published"])),
+            *alike(p_value, {"p (chance)": "p", "p (naive)": "p_published"}),
             Column("False alarms", lambda r: percent(r["false_alarms"])),
             Column("Rewired", lambda r: count(r["n_resamples"])),
         ],
@@ -167,8 +166,8 @@ def sensitivity_section(networks: Networks) -> Section | None:
         return None
     text = (_METHOD, *(_sentence(part, networks) for part in parts))
     tables = tuple(table for part in parts for table in _setting_tables(part, networks))
-    title = "Sensitivity to the setting"
-    return Section("network-sensitivity", title, "Sensitivity", text, tables=tables)
+    key, title = "network-sensitivity", "Sensitivity to the setting"
+    return Section(key, title, text, tables=tables, short="Sensitivity")
 
 
 def _settings(part: pl.DataFrame) -> pl.DataFrame:

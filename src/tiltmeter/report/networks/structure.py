@@ -11,11 +11,10 @@ from tiltmeter.errors import InputError
 from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.streams import stream_figures
-from tiltmeter.report.families import ALPHA, first_drawn, named
 from tiltmeter.report.networks.results import NETWORK, PUBLISHED, Networks
-from tiltmeter.report.prose import many, number, p_value, percent, visible
-from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Table, count, render_table
+from tiltmeter.report.prose import ALPHA, many, number, p_value, percent, visible
+from tiltmeter.report.sections import Section, first_drawn, named
+from tiltmeter.report.tables import Column, Table, alike, count, render_table
 
 __all__ = ["stream_section", "structure_section"]
 
@@ -58,7 +57,7 @@ def structure_section(networks: Networks) -> Section | None:
     if not kept:
         return None
     text = ((_METHOD,) * (sizes.height > 0)) + ((_PRIMING,) * (primed.height > 0))
-    return Section("network-networks", "The networks", "The networks", text, (), kept)
+    return Section("network-networks", "The networks", text, (), kept)
 
 
 def _thousands(value: int | None) -> str:
@@ -76,8 +75,7 @@ _ESTIMATED = (
 )
 _SIZE_COLUMNS = (
     NETWORK,
-    Column("Nodes", lambda r: _thousands(r["nodes"])),
-    Column("Edges", lambda r: _thousands(r["edges"])),
+    *alike(_thousands, {"Nodes": "nodes", "Edges": "edges"}),
     Column("Density", lambda r: number(r["density"], 5)),
     Column("Average degree", lambda r: number(r["average_degree"], 1)),
 )
@@ -114,15 +112,11 @@ _OVERLAPS = (
 _SHARE_COLUMNS = (
     Column("Networks", lambda r: f"{r['network_a']} and {r['network_b']}", "head"),
     Column("Shared", lambda r: r["of"], "head"),
-    Column("Only the first", lambda r: percent(r["only_a"])),
-    Column("Both", lambda r: percent(r["shared"])),
-    Column("Only the second", lambda r: percent(r["only_b"])),
+    *alike(percent, {"Only the first": "only_a", "Both": "shared", "Only the second": "only_b"}),
 )
 _OVERLAP_COLUMNS = (
     *_SHARE_COLUMNS,
-    Column("Of the first", lambda r: _thousands(r["n_a"])),
-    Column("In both", lambda r: _thousands(r["n_shared"])),
-    Column("Of the second", lambda r: _thousands(r["n_b"])),
+    *alike(_thousands, {"Of the first": "n_a", "In both": "n_shared", "Of the second": "n_b"}),
 )
 
 
@@ -152,8 +146,7 @@ _PRIMING_COLUMNS = (
     Column("Effect", lambda r: number(r["effect"])),
     Column("p (effect)", lambda r: p_value(r["effect_p"])),
     Column("As expected", _expected),
-    Column("Triplets", lambda r: count(r["n"])),
-    Column("Time steps", lambda r: count(r["time_steps"])),
+    *alike(count, {"Triplets": "n", "Time steps": "time_steps"}),
     Column("Missing", _missing, "text"),
 )
 
@@ -208,8 +201,8 @@ def stream_section(networks: Networks) -> Section | None:
     drawn = nodes.join(first, on=_KEYS, how="semi", maintain_order="left")
     text = (_PATHS + first_drawn(MOST_STREAMS, counts.height, "streams"),)
     figures = named("network-stream", _stream_figures(drawn, edges))
-    key, title = "network-streams", "Mindset streams"
-    return Section(key, title, title, text, figures, (("", _stream_table(counts)),))
+    tables = (("", _stream_table(counts)),)
+    return Section("network-streams", "Mindset streams", text, figures, tables)
 
 
 def _stream_figures(nodes: pl.DataFrame, edges: pl.DataFrame) -> list[Figure]:
@@ -244,10 +237,7 @@ def _stream_table(counts: pl.DataFrame) -> Table:
             NETWORK,
             Column("Hops", lambda r: count(r["hops"])),
             Column("Paths", lambda r: many(r["paths"] or "0")),
-            Column("Words", lambda r: count(r["inner"])),
-            Column("Positive", lambda r: count(r["positive"])),
-            Column("Neutral", lambda r: count(r["neutral"])),
-            Column("Negative", lambda r: count(r["negative"])),
-            Column("Not rated", lambda r: count(r["unknown"])),
+            *alike(count, {"Words": "inner", "Positive": "positive", "Neutral": "neutral"}),
+            *alike(count, {"Negative": "negative", "Not rated": "unknown"}),
         ],
     )

@@ -17,7 +17,7 @@ from tiltmeter.report.networks.effects import remarks
 from tiltmeter.report.networks.results import NETWORK, Networks, dot, together
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
-from tiltmeter.report.tables import Column, Table, render_table
+from tiltmeter.report.tables import Column, Table, alike, render_table
 
 __all__ = ["SCALE", "valence_section"]
 
@@ -71,7 +71,7 @@ def valence_section(networks: Networks) -> Section | None:
     drawn = tuple(figure for figure in figures if figure)
     kept = tuple(table for table in tables if table[1].rows)
     text = (_METHOD, _CAUTION, *([_JOINT.format(sizes=ends)] if sizes else []))
-    return Section("network-valence", "Valence", "Valence", text, drawn, kept, notes)
+    return Section("network-valence", "Valence", text, drawn, kept, notes)
 
 
 def _slope_figure(slopes: pl.DataFrame, networks: Networks) -> Figure | None:
@@ -92,8 +92,7 @@ def _slope_figure(slopes: pl.DataFrame, networks: Networks) -> Figure | None:
     summary = " ".join(
         f"{block}. {range_text([row for row in rows if row['block'] == block])}" for block in blocks
     )
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
-    drawing = intervals(rows, around("Slope of valence", rows, 0.5), panels)
+    drawing = intervals(rows, around("Slope of valence", rows, 0.5))
     return Figure("network-valence", caption, summary, drawing)
 
 
@@ -115,8 +114,7 @@ def _joint_figure(joint: pl.DataFrame, networks: Networks) -> Figure | None:
         "tests whether it is larger than by chance. By convention .1 is small and .3 medium. Bars "
         "have no interval."
     )
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
-    drawing = bars(rows, Axis("√(χ² / n)", 0, reach, None), panels)
+    drawing = bars(rows, Axis("√(χ² / n)", 0, reach, None))
     return Figure("network-valence-effects", caption, range_text(rows), drawing)
 
 
@@ -136,8 +134,7 @@ def _joint_table(joint: pl.DataFrame) -> Table:
             Column("√(χ² / n)", lambda r: number(r["estimate"], 3)),
             Column("χ²", lambda r: number(r["statistic"], 1)),
             Column("df", lambda r: number(r["df"], 0)),
-            Column("p (published)", lambda r: p_value(r["p"])),
-            Column("p (robust)", lambda r: p_value(r["p_robust"])),
+            *alike(p_value, {"p (published)": "p", "p (robust)": "p_robust"}),
             Column("Rated", rated),
         ],
     )
@@ -154,7 +151,6 @@ def _slope_table(slopes: pl.DataFrame) -> Table:
             Column("Slope", lambda r: number(r["estimate"])),
             Column(interval_title(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("SE (published)", lambda r: number(r["se"], 3)),
-            Column("p (published)", lambda r: p_value(r["p"])),
-            Column("p (robust)", lambda r: p_value(r["p_robust"])),
+            *alike(p_value, {"p (published)": "p", "p (robust)": "p_robust"}),
         ],
     )

@@ -12,14 +12,13 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.drawing.cells import Grid, cells
+from tiltmeter.report.drawing.cells import Grid, cells, map_cell
 from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around
-from tiltmeter.report.families import ALPHA, bracketed, first_drawn, named
-from tiltmeter.report.prose import interval_title, number, p_value
-from tiltmeter.report.sections import Section
-from tiltmeter.report.states.layers import layer_figure, map_cell
+from tiltmeter.report.prose import ALPHA, bracketed, interval_title, number, p_value
+from tiltmeter.report.sections import Section, first_drawn, named
+from tiltmeter.report.states.curves import layer_figure
 from tiltmeter.report.states.results import (
     ONE_LAYER,
     READING,
@@ -32,7 +31,7 @@ from tiltmeter.report.states.results import (
     reading_columns,
     split,
 )
-from tiltmeter.report.tables import Column, Table, count, render_table
+from tiltmeter.report.tables import Column, Table, alike, count, render_table
 
 __all__ = ["association_finding", "association_section"]
 
@@ -93,7 +92,7 @@ def association_section(states: States) -> Section | None:
     tables = tuple(table for part in parts for table in _tables(part))
     notes = tuple(dict.fromkeys(note for part in parts for note in _notes(part)))
     text = (_METHOD, methods, _CAUTION)
-    return Section(key, title, title, text, figures, tables, ("Notes", notes))
+    return Section(key, title, text, figures, tables, ("Notes", notes))
 
 
 def _titled(part: pl.DataFrame) -> pl.DataFrame:
@@ -274,8 +273,7 @@ def _table(frame: pl.DataFrame, caption: str, *, layer: bool = False) -> Table:
             Column("Effect", lambda r: number(r["estimate"])),
             interval_column(frame),
             Column("p", lambda r: p_value(r["p"]) + (" exact" if r["exact"] else "")),
-            Column("p (two-sided)", lambda r: p_value(r["p_two_sided"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            *alike(p_value, {"p (two-sided)": "p_two_sided", "p (Holm)": "p_holm"}),
             Column("Words", size),
         ],
     )

@@ -5,21 +5,18 @@ Reference: Schuster et al. 2024, arXiv:2411.16527, table 2.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.reference import load_published
-from tiltmeter.report.drawing.cells import classed
-from tiltmeter.report.drawing.charts import Axis, Row
-from tiltmeter.report.drawing.curves import MOST_PANELS, layer_curves, point, spread_text
+from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around
-from tiltmeter.report.families import ALPHA, first_drawn, named
-from tiltmeter.report.prose import interval, interval_title, number, p_value
-from tiltmeter.report.sections import Section
+from tiltmeter.report.prose import interval, interval_title, number
+from tiltmeter.report.sections import Section, named
+from tiltmeter.report.states.curves import layer_figure
 from tiltmeter.report.states.results import (
     ONE_LAYER,
     READING,
@@ -33,11 +30,9 @@ from tiltmeter.report.states.results import (
     reading_columns,
     split,
 )
-from tiltmeter.report.tables import Column, Render, Table, count, render_table
+from tiltmeter.report.tables import Column, Table, alike, count, render_table
 
-__all__ = ["direction_finding", "direction_section", "layer_figure", "layer_section", "map_cell"]
-
-Panel = tuple[tuple[str, str], pl.DataFrame]
+__all__ = ["direction_finding", "direction_section", "layer_section"]
 
 _CUTS = {"zero": "cut at zero", "centred": "cut at the terms’ mean"}
 
@@ -57,58 +52,6 @@ _BY_LAYER = (
 )
 
 
-def layer_figure(
-    panels: Sequence[Panel],
-    line: Render,
-    axis: Callable[[Sequence[Row]], Axis],
-    caption: str,
-    digits: int = 2,
-) -> Figure:
-    """Draw estimates by layer, in at most so many panels.
-
-    `panels`: title, text below it, and rows of each.
-    `line`: names the line of a row.
-    `axis`: makes the axis for what is drawn.
-    """
-    order = layers(pl.concat([part.select("layer") for _, part in panels]))
-    alone = Counter(title for (title, _), _ in panels)
-    titles = {
-        title if alone[title] == 1 else ", ".join(filter(None, (title, below))): (title, below)
-        for (title, below), _ in panels[:MOST_PANELS]
-    }
-    rows = [
-        point(name, line(row), row, "estimate", digits)
-        for name, (_, part) in zip(titles, panels, strict=False)
-        for row in by_layer(part).iter_rows(named=True)
-    ]
-    left = first_drawn(MOST_PANELS, len(panels), "panels")
-    drawing = layer_curves(rows, axis(rows), order, titles)
-    return Figure("", caption + left, spread_text(rows), drawing)
-
-
-def map_cell(
-    row: Mapping[str, Any], edges: Sequence[float], place: tuple[str, str], text: str, **more: Any
-) -> Row:
-    """Give a cell of a map of estimates.
-
-    `place`: its column and line.
-    `text`: what stands in it, before a star where p (Holm) is small.
-    `more`: what else the tooltip shows, and whether its text is `strong`, by default with the star.
-    """
-    sure = row["p_holm"] is not None and row["p_holm"] < ALPHA
-    return {
-        "across": place[0],
-        "down": place[1],
-        "step": classed(row["estimate"], edges),
-        "text": text + "*" * sure,
-        "strong": sure,
-        "interval": interval(row["ci_low"], row["ci_high"]) if row["ci_low"] is not None else None,
-        "p": p_value(row["p"]),
-        "p_holm": p_value(row["p_holm"]),
-        **more,
-    }
-
-
 def direction_section(states: States) -> Section | None:
     """Show how well directions place terms, by layer; None where it was not measured."""
     parts = states.of("directions")
@@ -123,7 +66,7 @@ def direction_section(states: States) -> Section | None:
     drawn = [_drawn(part) for part in parts]
     figures = (_direction_figure(part) for part in drawn if len(layers(part)) > 1)
     key, title = "representation-directions", "Accuracy of the directions"
-    return Section(key, title, title, (_ACCURACY,), named(key, figures), tuple(tables))
+    return Section(key, title, (_ACCURACY,), named(key, figures), tuple(tables))
 
 
 def _published(dimensions: pl.Series) -> Table:
@@ -142,9 +85,7 @@ def _published(dimensions: pl.Series) -> Table:
         [
             Column("Dimension", lambda r: r["dimension"], "head"),
             Column("Models", lambda r: count(r["models"])),
-            Column("Lowest", lambda r: number(r["least"], 2)),
-            Column("Median", lambda r: number(r["median"], 2)),
-            Column("Highest", lambda r: number(r["most"], 2)),
+            *alike(number, {"Lowest": "least", "Median": "median", "Highest": "most"}),
         ],
     )
 
@@ -196,8 +137,7 @@ def _direction_table(part: pl.DataFrame) -> Table:
             Column(title, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
             Column("Balanced", lambda r: number(r["estimate_balanced"], 3)),
             Column("Majority", lambda r: number(r["neutral"], 3)),
-            Column("Terms", lambda r: count(r["n"])),
-            Column("High", lambda r: count(r["n_high"])),
+            *alike(count, {"Terms": "n", "High": "n_high"}),
         ],
     )
 
@@ -212,8 +152,8 @@ def layer_section(states: States) -> Section | None:
     parts = [part for part in every if len(layers(part)) > 1]
     if not parts:
         return None
-    key, title = "representation-layers", "Layer by layer"
-    return Section(key, title, title, (_BY_LAYER,), named(key, map(_difference_figure, parts)))
+    figures = named("representation-layers", map(_difference_figure, parts))
+    return Section("representation-layers", "Layer by layer", (_BY_LAYER,), figures)
 
 
 def _difference_figure(part: pl.DataFrame) -> Figure:

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from tiltmeter.report.plan import Plan, spaced
-from tiltmeter.report.prose import first_few
+from tiltmeter.report.prose import counted, first_few
 from tiltmeter.report.sections import Part, Passage, Source, Term, findings_or_table, made_with
 from tiltmeter.report.states.associations import association_finding, association_section
 from tiltmeter.report.states.layers import direction_finding, direction_section, layer_section
@@ -202,7 +202,7 @@ _LAST = {
 def _model(one: Plan) -> str:
     layers, last = len(one.texts("layers")), one.text("last")
     texts = (
-        f"{layers} {'layer' if layers == 1 else 'layers'}" if layers else "",
+        counted(layers, "layer") if layers else "",
         _stated(one, width="width {}", dtype="{}"),
         _LAST.get(last, last),
         _stated(one, fingerprint="fingerprint {}"),

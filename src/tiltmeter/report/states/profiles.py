@@ -13,9 +13,8 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import STAR, around, profile_rows, shortened
-from tiltmeter.report.families import ALPHA, bracketed, named
-from tiltmeter.report.prose import interval, interval_title, number, p_value
-from tiltmeter.report.sections import Section
+from tiltmeter.report.prose import ALPHA, bracketed, interval, interval_title, number, p_value
+from tiltmeter.report.sections import Section, named
 from tiltmeter.report.states.results import (
     ONE_LAYER,
     READING,
@@ -28,7 +27,7 @@ from tiltmeter.report.states.results import (
     reading_columns,
     split,
 )
-from tiltmeter.report.tables import Column, Table, count, render_table
+from tiltmeter.report.tables import Column, Table, alike, count, render_table
 
 __all__ = ["SCALE", "profile_finding", "profile_section"]
 
@@ -101,7 +100,7 @@ def profile_section(states: States, space: str) -> Section | None:
     )
     text = (method, _TESTS, *([left] if most > MOST_READINGS else []))
     notes = ("Notes", _notes(states.tables["differences"].filter(space=space)))
-    return Section(key, title, short, text, named(key, figures), tuple(tables), notes)
+    return Section(key, title, text, named(key, figures), tuple(tables), notes, short=short)
 
 
 def _notes(frame: pl.DataFrame) -> tuple[str, ...]:
@@ -118,9 +117,8 @@ def _figure(part: pl.DataFrame, differences: pl.DataFrame, words: pl.DataFrame) 
     """Draw a column per way of reading, in it the groups and the first few single words."""
     first = words["term"].unique(maintain_order=True)[:MOST_INDIVIDUALS]
     words = words.filter(pl.col("term").is_in(first.implode()))
-    readings = split(part, *READING)[:MOST_READINGS]
     rows: list[Row] = []
-    for panel, own in readings:
+    for panel, own in split(part, *READING)[:MOST_READINGS]:
         mine = {key: own[key][0] for key in READING}
         rows += [_group(row, panel) for row in own.iter_rows(named=True)]
         rows += [_word(row, panel) for row in words.filter(**mine).iter_rows(named=True)]
@@ -135,8 +133,7 @@ def _figure(part: pl.DataFrame, differences: pl.DataFrame, words: pl.DataFrame) 
         + (f" {STAR}: groups differ, p (Holm) below .05." * ("star" in kinds))
     )
     axis = around("← low · standard deviations · high →", rows, 0.5)
-    drawing = profile_rows(rows, axis, [panel for panel, _ in readings])
-    return Figure("", caption, _summary(rows), drawing)
+    return Figure("", caption, _summary(rows), profile_rows(rows, axis))
 
 
 def _mark(row: Mapping[str, Any], kind: str, panel: str, lane: str, value: float | None) -> Row:
@@ -245,9 +242,7 @@ def _difference_table(frame: pl.DataFrame, about: str) -> Table:
             Column(title, lambda r: interval(r["ci_low"], r["ci_high"])),
             Column("t", lambda r: number(r["statistic"])),
             Column("df", lambda r: "" if r["df"] is None else f"{r['df']:g}"),
-            Column("p", lambda r: p_value(r["p"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
-            Column("p (BH)", lambda r: p_value(r["p_bh"])),
+            *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (BH)": "p_bh"}),
             Column("p (shuffled)", lambda r: p_value(r["p_permutation"])),
             Column("d", lambda r: number(r["effect_size"])),
             Column("Words", lambda r: f"{count(r['n_first'])}, {count(r['n_second'])}"),

@@ -5,18 +5,18 @@ Reference: Bai et al. 2025, doi:10.1073/pnas.2416228122, SI sections J and O.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.drawing.cells import Grid, cells
+from tiltmeter.report.drawing.cells import Grid, cells, map_cell
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.families import bracketed, named
 from tiltmeter.report.plan import spaced
-from tiltmeter.report.prose import interval_title, number, p_value
-from tiltmeter.report.sections import Section
-from tiltmeter.report.states.layers import layer_figure, map_cell
+from tiltmeter.report.prose import bracketed, interval_title, number, p_value
+from tiltmeter.report.sections import Section, named
+from tiltmeter.report.states.curves import layer_figure
 from tiltmeter.report.states.results import (
     ONE_LAYER,
     States,
@@ -27,7 +27,7 @@ from tiltmeter.report.states.results import (
     layers,
     split,
 )
-from tiltmeter.report.tables import Column, Table, count, render_table
+from tiltmeter.report.tables import Column, Table, alike, count, render_table
 
 __all__ = ["relation_finding", "relation_section"]
 
@@ -65,7 +65,7 @@ def relation_section(states: States) -> Section | None:
     tables = [("", _table(part)) for part in parts]
     tables += [(f"Table of decisions: {part['model'][0]}", _fit_table(part)) for part in fits]
     text = ((_METHOD, _CAUTION) if parts else ()) + ((_FITS,) if fits else ())
-    return Section(key, title, title, text, figures, tuple(tables))
+    return Section(key, title, text, figures, tuple(tables))
 
 
 def _strongest(part: pl.DataFrame) -> dict[str, Any] | None:
@@ -164,8 +164,7 @@ def _table(part: pl.DataFrame) -> Table:
             Column("Layer", lambda r: r["layer"]),
             Column("r", lambda r: number(r["estimate"])),
             interval_column(part),
-            Column("p", lambda r: p_value(r["p"])),
-            Column("p (Holm)", lambda r: p_value(r["p_holm"])),
+            *alike(p_value, {"p": "p", "p (Holm)": "p_holm"}),
             Column("Spearman", lambda r: number(r["estimate_spearman"])),
             Column("n", lambda r: count(r["n"])),
         ],
@@ -198,11 +197,8 @@ def _fit_table(part: pl.DataFrame) -> Table:
             Column("Removed", lambda r: in_words("removed", r["removed"]), "text"),
             Column("Coefficient", lambda r: number(r["estimate"])),
             interval_column(part),
-            Column("p", lambda r: p_value(r["p"])),
-            Column("p (clustered)", lambda r: p_value(r["p_clustered"])),
-            Column("AIC", lambda r: number(r["aic"], 1)),
-            Column("BIC", lambda r: number(r["bic"], 1)),
-            Column("Δ AIC", lambda r: number(r["delta_aic"], 1)),
+            *alike(p_value, {"p": "p", "p (clustered)": "p_clustered"}),
+            *alike(partial(number, digits=1), {"AIC": "aic", "BIC": "bic", "Δ AIC": "delta_aic"}),
             Column("n", lambda r: count(r["n_scored"])),
         ],
     )

@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.report.families import read_family, with_shown_texts
 from tiltmeter.report.plan import Plan, read_facts
-from tiltmeter.report.prose import cut, interval, interval_title, shown_names, visible
+from tiltmeter.report.prose import cut, interval, interval_title, place, shown_names, visible
+from tiltmeter.report.sections import joined, read_family, with_shown_texts
 from tiltmeter.report.tables import Column
 from tiltmeter.results import beside
 
@@ -137,7 +137,7 @@ def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
     rows = beside(rows, "published", {"welch": _INTERVAL, "permutation": ["p"]})
     for side in ("first", "second"):
         sizes = profiles.select(*_AT, pl.col("group").alias(side), pl.col("n").alias(f"n_{side}"))
-        rows = _joined(rows, sizes)
+        rows = joined(rows, sizes)
     return rows.select(
         *(*_AT, "first", "second", "estimate"),
         *(pl.col(f"{name}_welch").alias(name) for name in _INTERVAL),
@@ -149,11 +149,11 @@ def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
 def _directions(rows: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
     keys = (*_OF, "layer", "space", "dimension", "cut")
     balanced = rows.filter(measure="direction_balanced_accuracy")
-    rows = _joined(
+    rows = joined(
         rows.filter(measure="direction_accuracy"),
         balanced.select(*keys, estimate_balanced="estimate"),
     )
-    return _joined(rows, terms.drop("n")).select(
+    return joined(rows, terms.drop("n")).select(
         *(*keys, "estimate", *_INTERVAL, "estimate_balanced", "neutral", "n", "n_high")
     )
 
@@ -164,7 +164,7 @@ def _tests(rows: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
     method = tested.when(alternative="two-sided").then(pl.lit("two_sided")).otherwise("method")
     others = {"two_sided": ["p"], "bootstrap": _INTERVAL}
     rows = beside(rows.with_columns(method=method), "tested", others)
-    return _joined(rows, sizes.drop("between_variance")).select(
+    return joined(rows, sizes.drop("between_variance")).select(
         *(*_OF, "study", "measure", "layer", "first", "second", "toward", "against", "estimate"),
         *(pl.coalesce(name, f"{name}_bootstrap") for name in _INTERVAL),
         *("p", "p_two_sided", "p_holm", *_SIZES, "note"),
@@ -180,20 +180,14 @@ def _relations(rows: pl.DataFrame, fits: pl.DataFrame) -> dict[str, pl.DataFrame
     regressions = beside(rows.filter(measure="log_odds"), "published", {"clustered": ["p"]})
     criteria = fits.select(*keys, "predictor", "aic", "bic", "delta_aic")
     return {
-        "relations": _joined(rows.filter(measure="correlation"), spearman).select(
+        "relations": joined(rows.filter(measure="correlation"), spearman).select(
             *(*keys, "level", "estimate", *_INTERVAL, "p", "p_holm", "estimate_spearman", "n")
         ),
-        "fits": _joined(regressions, criteria).select(
+        "fits": joined(regressions, criteria).select(
             *(*keys, "predictor", "estimate", *_INTERVAL, "p", "p_clustered"),
             *("aic", "bic", "delta_aic", "n_scored"),
         ),
     }
-
-
-def _joined(rows: pl.DataFrame, details: pl.DataFrame) -> pl.DataFrame:
-    """Add details to the rows, by the columns that both have."""
-    on = [name for name in details.columns if name in rows.columns]
-    return rows.join(details, on=on, how="left", nulls_equal=True, maintain_order="left")
 
 
 def split(frame: pl.DataFrame, *columns: str) -> list[tuple[str, pl.DataFrame]]:
@@ -238,8 +232,7 @@ def layers(frame: pl.DataFrame) -> list[str]:
 
 def by_layer(frame: pl.DataFrame) -> pl.DataFrame:
     """Sort rows of single layers by layer."""
-    places = {layer: place for place, layer in enumerate(layers(frame))}
-    return frame.sort(pl.col("layer").replace_strict(places), maintain_order=True)
+    return frame.sort(place("layer", layers(frame)), maintain_order=True)
 
 
 def at_one_layer(frame: pl.DataFrame) -> pl.DataFrame:
