@@ -7,7 +7,6 @@ import pytest
 import statsmodels.api as sm
 from scipy.special import expit
 
-from tiltmeter.errors import InputError
 from tiltmeter.statistics.logit import equal_slopes, fit_logit, fit_shares, separation, standardise
 
 RNG = np.random.default_rng(0)
@@ -62,10 +61,3 @@ def test_a_constant_column_or_too_few_rows_have_no_slopes() -> None:
 
 def test_one_slope_is_not_compared() -> None:
     assert equal_slopes(np.array([1.0]), np.eye(1)) is None
-
-
-def test_wrong_input_is_named() -> None:
-    with pytest.raises(InputError, match="between 0 and 1"):
-        fit_shares([0.5, 1.5, 0.2], np.ones((3, 1)))
-    with pytest.raises(InputError, match=r"shares \(2,\) and x \(3, 1\)"):
-        fit_shares([0.5, 0.5], np.ones((3, 1)))

@@ -20,7 +20,7 @@ from tiltmeter.models.readers.states import Reader, States
 from tiltmeter.results import ESTIMATES
 from tiltmeter.states.association import TestSetting, test_associations
 from tiltmeter.states.axes import remove_components
-from tiltmeter.states.contexts import InContext, alone, in_templates, rows_of
+from tiltmeter.states.contexts import InContext, alone, average_contexts, in_templates
 from tiltmeter.states.dictionary import Dictionary
 from tiltmeter.states.directions import predict_directions
 from tiltmeter.states.profiles import ProfileSetting, measure_profile
@@ -69,7 +69,7 @@ class Profiling:
         for k in removed:
             of = {"model": model, "contexts": self.poles.kind, "removed": k}
             for words, states in zip(self.words, placed, strict=True):
-                each = _average_contexts(states, words.all) if k else states
+                each = average_contexts(states, words.all) if k else states
                 axes, without = _remove_jointly(k, poles, states, each)
                 profile = measure_profile(
                     axes, self.dictionary, without, words, of=of, setting=self.setting
@@ -186,7 +186,7 @@ class Testing:
         """Test associations and relate answers, for each number of removed components."""
         contexts = read(self.words.frame)
         terms = self.words.frame["term"].unique(maintain_order=True).to_list()
-        words = _average_contexts(contexts, terms)
+        words = average_contexts(contexts, terms)
         for k in removed:
             of = {"model": model, "contexts": self.words.kind, "removed": k}
             averaged = remove_components(words, k)
@@ -279,18 +279,6 @@ def join_tables(parts: Iterable[Tables]) -> Tables:
             if not table.is_empty():
                 details.setdefault(name, []).append(table)
     return Tables(pl.concat(estimates), {name: pl.concat(of) for name, of in details.items()})
-
-
-def _average_contexts(states: States, terms: Sequence[str]) -> States:
-    """Average the contexts of each term."""
-    rows, of = rows_of(states, terms)
-    counts = np.bincount(of, weights=states.counts[rows], minlength=len(terms)).astype(np.int64)
-    values = np.zeros((len(terms), *states.values.shape[1:]), dtype=np.float32)
-    for at in range(len(terms)):
-        mine = rows[of == at]
-        weighed = states.values[mine] * states.counts[mine, None, None]
-        values[at] = weighed.sum(axis=0, dtype=np.float64) / counts[at]
-    return States(tuple(terms), states.layers, values, counts)
 
 
 def _digest(frame: pl.DataFrame) -> str:

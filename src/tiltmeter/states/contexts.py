@@ -34,6 +34,7 @@ __all__ = [
     "TEMPLATES",
     "InContext",
     "alone",
+    "average_contexts",
     "in_templates",
     "place_terms",
     "place_words",
@@ -163,6 +164,25 @@ def rows_of(states: States, terms: Iterable[str]) -> tuple[NDArray[np.intp], NDA
             "context"
         )
     return rows, of
+
+
+def average_contexts(states: States, terms: Iterable[str]) -> States:
+    """Average the states of each term over its contexts, where these stand apart (``Mary|3``).
+
+    Each row weighs as many contexts as it is of; `terms`, none twice, give the order. States that
+    have a row for each term are handed back as they are. Raises InputError if a term has no state.
+    """
+    listed = tuple(terms)
+    if set(listed) <= set(states.keys):
+        return states
+    rows, of = rows_of(states, listed)
+    counts = np.bincount(of, weights=states.counts[rows]).astype(np.int64)
+    values = np.empty((len(listed), *states.values.shape[1:]), dtype=np.float32)
+    for at in range(len(listed)):
+        own = rows[of == at]
+        weighed = states.values[own] * states.counts[own, None, None]
+        values[at] = weighed.sum(axis=0, dtype=np.float64) / counts[at]
+    return States(listed, states.layers, values, counts)
 
 
 def _article(term: str) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.errors import InputError, TiltmeterWarning
+from tiltmeter.errors import InputError, TiltmeterWarning, read_text
 from tiltmeter.models.readers.states import locate
 from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.results.tables import need_columns
@@ -205,22 +205,15 @@ def _read_lines(path: Path, wanted: Mapping[str, str], most: int) -> dict[str, l
 
 def _lines(path: Path) -> Iterator[tuple[int, Any]]:
     """Yield what stands in the lines of a file that are not blank, with their numbers."""
-    number = 0
-    try:
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, json.loads(line)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 after line {number}: {error.reason}") from None
-    except (ValueError, RecursionError):
-        raise InputError(
-            f'{path}:{number}: not a line of JSON, such as {{"term": "warm", "examples": ["…"]}}'
-        ) from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError):
+                raise InputError(
+                    f"{path}:{number}: not a line of JSON, such as "
+                    '{"term": "warm", "examples": ["…"]}'
+                ) from None
 
 
 def _sense(row: Any, where: str) -> tuple[str, list[str]]:

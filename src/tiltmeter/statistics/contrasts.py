@@ -192,17 +192,10 @@ def _check_scores(frame: pl.DataFrame, measure: Measure) -> None:
 
 
 def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
-    """Match every trial with itself under the candidates.
+    """Match every trial with itself under the candidates, a row per trial and `candidate`.
 
-    A row per trial and `candidate`: what the trial is known by, its words and `pair_id`; the score
-    under the baseline `b` and under the candidate `t`, null where there is none; whether it was
-    asked, `asked_b`, `asked_t` and `both`. The factor itself is null.
-
-    Raises
-    ------
-    InputError
-        If the baseline is missing, nothing else was asked, a trial occurs twice, or what carries
-        the same number is not the same draw.
+    Scores are `b` under the baseline and `t` under the candidate, null where there is none;
+    `asked_b`, `asked_t` and `both` say whether it was asked. The factor itself is null.
     """
     known = set(scores[factor].drop_nulls().unique())
     if baseline not in known:

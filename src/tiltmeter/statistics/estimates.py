@@ -147,10 +147,7 @@ def estimate_summaries(
     `units` are of `summarise`; those of several models joined with `polars.concat`. The estimates
     are to be judged by `results.verdicts.judge` together with those of the controls.
 
-    Raises
-    ------
-    InputError
-        If a score lies outside the measure's range or the scores are another instrument's.
+    Raises InputError if a score lies outside the measure's range, or is of another instrument.
     """
     _fits(units, measure)
     inference = inference or Inference()

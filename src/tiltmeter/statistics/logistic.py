@@ -73,12 +73,10 @@ class Regression(NamedTuple):
     @staticmethod
     def of(rows: Sequence[Mapping[str, Any]]) -> Regression:
         """Split rows into estimates and fits."""
-        estimates, fits = (
-            [{name: row[name] for name in row if name in schema} for row in rows]
-            for schema in (ESTIMATES, FITS)
-        )
-        named = [{"measure": "log_odds", **row} for row in estimates]
-        return Regression(as_estimates(named, OTHER_MEASURES), pl.DataFrame(fits, schema=FITS))
+        frame = pl.DataFrame(rows, schema={**ESTIMATES, **FITS})
+        frame = frame.with_columns(measure=pl.lit("log_odds"))
+        estimates = as_estimates(frame.select(list(ESTIMATES)), OTHER_MEASURES)
+        return Regression(estimates, frame.select(list(FITS)))
 
 
 def regress(

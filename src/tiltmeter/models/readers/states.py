@@ -68,17 +68,9 @@ class States:
             raise InputError("states need a count for each key, and no key twice")
 
     def of(self, keys: Iterable[str]) -> NDArray[np.float64]:
-        """Give the states of some keys, in their order.
+        """Give the states of some keys, in their order: shape (keys, layers, width), float64.
 
-        Returns
-        -------
-        numpy.ndarray
-            Shape (keys, layers, width), float64.
-
-        Raises
-        ------
-        InputError
-            If a key has no state.
+        Raises InputError if a key has no state.
         """
         place = {key: at for at, key in enumerate(self.keys)}
         wanted = list(keys)
