@@ -5,7 +5,6 @@ A model is read once; each number of removed components is another way to read t
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -20,7 +19,7 @@ from tiltmeter.models.readers.states import Reader, States
 from tiltmeter.results import ESTIMATES
 from tiltmeter.states.association import TestSetting, test_associations
 from tiltmeter.states.axes import remove_components
-from tiltmeter.states.contexts import InContext, alone, average_contexts, in_templates
+from tiltmeter.states.contexts import InContext, alone, average_contexts, digest, in_templates
 from tiltmeter.states.dictionary import Dictionary
 from tiltmeter.states.directions import predict_directions
 from tiltmeter.states.profiles import ProfileSetting, measure_profile
@@ -92,7 +91,7 @@ class Profiling:
                 "senses": dictionary.senses["key"].n_unique(),
                 "terms": dictionary.senses["term"].n_unique(),
                 "dimensions": list(dictionary.dimensions),
-                "sha256": _digest(dictionary.senses),
+                "sha256": digest(dictionary.senses),
             },
             "contexts": self.poles.describe(),
             "words": [
@@ -108,7 +107,7 @@ class Profiling:
         if self.extended is not None:
             facts["extended"] = {
                 "terms": self.extended["term"].n_unique(),
-                "sha256": _digest(self.extended),
+                "sha256": digest(self.extended),
                 "contexts": self.extended_in.describe() if self.extended_in else {"kind": "none"},
             }
         return facts
@@ -279,7 +278,3 @@ def join_tables(parts: Iterable[Tables]) -> Tables:
             if not table.is_empty():
                 details.setdefault(name, []).append(table)
     return Tables(pl.concat(estimates), {name: pl.concat(of) for name, of in details.items()})
-
-
-def _digest(frame: pl.DataFrame) -> str:
-    return hashlib.sha256(frame.write_json().encode()).hexdigest()

@@ -35,6 +35,7 @@ __all__ = [
     "InContext",
     "alone",
     "average_contexts",
+    "digest",
     "in_templates",
     "place_terms",
     "place_words",
@@ -207,9 +208,13 @@ class InContext(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """Say what was read, for the record."""
-        digest = hashlib.sha256(self.frame.write_json().encode()).hexdigest()
-        file = self.file.name if self.file else None
-        return {"kind": self.kind, "file": file, "contexts": self.frame.height, "sha256": digest}
+        facts = {"kind": self.kind, "file": self.file and self.file.name}
+        return {**facts, "contexts": self.frame.height, "sha256": digest(self.frame)}
+
+
+def digest(frame: pl.DataFrame) -> str:
+    """Give the SHA-256 of a table, for the record."""
+    return hashlib.sha256(frame.write_json().encode()).hexdigest()
 
 
 def place_terms(dictionary: Dictionary, named: str | None = None, most: int = 5) -> InContext:
@@ -224,11 +229,11 @@ def place_terms(dictionary: Dictionary, named: str | None = None, most: int = 5)
         named = "dictionary" if dictionary.senses["examples"].list.len().sum() else "none"
     if named == "dictionary":
         return InContext(named, dictionary_examples(dictionary, most))
-    if named in ("none", "templates"):
-        terms = dictionary.terms
-        return InContext(
-            named, alone(terms) if named == "none" else in_templates(terms, apart=False)
-        )
+    terms = dictionary.terms
+    if named == "none":
+        return InContext(named, alone(terms))
+    if named == "templates":
+        return InContext(named, in_templates(terms, apart=False))
     path = _file(named)
     return InContext(_kind(path), read_examples(path, dictionary, most), path)
 

@@ -12,6 +12,7 @@ sentences for each sense. Lines about senses that are not in the dictionary are 
 
 from __future__ import annotations
 
+import itertools
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -167,13 +168,12 @@ def _contexts(
 def _refuse_empty_poles(
     sentences: Mapping[str, Sequence[str]], dictionary: Dictionary, name: str
 ) -> None:
-    for dimension in dictionary.dimensions:
-        for direction in ("high", "low"):
-            if not any(sentences.get(key) for key in dictionary.pole([dimension], direction)):
-                raise InputError(
-                    f"{name}: no sense of the {direction} pole of {dimension} has an example; "
-                    "give at least one"
-                )
+    for dimension, direction in itertools.product(dictionary.dimensions, ("high", "low")):
+        if not any(sentences.get(key) for key in dictionary.pole([dimension], direction)):
+            raise InputError(
+                f"{name}: no sense of the {direction} pole of {dimension} has an example; give at "
+                "least one"
+            )
 
 
 def _few(keys: Sequence[str]) -> str:

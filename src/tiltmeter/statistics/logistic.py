@@ -36,7 +36,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
 from scipy.special import chdtrc, expit
 
 from tiltmeter.errors import InputError
@@ -143,16 +142,12 @@ def regress(
     return Regression.of(rows)
 
 
-def curve(estimates: pl.DataFrame, fits: pl.DataFrame, xs: ArrayLike) -> pl.DataFrame:
-    """Return the fitted probability over the values `xs` of the predictor, with a pointwise band.
+def curve(estimates: pl.DataFrame, fits: pl.DataFrame, x: Array) -> pl.DataFrame:
+    """Return the fitted probability over the values `x` of the predictor, with a pointwise band.
 
     `estimates` and `fits` are of `regress`, row by row; those without a fit are left out. The band
     is that of the log odds, by the delta method, with the degrees of freedom of the coefficient.
-    Raises InputError if `xs` is not one list of finite numbers.
     """
-    x = np.asarray(xs, dtype=np.float64)
-    if x.ndim != 1 or not np.isfinite(x).all():
-        raise InputError("xs: values of the predictor, finite and in one dimension")
     drawn = estimates.select("part", "predictor", "method", "estimate", "se", "df", "confidence")
     rows = drawn.hstack(fits.select("intercept", "intercept_se", "covariance")).drop_nulls("se")
     parts = [_curve(row, x) for row in rows.iter_rows(named=True)]

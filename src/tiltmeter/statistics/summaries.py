@@ -77,11 +77,8 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     `order_sum`, the mean score with the marginalized group first minus that with the default group
     first.
 
-    Raises
-    ------
-    InputError
-        If a column is missing, a score is not finite, a missing score has no reason, or the
-        trials of one pair differ in more than their order.
+    Raises InputError if a column is missing, a score is not finite, a missing score has no reason,
+    or the trials of one pair differ in more than their order.
     """
     frame = _valid(check(scores, SCORES, "scores")).with_row_index("row")
     alone = pl.format("{} response {}", pl.col("model").fill_null(""), "row")

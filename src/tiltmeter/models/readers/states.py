@@ -93,19 +93,15 @@ class States:
 
 
 class Reader(Protocol):
-    """A model whose states can be read."""
+    """A model whose states can be read.
 
-    @property
-    def name(self) -> str:
-        """As the user named it."""
+    `name`: as the user named it; `fingerprint`: another one for other weights, another revision,
+    another precision; `layers`: labels of what `read` gives.
+    """
 
-    @property
-    def fingerprint(self) -> str:
-        """Another one for other weights, another revision, another precision."""
-
-    @property
-    def layers(self) -> tuple[str, ...]:
-        """Labels of what `read` gives."""
+    name: str
+    fingerprint: str
+    layers: tuple[str, ...]
 
     def read(self, contexts: pl.DataFrame) -> States:
         """Read the states of terms in contexts (columns CONTEXTS); a row per key."""
