@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -234,8 +234,7 @@ def place_terms(dictionary: Dictionary, named: str | None = None, most: int = 5)
         return InContext(named, alone(terms))
     if named == "templates":
         return InContext(named, in_templates(terms, apart=False))
-    path = _file(named)
-    return InContext(_kind(path), read_examples(path, dictionary, most), path)
+    return _from_file(named, lambda path: read_examples(path, dictionary, most))
 
 
 def place_words(words: Iterable[str], named: str = "none", most: int = 5) -> InContext:
@@ -250,26 +249,22 @@ def place_words(words: Iterable[str], named: str = "none", most: int = 5) -> InC
         return InContext(named, alone(listed))
     if named == "templates":
         return InContext(named, in_templates(listed))
-    path = _file(named)
-    return InContext(_kind(path), read_word_examples(path, listed, most), path)
+    return _from_file(named, lambda path: read_word_examples(path, listed, most))
 
 
-def _file(named: str) -> Path:
+def _from_file(named: str, read: Callable[[Path], pl.DataFrame]) -> InContext:
+    """Read a file of contexts; its first line tells what it holds."""
     path = Path(named)
     if not path.is_file():
         raise InputError(
             f"contexts {named!r}: no such file; allowed are {', '.join(KINDS)} or a file of JSON "
             "lines (tiltmeter profile contexts makes one)"
         )
-    return path
-
-
-def _kind(path: Path) -> str:
-    """Tell by its first line what a file of contexts holds."""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         first = next((line for line in file if line.strip()), "{}")
     try:
         source = json.loads(first).get("example_source")
     except (ValueError, AttributeError, RecursionError):
-        return "generated"  # what reads the file will say what is wrong with it
-    return source if source in ("corpus", "dictionary") else "generated"
+        source = None  # what reads the file will say what is wrong with it
+    kind = source if source in ("corpus", "dictionary") else "generated"
+    return InContext(kind, read(path), path)

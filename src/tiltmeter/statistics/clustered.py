@@ -232,15 +232,12 @@ def mean_of_clusters(
         return ClusteredMean(int(count), 1, mean, None, None)
     w = n**2 / (count - n)
     df = float(count**2 / (np.sum(n**2) + np.sum(w) ** 2 - np.sum(w**2)))
-    if _agree(total / n):
+    means = total / n
+    if np.ptp(means) <= ROUNDING * max(1.0, float(np.abs(means).max())):
         return ClusteredMean(int(count), len(n), mean, 0.0, df, True, bounds)
     residual = total - n * mean
     se = float(np.sqrt(np.sum(residual**2 / (1.0 - n / count))) / count)
     return ClusteredMean(int(count), len(n), mean, se, df)
-
-
-def _agree(means: Array) -> bool:
-    return bool(np.ptp(means) <= ROUNDING * max(1.0, float(np.abs(means).max())))
 
 
 def naive_t(mean: float | None, sd: float | None, n: int, *, neutral: float = 0.0) -> Row:
