@@ -185,28 +185,23 @@ class Testing:
         """Test associations and relate answers, for each number of removed components."""
         contexts = read(self.words.frame)
         terms = self.words.frame["term"].unique(maintain_order=True).to_list()
-        words = average_contexts(contexts, terms)
+        words, setting = average_contexts(contexts, terms), self.setting
         for k in removed:
             of = {"model": model, "contexts": self.words.kind, "removed": k}
             averaged = remove_components(words, k)
-            tested = [
-                test_associations(
-                    remove_components(contexts, k, of=words) if method == "ceat" else averaged,
-                    self.tests,
-                    of=of,
-                    method=method,
-                    setting=self.setting,
-                )
-                for method in self.methods
-            ]
-            yield from (Tables(one.estimates, {"state_tests": one.tests}) for one in tested)
+            tested: list[pl.DataFrame] = []
+            for method in self.methods:
+                states = remove_components(contexts, k, of=words) if method == "ceat" else averaged
+                one = test_associations(states, self.tests, of=of, method=method, setting=setting)
+                yield Tables(one.estimates, {"state_tests": one.tests})
+                tested.append(one.estimates)
             if self.answers is not None:
-                effects = _effects(self.answers, averaged, k, tested[0].estimates)
+                effects = _effects(self.answers, averaged, k, tested[0])
                 related = relate(
                     self.answers.scores,
                     effects.with_columns(model=pl.lit(model)),
                     missing_as=self.answers.missing_as,
-                    confidence=self.setting.confidence,
+                    confidence=setting.confidence,
                 )
                 yield Tables(related.estimates, {"state_fits": related.fits})
 

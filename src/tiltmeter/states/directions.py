@@ -169,10 +169,8 @@ def predict_directions(
         for cut, above in (("zero", values > 0), ("centred", values > centre)):
             measured = _counted(above, high[chosen], layers, confidence)
             rows += ({**stated, **key, "cut": cut, **row} for row in measured)
-    return Predicted(
-        as_estimates(rows, MEASURES, "states"),
-        check(pl.DataFrame(counts), DIRECTION_TERMS, "directions"),
-    )
+    counted = check(pl.DataFrame(counts), DIRECTION_TERMS, "directions")
+    return Predicted(as_estimates(rows, MEASURES, "states"), counted)
 
 
 def _usable(

@@ -45,12 +45,7 @@ from tiltmeter.states.contexts import rows_of
 from tiltmeter.states.dictionary import Dictionary
 from tiltmeter.states.measures import MEASURES
 from tiltmeter.states.words import Words
-from tiltmeter.statistics.clustered import (
-    adjusted,
-    benjamini_hochberg,
-    check_confidence,
-    holm,
-)
+from tiltmeter.statistics.clustered import adjusted, benjamini_hochberg, check_confidence, holm
 from tiltmeter.statistics.two_samples import ROUNDING, compare_groups, margin, permute_groups
 
 __all__ = ["Profile", "ProfileSetting", "measure_profile"]
@@ -134,15 +129,12 @@ def measure_profile(
     coordinates = _Coordinates.of(axes, states, words)
     uneven = np.repeat(_uneven(poles, states), len(axes.labels))
     index = _index(axes, {**of, "words": words.name})
-    terms = _terms(coordinates, words, how, index)
+    terms = check(_terms(coordinates, words, how, index), PROFILE_TERMS, "profile")
     named = index.with_columns(subject=pl.lit(of["model"]), instrument=pl.lit("profile"))
     means = _spread(_groups(coordinates, words, how), named)
     differences = _spread(_differences(coordinates, uneven, words, how), named)
     estimates = pl.concat([means, _adjust(differences)], how="diagonal")
-    return Profile(
-        as_estimates(estimates, MEASURES, "states"),
-        check(terms, PROFILE_TERMS, "profile"),
-    )
+    return Profile(as_estimates(estimates, MEASURES, "states"), terms)
 
 
 @dataclass(frozen=True, eq=False)
