@@ -69,5 +69,5 @@ def test_what_is_wrong_is_said_with_the_file(content: str, told: str, tmp_path: 
 def test_a_name_that_is_not_known_is_said_with_its_neighbours(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"unknown words 'nams'; did you mean names\?"):
         read_words("nams")
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="no such file"):
         read_words(tmp_path / "none.json")

@@ -345,7 +345,7 @@ def test_interval_covers_where_wordings_respond_differently():
         ({"baseline": "nil"}, "unknown intervention 'nil'"),
         ({"factor": "study", "baseline": "s"}, "study is 's' throughout"),
         ({"confidence": 95}, "confidence 95"),
-        ({"measure": scale(0, 0.1)}, "outside low 0 to high 0.1"),
+        ({"measure": scale(0, 0.1)}, "outside the range of word_association, 0 to 0.1"),
     ],
 )
 def test_bad_parameters_are_one_line(options, message):
@@ -366,5 +366,5 @@ def test_a_draw_asked_twice_is_refused():
     frame = asked({"none": 0.0, "fair": 0.1})
     with pytest.raises(InputError, match="2 rows of intervention 'fair' share their trial"):
         contrast(pl.concat([frame, frame.tail(1)]), WIDE)
-    with pytest.raises(InputError, match="nan or infinite"):
+    with pytest.raises(InputError, match="score nan of m on age lies outside"):
         contrast(frame.with_columns(score=pl.lit(float("nan"))), WIDE)

@@ -124,10 +124,8 @@ def _trial_words(plan: Plan) -> pl.DataFrame:
     studies = {part.study.name: part.study for part in plan.selections}
 
     @cache
-    def halves(
-        study: str, stereotype: str, variation: str, dimension: str | None
-    ) -> tuple[set[str], set[str]]:
-        words = studies[study].words(stereotype, variation, dimension)
+    def halves(study: str, *of: Any) -> tuple[set[str], set[str]]:
+        words = studies[study].words(*of)
         return {*map(word_key, words.tied)}, {*map(word_key, words.counter)}
 
     trials = plan.trials().filter(pl.col("attributes").list.len() > 0)

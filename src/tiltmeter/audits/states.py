@@ -5,7 +5,6 @@ A model is read once; all numbers of removed components use the same states.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -20,7 +19,7 @@ from tiltmeter.models.readers.states import Reader, States
 from tiltmeter.results import ESTIMATES
 from tiltmeter.states.association import TestSetting, test_associations
 from tiltmeter.states.axes import remove_components
-from tiltmeter.states.contexts import InContext, alone, in_templates, rows_of
+from tiltmeter.states.contexts import InContext, alone, average_contexts, digest, in_templates
 from tiltmeter.states.dictionary import Dictionary
 from tiltmeter.states.directions import predict_directions
 from tiltmeter.states.profiles import ProfileSetting, measure_profile
@@ -69,7 +68,7 @@ class Profiling:
         for k in removed:
             of = {"model": model, "contexts": self.poles.kind, "removed": k}
             for words, states in zip(self.words, placed, strict=True):
-                each = _average_contexts(states, words.all) if k else states
+                each = average_contexts(states, words.all) if k else states
                 axes, without = _remove_jointly(k, poles, states, each)
                 profile = measure_profile(
                     axes, self.dictionary, without, words, of=of, setting=self.setting
@@ -92,7 +91,7 @@ class Profiling:
                 "senses": dictionary.senses["key"].n_unique(),
                 "terms": dictionary.senses["term"].n_unique(),
                 "dimensions": list(dictionary.dimensions),
-                "sha256": _digest(dictionary.senses),
+                "sha256": digest(dictionary.senses),
             },
             "contexts": self.poles.describe(),
             "words": [
@@ -108,7 +107,7 @@ class Profiling:
         if self.extended is not None:
             facts["extended"] = {
                 "terms": self.extended["term"].n_unique(),
-                "sha256": _digest(self.extended),
+                "sha256": digest(self.extended),
                 "contexts": self.extended_in.describe() if self.extended_in else {"kind": "none"},
             }
         return facts
@@ -186,28 +185,23 @@ class Testing:
         """Test associations and relate answers to them, for each number of removed components."""
         contexts = read(self.words.frame)
         terms = self.words.frame["term"].unique(maintain_order=True).to_list()
-        words = _average_contexts(contexts, terms)
+        words, setting = average_contexts(contexts, terms), self.setting
         for k in removed:
             of = {"model": model, "contexts": self.words.kind, "removed": k}
             averaged = remove_components(words, k)
-            tested = [
-                test_associations(
-                    remove_components(contexts, k, of=words) if method == "ceat" else averaged,
-                    self.tests,
-                    of=of,
-                    method=method,
-                    setting=self.setting,
-                )
-                for method in self.methods
-            ]
-            yield from (Tables(one.estimates, {"state_tests": one.tests}) for one in tested)
+            tested: list[pl.DataFrame] = []
+            for method in self.methods:
+                states = remove_components(contexts, k, of=words) if method == "ceat" else averaged
+                one = test_associations(states, self.tests, of=of, method=method, setting=setting)
+                yield Tables(one.estimates, {"state_tests": one.tests})
+                tested.append(one.estimates)
             if self.answers is not None:
-                effects = _effects(self.answers, averaged, k, tested[0].estimates)
+                effects = _effects(self.answers, averaged, k, tested[0])
                 related = relate(
                     self.answers.scores,
                     effects.with_columns(model=pl.lit(model)),
                     missing_as=self.answers.missing_as,
-                    confidence=self.setting.confidence,
+                    confidence=setting.confidence,
                 )
                 yield Tables(related.estimates, {"state_fits": related.fits})
 
@@ -279,19 +273,3 @@ def join_tables(parts: Iterable[Tables]) -> Tables:
             if not table.is_empty():
                 details.setdefault(name, []).append(table)
     return Tables(pl.concat(estimates), {name: pl.concat(of) for name, of in details.items()})
-
-
-def _average_contexts(states: States, terms: Sequence[str]) -> States:
-    """Average the contexts of each term."""
-    rows, of = rows_of(states, terms)
-    counts = np.bincount(of, weights=states.counts[rows], minlength=len(terms)).astype(np.int64)
-    values = np.zeros((len(terms), *states.values.shape[1:]), dtype=np.float32)
-    for at in range(len(terms)):
-        mine = rows[of == at]
-        weighed = states.values[mine] * states.counts[mine, None, None]
-        values[at] = weighed.sum(axis=0, dtype=np.float64) / counts[at]
-    return States(tuple(terms), states.layers, values, counts)
-
-
-def _digest(frame: pl.DataFrame) -> str:
-    return hashlib.sha256(frame.write_json().encode()).hexdigest()

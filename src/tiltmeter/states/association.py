@@ -49,7 +49,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
 from tiltmeter.results import as_estimates, columns
 from tiltmeter.results.schemas import ASSOCIATION_TESTS
-from tiltmeter.states.contexts import rows_of
+from tiltmeter.states.contexts import average_contexts
 from tiltmeter.states.differential import Differential, permute
 from tiltmeter.states.measures import MEASURES
 from tiltmeter.states.sampled import combine_samples
@@ -135,7 +135,7 @@ def test_associations(
         raise InputError(f"method {method!r}: allowed are {', '.join(_MEASURES)}")
     how = setting or TestSetting()
     if method != "ceat":
-        states = _by_word(states, test_words(tests))
+        states = average_contexts(states, test_words(tests))
     called = "seat" if method == "weat" and of.get("contexts") == "templates" else method
     stated = {**of, "subject": of["model"], "instrument": "association_test", "measure": called}
     stated |= {"level": "stereotype", "confidence": how.confidence}
@@ -180,19 +180,6 @@ def _describe(*sets: WordSet | None) -> dict[str, Any]:
         sides[role] = one and one.name
         sides[f"n_{role}"] = one and len(one.words)
     return sides
-
-
-def _by_word(states: States, words: Sequence[str]) -> States:
-    """Average the states of a word over its contexts, where they stand apart."""
-    if set(words) <= set(states.keys):
-        return states
-    rows, of = rows_of(states, words)
-    counts = states.counts[rows].astype(np.float64)
-    total = np.bincount(of, counts)
-    sums = np.zeros((len(words), *states.values.shape[1:]))
-    np.add.at(sums, of, states.values[rows] * counts[:, None, None])
-    means = (sums / total[:, None, None]).astype(np.float32)
-    return States(tuple(words), states.layers, means, total.astype(np.int64))
 
 
 def _weat(states: States, test: WordTest, how: TestSetting) -> Rows:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,6 +34,8 @@ __all__ = [
     "TEMPLATES",
     "InContext",
     "alone",
+    "average_contexts",
+    "digest",
     "in_templates",
     "place_terms",
     "place_words",
@@ -165,6 +167,25 @@ def rows_of(states: States, terms: Iterable[str]) -> tuple[NDArray[np.intp], NDA
     return rows, of
 
 
+def average_contexts(states: States, terms: Iterable[str]) -> States:
+    """Average the states of each term over its contexts, where these stand apart (``Mary|3``).
+
+    Each row weighs as many contexts as it is of; `terms`, none twice, give the order. States that
+    have a row for each term are handed back as they are. Raises InputError if a term has no state.
+    """
+    listed = tuple(terms)
+    if set(listed) <= set(states.keys):
+        return states
+    rows, of = rows_of(states, listed)
+    counts = np.bincount(of, weights=states.counts[rows]).astype(np.int64)
+    values = np.empty((len(listed), *states.values.shape[1:]), dtype=np.float32)
+    for at in range(len(listed)):
+        own = rows[of == at]
+        weighed = states.values[own] * states.counts[own, None, None]
+        values[at] = weighed.sum(axis=0, dtype=np.float64) / counts[at]
+    return States(listed, states.layers, values, counts)
+
+
 def _article(term: str) -> str:
     bare = term.casefold() in PRONOUNS or term[:1].isupper() or _DETERMINED.match(term)
     return "" if bare else "the"
@@ -187,9 +208,13 @@ class InContext(NamedTuple):
 
     def describe(self) -> dict[str, Any]:
         """Say what was read, for the record."""
-        digest = hashlib.sha256(self.frame.write_json().encode()).hexdigest()
-        file = self.file.name if self.file else None
-        return {"kind": self.kind, "file": file, "contexts": self.frame.height, "sha256": digest}
+        facts = {"kind": self.kind, "file": self.file and self.file.name}
+        return {**facts, "contexts": self.frame.height, "sha256": digest(self.frame)}
+
+
+def digest(frame: pl.DataFrame) -> str:
+    """Give the SHA-256 of a table, for the record."""
+    return hashlib.sha256(frame.write_json().encode()).hexdigest()
 
 
 def place_terms(dictionary: Dictionary, named: str | None = None, most: int = 5) -> InContext:
@@ -204,13 +229,12 @@ def place_terms(dictionary: Dictionary, named: str | None = None, most: int = 5)
         named = "dictionary" if dictionary.senses["examples"].list.len().sum() else "none"
     if named == "dictionary":
         return InContext(named, dictionary_examples(dictionary, most))
-    if named in ("none", "templates"):
-        terms = dictionary.terms
-        return InContext(
-            named, alone(terms) if named == "none" else in_templates(terms, apart=False)
-        )
-    path = _file(named)
-    return InContext(_kind(path), read_examples(path, dictionary, most), path)
+    terms = dictionary.terms
+    if named == "none":
+        return InContext(named, alone(terms))
+    if named == "templates":
+        return InContext(named, in_templates(terms, apart=False))
+    return _from_file(named, lambda path: read_examples(path, dictionary, most))
 
 
 def place_words(words: Iterable[str], named: str = "none", most: int = 5) -> InContext:
@@ -225,26 +249,22 @@ def place_words(words: Iterable[str], named: str = "none", most: int = 5) -> InC
         return InContext(named, alone(listed))
     if named == "templates":
         return InContext(named, in_templates(listed))
-    path = _file(named)
-    return InContext(_kind(path), read_word_examples(path, listed, most), path)
+    return _from_file(named, lambda path: read_word_examples(path, listed, most))
 
 
-def _file(named: str) -> Path:
+def _from_file(named: str, read: Callable[[Path], pl.DataFrame]) -> InContext:
+    """Read a file of contexts; its first line tells what it holds."""
     path = Path(named)
     if not path.is_file():
         raise InputError(
             f"contexts {named!r}: no such file; allowed are {', '.join(KINDS)} or a file of JSON "
             "lines (tiltmeter profile contexts makes one)"
         )
-    return path
-
-
-def _kind(path: Path) -> str:
-    """Tell by its first line what a file of contexts holds."""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         first = next((line for line in file if line.strip()), "{}")
     try:
         source = json.loads(first).get("example_source")
     except (ValueError, AttributeError, RecursionError):
-        return "generated"  # what reads the file will say what is wrong with it
-    return source if source in ("corpus", "dictionary") else "generated"
+        source = None  # what reads the file will say what is wrong with it
+    kind = source if source in ("corpus", "dictionary") else "generated"
+    return InContext(kind, read(path), path)

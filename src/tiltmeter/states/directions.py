@@ -25,7 +25,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from tiltmeter.errors import InputError, TiltmeterWarning
 from tiltmeter.models.readers.states import States
@@ -33,13 +32,12 @@ from tiltmeter.results import as_estimates, check
 from tiltmeter.results.schemas import DIRECTION_TERMS
 from tiltmeter.results.tables import need_columns, read_table
 from tiltmeter.states.axes import build_axes
-from tiltmeter.states.contexts import term_of
+from tiltmeter.states.contexts import average_contexts, term_of
 from tiltmeter.states.dictionary import BROAD, Dictionary, read_pole
 from tiltmeter.states.measures import MEASURES
+from tiltmeter.statistics.clustered import check_confidence, wilson
 
 __all__ = ["SUBSETS", "Predicted", "predict_directions", "read_extended"]
-
-Array = NDArray[np.float64]
 
 SUBSETS = ("paper", "all")
 
@@ -142,10 +140,11 @@ def predict_directions(
     InputError
         If no word is left, a pole has no state, or the two kinds of states do not fit.
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence {confidence}: must lie between 0 and 1, as 0.95")
+    check_confidence(confidence)
     axes = build_axes(poles, dictionary)
-    terms, coordinates = _averaged(axes.coordinates(states), states)
+    states = average_contexts(states, dict.fromkeys(map(term_of, states.keys)))
+    terms = {term: at for at, term in enumerate(states.keys)}
+    coordinates = axes.coordinates(states)
     words = _usable(extended, dictionary, terms)
     at = np.array([terms[term] for term in words["term"]])
     high = (words["direction"] == "high").to_numpy()
@@ -170,20 +169,8 @@ def predict_directions(
         for cut, above in (("zero", values > 0), ("centred", values > centre)):
             measured = _counted(above, high[chosen], layers, confidence)
             rows += ({**stated, **key, "cut": cut, **row} for row in measured)
-    return Predicted(
-        as_estimates(rows, MEASURES, "states"),
-        check(pl.DataFrame(counts), DIRECTION_TERMS, "directions"),
-    )
-
-
-def _averaged(coordinates: Array, states: States) -> tuple[dict[str, int], Array]:
-    """Average the rows of each term; shape (layers + 1, coordinates, terms)."""
-    of = [term_of(key) for key in states.keys]
-    terms = {term: at for at, term in enumerate(dict.fromkeys(of))}
-    member = np.array([terms[term] for term in of], dtype=np.intp)
-    sums = np.zeros((len(terms), *coordinates.shape[:2]))
-    np.add.at(sums, member, np.moveaxis(coordinates * states.counts, 2, 0))
-    return terms, np.moveaxis(sums, 0, 2) / np.bincount(member, weights=states.counts)
+    counted = check(pl.DataFrame(counts), DIRECTION_TERMS, "directions")
+    return Predicted(as_estimates(rows, MEASURES, "states"), counted)
 
 
 def _usable(
@@ -240,17 +227,8 @@ def _counted(
         by_side = (above[:, high].mean(axis=1) + (~above[:, ~high]).mean(axis=1)) / 2
     else:
         balanced["note"] = "all terms have one direction"
-    numbers = (right / n, *_wilson(right, n, confidence), by_side)
+    numbers = (right / n, *wilson(right / n, n, confidence), by_side)
     for layer, share, ci_low, ci_high, value in zip(layers, *numbers, strict=True):
         interval = {"estimate": share, "ci_low": ci_low, "ci_high": ci_high}
         yield {"layer": layer, **accuracy, **interval}
         yield {"layer": layer, **balanced, "estimate": value}
-
-
-def _wilson(right: NDArray[np.int64], n: int, confidence: float) -> tuple[Array, Array]:
-    """Give Wilson's interval of a share (1927)."""
-    z, share = float(ndtri(0.5 + confidence / 2)), right / n
-    centre = share + z**2 / (2 * n)
-    half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    scale = 1 + z**2 / n
-    return np.clip((centre - half) / scale, 0, 1), np.clip((centre + half) / scale, 0, 1)

@@ -12,6 +12,7 @@ sentences for each sense. Lines about senses that are not in the dictionary are 
 
 from __future__ import annotations
 
+import itertools
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.errors import InputError, TiltmeterWarning
+from tiltmeter.errors import InputError, TiltmeterWarning, read_text
 from tiltmeter.models.readers.states import locate
 from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.results.tables import need_columns
@@ -167,13 +168,12 @@ def _contexts(
 def _refuse_empty_poles(
     sentences: Mapping[str, Sequence[str]], dictionary: Dictionary, name: str
 ) -> None:
-    for dimension in dictionary.dimensions:
-        for direction in ("high", "low"):
-            if not any(sentences.get(key) for key in dictionary.pole([dimension], direction)):
-                raise InputError(
-                    f"{name}: no sense of the {direction} pole of {dimension} has an example; "
-                    "give at least one"
-                )
+    for dimension, direction in itertools.product(dictionary.dimensions, ("high", "low")):
+        if not any(sentences.get(key) for key in dictionary.pole([dimension], direction)):
+            raise InputError(
+                f"{name}: no sense of the {direction} pole of {dimension} has an example; give at "
+                "least one"
+            )
 
 
 def _few(keys: Sequence[str]) -> str:
@@ -205,22 +205,15 @@ def _read_lines(path: Path, wanted: Mapping[str, str], most: int) -> dict[str, l
 
 def _lines(path: Path) -> Iterator[tuple[int, Any]]:
     """Yield what stands in the lines of a file that are not blank, with their numbers."""
-    number = 0
-    try:
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, json.loads(line)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 after line {number}: {error.reason}") from None
-    except (ValueError, RecursionError):
-        raise InputError(
-            f'{path}:{number}: not a line of JSON, such as {{"term": "warm", "examples": ["…"]}}'
-        ) from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError):
+                raise InputError(
+                    f"{path}:{number}: not a line of JSON, such as "
+                    '{"term": "warm", "examples": ["…"]}'
+                ) from None
 
 
 def _sense(row: Any, where: str) -> tuple[str, list[str]]:

@@ -45,7 +45,7 @@ from tiltmeter.states.contexts import rows_of
 from tiltmeter.states.dictionary import Dictionary
 from tiltmeter.states.measures import MEASURES
 from tiltmeter.states.words import Words
-from tiltmeter.statistics.clustered import adjusted, benjamini_hochberg, holm
+from tiltmeter.statistics.clustered import adjusted, benjamini_hochberg, check_confidence, holm
 from tiltmeter.statistics.two_samples import ROUNDING, compare_groups, margin, permute_groups
 
 __all__ = ["Profile", "ProfileSetting", "measure_profile"]
@@ -77,8 +77,7 @@ class ProfileSetting:
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
-        if not 0 < self.confidence < 1:
-            raise InputError(f"confidence {self.confidence}: must lie between 0 and 1, as 0.95")
+        check_confidence(self.confidence)
         if self.draws < 1:
             raise InputError(f"draws {self.draws}: at least 1; 10000 is usual")
 
@@ -129,15 +128,13 @@ def measure_profile(
     axes = build_axes(poles, dictionary)
     coordinates = _Coordinates.of(axes, states, words)
     uneven = np.repeat(_uneven(poles, states), len(axes.labels))
-    terms = _spread(_terms(coordinates, words, how), axes, {**of, "words": words.name})
-    stated = {**of, "subject": of["model"], "instrument": "profile", "words": words.name}
-    means = _spread(_groups(coordinates, words, how), axes, stated)
-    differences = _spread(_differences(coordinates, uneven, words, how), axes, stated)
+    index = _index(axes, {**of, "words": words.name})
+    terms = check(_terms(coordinates, words, how, index), PROFILE_TERMS, "profile")
+    named = index.with_columns(subject=pl.lit(of["model"]), instrument=pl.lit("profile"))
+    means = _spread(_groups(coordinates, words, how), named)
+    differences = _spread(_differences(coordinates, uneven, words, how), named)
     estimates = pl.concat([means, _adjust(differences)], how="diagonal")
-    return Profile(
-        as_estimates(estimates.drop("at"), MEASURES, "states"),
-        check(terms, PROFILE_TERMS, "profile"),
-    )
+    return Profile(as_estimates(estimates, MEASURES, "states"), terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,17 +232,22 @@ def _uneven(*of: States) -> NDArray[np.bool_]:
     return np.append(layers, layers.any())
 
 
-def _terms(coordinates: _Coordinates, words: Words, how: ProfileSetting) -> Iterator[_Part]:
+def _terms(
+    coordinates: _Coordinates, words: Words, how: ProfileSetting, index: pl.DataFrame
+) -> pl.DataFrame:
+    """Set out the coordinates of each word at each place of `index`, which is as of `_index`."""
+    value = coordinates.value
     half = margin(coordinates.spread, coordinates.n_rows, confidence=how.confidence)
+    numbers = {"coordinate": value, "ci_low": value - half, "ci_high": value + half}
+    numbers["raw"] = coordinates.raw
     group_of = {term: group for group, terms in words.groups.items() for term in terms}
-    for at, term in enumerate(words.all):
-        value = coordinates.value[:, at]
-        interval = {"ci_low": value - half[:, at], "ci_high": value + half[:, at]}
-        yield {
-            **{"group": group_of.get(term), "term": term, "coordinate": value, **interval},
-            **{"confidence": how.confidence, "raw": coordinates.raw[:, at]},
-            "n_contexts": int(coordinates.n_contexts[at]),
-        }
+    of_words = [(group_of.get(term), term) for term in words.all]
+    named = pl.DataFrame(of_words, schema=dict.fromkeys(("group", "term"), pl.String), orient="row")
+    named = named.with_columns(n_contexts=coordinates.n_contexts)
+    return index.join(named, how="cross", maintain_order="left_right").with_columns(
+        *(pl.Series(name, of.ravel(), nan_to_null=True) for name, of in numbers.items()),
+        confidence=pl.lit(how.confidence),
+    )
 
 
 def _members(words: Words) -> dict[str, slice]:
@@ -254,18 +256,23 @@ def _members(words: Words) -> dict[str, slice]:
     return {g: slice(*span) for g, span in zip(words.groups, itertools.pairwise(ends), strict=True)}
 
 
-def _spread(parts: Iterable[_Part], axes: Axes, stated: Mapping[str, object]) -> pl.DataFrame:
-    """Set the parts, each with a number per layer and dimension, into one table."""
-    layers = [*axes.layers, "mean"]
-    index = [(layer, *label) for layer, label in itertools.product(layers, axes.labels)]
-    frame = pl.DataFrame(index, schema=["layer", "space", "dimension"], orient="row")
-    frame = frame.with_row_index("at").with_columns(pl.lit(v).alias(c) for c, v in stated.items())
+def _index(axes: Axes, stated: Mapping[str, object]) -> pl.DataFrame:
+    """List the layers and the dimensions of each, as the coordinates have them."""
+    places = [(at, *label) for at, label in itertools.product([*axes.layers, "mean"], axes.labels)]
+    frame = pl.DataFrame(places, schema=["layer", "space", "dimension"], orient="row")
+    return frame.with_columns(pl.lit(value).alias(name) for name, value in stated.items())
+
+
+def _spread(parts: Iterable[_Part], index: pl.DataFrame) -> pl.DataFrame:
+    """Set the parts, each with a number at each place of `index`, into one table."""
+    places = index.with_row_index("at")
     tables = [
-        frame.with_columns(
+        places.with_columns(
             pl.Series(c, v) if isinstance(v, np.ndarray | pl.Series) else pl.lit(v).alias(c)
             for c, v in part.items()
         )
         for part in parts
     ]
-    whole = pl.concat([frame.clear(), *tables], how="diagonal_relaxed")
-    return whole.sort("at", maintain_order=True).with_columns(pl.selectors.float().fill_nan(None))
+    whole = pl.concat([places.clear(), *tables], how="diagonal_relaxed")
+    whole = whole.sort("at", maintain_order=True).drop("at")
+    return whole.with_columns(pl.selectors.float().fill_nan(None))

@@ -31,14 +31,11 @@ Deviations from the source
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
@@ -47,7 +44,8 @@ from tiltmeter.results.schemas import FITS
 from tiltmeter.results.tables import need_columns
 from tiltmeter.states.differential import difference
 from tiltmeter.states.measures import MEASURES
-from tiltmeter.statistics.clustered import adjusted, holm
+from tiltmeter.statistics.clustered import adjusted, check_confidence, holm
+from tiltmeter.statistics.dimensions import correlate
 from tiltmeter.statistics.samples import Fit, Sample, fit, samples
 
 __all__ = ["MISSING", "TRIAL_WORDS", "Related", "relate", "trial_effects"]
@@ -60,9 +58,6 @@ TRIAL_WORDS = {
     **dict.fromkeys(("stereotype", "trial", "marginalized", "default"), pl.String()),
     **dict.fromkeys(("tied", "counter"), pl.List(pl.String())),
 }
-
-#: Fewer points are not correlated: Fisher's interval needs 4.
-_FEWEST = 4
 
 _KEYS = ["model", "stereotype", "trial"]
 
@@ -120,8 +115,7 @@ def relate(
     >>> found.select("layer", "level", "measure", pl.col("estimate").round(3), "n").rows()
     [('3', 'stereotype', 'correlation', 0.948, 4), ('3', 'stereotype', 'rank_correlation', 1.0, 4)]
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence {confidence}: must lie between 0 and 1, as 0.95")
+    check_confidence(confidence)
     for way in missing_as:
         if way not in MISSING:
             raise InputError(f"missing_as {way!r}: allowed are {', '.join(MISSING)}")
@@ -142,7 +136,9 @@ def relate(
     tested = pl.when(measure="correlation")
     p_holm = tested.then(adjusted(holm, "model", "measure", "removed", "missing_as", "level"))
     estimates = rows.select(list(ESTIMATES)).with_columns(
-        p_holm=p_holm, adjusted_over=tested.then(pl.lit("layers"))
+        p_holm=p_holm,
+        adjusted_over=tested.then(pl.lit("layers")),
+        alternative=pl.when(pl.col("p").is_not_null()).then(pl.lit("two-sided")),
     )
     fits = rows.filter(measure="log_odds", method="published").select(list(FITS))
     best = pl.col("aic").min().over("model", "missing_as")
@@ -196,24 +192,9 @@ def _correlations(
         for key, part in points.group_by(keys, maintain_order=True):
             stated = dict(zip(keys, key, strict=True)) | {"missing_as": way, "level": level}
             stated |= {"subject": stated["model"], "instrument": "relation", "n": part.height}
-            pearson, spearman = _correlate(part, confidence)
-            yield stated | {"measure": "correlation", "method": "fisher", **pearson}
-            yield stated | {"measure": "rank_correlation", "method": "descriptive", **spearman}
-
-
-def _correlate(part: pl.DataFrame, confidence: float) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Give Pearson's and Spearman's correlation, or the reason why there is none."""
-    x, y = part["score"].to_numpy(), part["effect"].to_numpy()
-    few = len(x) < _FEWEST
-    if few or np.ptp(x) == 0 or np.ptp(y) == 0:
-        note = {"note": f"fewer than {_FEWEST} points" if few else "scores or effects do not vary"}
-        return note, note
-    test = stats.pearsonr(x, y)
-    low, high = test.confidence_interval(confidence)
-    tested = {"test": "t", "alternative": "two-sided", "p": float(test.pvalue)}
-    interval = {"ci_low": float(low), "ci_high": float(high), "confidence": confidence}
-    pearson = {"estimate": float(test.statistic), **tested, **interval}
-    return pearson, {"estimate": float(stats.spearmanr(x, y).statistic)}
+            numbers = part["score"].to_numpy(), part["effect"].to_numpy()
+            constant = "scores or effects do not vary"
+            yield from (stated | row for row in correlate(*numbers, constant, confidence))
 
 
 def _regressions(joined: pl.DataFrame, way: str, confidence: float) -> Iterator[dict[str, Any]]:
@@ -251,21 +232,7 @@ def _coefficient(fitted: Fit, confidence: float) -> dict[str, Any]:
     """Set out the coefficient, or the note why there is none."""
     if fitted.note is not None:
         return {"note": fitted.note}
-    coefficient, se = float(fitted.coefficients[1]), float(fitted.se[1])
-    df = None if fitted.df is None else float(fitted.df[1])
-    tail, quantile = (ndtr, ndtri) if df is None else (partial(stdtr, df), partial(stdtrit, df))
-    half = float(quantile(0.5 + confidence / 2)) * se
-    return {
-        "estimate": coefficient,
-        "se": se,
-        "df": df,
-        "test": "z" if df is None else "t",
-        "alternative": "two-sided",
-        "statistic": coefficient / se,
-        "p": 2 * float(tail(-abs(coefficient / se))),
-        "ci_low": coefficient - half,
-        "ci_high": coefficient + half,
-    }
+    return {"test": "z" if fitted.df is None else "t", **fitted.coefficient(1, confidence)}
 
 
 def trial_effects(states: States, trials: pl.DataFrame, removed: int = 0) -> pl.DataFrame:

@@ -25,7 +25,6 @@ Deviations from the source
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ from tiltmeter.states.contexts import rows_of
 from tiltmeter.states.differential import difference
 from tiltmeter.states.word_tests import FEWEST, TestSetting, WordTest
 
-__all__ = ["Combined", "combine", "combine_samples"]
+__all__ = ["combine", "combine_samples"]
 
 Array = NDArray[np.float64]
 
@@ -46,22 +45,16 @@ Array = NDArray[np.float64]
 _AT_ONCE = 4_000_000
 
 
-@dataclass(frozen=True)
-class Combined:
-    """A combined effect, its standard error, and the variance between the effects (τ²)."""
+def combine(effects: Array, variances: Array) -> tuple[float, float, float]:
+    """Combine effects by a random-effects model (DerSimonian & Laird 1986).
 
-    effect: float
-    se: float
-    between_variance: float
-
-
-def combine(effects: Array, variances: Array) -> Combined:
-    """Combine effects by a random-effects model (DerSimonian & Laird 1986); variances above 0.
+    `variances` are above 0. Gives the combined effect, its standard error, and the variance between
+    the effects (τ²).
 
     Examples
     --------
     >>> combine(np.array([0.0, 2.0]), np.array([1.0, 1.0]))
-    Combined(effect=1.0, se=1.0, between_variance=1.0)
+    (1.0, 1.0, 1.0)
     """
     weight = 1 / variances
     total = weight.sum()
@@ -70,7 +63,7 @@ def combine(effects: Array, variances: Array) -> Combined:
     between = max(0.0, float((q - (len(effects) - 1)) / scale))
     weight = 1 / (variances + between)
     effect = (weight * effects).sum() / weight.sum()
-    return Combined(float(effect), float(weight.sum() ** -0.5), between)
+    return float(effect), float(weight.sum() ** -0.5), between
 
 
 def combine_samples(
@@ -141,19 +134,12 @@ def _combined(effects: Array, sizes: Sequence[int], how: TestSetting) -> dict[st
     """Set out the combined effect of one layer."""
     if not np.isfinite(effects).all():
         return {"n_resamples": how.samples, "note": "no word is closer than another"}
-    combined = combine(effects, _variances(effects, sizes[0], sizes[1]))
-    z, half = combined.effect / combined.se, ndtri(0.5 + how.confidence / 2) * combined.se
+    effect, se, between = combine(effects, _variances(effects, sizes[0], sizes[1]))
+    z, half = effect / se, ndtri(0.5 + how.confidence / 2) * se
     return {
-        "estimate": combined.effect,
-        "se": combined.se,
-        "ci_low": combined.effect - half,
-        "ci_high": combined.effect + half,
-        "test": "z",
-        "statistic": z,
-        "p": float(ndtr(-z)),
-        "p_two_sided": float(2 * ndtr(-abs(z))),
-        "between_variance": combined.between_variance,
-        "n_resamples": how.samples,
+        **{"estimate": effect, "se": se, "ci_low": effect - half, "ci_high": effect + half},
+        **{"test": "z", "statistic": z, "n_resamples": how.samples, "between_variance": between},
+        **{"p": float(ndtr(-z)), "p_two_sided": float(2 * ndtr(-abs(z)))},
     }
 
 

@@ -36,6 +36,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.states.words import read_json
+from tiltmeter.statistics.clustered import check_confidence
 from tiltmeter.stimuli import Study, load_study, parse_study, shipped_studies, word_key
 from tiltmeter.stimuli.loading import read_study
 from tiltmeter.stimuli.words import MaybeWords, Strict
@@ -142,8 +143,7 @@ class TestSetting:
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
-        if not 0 < self.confidence < 1:
-            raise InputError(f"confidence {self.confidence}: must lie between 0 and 1, as 0.95")
+        check_confidence(self.confidence)
         least = {"draws": 0, "most_partitions": 0, "drawn_partitions": 1, "samples": 2}
         for name, fewest in least.items():
             if getattr(self, name) < fewest:

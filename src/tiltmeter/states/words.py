@@ -24,7 +24,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tiltmeter.errors import InputError, unknown
+from tiltmeter.errors import InputError, read_text, unknown
 from tiltmeter.stimuli.words import word_key
 
 __all__ = ["SHIPPED", "Words", "read_json", "read_words"]
@@ -160,17 +160,13 @@ def read_json(path: Path) -> Any:
 
     Raises InputError if the file is missing or malformed, or a field stands twice.
     """
+    text = read_text(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
         return json.loads(text, object_pairs_hook=lambda pairs: _mapping(pairs, path))
     except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno}: malformed JSON: {error.msg}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
     except RecursionError:
         raise InputError(f"{path}: malformed JSON: nested too deeply") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
 
 
 def _mapping(pairs: list[tuple[str, Any]], path: Path) -> dict[str, Any]:

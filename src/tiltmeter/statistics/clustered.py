@@ -32,11 +32,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, Schema, columns
@@ -54,6 +55,7 @@ __all__ = [
     "mean_of_clusters",
     "naive_t",
     "row_by_row",
+    "wilson",
 ]
 
 #: Cluster means that differ by less than this share of their size differ by rounding alone.
@@ -230,15 +232,12 @@ def mean_of_clusters(
         return ClusteredMean(int(count), 1, mean, None, None)
     w = n**2 / (count - n)
     df = float(count**2 / (np.sum(n**2) + np.sum(w) ** 2 - np.sum(w**2)))
-    if _agree(total / n):
+    means = total / n
+    if np.ptp(means) <= ROUNDING * max(1.0, float(np.abs(means).max())):
         return ClusteredMean(int(count), len(n), mean, 0.0, df, True, bounds)
     residual = total - n * mean
     se = float(np.sqrt(np.sum(residual**2 / (1.0 - n / count))) / count)
     return ClusteredMean(int(count), len(n), mean, se, df)
-
-
-def _agree(means: Array) -> bool:
-    return bool(np.ptp(means) <= ROUNDING * max(1.0, float(np.abs(means).max())))
 
 
 def naive_t(mean: float | None, sd: float | None, n: int, *, neutral: float = 0.0) -> Row:
@@ -310,6 +309,18 @@ def adjusted(method: Callable[[Array], Array], *family: str, column: str = "p") 
         return pl.Series(values, nan_to_null=True)
 
     return pl.col(column).map_batches(known, pl.Float64()).over(family)
+
+
+Share = TypeVar("Share", Array, pl.Expr)
+
+
+def wilson(share: Share, n: Share | int, confidence: float) -> tuple[Share, Share]:
+    """Give Wilson's interval of a share of `n` (1927, JASA 22(158), 209–212)."""
+    z = float(ndtri(0.5 + confidence / 2.0))
+    centre = share + z**2 / (2 * n)
+    half = z * (share * (1 - share) / n + z**2 / (4 * n**2)) ** 0.5
+    scale = 1 + z**2 / n
+    return ((centre - half) / scale).clip(0.0, 1.0), ((centre + half) / scale).clip(0.0, 1.0)
 
 
 def check_confidence(confidence: float) -> None:

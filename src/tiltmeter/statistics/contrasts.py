@@ -55,6 +55,7 @@ from tiltmeter.statistics.clustered import (
     holm,
     mean_of_clusters,
 )
+from tiltmeter.statistics.estimates import check_range
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, cluster_sums
 
 __all__ = ["Contrasted", "contrast"]
@@ -143,7 +144,7 @@ def contrast(
     """
     check_confidence(confidence)
     frame = check(scores, {**SCORES, factor: pl.String()}, "scores")
-    _check_scores(frame, measure)
+    check_range(frame, measure, "score")
     pairs = _match(frame, factor, baseline)
     groups = pl.concat([_groups(pairs, level, measure) for level in LEVELS], how="diagonal_relaxed")
     tests = [_tests(row, measure, confidence) for row in groups.iter_rows(named=True)]
@@ -181,28 +182,11 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     return as_estimates(whole, {**OTHER_MEASURES, measure.name: difference})
 
 
-def _check_scores(frame: pl.DataFrame, measure: Measure) -> None:
-    low, high = measure.low, measure.high
-    scored = frame["score"].drop_nulls()
-    if not scored.is_finite().all():
-        raise InputError("scores: score is nan or infinite; a missing score is null with a reason")
-    outside = scored.filter(~scored.is_between(low, high))
-    if not outside.is_empty():
-        raise InputError(f"scores: score {outside[0]} lies outside low {low} to high {high}")
-
-
 def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
-    """Match every trial with itself under the candidates.
+    """Match every trial with itself under the candidates, a row per trial and `candidate`.
 
-    A row per trial and `candidate`: what the trial is known by, its words and `pair_id`; the score
-    under the baseline `b` and under the candidate `t`, null where there is none; whether it was
-    asked, `asked_b`, `asked_t` and `both`. The factor itself is null.
-
-    Raises
-    ------
-    InputError
-        If the baseline is missing, nothing else was asked, a trial occurs twice, or what carries
-        the same number is not the same draw.
+    Scores are `b` under the baseline and `t` under the candidate, null where there is none;
+    `asked_b`, `asked_t` and `both` say whether it was asked. The factor itself is null.
     """
     known = set(scores[factor].drop_nulls().unique())
     if baseline not in known:
@@ -264,13 +248,8 @@ def _groups(pairs: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
     scored = cluster_sums(
         units.filter(difference.is_not_null()), level, keys, sizes=pl.len(), totals=difference.sum()
     )
-    asked = cluster_sums(
-        units,
-        level,
-        keys,
-        asked=pl.len(),
-        changes=pl.col("t").count().cast(pl.Int64) - pl.col("b").count().cast(pl.Int64),
-    )
+    changes = pl.col("t").count().cast(pl.Int64) - pl.col("b").count().cast(pl.Int64)
+    asked = cluster_sums(units, level, keys, asked=pl.len(), changes=changes)
     groups = _describe(pairs, keys, measure).with_columns(level=pl.lit(level))
     for sums in (scored, asked.drop("clustered_by", "conditional_on")):
         groups = groups.join(sums, on=keys, how="left", nulls_equal=True)

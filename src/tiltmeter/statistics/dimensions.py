@@ -28,11 +28,11 @@ from tiltmeter.results import ESTIMATES, as_estimates, check
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.statistics.clustered import Array
 
-__all__ = ["correlate_dimensions", "rank_models"]
+__all__ = ["correlate", "correlate_dimensions", "rank_models"]
 
 _RUN = ("study", "instrument", "mode", "intervention", "word_list", "scoring", "control")
 
-#: Fewer points are not correlated.
+#: Fewer points are not correlated: Fisher's interval needs 4.
 FEWEST = 4
 
 
@@ -65,23 +65,27 @@ def correlate_dimensions(estimates: pl.DataFrame) -> pl.DataFrame:
                 points = both["estimate"].to_numpy(), both["estimate_right"].to_numpy()
                 stated = {**dict(zip(keys, key, strict=True)), "level": level, "n": both.height}
                 stated |= {"subject": stated.get("model"), "first": a, "second": b}
-                rows += [stated | row for row in _correlations(*points)]
+                rows += [stated | row for row in correlate(*points, "a dimension does not vary")]
     return as_estimates(rows, OTHER_MEASURES)
 
 
-def _correlations(x: Array, y: Array) -> list[dict[str, Any]]:
-    """Correlate two lists, or say why not."""
+def correlate(x: Array, y: Array, constant: str, confidence: float = 0.95) -> list[dict[str, Any]]:
+    """Give Pearson's correlation of two lists, with Fisher's interval, and Spearman's.
+
+    Two rows, of columns of `results.ESTIMATES`. Fewer than 4 points, or a list that does not vary,
+    have no correlation but a `note`: in the second case `constant`.
+    """
     pearson: dict[str, Any] = {"measure": "correlation", "method": "fisher"}
     spearman: dict[str, Any] = {"measure": "rank_correlation", "method": "descriptive"}
     few = len(x) < FEWEST
     if few or np.ptp(x) == 0 or np.ptp(y) == 0:
-        note = f"fewer than {FEWEST} points" if few else "a dimension does not vary"
+        note = f"fewer than {FEWEST} points" if few else constant
         return [pearson | {"note": note}, spearman | {"note": note}]
     from scipy import stats  # slow to import
 
     test = stats.pearsonr(x, y)
-    low, high = test.confidence_interval(0.95)
-    pearson |= {"ci_low": float(low), "ci_high": float(high), "confidence": 0.95}
+    low, high = test.confidence_interval(confidence)
+    pearson |= {"ci_low": float(low), "ci_high": float(high), "confidence": confidence}
     pearson |= {"estimate": float(test.statistic), "p": float(test.pvalue), "test": "t"}
     return [pearson, spearman | {"estimate": float(stats.spearmanr(x, y).statistic)}]
 

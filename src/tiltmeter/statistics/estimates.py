@@ -41,7 +41,7 @@ from tiltmeter.statistics.clustered import (
 )
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, cluster_sums, summarise
 
-__all__ = ["Estimated", "Inference", "estimate_measure", "estimate_summaries"]
+__all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimate_summaries"]
 
 #: A spread below this share of the range is due to rounding.
 _ROUNDING = 1e-12
@@ -147,16 +147,17 @@ def estimate_summaries(
     `units` are of `summarise`; those of several models joined with `polars.concat`. The estimates
     are to be judged by `results.verdicts.judge` together with those of the controls.
 
-    Raises
-    ------
-    InputError
-        If a score lies outside the measure's range or the scores are another instrument's.
+    Raises InputError if a score lies outside the measure's range, or is of another instrument.
     """
-    _fits(units, measure)
+    if others := set(units["instrument"].unique()) - {measure.name}:
+        raise InputError(
+            f"scores: instrument {', '.join(sorted(map(str, others)))}; the measure is "
+            f"{measure.name}; estimate each instrument by itself"
+        )
+    check_range(units, measure, "lowest", "highest")
     inference = inference or Inference()
-    groups = pl.concat(
-        [_groups(units, level, measure, inference) for level in LEVELS], how="diagonal"
-    )
+    levels = [_groups(units, level, measure, inference) for level in LEVELS]
+    groups = pl.concat(levels, how="diagonal")
     tests = [_tests(row, measure, inference) for row in groups.iter_rows(named=True)]
     family = ("level", "model", *NEVER_POOLED)
     rows = groups.hstack(pl.DataFrame(tests, schema=_TESTED)).with_columns(
@@ -189,20 +190,15 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     return as_estimates(whole, {measure.name: measure, **OTHER_MEASURES})
 
 
-def _fits(units: pl.DataFrame, measure: Measure) -> None:
-    others = set(units["instrument"].unique()) - {measure.name}
-    if others:
-        raise InputError(
-            f"scores: instrument {', '.join(sorted(map(str, others)))}; the measure is "
-            f"{measure.name}; estimate each instrument by itself"
-        )
+def check_range(scores: pl.DataFrame, measure: Measure, *named: str) -> None:
+    """Raise InputError if a number in the columns `named` lies outside the measure's range."""
     slack = _ROUNDING * (measure.high - measure.low)
     low, high = measure.low - slack, measure.high + slack
-    for end in ("lowest", "highest"):
-        outside = units.filter(~pl.col(end).is_between(low, high))
+    for column in named:
+        outside = scores.filter(~pl.col(column).is_between(low, high))
         if not outside.is_empty():
             raise InputError(
-                f"scores: score {outside[end][0]} of {outside['model'][0]} on "
+                f"scores: score {outside[column][0]} of {outside['model'][0]} on "
                 f"{outside['stereotype'][0]} lies outside the range of {measure.name}, "
                 f"{measure.low} to {measure.high}"
             )

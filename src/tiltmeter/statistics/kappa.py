@@ -2,8 +2,8 @@
 
 Reference
     Cohen (1960), Educational and Psychological Measurement 20(1), 37–46: kappa; Fleiss, Cohen &
-    Everitt (1969), Psychological Bulletin 72(5), 323–327: its asymptotic standard error;
-    Wilson (1927), J. American Statistical Association 22(158), 209–212: interval of a share.
+    Everitt (1969), Psychological Bulletin 72(5), 323–327: its asymptotic standard error. Shares
+    have Wilson's interval (`clustered.wilson`).
 
 Measures
     `read_share`, 0…1, of the rows with a label. Over those of them that were read, `agreement`,
@@ -26,7 +26,7 @@ from scipy.special import ndtri
 from tiltmeter.results import Schema, as_estimates, columns
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.tables import need_columns
-from tiltmeter.statistics.clustered import check_confidence, row_by_row
+from tiltmeter.statistics.clustered import check_confidence, row_by_row, wilson
 from tiltmeter.statistics.samples import binary, part_labels
 
 __all__ = ["CONFUSION", "Agreement", "agreement"]
@@ -104,12 +104,11 @@ def agreement(
     n_read = pl.sum_horizontal("n_11", "n_10", "n_01", "n_00")
     n = n_read + pl.col("n_missing_1") + pl.col("n_missing_0")
     confusion = counts.with_columns(n_read=n_read, n=n)
-    z = float(ndtri(0.5 + confidence / 2.0))
     agreed = pl.col("n_11") + pl.col("n_00")
     measured = {
-        "read_share": _share(confusion, pl.col("n_read"), "n", z),
-        "agreement": _share(confusion, agreed, "n_read", z),
-        "kappa": _kappa(confusion, z),
+        "read_share": _share(confusion, pl.col("n_read"), "n", confidence),
+        "agreement": _share(confusion, agreed, "n_read", confidence),
+        "kappa": _kappa(confusion, confidence),
     }
     rows = row_by_row(
         table.with_row_index("row").with_columns(measure=pl.lit(name))
@@ -128,25 +127,20 @@ def _counts() -> list[pl.Expr]:
     return [cell.sum().cast(pl.Int64).alias(name) for name, cell in cells.items()]
 
 
-def _share(confusion: pl.DataFrame, count: pl.Expr, of: str, z: float) -> pl.DataFrame:
+def _share(confusion: pl.DataFrame, count: pl.Expr, of: str, confidence: float) -> pl.DataFrame:
     """Give a share of the column `of` with Wilson's interval."""
-    n, share = pl.col("n_scored"), pl.col("estimate")
-    centre = share + z**2 / (2 * n)
-    half = z * (share * (1 - share) / n + z**2 / (4 * n**2)).sqrt()
-    scale = 1 + z**2 / n
     shares = confusion.select(
         *("part", "n", pl.lit("wilson").alias("method"), pl.col(of).alias("n_scored")),
         pl.when(pl.col(of) > 0).then(count / pl.col(of)).alias("estimate"),
     )
-    return shares.with_columns(
-        ci_low=((centre - half) / scale).clip(0.0, 1.0),
-        ci_high=((centre + half) / scale).clip(0.0, 1.0),
-    )
+    low, high = wilson(pl.col("estimate"), pl.col("n_scored"), confidence)
+    return shares.with_columns(ci_low=low, ci_high=high)
 
 
-def _kappa(confusion: pl.DataFrame, z: float) -> pl.DataFrame:
+def _kappa(confusion: pl.DataFrame, confidence: float) -> pl.DataFrame:
     """Give kappa with its error and interval; eq. 13 of Fleiss, Cohen & Everitt (1969)."""
     n_read, kappa = pl.col("n_read"), pl.col("estimate")
+    z = float(ndtri(0.5 + confidence / 2.0))
     share = {cell: pl.col(f"n_{cell}") / n_read for cell in ("11", "10", "01", "00")}
     read, label = share["11"] + share["10"], share["11"] + share["01"]
     chance = read * label + (1 - read) * (1 - label)

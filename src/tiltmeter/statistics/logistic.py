@@ -36,7 +36,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
 from scipy.special import chdtrc, expit
 
 from tiltmeter.errors import InputError
@@ -73,12 +72,10 @@ class Regression(NamedTuple):
     @staticmethod
     def of(rows: Sequence[Mapping[str, Any]]) -> Regression:
         """Split rows into estimates and fits."""
-        estimates, fits = (
-            [{name: row[name] for name in row if name in schema} for row in rows]
-            for schema in (ESTIMATES, FITS)
-        )
-        named = [{"measure": "log_odds", **row} for row in estimates]
-        return Regression(as_estimates(named, OTHER_MEASURES), pl.DataFrame(fits, schema=FITS))
+        frame = pl.DataFrame(rows, schema={**ESTIMATES, **FITS})
+        frame = frame.with_columns(measure=pl.lit("log_odds"))
+        estimates = as_estimates(frame.select(list(ESTIMATES)), OTHER_MEASURES)
+        return Regression(estimates, frame.select(list(FITS)))
 
 
 def regress(
@@ -145,16 +142,12 @@ def regress(
     return Regression.of(rows)
 
 
-def curve(estimates: pl.DataFrame, fits: pl.DataFrame, xs: ArrayLike) -> pl.DataFrame:
-    """Return the fitted probability over the values `xs` of the predictor, with a pointwise band.
+def curve(estimates: pl.DataFrame, fits: pl.DataFrame, x: Array) -> pl.DataFrame:
+    """Return the fitted probability over the values `x` of the predictor, with a pointwise band.
 
     `estimates` and `fits` are of `regress`, row by row; those without a fit are left out. The band
     is that of the log odds, by the delta method, with the degrees of freedom of the coefficient.
-    Raises InputError if `xs` is not one list of finite numbers.
     """
-    x = np.asarray(xs, dtype=np.float64)
-    if x.ndim != 1 or not np.isfinite(x).all():
-        raise InputError("xs: values of the predictor, finite and in one dimension")
     drawn = estimates.select("part", "predictor", "method", "estimate", "se", "df", "confidence")
     rows = drawn.hstack(fits.select("intercept", "intercept_se", "covariance")).drop_nulls("se")
     parts = [_curve(row, x) for row in rows.iter_rows(named=True)]

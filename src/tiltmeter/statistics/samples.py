@@ -125,7 +125,16 @@ def samples(
     null; `clusters` and `by` are columns of labels, never null, or none. Raises InputError if a
     column is missing or holds what it must not.
     """
-    data = _valid(frame, predictors, response_variable, clusters, by)
+    need_columns(frame, [*predictors, response_variable, *filter(None, (clusters, by))], "answers")
+    if response_variable in predictors:
+        raise InputError(f"outcome {response_variable!r} is also a predictor; name another column")
+    columns = {f"x{i}": _numbers(frame[column]) for i, column in enumerate(predictors)}
+    columns["y"] = binary(frame[response_variable])
+    if clusters is not None:
+        columns["cluster"] = _labels(frame[clusters])
+    if by is not None:
+        columns["by"] = part_labels(frame[by])
+    data = pl.DataFrame(columns)
     yield _sample(data, "all")
     if by is not None:
         for (group,), part in data.sort("by").group_by("by", maintain_order=True):
@@ -184,28 +193,6 @@ def _cluster_obstacle(sample: Sample, method: str) -> str | None:
     if method == "mixed" and ((ones == 0) | (ones == sizes)).all():
         return "outcome does not vary within clusters"
     return None
-
-
-def _valid(
-    frame: pl.DataFrame,
-    predictors: Sequence[str],
-    response_variable: str,
-    clusters: str | None,
-    by: str | None,
-) -> pl.DataFrame:
-    """Return the columns `x0`, `x1`, …, `y`, `cluster` and `by`, or say what is wrong."""
-    labels = {"cluster": clusters, "by": by}
-    needed = [*predictors, response_variable, *filter(None, labels.values())]
-    need_columns(frame, needed, "answers")
-    if response_variable in predictors:
-        raise InputError(f"outcome {response_variable!r} is also a predictor; name another column")
-    data = {f"x{i}": _numbers(frame[column]) for i, column in enumerate(predictors)}
-    data["y"] = binary(frame[response_variable])
-    if clusters is not None:
-        data["cluster"] = _labels(frame[clusters])
-    if by is not None:
-        data["by"] = part_labels(frame[by])
-    return pl.DataFrame(data)
 
 
 def _numbers(values: pl.Series) -> pl.Series:

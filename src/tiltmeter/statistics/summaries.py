@@ -77,11 +77,8 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     `order_sum`, the mean score with the marginalized group first minus that with the default group
     first.
 
-    Raises
-    ------
-    InputError
-        If a column is missing, a score is not finite, a missing score has no reason, or the
-        trials of one pair differ in more than their order.
+    Raises InputError if a column is missing, a score is not finite, a missing score has no reason,
+    or the trials of one pair differ in more than their order.
     """
     frame = _valid(check(scores, SCORES, "scores")).with_row_index("row")
     alone = pl.format("{} response {}", pl.col("model").fill_null(""), "row")
@@ -207,7 +204,9 @@ def cluster_sums(
     """
     ladder = _LADDERS.get(level, ("stereotype", *_ABOVE) if by_stereotype else _ABOVE)
     rungs = {name: _joined(*_COLUMNS[name]) for name in ladder}
-    several = (pl.when(_distinct(ids, keys) > 1).then(pl.lit(name)) for name, ids in rungs.items())
+    several = (
+        pl.when(ids.n_unique().over(keys) > 1).then(pl.lit(name)) for name, ids in rungs.items()
+    )
     clusters = (
         units.with_columns(rung=pl.coalesce(*several, pl.lit(ladder[-1])))
         .with_columns(
@@ -227,10 +226,6 @@ def _joined(*names: str) -> pl.Expr:
     return pl.concat_str([pl.col(c).fill_null("") for c in names], separator="\0")
 
 
-def _distinct(values: pl.Expr, keys: Sequence[str]) -> pl.Expr:
-    return values.n_unique().over(keys)
-
-
 def _unrecorded(column: str, keys: Sequence[str]) -> pl.Expr:
     return pl.col(column).is_null().all().over(keys)
 
@@ -248,11 +243,11 @@ def _conditional_on(level: str, keys: Sequence[str]) -> pl.Expr:
     """Name what does not vary in the group; the interval says nothing beyond it."""
     above = level not in _LADDERS
     wordless = _unrecorded("marginalized", keys)
-    one_pair = _distinct(_joined("marginalized", "default"), keys) == 1
+    one_pair = _joined("marginalized", "default").n_unique().over(keys) == 1
     fixed = {
         "these models": pl.lit(level == "overall"),
-        "one stereotype": (_distinct(pl.col("stereotype"), keys) == 1) & above,
-        "one wording": _distinct(pl.col("variation"), keys) == 1,
+        "one stereotype": (pl.col("stereotype").n_unique().over(keys) == 1) & above,
+        "one wording": pl.col("variation").n_unique().over(keys) == 1,
         "one group pair": one_pair & ~wordless,
         "unrecorded group words": wordless,
     }

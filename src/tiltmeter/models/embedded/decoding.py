@@ -134,12 +134,11 @@ def fill(
 ) -> Decoder:
     """Fill a JSON object whose values are each one of a few strings.
 
-    The object is written as ``json.dumps`` writes it. The model never writes the names, quotes and
-    braces: they are put before it. At each value the whole of every option up to and with the quote
-    and comma after it is scored, token by token, after everything chosen so far; the value is drawn
-    from these probabilities, renormalised over the options and sharpened by the temperature. Name,
-    option and closing are tokenised each by itself. For words made of letters this gives the tokens
-    that the whole text has, as tokens never run across a quote and a letter.
+    Names, quotes and braces, as ``json.dumps`` writes them, are put before the model. At each value
+    the whole of every option, with the quote and comma after it, is scored after everything chosen
+    so far; the value is drawn from these probabilities, renormalised and sharpened by the
+    temperature. Name, option and closing are tokenised each by itself: for words of letters the
+    tokens are those of the whole text.
 
     Of `sampling` only `temperature` and `seed` apply. The answer has one position per property,
     with the options as alternatives.

@@ -95,7 +95,7 @@ class EmbeddingService:
     cannot be seen from here.
     """
 
-    layers = ("0",)
+    layers: tuple[str, ...] = ("0",)
     last = "unknown"
 
     def __init__(self, name: str, model: str, base_url: str, key: str) -> None:

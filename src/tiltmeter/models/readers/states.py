@@ -68,17 +68,9 @@ class States:
             raise InputError("states need a count for each key, and no key twice")
 
     def of(self, keys: Iterable[str]) -> NDArray[np.float64]:
-        """Give the states of some keys, in their order.
+        """Give the states of some keys, in their order: shape (keys, layers, width), float64.
 
-        Returns
-        -------
-        numpy.ndarray
-            Shape (keys, layers, width), float64.
-
-        Raises
-        ------
-        InputError
-            If a key has no state.
+        Raises InputError if a key has no state.
         """
         place = {key: at for at, key in enumerate(self.keys)}
         wanted = list(keys)
@@ -101,19 +93,15 @@ class States:
 
 
 class Reader(Protocol):
-    """A model whose states can be read."""
+    """A model whose states can be read.
 
-    @property
-    def name(self) -> str:
-        """As the user named it."""
+    `name`: as the user named it; `fingerprint`: another one for other weights, another revision,
+    another precision; `layers`: labels of what `read` gives.
+    """
 
-    @property
-    def fingerprint(self) -> str:
-        """Another one for other weights, another revision, another precision."""
-
-    @property
-    def layers(self) -> tuple[str, ...]:
-        """Labels of what `read` gives."""
+    name: str
+    fingerprint: str
+    layers: tuple[str, ...]
 
     def read(self, contexts: pl.DataFrame) -> States:
         """Read the states of terms in contexts (columns CONTEXTS); a row per key."""
