@@ -113,7 +113,7 @@ def test_ids_are_unique_and_links_lead_somewhere(outline):
 
 def test_the_answer_stands_first_and_in_words(page):
     brief = page[page.index('id="brief-1"') : page.index("<nav")]
-    assert re.search(r"In \d+ of 21 stereotypes the answers leaned", brief)
+    assert re.search(r"In \d+ of 21 stereotypes the mean is significantly", brief)
     assert "mode structured" in brief and "mode free" in brief
 
 
@@ -229,7 +229,7 @@ def test_controls_stand_apart(make_results, page_of):
     ).write_parquet(path)
     page = page_of(directory)
     assert "Controls: stimuli whose result is known beforehand" in page
-    assert "of 1 stereotype the answers" in page
+    assert "of 1 stereotype the mean" in page
 
 
 @pytest.mark.parametrize(

@@ -138,15 +138,15 @@ def answer(
     near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
     known = ("consistent", "reversed", "equivalent", "inconclusive")
     rest = [
-        (counts["reversed"], "leaned the other way"),
-        (counts["equivalent"], f"shown to be {near}"),
+        (counts["reversed"], "reversed"),
+        (counts["equivalent"], near),
         (counts["inconclusive"], "inconclusive"),
         (len(rows) - sum(counts[kind] for kind in known), "without a verdict"),
     ]
     others = ", ".join(f"{count} {what}" for count, what in rest if count)
     text = (
-        f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the answers leaned the "
-        "stereotypical way by more than chance explains."
+        f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the mean is "
+        "significantly stereotype-consistent (Holm)."
     )
     if slight and margin:
         text += f" ({slight} of them by less than the margin of ±{margin:g}.)"

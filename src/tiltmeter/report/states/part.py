@@ -124,7 +124,7 @@ def state_part(directory: Path) -> Part | None:
         headline=f"{title}: {first_few(names)}" if names else title,
         plan=states.facts,
         names=names,
-        facts=(Term("Models read inside", ", ".join(names)),) if names else (),
+        facts=(Term("Hidden states of", ", ".join(names)),) if names else (),
         measured=(Passage("Hidden states", (_MEASURED,), approaches),),
         **findings_or_table(
             findings(states),
