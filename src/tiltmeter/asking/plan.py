@@ -196,13 +196,13 @@ def _source(study: Study) -> dict[str, str]:
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version(), "platform": platform.platform()}
+    versions = {"python": platform.python_version(), "platform": platform.platform()}
     for package in PACKAGES:
         try:
-            found[package] = importlib.metadata.version(package)
+            versions[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _stereotypes(selections: Sequence[Selection]) -> dict[str, Any]:

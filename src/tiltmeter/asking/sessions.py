@@ -196,11 +196,11 @@ def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
     judge_all
         See `instruments.scoring.open_decisions`.
     """
-    found = [pl.DataFrame(schema=TRIALS)]
+    questions = [pl.DataFrame(schema=TRIALS)]
     for piece in responses:
         for study, part in by_study(piece, studies):
-            found.append(open_decisions(part, study, judge_all=judge_all))
-    trials = pl.concat(found).unique("trial_id", maintain_order=True)
+            questions.append(open_decisions(part, study, judge_all=judge_all))
+    trials = pl.concat(questions).unique("trial_id", maintain_order=True)
     directory.mkdir(parents=True, exist_ok=True)
     return ask_models(trials, dict([grader]), directory, budget, prices=prices)
 

@@ -111,11 +111,11 @@ def read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
         stop_reason=trial.get("stop_reason"),
     )
     span = response[slice(*read.span)] if read.span else None
-    found = {role: word for role in ROLES if (word := getattr(read, role)) is not None}
+    named = {role: word for role in ROLES if (word := getattr(read, role)) is not None}
     if read.tied_to is None:
-        return Scored(None, read.reason, 0.0, span=span, read_by="rules", words=found)
+        return Scored(None, read.reason, 0.0, span=span, read_by="rules", words=named)
     own = {"span": span, "margin": read.margin, "conflict": read.conflict}
-    return decided(read.tied_to == "marginalized", trial, words=found, **own)
+    return decided(read.tied_to == "marginalized", trial, words=named, **own)
 
 
 def decided(

@@ -36,10 +36,10 @@ def read_choices(response: str) -> dict[str, Any]:
     {'decision': 'yes'}
     """
     try:
-        found = json.loads(response[response.find("{") : response.rfind("}") + 1])
+        content = json.loads(response[response.find("{") : response.rfind("}") + 1])
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def why_not(response: str, trial: Mapping[str, Any]) -> str:

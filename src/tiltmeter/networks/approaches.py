@@ -182,8 +182,8 @@ def _effect(contrast: Contrast, name: str) -> list[Row]:
     if test.effect is None:
         published["note"] = "no pair of primes and target in the network"
     else:
-        found = permute_columns(d, side, seed=setting.seed)
-        swapped |= {"p": found.p, "n_resamples": found.n_permutations}
+        permuted = permute_columns(d, side, seed=setting.seed)
+        swapped |= {"p": permuted.p, "n_resamples": permuted.n_permutations}
         if d.shape[1] < 2:
             swapped["note"] = "one pair of primes: nothing to swap"
         if setting.draws and len(d) > 1:

@@ -117,7 +117,7 @@ def compare_with_rewired(
 def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.DataFrame:
     """Compute the rewired p of each estimate and the false alarm rates."""
     estimate, tail = pl.col("estimate"), (1 - confidence) / 2
-    found = (
+    comparisons = (
         rewired.join(own.select(*_KEYS, own="estimate"), on=_KEYS, nulls_equal=True)
         .drop_nulls("estimate")
         .group_by(_KEYS)
@@ -139,7 +139,7 @@ def _beside(own: pl.DataFrame, rewired: pl.DataFrame, confidence: float) -> pl.D
     )  # fmt: skip
     placed = (
         own.select(*KEYS, "estimate", "alternative", "direction", "n", method=pl.lit("rewired"))
-        .join(found, on=_KEYS, how="left", nulls_equal=True, maintain_order="left")
+        .join(comparisons, on=_KEYS, how="left", nulls_equal=True, maintain_order="left")
         .with_columns(p=p, confidence=pl.lit(confidence))
     )
     alarms = placed.drop_nulls("false_alarms").select(

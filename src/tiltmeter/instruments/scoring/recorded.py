@@ -70,13 +70,13 @@ def _as_text(responses: pl.DataFrame) -> pl.DataFrame:
     """Convert numbers in text columns to text, and iterations to numbers."""
     kinds = {**dict.fromkeys(_TEXT, pl.String()), "iteration": pl.Int64()}
     for name, kind in kinds.items():
-        if (held := responses.schema.get(name, kind)) == kind:
+        if (actual := responses.schema.get(name, kind)) == kind:
             continue
         try:
             responses = responses.with_columns(pl.col(name).cast(kind))
         except pl.exceptions.PolarsError:
             expected = "text" if kind == pl.String else "whole numbers"
-            raise InputError(f"responses: {name} holds {held}; expected {expected}") from None
+            raise InputError(f"responses: {name} holds {actual}; expected {expected}") from None
     return responses
 
 

@@ -203,7 +203,7 @@ def _measured(
         *(_instrument(asked) for asked in reversed(first.values())),
         Passage(
             "How the models were asked",
-            tuple(text for text, said in how if said),
+            tuple(text for text, applies in how if applies),
             systems,
             whole[0].prompt(plan) if whole else None,
         ),
