@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.drawing.cells import Grid, cells, map_cell
-from tiltmeter.report.drawing.charts import Axis
+from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.plan import spaced
 from tiltmeter.report.prose import bracketed, interval_title, number, p_value
@@ -88,26 +88,7 @@ def _map(part: pl.DataFrame) -> Figure | None:
         name or in_words("missing_as", mine["missing_as"][0]): mine
         for name, mine in split(own, "removed", "missing_as")
     }
-    rows, ends = [], []
-    for name, mine in columns.items():
-        top, last = _strongest(mine) or {}, _at_the_end(mine)
-        ends.append(
-            f"{name}: strongest {number(top['estimate'])} ({layer_name(top['layer'])}), last "
-            f"{number(last['estimate'])}"
-        )
-        rows += [
-            map_cell(
-                row,
-                EDGES,
-                (name, row["layer"]),
-                number(row["estimate"]),
-                strong=row["layer"] == top["layer"],
-                shown=number(row["estimate"], 3),
-                rho=number(row["estimate_spearman"]),
-                n=count(row["n"]),
-            )
-            for row in mine.iter_rows(named=True)
-        ]
+    rows = [row for name, mine in columns.items() for row in _cells(name, mine)]
     grid = Grid(
         legend="Correlation r",
         edges=EDGES,
@@ -124,7 +105,33 @@ def _map(part: pl.DataFrame) -> Figure | None:
         "answers without a score are counted, and components removed from the states. Bold: the "
         "strongest of its column; *: p (Holm) below .05."
     )
-    return Figure("", caption, f"{'; '.join(ends)}.", cells(rows, grid))
+    ends = "; ".join(_ends(name, mine) for name, mine in columns.items())
+    return Figure("", caption, f"{ends}.", cells(rows, grid))
+
+
+def _ends(name: str, part: pl.DataFrame) -> str:
+    top, last = _strongest(part) or {}, _at_the_end(part)
+    return (
+        f"{name}: strongest {number(top['estimate'])} ({layer_name(top['layer'])}), last "
+        f"{number(last['estimate'])}"
+    )
+
+
+def _cells(name: str, part: pl.DataFrame) -> list[Row]:
+    top = _strongest(part) or {}
+    return [
+        map_cell(
+            row,
+            EDGES,
+            (name, row["layer"]),
+            number(row["estimate"]),
+            strong=row["layer"] == top["layer"],
+            shown=number(row["estimate"], 3),
+            rho=number(row["estimate_spearman"]),
+            n=count(row["n"]),
+        )
+        for row in part.iter_rows(named=True)
+    ]
 
 
 def _curves(part: pl.DataFrame) -> Figure:
