@@ -1,0 +1,388 @@
+"""Scores of known truth on the trials of an audit, for benchmarks of inference.
+
+Truth
+    Target ``these``: the expected score over new wordings, group words, draws and noise, for these
+    stereotypes and these lists of attribute words. Target ``like these``: also over attribute
+    words and, above the level of the stereotype, over stereotypes.
+How
+    score = truth + d with d the sum of crossed effects, cut symmetrically about the truth where it
+    leaves the scale. All effects are symmetric, so the expected score is the truth, exactly.
+    Decisions are drawn as 0 or 1, attributions as −1, 0 or 1, with the sum as their expectation.
+    Bounded: score = f(x + d), f a logistic curve between the ends of the scale with slope 1 at
+    neutral; its expectation over normal d by Gauss-Hermite quadrature.
+    Answers: a stereotype has the mean of one of GPT-4o's; each of its wordings mixes the scores of
+    that stereotype's two released wordings in a uniform random proportion, so that the truth is
+    the mean of the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import expit, ndtri
+
+from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.results import SCORES
+from tiltmeter.stimuli import load_study
+
+__all__ = ["ANSWERS", "CONDITIONS", "PAGES", "Condition", "Simulation", "simulate"]
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "bai"
+ANSWERS = SHARED / "gpt4o_word_association_responses.csv"
+
+SD = 0.1
+MARGIN = 0.1
+
+#: What the truths of a page are: drawn around .1 with sd .1, all neutral, or all at the margin.
+PAGES = ("spread", "neutral", "margin")
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Standard deviations of the effects on a score, in its unit."""
+
+    wording: float = SD  # shared by all stereotypes
+    stereotype_wording: float = SD
+    marginalized: float = SD
+    default: float = SD
+    draw: float = SD
+    attribute: float = SD  # of a word; a score sees the mean over the words shown
+    habit: float = SD  # of order or version; cancels within a mirrored pair
+    noise: float = SD
+    unequal: float = 0.0  # sd of the logarithm of a stereotype's factor of its effects
+    tails: float | None = None  # degrees of freedom of t, scaled to the sd; None: normal
+    bounded: bool = False
+    answers: bool = False
+    page: str = "spread"
+    centre: float = MARGIN  # mean of the population of stereotypes, from neutral
+    spread: float = SD  # of the population of stereotypes
+
+    @property
+    def variance(self) -> float:
+        """Variance of all effects on a score, of attribute words apart."""
+        names = ("wording", "stereotype_wording", "marginalized", "default", "draw", "habit")
+        return float(sum(getattr(self, name) ** 2 for name in (*names, "noise")))
+
+
+_NONE = dict.fromkeys(
+    ("wording", "stereotype_wording", "marginalized", "default", "draw", "attribute", "habit"), 0.0
+)
+
+CONDITIONS = {
+    "all effects": Condition(),
+    "wordings": Condition(**{**_NONE, "wording": SD, "stereotype_wording": SD}),
+    "group words": Condition(**{**_NONE, "marginalized": SD, "default": SD}),
+    "draws": Condition(**{**_NONE, "draw": SD}),
+    "unequal": Condition(unequal=0.5),
+    "heavy tails": Condition(tails=4.0),
+    "bounded": Condition(
+        **dict.fromkeys(("wording", "stereotype_wording", "marginalized", "default"), 2 * SD),
+        **{"draw": 2 * SD, "attribute": 0.0, "bounded": True, "centre": 0.6, "spread": 0.45},
+    ),
+    "no effects": Condition(**_NONE),
+    "answers": Condition(answers=True),
+}
+
+
+def simulate(
+    trials: pl.DataFrame, condition: str | Condition, rng: np.random.Generator
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Draw the scores of one run on `trials` of one study, instrument and mode.
+
+    Returns columns of `results.SCORES`, and the truths: `level`, `category`, `stereotype`,
+    `dimension`, `target`, `truth`. `Simulation` does the same for many runs.
+    """
+    of = CONDITIONS[condition] if isinstance(condition, str) else condition
+    return Simulation(trials).draw(of, rng)
+
+
+class Simulation:
+    """Trials of one study, instrument and mode, with what they share."""
+
+    def __init__(self, trials: pl.DataFrame) -> None:
+        first = trials.row(0, named=True)
+        self.trials = trials
+        self.measure = INSTRUMENTS[first["instrument"]].measures[0]
+        self.discrete = first["mode"] == "free" and first["instrument"] != "word_association"
+        self.frame = _as_scores(trials)
+        self.contrasts = trials.select(*_CONTRAST, "category").unique(maintain_order=True)
+        self.of = _codes(trials, *_CONTRAST)
+        self.counts = np.bincount(self.of)
+        self.factors = _factors(trials)
+        self.turn = _turn(trials)
+
+    @cached_property
+    def attributes(self) -> tuple[csr_array, csr_array]:
+        """Weights of attribute words, shape (trials, words): of those shown, of the whole lists."""
+        return _attributes(self.trials)
+
+    def draw(
+        self, condition: Condition, rng: np.random.Generator
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Draw the scores of one run and their truths; see `simulate`."""
+        if condition.answers:
+            scores, these = self._answers(rng)
+            truths = self._truths(these, these, float(_released()[1].mean()))
+        else:
+            start, effects, truths = self._effects(condition, rng)
+            scores = self._scores(condition, start, effects, rng)
+        return self.frame.with_columns(score=pl.Series(scores)), truths
+
+    def treated(self, condition: Condition, rng: np.random.Generator) -> pl.DataFrame:
+        """Draw scores without and with a treatment that shifts each wording by 0 ± SD.
+
+        The factor is `intervention`, ``none`` or ``treatment``; the true difference is 0.
+        """
+        start, effects, _ = self._effects(condition, rng)
+        wordings = self.factors["stereotype_wording"]
+        shift = rng.normal(0, SD, wordings.max() + 1)[wordings]
+        both = []
+        for name, added in (("none", 0.0), ("treatment", shift)):
+            scores = pl.Series(self._scores(condition, start, effects + added, rng))
+            ids = (pl.format("{}.{}", c, pl.lit(name)).alias(c) for c in ("trial_id", "pair_id"))
+            both.append(
+                self.frame.with_columns(*ids, score=scores, intervention=pl.lit(name)),
+            )
+        return pl.concat(both)
+
+    def _effects(
+        self, condition: Condition, rng: np.random.Generator
+    ) -> tuple[Array, Array, pl.DataFrame]:
+        """Draw each trial's start and effects, without noise, and the truths."""
+        n, tails = len(self.counts), condition.tails
+        scale = _scales(n, condition.unequal)[self.of]
+        effects = scale * self.turn * _drawn(rng, condition.habit, n, tails)[self.of]
+        for name, codes in self.factors.items():
+            drawn = _drawn(rng, getattr(condition, name), codes.max() + 1, tails)[codes]
+            effects += drawn if name == "wording" else scale * drawn
+        means, of_lists = self._means(condition, rng), np.zeros(n)
+        if condition.attribute:
+            shown, listed = self.attributes
+            words = _drawn(rng, condition.attribute, shown.shape[1], tails)
+            of_lists = np.bincount(self.of, listed @ words) / self.counts
+            effects += shown @ words - of_lists[self.of]
+        if condition.page != "spread":  # the lists on the page average to no effect
+            of_lists = np.zeros(n)
+        truths = self._truths(*self._expected(condition, means, of_lists))
+        return (means + of_lists)[self.of], effects, truths
+
+    def _centre(self, condition: Condition) -> float:
+        """Return the mean of the population of stereotypes, on the scale of the effects."""
+        page = {"spread": condition.centre, "neutral": 0.0, "margin": MARGIN}[condition.page]
+        if condition.bounded and condition.page == "margin":
+            grid = self.measure.neutral + np.linspace(0, 1, 201)
+            truths = self._curve(grid, condition.variance)
+            return float(np.interp(self.measure.neutral + MARGIN, truths, grid))
+        return self.measure.neutral + page
+
+    def _means(self, condition: Condition, rng: np.random.Generator) -> Array:
+        spread = condition.spread if condition.page == "spread" else 0.0
+        return self._centre(condition) + spread * rng.normal(0, 1, len(self.counts)).clip(-3, 3)
+
+    def _expected(
+        self, condition: Condition, means: Array, of_lists: Array
+    ) -> tuple[Array, Array, float]:
+        """Return the truths of stereotypes, of stereotypes with other words, and of all."""
+        centre = self._centre(condition)
+        if not condition.bounded:
+            return means + of_lists, means, centre
+        these = self._curve(means, condition.variance)
+        spread = condition.spread**2 if condition.page == "spread" else 0.0
+        overall = self._curve(np.array([centre]), condition.variance + spread)
+        return these, these, float(overall[0])
+
+    def _curve(self, x: Array, variance: float = 0.0) -> Array:
+        """Return the expected bounded score at `x` plus normal effects of a variance."""
+        low, span = self.measure.low, self.measure.high - self.measure.low
+        nodes, weights = np.polynomial.hermite_e.hermegauss(41)
+        points = x[:, None] + np.sqrt(variance) * nodes - self.measure.neutral
+        expected: Array = expit(4 / span * points) @ weights / weights.sum()
+        return low + span * expected
+
+    def _scores(
+        self, condition: Condition, start: Array, effects: Array, rng: np.random.Generator
+    ) -> Array:
+        """Draw the score of each trial."""
+        low, high = self.measure.low, self.measure.high
+        scale = _scales(len(self.counts), condition.unequal)[self.of]
+        noise = scale * _drawn(rng, condition.noise, len(start), condition.tails)
+        if condition.bounded:
+            expected = self._curve(start + effects + noise)
+        else:
+            room = np.minimum(start - low, high - start).clip(0)
+            expected = (start + (effects + noise).clip(-room, room)).clip(low, high)
+        return self._discrete(expected, rng) if self.discrete else expected
+
+    def _discrete(self, expected: Array, rng: np.random.Generator) -> Array:
+        """Draw 0 or 1; of attributions −1, 0 or 1, a tenth of them 0 if that leaves enough."""
+        low, high = self.measure.low, self.measure.high
+        upper = rng.random(len(expected)) < (expected - low) / (high - low)
+        if low == 0:
+            return upper.astype(float)
+        lean = np.abs(expected).clip(0.9)
+        zero = rng.random(len(expected)) > lean
+        upper = rng.random(len(expected)) < (1 + expected / lean) / 2
+        return np.where(zero, 0.0, np.where(upper, 1.0, -1.0))
+
+    def _answers(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Draw scores of GPT-4o for stereotypes of GPT-4o, drawn with replacement."""
+        cells, means = _released()
+        drawn = rng.integers(0, len(cells), len(self.counts))
+        wordings = self.factors["stereotype_wording"]
+        share = rng.random(wordings.max() + 1)[wordings]
+        second = rng.random(len(wordings)) < share
+        scores = np.empty(len(wordings))
+        for k, contrast in enumerate(drawn):
+            for of_second in (False, True):
+                rows = np.flatnonzero((self.of == k) & (second == of_second))
+                scores[rows] = rng.choice(cells[contrast][int(of_second)], len(rows))
+        return scores, means[drawn]
+
+    def _truths(self, these: Array, others: Array, overall: float) -> pl.DataFrame:
+        """Set out the truths of stereotypes, categories and the model, by target."""
+        columns = {"these": these, "like these": others, "n": self.counts}
+        wide = self.contrasts.with_columns(pl.Series(k, v) for k, v in columns.items())
+        rows = []
+        for level, keys in _KEYS.items():
+            weighted = (pl.col("these") * pl.col("n")).sum() / pl.col("n").sum()
+            like = pl.col("like these").first() if level == "stereotype" else pl.lit(overall)
+            means = wide.group_by(keys, maintain_order=True).agg(
+                weighted.alias("these"), like.alias("like these")
+            )
+            rows.append(means.with_columns(level=pl.lit(level)))
+        keys = ("level", "category", "stereotype", "dimension")
+        return pl.concat(rows, how="diagonal").unpivot(
+            ["these", "like these"], index=keys, variable_name="target", value_name="truth"
+        )
+
+
+_CONTRAST = ("stereotype", "dimension")
+_KEYS = {
+    "stereotype": ["category", "stereotype", "dimension"],
+    "category": ["category", "dimension"],
+    "model": ["dimension"],
+}
+
+
+def _as_scores(trials: pl.DataFrame) -> pl.DataFrame:
+    """Give trials the columns of scores, all scored."""
+    known = {"model": "simulated", "scoring": "exact", "coverage": 1.0, "one_sided": False}
+    filled = trials.with_columns(pl.lit(value).alias(name) for name, value in known.items())
+    empty = [name for name in SCORES if name not in filled.columns]
+    filled = filled.with_columns(pl.lit(None).alias(name) for name in empty)
+    return filled.select(pl.col(name).cast(dtype) for name, dtype in SCORES.items())
+
+
+def _codes(trials: pl.DataFrame, *columns: str) -> Codes:
+    """Number the combinations of columns from 0, in order of appearance."""
+    combined = pl.concat_str(pl.col(columns).fill_null(""), separator="\t").alias("code")
+    names = trials.select(combined).to_series()
+    known = {name: k for k, name in enumerate(names.unique(maintain_order=True))}
+    return names.replace_strict(known, return_dtype=pl.Int64).to_numpy()
+
+
+def _factors(trials: pl.DataFrame) -> dict[str, Codes]:
+    """Number the levels of each crossed factor; a draw is shared by wordings if the study says."""
+    first = trials.row(0, named=True)
+    wordings = getattr(load_study(first["study"]).instruments, first["instrument"], None)
+    of_draw = () if getattr(wordings, "shared_draws", False) else ("variation",)
+    pairs = trials.with_columns(pair=pl.col("pair_id").str.extract(r"\.p(\d+)$"))
+    return {
+        "wording": _codes(trials, "variation"),
+        "stereotype_wording": _codes(trials, *_CONTRAST, "variation"),
+        "marginalized": _codes(trials, *_CONTRAST, "marginalized"),
+        "default": _codes(trials, *_CONTRAST, "default"),
+        "draw": _codes(pairs, *_CONTRAST, *of_draw, "pair"),
+    }
+
+
+def _turn(trials: pl.DataFrame) -> Array:
+    """Return 1 or −1 for each trial: the two trials of a mirrored pair differ in sign."""
+    if trials["version"].null_count() == 0:
+        return np.where(trials["version"] == "default", 1.0, -1.0)
+    first = np.where(trials["order"] == "marginalized_first", 1.0, -1.0)
+    tied = (trials["attribute_order"] == "counter_first").fill_null(False)
+    return np.where(tied, -first, first)
+
+
+def _attributes(trials: pl.DataFrame) -> tuple[csr_array, csr_array]:
+    numbers: dict[tuple[str, str], int] = {}
+    shown, listed = _Weights(numbers), _Weights(numbers)
+    lists: dict[tuple[str, ...], list[list[str]]] = {}
+    for row, trial in enumerate(trials.iter_rows(named=True)):
+        cell = tuple(trial[c] for c in ("study", "stereotype", "variation", "dimension"))
+        if cell not in lists:
+            lists[cell] = _lists(trial)
+        contrast = f"{trial['stereotype']} {trial['dimension']}"
+        for words in lists[cell]:
+            asked = [word for word in words if word in trial["attributes"]]
+            shown.add(row, contrast, asked)
+            listed.add(row, contrast, words)
+    shape = (len(trials), len(numbers))
+    return shown.matrix(shape), listed.matrix(shape)
+
+
+def _lists(trial: Mapping[str, Any]) -> list[list[str]]:
+    """Return the lists that the attribute words of a trial were drawn from."""
+    study = load_study(trial["study"])
+    if trial["object"] is not None:
+        return [list(study.objects)]
+    key = INSTRUMENTS[trial["instrument"]].key(
+        study, trial["stereotype"], trial["variation"], trial["dimension"]
+    )
+    return [key.words.tied, key.words.counter]
+
+
+class _Weights:
+    """A sparse matrix under construction; the words of a list share a weight of 1."""
+
+    def __init__(self, numbers: dict[tuple[str, str], int]) -> None:
+        self.numbers = numbers
+        self.entries: list[tuple[int, int, float]] = []
+
+    def add(self, row: int, contrast: str, words: Sequence[str]) -> None:
+        for word in words:
+            column = self.numbers.setdefault((contrast, word), len(self.numbers))
+            self.entries.append((row, column, 1 / len(words)))
+
+    def matrix(self, shape: tuple[int, int]) -> csr_array:
+        rows, columns, weights = zip(*self.entries, strict=True)
+        return csr_array((weights, (rows, columns)), shape=shape)
+
+
+def _drawn(rng: np.random.Generator, sd: float, n: int, tails: float | None) -> Array:
+    """Draw `n` effects with mean 0 and standard deviation `sd`."""
+    if tails is None:
+        return rng.normal(0, sd, n)
+    return sd * np.sqrt((tails - 2) / tails) * rng.standard_t(tails, n)
+
+
+def _scales(n: int, sd: float) -> Array:
+    """Return a factor per stereotype: quantiles of a log-normal, the same in every run."""
+    quantiles = np.random.default_rng(0).permutation((np.arange(n) + 0.5) / n)
+    return np.exp(sd * ndtri(quantiles))
+
+
+@cache
+def _released() -> tuple[list[list[Array]], Array]:
+    """Return the scores of GPT-4o by stereotype and wording, and the means of stereotypes."""
+    from tiltmeter import score
+
+    answers = pl.read_csv(ANSWERS).rename({"llm": "model"})
+    scores = score(answers, load_study("bai2025")).scores.drop_nulls("score")
+    cells = [
+        [cell["score"].to_numpy() for _, cell in of_one.group_by("variation", maintain_order=True)]
+        for _, of_one in scores.group_by("stereotype", maintain_order=True)
+    ]
+    return cells, np.array([np.mean([cell.mean() for cell in of_one]) for of_one in cells])
