@@ -285,7 +285,7 @@ def _as_scores(trials: pl.DataFrame) -> pl.DataFrame:
 
 
 def _codes(trials: pl.DataFrame, *columns: str) -> Codes:
-    """Number the combinations of columns from 0, in order of appearance."""
+    """Return a number for each combination of columns, in order of appearance."""
     combined = pl.concat_str(pl.col(columns).fill_null(""), separator="\t").alias("code")
     names = trials.select(combined).to_series()
     known = {name: k for k, name in enumerate(names.unique(maintain_order=True))}
@@ -293,7 +293,7 @@ def _codes(trials: pl.DataFrame, *columns: str) -> Codes:
 
 
 def _factors(trials: pl.DataFrame) -> dict[str, Codes]:
-    """Number the levels of each crossed factor; a draw is shared by wordings if the study says."""
+    """Return the levels of each crossed factor; wordings share draws where the study says so."""
     first = trials.row(0, named=True)
     wordings = getattr(load_study(first["study"]).instruments, first["instrument"], None)
     of_draw = () if getattr(wordings, "shared_draws", False) else ("variation",)

@@ -1,0 +1,349 @@
+"""Intervals and verdicts on scores of known truth: do they hold what they say?
+
+Question
+    How often does the 95% interval contain the truth, at every level and for each target? How wide
+    is it? How often does a page of neutral stereotypes show a lean, and how often is a mean at the
+    margin called near neutral? How often does a treatment that only interacts with wordings show?
+Peer
+    The width of an oracle that knows the error of the estimate: 2 × 1.96 × its root mean square
+    over the runs of the same row.
+How
+    Scores are drawn on the trials of an audit (`simulated_scores`) and estimated by
+    `tiltmeter.estimate`; each run is a model of its own. Every condition on word associations in
+    free text, two on every other instrument and mode. Deterministic: each job seeds itself by its
+    name. Two processes. ``python -m benchmarks.coverage quick [CONDITION…]`` runs word
+    associations in free text alone, with few runs, and saves nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from typing import Any
+
+from benchmarks.measuring import Result, Value
+
+SIZES = ("quick", "standard", "paper")
+RUNS = {"spread": 100, "neutral": 100, "margin": 40}
+FEW = {"spread": 20, "neutral": 20, "margin": 10}
+#: Runs estimated in one call.
+BATCH = 10
+COVERED, WIDEST, MOST, MS = (0.93, 0.97), 1.25, 0.06, 1.0
+
+FIRST = ("bai2025", "word_association", "free")
+OTHERS = (
+    ("bai2025", "word_association", "forced"),
+    ("mist2025", "word_association", "free"),
+    ("mist2025", "word_association", "forced"),
+    ("bai2025", "relative_decision", "free"),
+    ("bai2025", "relative_decision", "forced"),
+    ("mist2025", "affective_attribution", "free"),
+    ("mist2025", "affective_attribution", "forced"),
+)
+ELSEWHERE = ("all effects", "unequal")
+TREATED = (FIRST, ("mist2025", "word_association", "free"))
+ONE_PAIR = "one pair of words"
+MEASURED = ("coverage", "width", "leans", "near")
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Runs of one condition on the trials of one size; condition ``treatment``: contrasts."""
+
+    study: str
+    instrument: str
+    mode: str
+    size: str
+    condition: str
+    few: bool = False
+
+    @property
+    def name(self) -> str:
+        return " ".join((self.study, self.instrument, self.mode, self.condition))
+
+    @property
+    def seed(self) -> int:
+        return zlib.crc32(f"{self.name} {self.size}".encode())
+
+
+def run() -> Result:
+    return measure([job for size in SIZES for job in _jobs(size)])
+
+
+def measure(jobs: Sequence[Job]) -> Result:
+    """Do the jobs in two processes and set out what they measured."""
+    # Read by the processes when they start; each is to keep to one core.
+    os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    workers = 1 if jobs[0].few else 2
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        times = list(pool.map(time_of_estimating, SIZES))
+        done = [row for rows in pool.map(do, jobs) for row in rows]
+    return Result(
+        "Intervals and verdicts on scores of known truth: quick, standard, paper size",
+        ("scores, level, target", *MEASURED),
+        _table(done),
+        _claims(done, times),
+        _notes(done, times),
+    )
+
+
+def _jobs(size: str) -> Iterator[Job]:
+    from benchmarks.simulated_scores import ANSWERS, CONDITIONS
+
+    for condition in CONDITIONS:
+        if condition != "answers" or ANSWERS.exists():
+            yield Job(*FIRST, size, condition)
+    for other in OTHERS:
+        for condition in ELSEWHERE:
+            yield Job(*other, size, condition)
+    for treated in TREATED:
+        yield Job(*treated, size, "treatment")
+
+
+def do(job: Job) -> list[Row]:
+    """Measure one job: a row per level and target."""
+    import numpy as np
+
+    from benchmarks.simulated_scores import Simulation
+
+    simulation, rng = Simulation(_trials(job)), np.random.default_rng(job.seed)
+    rows = _contrasts if job.condition == "treatment" else _estimates
+    return [{"name": job.name, "size": job.size, **row} for row in rows(job, simulation, rng)]
+
+
+def _trials(job: Job) -> Any:
+    from tiltmeter.audits.sizes import PlanOptions, sized_plan
+
+    one = PlanOptions(studies=[job.study], instruments=[job.instrument], modes=[job.mode])
+    return sized_plan(job.size, ["openai/gpt-4o"], one).trials()
+
+
+def _estimates(job: Job, simulation: Any, rng: Any) -> list[Row]:
+    import polars as pl
+
+    pages = {}
+    for page, runs in (FEW if job.few else RUNS).items():
+        if page == "spread" or job.condition != "answers":
+            pages[page] = pl.concat(_estimated(job, simulation, page, runs, rng))
+    spread = _with_one_pair(pages["spread"], simulation.trials)
+    rows: dict[tuple[str, str], Row] = {}
+    for key, of_row in spread.group_by("level", "target", maintain_order=True):
+        rows[key] = {"level": key[0], "target": key[1], **_coverage(of_row)}
+    for page, told in (("neutral", "leans"), ("margin", "near")):
+        judged = pages[page].filter(pl.col("verdict").is_not_null()) if page in pages else []
+        for key, of_row in judged.group_by("level", "target") if len(judged) else ():
+            rows[key][told] = (_leans if page == "neutral" else _near)(of_row)
+    return list(rows.values())
+
+
+def _estimated(job: Job, simulation: Any, page: str, runs: int, rng: Any) -> Iterator[Any]:
+    """Draw and estimate runs, some in a call; yield the estimates with their truths."""
+    import polars as pl
+
+    import tiltmeter
+    from benchmarks.simulated_scores import CONDITIONS
+
+    condition = replace(CONDITIONS[job.condition], page=page)
+    for start in range(0, runs, BATCH):
+        names = [f"run {k}" for k in range(start, min(start + BATCH, runs))]
+        drawn = [(name, frame) for name in names for frame in simulation.draw(condition, rng)]
+        named = [frame.with_columns(model=pl.lit(name)) for name, frame in drawn]
+        scores, truths = pl.concat(named[::2]), pl.concat(named[1::2])
+        keys = ["model", "level", "category", "stereotype", "dimension", "target"]
+        own = _own_rows(tiltmeter.estimate(scores), simulation.measure.name)
+        yield own.join(truths, on=keys, how="inner", nulls_equal=True)
+
+
+def _own_rows(estimates: Any, measure: str) -> Any:
+    """Return the rows with intervals of ours; without a column `target` they mean ``these``."""
+    import polars as pl
+
+    if "target" not in estimates.columns:
+        estimates = estimates.with_columns(target=pl.lit("these"))
+    own = pl.col("factor").is_null() & pl.col("method").is_in(["clustered", "retargeted"])
+    return estimates.filter(own, measure=measure).select(
+        *("model", "level", "category", "stereotype", "dimension", "target"),
+        *("estimate", "ci_low", "ci_high", "verdict"),
+    )
+
+
+def _with_one_pair(rows: Any, trials: Any) -> Any:
+    """Add the stereotypes with one pair of group words again, as a level of their own."""
+    import polars as pl
+
+    words = trials.group_by("stereotype").agg(pl.col("marginalized", "default").n_unique())
+    single = words.filter(marginalized=1, default=1)["stereotype"]
+    again = rows.filter(pl.col("stereotype").is_in(single.implode()), level="stereotype")
+    return pl.concat([rows, again.with_columns(level=pl.lit(ONE_PAIR))])
+
+
+def _coverage(rows: Any) -> Row:
+    """Return coverage, width by that of the oracle, the error of coverage, and the bias.
+
+    `bias` is the mean error of the estimates, in its standard errors over runs.
+    """
+    import polars as pl
+
+    error = pl.col("estimate") - pl.col("truth")
+    rows = rows.with_columns(
+        covered=pl.col("truth").is_between("ci_low", "ci_high").cast(pl.Float64),
+        width=pl.col("ci_high") - pl.col("ci_low"),
+        error=error,
+    )
+    of_runs = rows.group_by("model").agg(pl.col("covered", "error").mean())
+    runs = len(of_runs)
+    oracle = rows.group_by("category", "stereotype", "dimension").agg(
+        (pl.col("error") ** 2).mean().sqrt()
+    )
+    known = 2 * 1.96 * float(oracle["error"].mean())
+    spread = float(of_runs["error"].std()) / runs**0.5
+    return {
+        "coverage": rows["covered"].mean(),
+        "coverage_se": float(of_runs["covered"].std() or 0.0) / runs**0.5,
+        "width": rows["width"].mean() / known if known and rows["width"].count() else None,
+        "untold": rows["width"].null_count() / len(rows),
+        "bias": float(of_runs["error"].mean()) / spread if spread else 0.0,
+    }
+
+
+def _leans(rows: Any) -> float:
+    """Return the share of runs in which any row has a lean."""
+    import polars as pl
+
+    lean = pl.col("verdict").str.contains("^(consistent|reversed)")
+    return float(rows.group_by("model").agg(lean.any())["verdict"].mean())
+
+
+def _near(rows: Any) -> float:
+    """Return the share of rows that are said to lie within the margin."""
+    return float(rows["verdict"].str.contains("equivalent|within margin").mean())
+
+
+def _contrasts(job: Job, simulation: Any, rng: Any) -> list[Row]:
+    """Return the share of contrasts with p < .05 where the true difference is 0."""
+    import polars as pl
+
+    from benchmarks.simulated_scores import CONDITIONS
+    from tiltmeter.statistics.contrasts import contrast
+
+    found = []
+    runs = (FEW if job.few else RUNS)["neutral"]
+    for start in range(0, runs, BATCH):
+        names = [f"run {k}" for k in range(start, min(start + BATCH, runs))]
+        drawn = (simulation.treated(CONDITIONS["all effects"], rng) for _ in names)
+        scores = pl.concat(
+            one.with_columns(model=pl.lit(name)) for one, name in zip(drawn, names, strict=True)
+        )
+        estimates = contrast(scores, simulation.measure, factor="intervention").estimates
+        found.append(estimates.filter(measure=simulation.measure.name, method="clustered"))
+    rows = pl.concat(found).filter(pl.col("level").is_in(["stereotype", "category", "model"]))
+    shares = rows.group_by("level", maintain_order=True).agg((pl.col("p") < 0.05).mean())
+    return [{"level": level, "target": "these", "leans": share} for level, share in shares.rows()]
+
+
+def time_of_estimating(size: str) -> float:
+    """Return processor time in ms an answer, of one model's word associations."""
+    import numpy as np
+
+    import tiltmeter
+    from benchmarks.simulated_scores import CONDITIONS, Simulation
+
+    simulation = Simulation(_trials(Job(*FIRST, size, "all effects")))
+    scores, _ = simulation.draw(CONDITIONS["all effects"], np.random.default_rng(0))
+    times = []
+    for _ in range(4):  # the first is the warm-up
+        start = time.process_time()
+        tiltmeter.estimate(scores)
+        times.append(time.process_time() - start)
+    return 1e3 * min(times[1:]) / len(scores)
+
+
+def _table(done: Iterable[Row]) -> list[list[Value]]:
+    """Set out a row per scores, level and target, with sizes side by side."""
+    places: dict[str, dict[str, Row]] = {}
+    for row in done:
+        places.setdefault(f"{row['name']}, {row['level']}, {row['target']}", {})[row["size"]] = row
+    return [
+        [name, *(_of_sizes([by_size.get(size, {}).get(one) for size in SIZES]) for one in MEASURED)]
+        for name, by_size in places.items()
+    ]
+
+
+def _of_sizes(values: Sequence[float | None]) -> str | None:
+    known = any(value is not None for value in values)
+    return "  ".join("–" if v is None else f"{v:.3f}" for v in values) if known else None
+
+
+def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | None]:
+    low, high = COVERED
+    covered = [row for row in done if row.get("coverage") is not None]
+    widths = [row["width"] for row in covered if row["width"] is not None]
+    near = [row["near"] for row in done if row.get("near") is not None]
+    treated = [row["leans"] for row in _stereotypes(done) if row["name"].endswith("treatment")]
+    return {
+        f"coverage is {low} to {high} in every row, two standard errors allowed": all(
+            low - 2 * row["coverage_se"] <= row["coverage"] <= high + 2 * row["coverage_se"]
+            for row in covered
+        ),
+        f"mean width is at most {WIDEST} times the oracle's": max(widths) <= WIDEST,
+        f"any false lean on at most {MOST:.0%} of neutral pages, at every size": all(
+            share <= MOST for share in _false_leans(done).values()
+        ),
+        f"near neutral at the margin in at most {MOST:.0%}": max(near) <= MOST if near else None,
+        f"a treatment of wordings: p < .05 in at most {MOST:.0%} of stereotypes": (
+            max(treated) <= MOST if treated else None
+        ),
+        f"estimating takes under {MS:.0f} ms an answer": max(times) < MS,
+        "the mean estimate is the truth (within four standard errors)": all(
+            abs(row["bias"]) < 4 for row in covered
+        ),
+    }
+
+
+def _stereotypes(done: Iterable[Row]) -> list[Row]:
+    return [r for r in done if r["level"] == "stereotype" and r.get("leans") is not None]
+
+
+def _false_leans(done: Iterable[Row]) -> dict[str, float]:
+    """Return the share of neutral pages with any lean, by size, over all conditions."""
+    shares: dict[str, list[float]] = {}
+    for row in _stereotypes(done):
+        if not row["name"].endswith("treatment"):
+            shares.setdefault(row["size"], []).append(row["leans"])
+    return {size: sum(of_size) / len(of_size) for size, of_size in shares.items()}
+
+
+def _notes(done: Sequence[Row], times: Sequence[float]) -> list[str]:
+    leans = ", ".join(f"{share:.3f} {size}" for size, share in _false_leans(done).items())
+    spent = ", ".join(f"{ms:.2f} {size}" for ms, size in zip(times, SIZES, strict=True))
+    untold = max(row.get("untold", 0.0) for row in done)
+    return [
+        "coverage; width: by the oracle's; leans: share of neutral pages with any lean, of "
+        "treatments with p < .05; near: share told near neutral where the mean is the margin",
+        f"neutral pages with any lean of a stereotype, all conditions: {leans}",
+        f"processor time in ms an answer, one model: {spent}",
+        f"rows without an interval, at most: {untold:.2f}",
+        f"runs: {RUNS['spread']} for coverage, {RUNS['neutral']} neutral, {RUNS['margin']} at the "
+        "margin",
+    ]
+
+
+if __name__ == "__main__":
+    from rich.console import Console
+
+    from benchmarks.measuring import show
+    from benchmarks.simulated_scores import CONDITIONS
+
+    wanted = [one for one in sys.argv[1:] if one != "quick"] or [*CONDITIONS, "treatment"]
+    show(
+        measure([Job(*FIRST, size, one, few=True) for size in SIZES for one in wanted]),
+        Console(width=None if sys.stdout.isatty() else 150, highlight=False),
+    )
