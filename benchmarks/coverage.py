@@ -115,6 +115,7 @@ def _jobs(size: str) -> Iterator[Job]:
             yield Job(*other, size, condition)
     for treated in TREATED:
         yield Job(*treated, size, "treatment")
+        yield Job(*treated, size, "text")
 
 
 def do(job: Job) -> list[Row]:
@@ -124,7 +125,7 @@ def do(job: Job) -> list[Row]:
     from benchmarks.simulated_scores import Simulation
 
     simulation, rng = Simulation(_trials(job)), np.random.default_rng(job.seed)
-    rows = _contrasts if job.condition == "treatment" else _estimates
+    rows = {"treatment": _contrasts, "text": _texts}.get(job.condition, _estimates)
     return [{"name": job.name, "size": job.size, **row} for row in rows(job, simulation, rng)]
 
 
@@ -261,6 +262,25 @@ def _contrasts(job: Job, simulation: Any, rng: Any) -> list[Row]:
     return [{"level": level, "target": "these", "leans": share} for level, share in shares.rows()]
 
 
+def _texts(job: Job, simulation: Any, rng: Any) -> list[Row]:
+    """Return how far estimates from answers as text are from those of their scores, at most."""
+    import polars as pl
+
+    import tiltmeter
+    from benchmarks.simulated_scores import CONDITIONS
+
+    expected, _ = simulation.draw(CONDITIONS["all effects"], rng)
+    responses, scores = simulation.write(expected, rng)
+    read = tiltmeter.score(responses, job.study, instrument=job.instrument).scores
+    numbers = ("estimate", "ci_low", "ci_high", "p")
+    of_text, of_scores = (
+        tiltmeter.estimate(one).filter(pl.col("measure") == job.instrument).select(numbers)
+        for one in (read, scores)
+    )
+    apart = max((of_text[name] - of_scores[name]).abs().max() for name in numbers)
+    return [{"level": "all", "target": "text", "apart": apart}]
+
+
 def time_of_estimating(size: str) -> float:
     """Return processor time in ms an answer, of one model's word associations."""
     import numpy as np
@@ -281,7 +301,7 @@ def time_of_estimating(size: str) -> float:
 def _table(done: Iterable[Row]) -> list[list[Value]]:
     """Set out a row per scores, level and target, with sizes side by side."""
     places: dict[str, dict[str, Row]] = {}
-    for row in done:
+    for row in (row for row in done if "apart" not in row):
         places.setdefault(f"{row['name']}, {row['level']}, {row['target']}", {})[row["size"]] = row
     return [
         [name, *(_of_sizes([by_size.get(size, {}).get(one) for size in SIZES]) for one in MEASURED)]
@@ -314,6 +334,9 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
             max(treated) <= MOST if treated else None
         ),
         f"estimating takes under {MS:.0f} ms an answer": max(times) < MS,
+        "estimates from answers as text are those of their scores": (
+            max(row.get("apart", 0.0) for row in done) < 1e-9
+        ),
         "the mean estimate is the truth (within four standard errors)": all(
             abs(row["bias"]) < 4 for row in covered
         ),
@@ -354,7 +377,7 @@ if __name__ == "__main__":
     from benchmarks.measuring import show
     from benchmarks.simulated_scores import CONDITIONS
 
-    wanted = [one for one in sys.argv[1:] if one != "quick"] or [*CONDITIONS, "treatment"]
+    wanted = [one for one in sys.argv[1:] if one != "quick"] or [*CONDITIONS, "treatment", "text"]
     show(
         measure([Job(*FIRST, size, one, few=True) for size in SIZES for one in wanted]),
         Console(width=None if sys.stdout.isatty() else 150, highlight=False),

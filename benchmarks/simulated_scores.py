@@ -10,6 +10,8 @@ How
     Decisions are drawn as 0 or 1, attributions as −1, 0 or 1, with the sum as their expectation.
     Bounded: score = f(x + d), f a logistic curve between the ends of the scale with slope 1 at
     neutral; its expectation over normal d by Gauss-Hermite quadrature.
+    Whole words: associations have the values that answers about whole words can have, with the
+    sum as their expectation.
     Answers: a stereotype has the mean of one of GPT-4o's; each of its wordings mixes the scores of
     that stereotype's two released wordings in a uniform random proportion, so that the truth is
     the mean of the two.
@@ -30,7 +32,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit, ndtri
 
 from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.results import SCORES
+from tiltmeter.results import RESPONSES, SCORES
 from tiltmeter.stimuli import load_study
 
 __all__ = ["ANSWERS", "CONDITIONS", "PAGES", "Condition", "Simulation", "simulate"]
@@ -63,6 +65,7 @@ class Condition:
     unequal: float = 0.0  # sd of the logarithm of a stereotype's factor of its effects
     tails: float | None = None  # degrees of freedom of t, scaled to the sd; None: normal
     bounded: bool = False
+    whole_words: bool = False  # scores a number of whole words can have
     answers: bool = False
     page: str = "spread"
     centre: float = MARGIN  # mean of the population of stereotypes, from neutral
@@ -90,6 +93,7 @@ CONDITIONS = {
         **dict.fromkeys(("wording", "stereotype_wording", "marginalized", "default"), 2 * SD),
         **{"draw": 2 * SD, "attribute": 0.0, "bounded": True, "centre": 0.6, "spread": 0.45},
     ),
+    "whole words": Condition(whole_words=True),
     "no effects": Condition(**_NONE),
     "answers": Condition(answers=True),
 }
@@ -155,6 +159,27 @@ class Simulation:
                 self.frame.with_columns(*ids, score=scores, intervention=pl.lit(name)),
             )
         return pl.concat(both)
+
+    def write(
+        self, scores: pl.DataFrame, rng: np.random.Generator
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Write word associations in lines ``word - group`` whose expected scores are `scores`.
+
+        Tied and counter words go in pairs, a word to each group, so that the score of an answer is
+        2 × (share of pairs as the stereotype has them) − 1. Returns columns of
+        `results.RESPONSES`, and `scores` with those of the answers.
+        """
+        texts, exact = [], []
+        for trial, expected in zip(self.trials.iter_rows(named=True), scores["score"], strict=True):
+            text, value = _written(trial, expected, rng)
+            texts.append(text)
+            exact.append(value)
+        known = {"model": scores["model"], "response": pl.Series(texts, dtype=pl.String)}
+        filled = self.trials.with_columns(**known, stop_reason=pl.lit("stop"))
+        empty = [name for name in RESPONSES if name not in filled.columns]
+        filled = filled.with_columns(pl.lit(None).alias(name) for name in empty)
+        responses = filled.select(pl.col(c).cast(dtype) for c, dtype in RESPONSES.items())
+        return responses, scores.with_columns(score=pl.Series(exact, dtype=pl.Float64))
 
     def _effects(
         self, condition: Condition, rng: np.random.Generator
@@ -222,6 +247,9 @@ class Simulation:
         else:
             room = np.minimum(start - low, high - start).clip(0)
             expected = (start + (effects + noise).clip(-room, room)).clip(low, high)
+        if condition.whole_words:
+            pairs = self.trials["attributes"].list.len().to_numpy() // 2
+            return 2 * rng.binomial(pairs, (1 + expected) / 2) / pairs - 1
         return self._discrete(expected, rng) if self.discrete else expected
 
     def _discrete(self, expected: Array, rng: np.random.Generator) -> Array:
@@ -342,6 +370,22 @@ def _lists(trial: Mapping[str, Any]) -> list[list[str]]:
         study, trial["stereotype"], trial["variation"], trial["dimension"]
     )
     return [key.words.tied, key.words.counter]
+
+
+def _written(
+    trial: Mapping[str, Any], expected: float, rng: np.random.Generator
+) -> tuple[str, float]:
+    """Write one answer; return it and its score."""
+    tied, counter = ([w for w in one if w in trial["attributes"]] for one in _lists(trial))
+    consistent = rng.random(len(tied)) < (1 + expected) / 2
+    group = {}
+    for one, other, as_stereotyped in zip(
+        tied, rng.permutation(counter).tolist(), consistent, strict=True
+    ):
+        turn = 1 if as_stereotyped else -1
+        group[one], group[other] = (trial["marginalized"], trial["default"])[::turn]
+    lines = [f"{word} - {group[word]}" for word in trial["attributes"] if word in group]
+    return "\n".join(lines), float(2 * consistent.mean() - 1)
 
 
 class _Weights:
