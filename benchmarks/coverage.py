@@ -147,10 +147,11 @@ def _estimates(job: Job, simulation: Any, rng: Any) -> list[Row]:
     rows: dict[tuple[str, str], Row] = {}
     for key, of_row in spread.group_by("level", "target", maintain_order=True):
         rows[key] = {"level": key[0], "target": key[1], **_coverage(of_row)}
-    for page, told in (("neutral", "leans"), ("margin", "near")):
-        judged = pages[page].filter(pl.col("verdict").is_not_null()) if page in pages else []
-        for key, of_row in judged.group_by("level", "target") if len(judged) else ():
-            rows[key][told] = (_leans if page == "neutral" else _near)(of_row)
+    for page, (told, share) in {"neutral": ("leans", _leans), "margin": ("near", _near)}.items():
+        if page in pages:
+            judged = pages[page].filter(pl.col("verdict").is_not_null())
+            for key, of_row in judged.group_by("level", "target"):
+                rows[key][told] = share(of_row)
     return list(rows.values())
 
 
@@ -264,6 +265,7 @@ def _contrasts(job: Job, simulation: Any, rng: Any) -> list[Row]:
 
 def _texts(job: Job, simulation: Any, rng: Any) -> list[Row]:
     """Return how far estimates from answers as text are from those of their scores, at most."""
+    import numpy as np
     import polars as pl
 
     import tiltmeter
@@ -277,7 +279,7 @@ def _texts(job: Job, simulation: Any, rng: Any) -> list[Row]:
         tiltmeter.estimate(one).filter(pl.col("measure") == job.instrument).select(numbers)
         for one in (read, scores)
     )
-    apart = max((of_text[name] - of_scores[name]).abs().max() for name in numbers)
+    apart = float(np.nanmax(np.abs((of_text - of_scores).cast(pl.Float64).to_numpy())))
     return [{"level": "all", "target": "text", "apart": apart}]
 
 

@@ -6,7 +6,8 @@ Truth
     words and, above the level of the stereotype, over stereotypes.
 How
     score = truth + d with d the sum of crossed effects, cut symmetrically about the truth where it
-    leaves the scale. All effects are symmetric, so the expected score is the truth, exactly.
+    leaves the scale. All effects are symmetric, so the expected score is the truth, exactly;
+    where attribute words are held fixed and decisions are cut, to within .005.
     Decisions are drawn as 0 or 1, attributions as −1, 0 or 1, with the sum as their expectation.
     Bounded: score = f(x + d), f a logistic curve between the ends of the scale with slope 1 at
     neutral; its expectation over normal d by Gauss-Hermite quadrature.
@@ -19,8 +20,8 @@ How
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import expit, ndtri
 
+from benchmarks.crossed import CONTRAST, as_scores, attributes, codes, factors, lists, turn
 from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.results import RESPONSES, SCORES
+from tiltmeter.results import RESPONSES
 from tiltmeter.stimuli import load_study
 
 __all__ = ["ANSWERS", "CONDITIONS", "PAGES", "Condition", "Simulation", "simulate"]
@@ -47,7 +49,6 @@ MARGIN = 0.1
 PAGES = ("spread", "neutral", "margin")
 
 Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -78,23 +79,19 @@ class Condition:
         return float(sum(getattr(self, name) ** 2 for name in (*names, "noise")))
 
 
-_NONE = dict.fromkeys(
-    ("wording", "stereotype_wording", "marginalized", "default", "draw", "attribute", "habit"), 0.0
-)
+#: The first seven fields are the effects, the first five of them those of `Simulation.factors`.
+_NO_EFFECTS = Condition(*(0.0,) * 7)
 
 CONDITIONS = {
     "all effects": Condition(),
-    "wordings": Condition(**{**_NONE, "wording": SD, "stereotype_wording": SD}),
-    "group words": Condition(**{**_NONE, "marginalized": SD, "default": SD}),
-    "draws": Condition(**{**_NONE, "draw": SD}),
+    "wordings": replace(_NO_EFFECTS, wording=SD, stereotype_wording=SD),
+    "group words": replace(_NO_EFFECTS, marginalized=SD, default=SD),
+    "draws": replace(_NO_EFFECTS, draw=SD),
     "unequal": Condition(unequal=0.5),
     "heavy tails": Condition(tails=4.0),
-    "bounded": Condition(
-        **dict.fromkeys(("wording", "stereotype_wording", "marginalized", "default"), 2 * SD),
-        **{"draw": 2 * SD, "attribute": 0.0, "bounded": True, "centre": 0.6, "spread": 0.45},
-    ),
+    "bounded": Condition(*(2 * SD,) * 5, attribute=0.0, bounded=True, centre=0.6, spread=0.45),
     "whole words": Condition(whole_words=True),
-    "no effects": Condition(**_NONE),
+    "no effects": _NO_EFFECTS,
     "answers": Condition(answers=True),
 }
 
@@ -119,17 +116,17 @@ class Simulation:
         self.trials = trials
         self.measure = INSTRUMENTS[first["instrument"]].measures[0]
         self.discrete = first["mode"] == "free" and first["instrument"] != "word_association"
-        self.frame = _as_scores(trials)
-        self.contrasts = trials.select(*_CONTRAST, "category").unique(maintain_order=True)
-        self.of = _codes(trials, *_CONTRAST)
+        self.frame = as_scores(trials)
+        self.contrasts = trials.select(*CONTRAST, "category").unique(maintain_order=True)
+        self.of = codes(trials, *CONTRAST)
         self.counts = np.bincount(self.of)
-        self.factors = _factors(trials)
-        self.turn = _turn(trials)
+        self.factors = factors(trials)
+        self.turn = turn(trials)
 
     @cached_property
     def attributes(self) -> tuple[csr_array, csr_array]:
         """Weights of attribute words, shape (trials, words): of those shown, of the whole lists."""
-        return _attributes(self.trials)
+        return attributes(self.trials)
 
     def draw(
         self, condition: Condition, rng: np.random.Generator
@@ -188,8 +185,8 @@ class Simulation:
         n, tails = len(self.counts), condition.tails
         scale = _scales(n, condition.unequal)[self.of]
         effects = scale * self.turn * _drawn(rng, condition.habit, n, tails)[self.of]
-        for name, codes in self.factors.items():
-            drawn = _drawn(rng, getattr(condition, name), codes.max() + 1, tails)[codes]
+        for name, of in self.factors.items():
+            drawn = _drawn(rng, getattr(condition, name), of.max() + 1, tails)[of]
             effects += drawn if name == "wording" else scale * drawn
         means, of_lists = self._means(condition, rng), np.zeros(n)
         if condition.attribute:
@@ -249,7 +246,7 @@ class Simulation:
             expected = (start + (effects + noise).clip(-room, room)).clip(low, high)
         if condition.whole_words:
             pairs = self.trials["attributes"].list.len().to_numpy() // 2
-            return 2 * rng.binomial(pairs, (1 + expected) / 2) / pairs - 1
+            return np.asarray(2 * rng.binomial(pairs, (1 + expected) / 2) / pairs - 1)
         return self._discrete(expected, rng) if self.discrete else expected
 
     def _discrete(self, expected: Array, rng: np.random.Generator) -> Array:
@@ -289,13 +286,12 @@ class Simulation:
                 weighted.alias("these"), like.alias("like these")
             )
             rows.append(means.with_columns(level=pl.lit(level)))
-        keys = ("level", "category", "stereotype", "dimension")
+        index = ("level", "category", "stereotype", "dimension")
         return pl.concat(rows, how="diagonal").unpivot(
-            ["these", "like these"], index=keys, variable_name="target", value_name="truth"
+            ["these", "like these"], index=index, variable_name="target", value_name="truth"
         )
 
 
-_CONTRAST = ("stereotype", "dimension")
 _KEYS = {
     "stereotype": ["category", "stereotype", "dimension"],
     "category": ["category", "dimension"],
@@ -303,80 +299,11 @@ _KEYS = {
 }
 
 
-def _as_scores(trials: pl.DataFrame) -> pl.DataFrame:
-    """Give trials the columns of scores, all scored."""
-    known = {"model": "simulated", "scoring": "exact", "coverage": 1.0, "one_sided": False}
-    filled = trials.with_columns(pl.lit(value).alias(name) for name, value in known.items())
-    empty = [name for name in SCORES if name not in filled.columns]
-    filled = filled.with_columns(pl.lit(None).alias(name) for name in empty)
-    return filled.select(pl.col(name).cast(dtype) for name, dtype in SCORES.items())
-
-
-def _codes(trials: pl.DataFrame, *columns: str) -> Codes:
-    """Return a number for each combination of columns, in order of appearance."""
-    combined = pl.concat_str(pl.col(columns).fill_null(""), separator="\t").alias("code")
-    names = trials.select(combined).to_series()
-    known = {name: k for k, name in enumerate(names.unique(maintain_order=True))}
-    return names.replace_strict(known, return_dtype=pl.Int64).to_numpy()
-
-
-def _factors(trials: pl.DataFrame) -> dict[str, Codes]:
-    """Return the levels of each crossed factor; wordings share draws where the study says so."""
-    first = trials.row(0, named=True)
-    wordings = getattr(load_study(first["study"]).instruments, first["instrument"], None)
-    of_draw = () if getattr(wordings, "shared_draws", False) else ("variation",)
-    pairs = trials.with_columns(pair=pl.col("pair_id").str.extract(r"\.p(\d+)$"))
-    return {
-        "wording": _codes(trials, "variation"),
-        "stereotype_wording": _codes(trials, *_CONTRAST, "variation"),
-        "marginalized": _codes(trials, *_CONTRAST, "marginalized"),
-        "default": _codes(trials, *_CONTRAST, "default"),
-        "draw": _codes(pairs, *_CONTRAST, *of_draw, "pair"),
-    }
-
-
-def _turn(trials: pl.DataFrame) -> Array:
-    """Return 1 or −1 for each trial: the two trials of a mirrored pair differ in sign."""
-    if trials["version"].null_count() == 0:
-        return np.where(trials["version"] == "default", 1.0, -1.0)
-    first = np.where(trials["order"] == "marginalized_first", 1.0, -1.0)
-    tied = (trials["attribute_order"] == "counter_first").fill_null(False)
-    return np.where(tied, -first, first)
-
-
-def _attributes(trials: pl.DataFrame) -> tuple[csr_array, csr_array]:
-    numbers: dict[tuple[str, str], int] = {}
-    shown, listed = _Weights(numbers), _Weights(numbers)
-    lists: dict[tuple[str, ...], list[list[str]]] = {}
-    for row, trial in enumerate(trials.iter_rows(named=True)):
-        cell = tuple(trial[c] for c in ("study", "stereotype", "variation", "dimension"))
-        if cell not in lists:
-            lists[cell] = _lists(trial)
-        contrast = f"{trial['stereotype']} {trial['dimension']}"
-        for words in lists[cell]:
-            asked = [word for word in words if word in trial["attributes"]]
-            shown.add(row, contrast, asked)
-            listed.add(row, contrast, words)
-    shape = (len(trials), len(numbers))
-    return shown.matrix(shape), listed.matrix(shape)
-
-
-def _lists(trial: Mapping[str, Any]) -> list[list[str]]:
-    """Return the lists that the attribute words of a trial were drawn from."""
-    study = load_study(trial["study"])
-    if trial["object"] is not None:
-        return [list(study.objects)]
-    key = INSTRUMENTS[trial["instrument"]].key(
-        study, trial["stereotype"], trial["variation"], trial["dimension"]
-    )
-    return [key.words.tied, key.words.counter]
-
-
 def _written(
     trial: Mapping[str, Any], expected: float, rng: np.random.Generator
 ) -> tuple[str, float]:
     """Write one answer; return it and its score."""
-    tied, counter = ([w for w in one if w in trial["attributes"]] for one in _lists(trial))
+    tied, counter = ([w for w in one if w in trial["attributes"]] for one in lists(trial))
     consistent = rng.random(len(tied)) < (1 + expected) / 2
     group = {}
     for one, other, as_stereotyped in zip(
@@ -386,23 +313,6 @@ def _written(
         group[one], group[other] = (trial["marginalized"], trial["default"])[::turn]
     lines = [f"{word} - {group[word]}" for word in trial["attributes"] if word in group]
     return "\n".join(lines), float(2 * consistent.mean() - 1)
-
-
-class _Weights:
-    """A sparse matrix under construction; the words of a list share a weight of 1."""
-
-    def __init__(self, numbers: dict[tuple[str, str], int]) -> None:
-        self.numbers = numbers
-        self.entries: list[tuple[int, int, float]] = []
-
-    def add(self, row: int, contrast: str, words: Sequence[str]) -> None:
-        for word in words:
-            column = self.numbers.setdefault((contrast, word), len(self.numbers))
-            self.entries.append((row, column, 1 / len(words)))
-
-    def matrix(self, shape: tuple[int, int]) -> csr_array:
-        rows, columns, weights = zip(*self.entries, strict=True)
-        return csr_array((weights, (rows, columns)), shape=shape)
 
 
 def _drawn(rng: np.random.Generator, sd: float, n: int, tails: float | None) -> Array:
@@ -415,7 +325,7 @@ def _drawn(rng: np.random.Generator, sd: float, n: int, tails: float | None) -> 
 def _scales(n: int, sd: float) -> Array:
     """Return a factor per stereotype: quantiles of a log-normal, the same in every run."""
     quantiles = np.random.default_rng(0).permutation((np.arange(n) + 0.5) / n)
-    return np.exp(sd * ndtri(quantiles))
+    return np.asarray(np.exp(sd * ndtri(quantiles)))
 
 
 @cache
