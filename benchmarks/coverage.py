@@ -11,8 +11,9 @@ How
     Scores are drawn on the trials of an audit (`simulated_scores`) and estimated by
     `tiltmeter.estimate`; each run is a model of its own. Every condition on word associations in
     free text, two on every other instrument and mode. Deterministic: each job seeds itself by its
-    name. Two processes. ``python -m benchmarks.coverage quick [CONDITION…]`` runs word
-    associations in free text alone, with few runs, and saves nothing.
+    name. Two processes. ``python -m benchmarks.coverage quick [PART…]`` does few runs of the jobs
+    with a part in their name (by default word associations in free text), in one process, and
+    saves nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ OTHERS = (
 ELSEWHERE = ("all effects", "unequal")
 TREATED = (FIRST, ("mist2025", "word_association", "free"))
 ONE_PAIR = "one pair of words"
-MEASURED = ("coverage", "width", "leans", "near")
+TOLD = ("leans", "near", "shown")
+MEASURED = ("coverage", "width", *TOLD)
 
 Row = dict[str, Any]
 
@@ -169,7 +171,10 @@ def _estimated(job: Job, simulation: Any, page: str, rng: Any) -> Iterator[Any]:
         scores, truths = pl.concat(named[::2]), pl.concat(named[1::2])
         keys = ["model", "level", "category", "stereotype", "dimension", "target"]
         own = _own_rows(tiltmeter.estimate(scores), simulation.measure.name)
-        yield own.join(truths, on=keys, how="inner", nulls_equal=True)
+        joined = own.join(truths, on=keys, how="left", nulls_equal=True)
+        if joined["truth"].null_count():
+            raise RuntimeError(f"{job.name}: rows without a truth: {joined.filter(truth=None)}")
+        yield joined
 
 
 def _batches(runs: int) -> Iterator[list[str]]:
@@ -185,6 +190,7 @@ def _own_rows(estimates: Any, measure: str) -> Any:
     if "target" not in estimates.columns:
         estimates = estimates.with_columns(target=pl.lit("these"))
     own = pl.col("factor").is_null() & pl.col("method").is_in(["clustered", "retargeted"])
+    own &= pl.col("level").is_in(["stereotype", "category", "model"])
     return estimates.filter(own, measure=measure).select(
         *("model", "level", "category", "stereotype", "dimension", "target"),
         *("estimate", "ci_low", "ci_high", "verdict"),
@@ -260,7 +266,7 @@ def _contrasts(job: Job, simulation: Any, rng: Any) -> list[Row]:
         found.append(estimates.filter(measure=simulation.measure.name, method="clustered"))
     rows = pl.concat(found).filter(pl.col("level").is_in(["stereotype", "category", "model"]))
     shares = rows.group_by("level", maintain_order=True).agg((pl.col("p") < 0.05).mean())
-    return [{"level": level, "target": "these", "leans": share} for level, share in shares.rows()]
+    return [{"level": level, "target": "these", "shown": share} for level, share in shares.rows()]
 
 
 def _texts(job: Job, simulation: Any, rng: Any) -> list[Row]:
@@ -320,20 +326,18 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
     low, high = COVERED
     covered = [row for row in done if row.get("coverage") is not None]
     widths = [row["width"] for row in covered if row["width"] is not None]
-    near = [row["near"] for row in done if row.get("near") is not None]
-    treated = [row["leans"] for row in _stereotypes(done) if row["name"].endswith("treatment")]
     return {
         f"coverage is {low} to {high} in every row, two standard errors allowed": all(
             low - 2 * row["coverage_se"] <= row["coverage"] <= high + 2 * row["coverage_se"]
             for row in covered
         ),
-        f"mean width is at most {WIDEST} times the oracle's": max(widths) <= WIDEST,
-        f"any false lean on at most {MOST:.0%} of neutral pages, at every size": all(
-            share <= MOST for share in _false_leans(done).values()
+        f"mean width is at most {WIDEST} times the oracle's": max(widths, default=0.0) <= WIDEST,
+        f"any false lean on at most {MOST:.0%} of neutral pages, at every size": _few(
+            done, "leans"
         ),
-        f"near neutral at the margin in at most {MOST:.0%}": max(near) <= MOST if near else None,
-        f"a treatment of wordings: p < .05 in at most {MOST:.0%} of stereotypes": (
-            max(treated) <= MOST if treated else None
+        f"near neutral at the margin in at most {MOST:.0%}, at every size": _few(done, "near"),
+        f"a treatment of wordings: p < .05 in at most {MOST:.0%} of stereotypes, at every size": (
+            _few(done, "shown")
         ),
         f"estimating takes under {MS:.0f} ms an answer": max(times) < MS,
         "estimates from answers as text are those of their scores": (
@@ -345,42 +349,46 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
     }
 
 
-def _stereotypes(done: Iterable[Row]) -> list[Row]:
-    return [r for r in done if r["level"] == "stereotype" and r.get("leans") is not None]
+def _few(done: Iterable[Row], told: str) -> bool | None:
+    shares = _by_size(done, told)
+    return max(shares.values()) <= MOST if shares else None
 
 
-def _false_leans(done: Iterable[Row]) -> dict[str, float]:
-    """Return the share of neutral pages with any lean, by size, over all conditions."""
+def _by_size(done: Iterable[Row], told: str) -> dict[str, float]:
+    """Return a mean share of stereotypes' rows by size, over all conditions."""
     shares: dict[str, list[float]] = {}
-    for row in _stereotypes(done):
-        if not row["name"].endswith("treatment"):
-            shares.setdefault(row["size"], []).append(row["leans"])
+    for row in done:
+        if row["level"] == "stereotype" and row.get(told) is not None:
+            shares.setdefault(row["size"], []).append(row[told])
     return {size: sum(of_size) / len(of_size) for size, of_size in shares.items()}
 
 
 def _notes(done: Sequence[Row], times: Sequence[float]) -> list[str]:
-    leans = ", ".join(f"{share:.3f} {size}" for size, share in _false_leans(done).items())
-    spent = ", ".join(f"{ms:.2f} {size}" for ms, size in zip(times, SIZES, strict=True))
+    spent = dict(zip(SIZES, times, strict=True))
     untold = max(row.get("untold", 0.0) for row in done)
     return [
-        "coverage; width: by the oracle's; leans: share of neutral pages with any lean, of "
-        "treatments with p < .05; near: share told near neutral where the mean is the margin",
-        f"neutral pages with any lean of a stereotype, all conditions: {leans}",
-        f"processor time in ms an answer, one model: {spent}",
+        "width: by the oracle's; leans: share of neutral pages with any lean; near: share said to "
+        "be near neutral where the mean is the margin; shown: share of treatments with p < .05",
+        *(f"{told}, stereotypes, all conditions: {_text(_by_size(done, told))}" for told in TOLD),
+        f"processor time in ms an answer, one model: {_text(spent)}",
         f"rows without an interval, at most: {untold:.2f}",
         f"runs in full: {RUNS['spread']} for coverage, {RUNS['neutral']} neutral, "
         f"{RUNS['margin']} at the margin; half as many on other instruments and modes",
     ]
 
 
+def _text(by_size: dict[str, float]) -> str:
+    return ", ".join(f"{value:.3f} {size}" for size, value in by_size.items())
+
+
 if __name__ == "__main__":
     from rich.console import Console
 
     from benchmarks.measuring import show
-    from benchmarks.simulated_scores import CONDITIONS
 
-    wanted = [one for one in sys.argv[1:] if one != "quick"] or [*CONDITIONS, "treatment", "text"]
-    show(
-        measure([Job(*FIRST, size, one, few=True) for size in SIZES for one in wanted]),
-        Console(width=None if sys.stdout.isatty() else 150, highlight=False),
-    )
+    parts = [one for one in sys.argv[1:] if one != "quick"] or [" ".join(FIRST)]
+    named = [
+        job for size in SIZES for job in _jobs(size) if any(part in job.name for part in parts)
+    ]
+    console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
+    show(measure([replace(job, few=True) for job in named]), console)
