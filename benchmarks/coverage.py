@@ -325,6 +325,7 @@ def _of_sizes(values: Sequence[float | None]) -> str | None:
 def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | None]:
     low, high = COVERED
     covered = [row for row in done if row.get("coverage") is not None]
+    apart = [row["apart"] for row in done if "apart" in row]
     widths = [row["width"] for row in covered if row["width"] is not None]
     return {
         f"coverage is {low} to {high} in every row, two standard errors allowed": all(
@@ -341,7 +342,7 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
         ),
         f"estimating takes under {MS:.0f} ms an answer": max(times) < MS,
         "estimates from answers as text are those of their scores": (
-            max(row.get("apart", 0.0) for row in done) < 1e-9
+            max(apart) < 1e-9 if apart else None
         ),
         "the mean estimate is the truth (within four standard errors)": all(
             abs(row["bias"]) < 4 for row in covered
@@ -369,7 +370,7 @@ def _notes(done: Sequence[Row], times: Sequence[float]) -> list[str]:
     return [
         "width: by the oracle's; leans: share of neutral pages with any lean; near: share said to "
         "be near neutral where the mean is the margin; shown: share of treatments with p < .05",
-        *(f"{told}, stereotypes, all conditions: {_text(_by_size(done, told))}" for told in TOLD),
+        *(f"{told}, stereotypes, all rows: {_text(_by_size(done, told)) or '–'}" for told in TOLD),
         f"processor time in ms an answer, one model: {_text(spent)}",
         f"rows without an interval, at most: {untold:.2f}",
         f"runs in full: {RUNS['spread']} for coverage, {RUNS['neutral']} neutral, "

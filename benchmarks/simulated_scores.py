@@ -319,7 +319,7 @@ def _drawn(rng: np.random.Generator, sd: float, n: int, tails: float | None) -> 
     """Draw `n` effects with mean 0 and standard deviation `sd`."""
     if tails is None:
         return rng.normal(0, sd, n)
-    return sd * np.sqrt((tails - 2) / tails) * rng.standard_t(tails, n)
+    return np.asarray(sd * np.sqrt((tails - 2) / tails) * rng.standard_t(tails, n))
 
 
 def _scales(n: int, sd: float) -> Array:
