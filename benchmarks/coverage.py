@@ -189,7 +189,7 @@ def _own_rows(estimates: Any, measure: str) -> Any:
 
     if "target" not in estimates.columns:
         estimates = estimates.with_columns(target=pl.lit("these"))
-    own = pl.col("factor").is_null() & pl.col("method").is_in(["clustered", "retargeted"])
+    own = pl.col("factor").is_null() & pl.col("method").is_in(["clustered", "generalised"])
     own &= pl.col("level").is_in(["stereotype", "category", "model"])
     return estimates.filter(own, measure=measure).select(
         *("model", "level", "category", "stereotype", "dimension", "target"),

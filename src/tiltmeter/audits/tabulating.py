@@ -5,7 +5,7 @@ Every table is a function of the plan and the journal and can be remade without 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -186,13 +186,11 @@ def _of_scores(
     for model in models:
         of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
         units = summarise(of_model)
-        parts += _of_each_instrument(units, inference)
+        parts += _of_each_instrument(units, inference, LEVELS[:-1])
         pooled.append(pool_pairs(units))
         compliant.append(compliance(of_model))
-    if pooled:
-        overall = _of_each_instrument(pl.concat(pooled), inference)
-        level = pl.col("level") == "overall"
-        parts += [(one.estimates.filter(level), one.orders.filter(level)) for one in overall]
+    if len(pooled) > 1:
+        parts += _of_each_instrument(pl.concat(pooled), inference, LEVELS[-1:])
     empty = (pl.DataFrame(schema=ESTIMATES), pl.DataFrame(schema=ORDERS))
     order = pl.col("level").cast(pl.Enum(LEVELS))
     estimates, orders = (
@@ -202,13 +200,15 @@ def _of_scores(
     return estimates, orders, pl.concat(compliant)
 
 
-def _of_each_instrument(units: pl.DataFrame, inference: Inference) -> list[Estimated]:
+def _of_each_instrument(
+    units: pl.DataFrame, inference: Inference, levels: Sequence[str]
+) -> list[Estimated]:
     """Estimate each instrument separately, with its own measure."""
     estimates = []
     for (name,), part in units.group_by("instrument", maintain_order=True):
         if name not in MEASURES:
             raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
-        estimates.append(estimate_summaries(part, MEASURES[str(name)], inference))
+        estimates.append(estimate_summaries(part, MEASURES[str(name)], inference, levels))
     return estimates
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.options import FILE, FOLDER, TABLE, Option, choice
+from tiltmeter.cli.options import FILE, FOLDER, TABLE, Option
 from tiltmeter.errors import InputError
 
 __all__ = ["agreement_command", "contrast_command", "estimate_command", "regress_command"]
@@ -29,11 +29,6 @@ def _scores(help: str) -> Option:
     default=0.8,
     help="Smallest share of scored answers that allows a verdict.",
 )
-@choice(
-    "--cluster",
-    ["default", "stereotype"],
-    help="Clusters of the estimates that pool stereotypes. default: stereotype and wording.",
-)
 @click.option("--out", required=True, type=TABLE, help="Estimates, as .csv or .parquet.")
 @click.option(
     "--tables",
@@ -42,7 +37,7 @@ def _scores(help: str) -> Option:
     "compliance, shares of yes, comedy and tragedy, fits of regressions.",
 )
 def estimate_command(scores: Path, out: Path, tables: Path | None, **inference: Any) -> None:
-    """Estimate means, intervals and tests at every level, clustered and as published."""
+    """Estimate means, intervals and tests at every level, for both targets and as published."""
     from tiltmeter.audits.tabulating import estimate_scores
     from tiltmeter.results.tables import write_table
     from tiltmeter.statistics.estimates import Inference

@@ -107,7 +107,8 @@ COLUMNS: dict[str, Column] = {
         network_a="the first of two networks",
         network_b="the second of two networks",
         of="what is compared: nodes, or edges between nodes of both networks",
-        target="a target word; in a stream the last word",
+        target="in estimates, what the interval generalises to: these (stereotypes and words) or "
+        "like these; in networks, a target word or the last word of a stream",
         source="first word of a stream",
         word="a word on a shortest path",
         tone="valence of the word: positive, neutral, negative or unknown",
@@ -140,8 +141,9 @@ COLUMNS: dict[str, Column] = {
         test="the test of p: t, unanimous (exact bound if clusters do not vary), …",
         alternative="two-sided, greater or less",
         adjusted_over="the family of tests over which p_holm and p_bh are adjusted",
-        clustered_by="what the observations of a cluster share",
-        conditional_on="source of variation that the interval does not include: one wording, …",
+        clustered_by="what the interval generalises over: wordings, marginalized words, …; in "
+        "networks and states, what the observations of a cluster share",
+        conditional_on="what the interval holds fixed: these stereotypes, one wording, …",
         direction="stereotype-consistent side of the neutral value: above or below; null: neither",
         verdict="verdict on the estimate",
         because="the rule that gave the verdict",

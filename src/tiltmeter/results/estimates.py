@@ -40,7 +40,7 @@ ESTIMATES: Schema = {
     **KEYS,
     **columns(
         *("estimate", "baseline_estimate", "candidate_estimate"),
-        *("method", "test", "alternative", "sd", "se", "df", "statistic"),
+        *("method", "target", "test", "alternative", "sd", "se", "df", "statistic"),
         *("p", "p_holm", "p_bh", "adjusted_over", "confidence", "ci_low", "ci_high"),
         *("effect_size", "n", "n_scored", "compliance", "n_clusters", "clustered_by"),
         *("conditional_on", "n_resamples", "bound_low", "bound_high"),

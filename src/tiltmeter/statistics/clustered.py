@@ -30,6 +30,7 @@ Deviations from the source
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -85,6 +86,10 @@ class ClusteredMean:
 
     and, inverted, q ≥ (1 − confidence)^(1/(G−1)) bounds the mean on both sides. Clusters are
     taken as exchangeable and of equal weight. Without `bounds`, p and interval are null.
+
+    With `scale`, the variance is proportional to (mean − low)(high − mean), as that of a share is,
+    and `se` is the error where this product is `scale`. Test and interval are then Wilson's, with t
+    for the normal: the interval stays inside `bounds`, also where every score is at one end.
     """
 
     n: int
@@ -94,25 +99,41 @@ class ClusteredMean:
     df: float | None
     unanimous: bool = False
     bounds: tuple[float, float] | None = None
+    scale: float | None = None
 
     def interval(self, confidence: float = 0.95) -> tuple[float | None, float | None]:
         """Interval for the mean; both ends null where there is none."""
         if self.mean is None or self.se is None or self.df is None:
             return None, None
         if not self.unanimous:
-            half = float(stdtrit(self.df, 0.5 + confidence / 2)) * self.se
-            return self.mean - half, self.mean + half
+            return self._interval(float(stdtrit(self.df, 0.5 + confidence / 2)))
         if self.bounds is None:
             return None, None
         other = 1.0 - (1.0 - confidence) ** (1.0 / (self.n_clusters - 1))
         low, high = self.bounds
         return self.mean - other * (self.mean - low), self.mean + other * (high - self.mean)
 
+    def _interval(self, errors: float) -> tuple[float, float]:
+        """Return the interval of so many standard errors to either side, Wilson's with `scale`."""
+        assert self.mean is not None and self.se is not None
+        half = errors * self.se
+        if self.scale is None or self.bounds is None:
+            return self.mean - half, self.mean + half
+        (low, high), k = self.bounds, half**2 / self.scale
+        centre = (self.mean + k * (low + high) / 2.0) / (1.0 + k)
+        product = (self.mean**2 + k * low * high) / (1.0 + k)
+        width = max(centre**2 - product, 0.0) ** 0.5
+        return max(centre - width, low), min(centre + width, high)
+
     def t(self, null: float = 0.0) -> float | None:
         """Return t of the mean against `null`; null where there is no variance."""
         if self.mean is None or self.se is None or self.unanimous:
             return None
-        return (self.mean - null) / self.se
+        if self.scale is None or self.bounds is None:
+            return (self.mean - null) / self.se
+        (low, high), distance = self.bounds, self.mean - null
+        variance = max((null - low) * (high - null), 0.0) / self.scale * self.se**2
+        return distance / variance**0.5 if variance > 0 else math.copysign(math.inf, distance)
 
     def p(self, null: float = 0.0) -> float | None:
         """Two-sided p of the hypothesis that the mean is `null`."""

@@ -14,8 +14,8 @@ Measures
     another, one mode against another.
 
 Inference
-    Differences that share wording and group words rise and fall together, so intervals and tests
-    take the clusters of `summaries`; the paired t test is a row of its own, method ``published``.
+    Differences that share wordings, group words and draws rise and fall together, so intervals and
+    tests are those of `targets`; the paired t test is a row of its own, method ``published``.
     Holm and Benjamini–Hochberg adjust over the candidates and groups of a model, study,
     instrument, mode, word list, scoring and level. A candidate can also change *which* trials can
     be scored: the change of compliance is a measure of its own, and the bounds hold whatever the
@@ -34,14 +34,14 @@ Deviations from the source
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.results import FACTORS, LEVELS, SCORES, Measure, Schema, as_estimates, check
+from tiltmeter.results import FACTORS, LEVELS, SCORES, Measure, Schema, as_estimates, check, columns
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.schemas import MATCHES
 from tiltmeter.statistics.clustered import (
@@ -53,10 +53,10 @@ from tiltmeter.statistics.clustered import (
     check_confidence,
     cohen_d,
     holm,
-    mean_of_clusters,
 )
 from tiltmeter.statistics.estimates import check_range
-from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, cluster_sums
+from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
+from tiltmeter.statistics.targets import LIKE_THESE, THESE, Targets, means
 
 __all__ = ["Contrasted", "contrast"]
 
@@ -74,12 +74,14 @@ _STATED = (
     *(*NEVER_POOLED, *LEVEL_KEYS["cell"], "n"),
 )
 _ESTIMATED = ("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate")
+_ADJUSTED = ("p_holm", "p_bh", "adjusted_over")
 
 #: What is stated of the change of compliance; in the rows of differences, after ``compliance_``.
 _TESTED_COMPLIANCE = ("estimate", "p", "ci_low", "ci_high")
 _OF_COMPLIANCE = (*_TESTED_COMPLIANCE, "baseline_estimate", "candidate_estimate")
 
-_TESTED: Schema = {**TESTED, **{f"compliance_{name}": pl.Float64() for name in _TESTED_COMPLIANCE}}
+_OF_TARGET: Schema = {**TESTED, **columns("target", "clustered_by", "conditional_on")}
+_OF_CHANGE: Schema = {f"compliance_{name}": pl.Float64() for name in _TESTED_COMPLIANCE}
 
 
 class Contrasted(NamedTuple):
@@ -146,14 +148,18 @@ def contrast(
     frame = check(scores, {**SCORES, factor: pl.String()}, "scores")
     check_range(frame, measure, "score")
     pairs = _match(frame, factor, baseline)
-    groups = pl.concat([_groups(pairs, level, measure) for level in LEVELS], how="diagonal_relaxed")
-    tests = [_tests(row, measure, confidence) for row in groups.iter_rows(named=True)]
-    family = ("level", "model", *NEVER_POOLED)
-    rows = groups.hstack(pl.DataFrame(tests, schema=_TESTED)).with_columns(
-        p_holm=adjusted(holm, *family),
-        p_bh=adjusted(benjamini_hochberg, *family),
-        factor=pl.lit(factor),
-        baseline=pl.lit(baseline),
+    span = measure.high - measure.low
+    has_t, has_b = (pl.col(c).is_not_null().cast(pl.Float64) for c in ("t", "b"))
+    scored = _means(pairs, pl.col("t") - pl.col("b"), (-span, span))
+    compliance = _means(pairs, has_t - has_b, (-1.0, 1.0))
+    levels = []
+    for level in LEVELS:
+        described = _described(pairs, level, measure)
+        keys = [(level, *key) for key in described.select("candidate", *keys_of(level)).rows()]
+        found = [(scored.get(key), compliance.get(key)) for key in keys]
+        levels.append(_inferred(described, found, confidence))
+    rows = _adjusted(pl.concat(levels, how="diagonal_relaxed")).with_columns(
+        factor=pl.lit(factor), baseline=pl.lit(baseline)
     )
     return Contrasted(_as_estimates(rows, measure), check(rows, MATCHES, "matches"))
 
@@ -172,14 +178,24 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             "level",
         ),
     )
+    other = _adjusted(named.drop(_OF_TARGET).unnest("like_these").drop_nulls("se")).select(
+        *_STATED, *_ESTIMATED, *_ADJUSTED, *_OF_TARGET, method=pl.lit("generalised")
+    )
     compliance = named.select(
-        *(*_STATED, "n_clusters", "clustered_by", "conditional_on", "confidence"),
+        *(*_STATED, "n_clusters", "target", "clustered_by", "conditional_on", "confidence"),
         measure=pl.lit("compliance"),
         method=pl.lit("clustered"),
         **{name: f"compliance_{name}" for name in _OF_COMPLIANCE},
     )
-    whole = by_method(named, [*_STATED, *_ESTIMATED], compliance)
+    whole = by_method(named.drop("like_these"), [*_STATED, *_ESTIMATED], other, compliance)
     return as_estimates(whole, {**OTHER_MEASURES, measure.name: difference})
+
+
+def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
+    family = ("level", "model", *NEVER_POOLED)
+    return rows.with_columns(
+        p_holm=adjusted(holm, *family), p_bh=adjusted(benjamini_hochberg, *family)
+    )
 
 
 def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
@@ -237,23 +253,42 @@ def _check_draws(pairs: pl.DataFrame, factor: str, baseline: str) -> None:
         )
 
 
-def _groups(pairs: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
-    """Describe the groups of one level, a row each, and sum over the clusters of each."""
-    keys = ["candidate", *NEVER_POOLED, *LEVEL_KEYS[level]]
+def _described(pairs: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
+    """Describe the groups of one level, a row each."""
+    keys = ["candidate", *keys_of(level)]
     if level == "overall":
         pairs = pairs.filter(pl.col("model").n_unique().over("candidate", *NEVER_POOLED) > 1)
-    units = pairs.filter("both").with_row_index("row")
-    units = units.with_columns(unit=pl.coalesce("pair_id", pl.format("row {}", "row")))
-    difference = pl.col("t") - pl.col("b")
-    scored = cluster_sums(
-        units.filter(difference.is_not_null()), level, keys, sizes=pl.len(), totals=difference.sum()
+    return _describe(pairs, keys, measure).sort(keys).with_columns(level=pl.lit(level))
+
+
+def _inferred(
+    described: pl.DataFrame,
+    found: Sequence[tuple[Targets | None, Targets | None]],
+    confidence: float,
+) -> pl.DataFrame:
+    """Add the inference on each group, of its scores and its compliance."""
+    these = [{**_tests(one, THESE, confidence), **_change(two, confidence)} for one, two in found]
+    other = [_tests(one, LIKE_THESE, confidence) for one, _ in found]
+    return described.hstack(pl.DataFrame(these, schema={**_OF_TARGET, **_OF_CHANGE})).with_columns(
+        like_these=pl.Series(other, dtype=pl.Struct(_OF_TARGET))
     )
-    changes = pl.col("t").count().cast(pl.Int64) - pl.col("b").count().cast(pl.Int64)
-    asked = cluster_sums(units, level, keys, asked=pl.len(), changes=changes)
-    groups = _describe(pairs, keys, measure).with_columns(level=pl.lit(level))
-    for sums in (scored, asked.drop("clustered_by", "conditional_on")):
-        groups = groups.join(sums, on=keys, how="left", nulls_equal=True)
-    return groups.sort(keys)
+
+
+def _means(
+    pairs: pl.DataFrame, value: pl.Expr, bounds: tuple[float, float]
+) -> dict[tuple[Any, ...], Targets]:
+    """Give the means of a value of the trials asked under both, by mirrored pair."""
+    valued = pairs.filter("both").with_columns(value=value).drop_nulls("value")
+    valued = valued.with_row_index("row")
+    keys = ["candidate", *FACTORS, "control", "word_list", "scoring", "marginalized", "default"]
+    units = valued.group_by(
+        *keys, unit=pl.coalesce("pair_id", pl.format("row {}", "row")), maintain_order=True
+    ).agg(pl.col("value").mean(), n=pl.len(), draw=pl.col("iteration").min())
+    return {
+        (level, candidate, *key): found
+        for (candidate,), part in units.group_by("candidate", maintain_order=True)
+        for (level, *key), found in means(part, bounds, "value", "n").items()
+    }
 
 
 def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
@@ -286,11 +321,22 @@ def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
     return pairs.group_by(keys).agg(**described)
 
 
-def _tests(row: Mapping[str, Any], measure: Measure, confidence: float) -> Row:
-    """Return the clustered inference on one group."""
-    span = measure.high - measure.low
-    change = mean_of_clusters(row["sizes"] or [], row["totals"] or [], bounds=(-span, span))
-    compliance = mean_of_clusters(row["asked"] or [], row["changes"] or [], bounds=(-1.0, 1.0))
-    of_compliance = {"estimate": compliance.mean, **compliance.row(confidence)}
-    tested = {f"compliance_{name}": of_compliance[name] for name in _TESTED_COMPLIANCE}
-    return {**change.row(confidence), **tested}
+def _tests(found: Targets | None, target: str, confidence: float) -> Row:
+    """Return the inference on one group for one target."""
+    if found is None:
+        return dict.fromkeys(_OF_TARGET)
+    mean = found.these if target == THESE else found.like_these
+    return {
+        **mean.row(confidence),
+        "target": target,
+        "clustered_by": found.over if target == THESE else f"stereotypes, {found.over}",
+        "conditional_on": found.fixed if target == THESE else None,
+    }
+
+
+def _change(found: Targets | None, confidence: float) -> Row:
+    """Return the change of compliance."""
+    if found is None:
+        return dict.fromkeys(_OF_CHANGE)
+    of_change = {"estimate": found.these.mean, **found.these.row(confidence)}
+    return {f"compliance_{name}": of_change[name] for name in _TESTED_COMPLIANCE}

@@ -6,26 +6,41 @@ Measures
     `Measure` and stand in every row.
 
 Inference
-    Intervals and tests are clustered (`summaries`, `clustered`): method ``clustered``. The papers'
-    t test is a row of its own, method ``published``. Holm and Benjamini–Hochberg adjust within a
-    model, study, instrument, mode, word list, scoring and level. `results.verdicts` says what
-    follows.
+    Wordings, group words, draws and stereotypes are crossed (`targets`, `crossed`). Method
+    ``clustered`` is for the target *these*: other wordings, group words, draws and answers, the
+    same stereotypes and attribute words. Method ``generalised`` is for the target *like these*. The
+    papers' t test is a row of its own, method ``published``. Holm's and Benjamini–Hochberg's
+    adjustments are within a model, study, instrument, mode, word list, scoring and level.
+    `results.verdicts` says what follows.
+
+Adjustment
+    Holm's is made of the one-sided p of each direction, and doubled. So a verdict that a mean lies
+    above neutral depends on how many means may lie above, and does not fall when another rises.
 
 Order effect
     The mean, over mirrored pairs scored in both orders, of the difference between the orders,
-    with the clusters of the mean. Pairs with a score in one order only tell nothing about it.
+    with the inference of the mean. Pairs with a score in one order only tell nothing about it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import LEVELS, ORDERS, Measure, Schema, as_estimates, check, columns
+from tiltmeter.results import (
+    ESTIMATES,
+    LEVELS,
+    ORDERS,
+    Measure,
+    Schema,
+    as_estimates,
+    check,
+    columns,
+)
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.clustered import (
@@ -37,9 +52,9 @@ from tiltmeter.statistics.clustered import (
     check_confidence,
     cohen_d,
     holm,
-    mean_of_clusters,
 )
-from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, cluster_sums, summarise
+from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of, summarise
+from tiltmeter.statistics.targets import LIKE_THESE, THESE, Targets, means
 
 __all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimate_summaries"]
 
@@ -50,11 +65,18 @@ _STATED = (
     *("row", "subject", "measure", "level", *NEVER_POOLED, *LEVEL_KEYS["cell"]),
     *("n", "n_scored", "compliance", "estimate"),
 )
+_ADJUSTED = ("p_holm", "p_bh", "tost_p_holm", "adjusted_over")
 
-#: What the method ``clustered`` says of a group, and the effect of order beside it.
-_TESTED: Schema = {
+#: What is said of both targets.
+_OF_TARGET: Schema = {
     **TESTED,
-    **columns("tost_margin", "tost_p", "order_effect", "n_pairs"),
+    **columns("target", "clustered_by", "conditional_on", "tost_margin", "tost_p"),
+    **dict.fromkeys(("p_above", "p_below"), pl.Float64()),
+}
+
+#: The effect of order.
+_OF_ORDER: Schema = {
+    **columns("order_effect", "n_pairs"),
     **dict.fromkeys(("order_effect_low", "order_effect_high"), pl.Float64()),
 }
 
@@ -66,7 +88,6 @@ class Inference:
     margin: float = 0.1  # of equivalence, in the unit of the scores
     confidence: float = 0.95  # of intervals; tests are at 1 − confidence
     compliance_floor: float = 0.8  # least share of scored responses for a verdict
-    cluster: str = "default"  # default | stereotype: how levels above the stereotype cluster
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
@@ -75,8 +96,6 @@ class Inference:
         check_confidence(self.confidence)
         if not 0 <= self.compliance_floor <= 1:
             raise InputError(f"compliance_floor {self.compliance_floor}: a share, 0 to 1")
-        if self.cluster not in ("default", "stereotype"):
-            raise InputError(f"cluster {self.cluster!r}: allowed are default, stereotype")
 
 
 def estimate_measure(
@@ -86,7 +105,6 @@ def estimate_measure(
     margin: float = 0.1,
     confidence: float = 0.95,
     compliance_floor: float = 0.8,
-    cluster: str = "default",
 ) -> pl.DataFrame:
     """Estimate the mean score at every level.
 
@@ -103,9 +121,6 @@ def estimate_measure(
         Of the intervals, 0…1; tests are at 1 − confidence.
     compliance_floor
         Least share of scored responses that allows a verdict, 0…1.
-    cluster
-        ``"default"``: categories and models are clustered by stereotype × variation.
-        ``"stereotype"``: by stereotype, for statements about stereotypes not in the study.
 
     Returns
     -------
@@ -127,7 +142,7 @@ def estimate_measure(
     >>> estimate_measure(empty, Measure("word_association", "", -1, 1, 0, "", "")).height
     0
     """
-    inference = Inference(margin, confidence, compliance_floor, cluster)
+    inference = Inference(margin, confidence, compliance_floor)
     estimates, _ = estimate_summaries(summarise(scores), measure, inference)
     return judge(estimates, compliance_floor=compliance_floor)
 
@@ -140,7 +155,10 @@ class Estimated(NamedTuple):
 
 
 def estimate_summaries(
-    units: pl.DataFrame, measure: Measure, inference: Inference | None = None
+    units: pl.DataFrame,
+    measure: Measure,
+    inference: Inference | None = None,
+    levels: Sequence[str] = LEVELS,
 ) -> Estimated:
     """Estimate from summaries, so that scores of many models need not be in memory at once.
 
@@ -156,18 +174,23 @@ def estimate_summaries(
         )
     check_range(units, measure, "lowest", "highest")
     inference = inference or Inference()
-    levels = [_groups(units, level, measure, inference) for level in LEVELS]
-    groups = pl.concat(levels, how="diagonal")
-    tests = [_tests(row, measure, inference) for row in groups.iter_rows(named=True)]
-    family = ("level", "model", *NEVER_POOLED)
-    rows = groups.hstack(pl.DataFrame(tests, schema=_TESTED)).with_columns(
-        p_holm=adjusted(holm, *family),
-        p_bh=adjusted(benjamini_hochberg, *family),
-        tost_p_holm=adjusted(holm, *family, column="tost_p"),
-    )
+    span = measure.high - measure.low
+    scores = means(units, (measure.low, measure.high), levels=levels)
+    difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
+    paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
+    of_orders = means(paired, (-span, span), "difference", "order_n", levels)
+    parts = []
+    for level in levels:
+        described = _described(units, level, measure)
+        found = [
+            (scores.get((level, *key)), of_orders.get((level, *key)))
+            for key in described.select(keys_of(level)).rows()
+        ]
+        parts.append(_inferred(described, found, measure, inference))
+    groups = pl.concat(parts, how="diagonal")
     of_order = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
-    orders = rows.drop(of_order.values()).rename(of_order)
-    return Estimated(_as_estimates(rows, measure), check(orders, ORDERS, "orders"))
+    orders = groups.drop(of_order.values()).rename(of_order)
+    return Estimated(_as_estimates(groups, measure), check(orders, ORDERS, "orders"))
 
 
 def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
@@ -182,12 +205,30 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             "level",
         ),
     )
+    these = _adjusted(named, measure)
+    other = named.drop(_OF_TARGET).unnest("like_these").filter(pl.col("se").is_not_null())
+    other = _adjusted(other, measure).select(
+        *_STATED, *_ADJUSTED, *(c for c in _OF_TARGET if c in ESTIMATES)
+    )
     logits = named.drop_nulls("logit").with_columns(
         measure=pl.lit("logit"), estimate="logit", method=pl.lit("descriptive")
     )
     logits = logits.select(*_STATED, "method")
-    whole = by_method(named, _STATED, logits, neutral=measure.neutral)
+    others = other.with_columns(method=pl.lit("generalised")), logits
+    whole = by_method(these.drop("like_these"), _STATED, *others, neutral=measure.neutral)
     return as_estimates(whole, {measure.name: measure, **OTHER_MEASURES})
+
+
+def _adjusted(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Adjust the tests of each family."""
+    family = ("level", "model", *NEVER_POOLED)
+    above, below = (adjusted(holm, *family, column=f"p_{side}") for side in ("above", "below"))
+    one_sided = pl.when(pl.col("estimate") > measure.neutral).then(above).otherwise(below)
+    return rows.with_columns(
+        p_holm=(2.0 * one_sided).clip(upper_bound=1.0),
+        p_bh=adjusted(benjamini_hochberg, *family),
+        tost_p_holm=adjusted(holm, *family, column="tost_p"),
+    )
 
 
 def check_range(scores: pl.DataFrame, measure: Measure, *named: str) -> None:
@@ -204,26 +245,28 @@ def check_range(scores: pl.DataFrame, measure: Measure, *named: str) -> None:
             )
 
 
-def _groups(
-    units: pl.DataFrame, level: str, measure: Measure, inference: Inference
-) -> pl.DataFrame:
-    """Describe the groups of one level, a row each, and sum over the clusters of each."""
-    model, within = LEVEL_KEYS[level][:1], LEVEL_KEYS[level][1:]
-    keys = [*model, *NEVER_POOLED, *within]
+def _described(units: pl.DataFrame, level: str, measure: Measure) -> pl.DataFrame:
+    """Describe the groups of one level, a row each."""
     if level == "overall":
         units = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
-    clusters = cluster_sums(
-        units.filter(pl.col("n_scored") > 0),
-        level,
-        keys,
-        by_stereotype=inference.cluster == "stereotype",
-        sizes=pl.col("n_scored").sum(),
-        totals=(pl.col("n_scored") * pl.col("mean")).sum(),
-        pairs=pl.col("order_n").sum(),
-        differences=pl.col("order_sum").sum(),
+    keys = keys_of(level)
+    pooled = [pl.lit(None, pl.String).alias(c) for c in LEVEL_KEYS["cell"] if c not in keys]
+    described = _describe(units, keys, measure).sort(keys)
+    return described.with_columns(*pooled, level=pl.lit(level))
+
+
+def _inferred(
+    described: pl.DataFrame,
+    found: Sequence[tuple[Targets | None, Targets | None]],
+    measure: Measure,
+    inference: Inference,
+) -> pl.DataFrame:
+    """Add the inference on each group, of its scores and its effect of order."""
+    these = [_of_these(score, order, measure, inference) for score, order in found]
+    other = [_of_target(score, LIKE_THESE, measure, inference) for score, _ in found]
+    return described.hstack(pl.DataFrame(these, schema={**_OF_TARGET, **_OF_ORDER})).with_columns(
+        like_these=pl.Series(other, dtype=pl.Struct(_OF_TARGET))
     )
-    described = _describe(units, keys, measure).with_columns(level=pl.lit(level))
-    return described.join(clusters, on=keys, how="left", nulls_equal=True).sort(keys)
 
 
 def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
@@ -252,18 +295,30 @@ def _share(column: str) -> pl.Expr:
     return pl.when(count > 0).then(pl.col(f"{column}_sum").sum() / count)
 
 
-def _tests(row: Mapping[str, Any], measure: Measure, inference: Inference) -> Row:
-    """Return the clustered inference on one group."""
-    low, high, span = measure.low, measure.high, measure.high - measure.low
-    centre = mean_of_clusters(row["sizes"] or [], row["totals"] or [], bounds=(low, high))
-    order = mean_of_clusters(row["pairs"] or [], row["differences"] or [], bounds=(-span, span))
-    order_low, order_high = order.interval(inference.confidence)
+def _of_target(found: Targets | None, target: str, measure: Measure, inference: Inference) -> Row:
+    """Return the inference on one group for one target."""
+    if found is None:
+        return dict.fromkeys(_OF_TARGET)
+    mean = found.these if target == THESE else found.like_these
     return {
-        **centre.row(inference.confidence, measure.neutral),
+        **mean.row(inference.confidence, measure.neutral),
+        "target": target,
+        "clustered_by": found.over if target == THESE else f"stereotypes, {found.over}",
+        "conditional_on": found.fixed if target == THESE else None,
         "tost_margin": inference.margin,
-        "tost_p": centre.tost(inference.margin, measure.neutral),
-        "order_effect": order.mean,
-        "order_effect_low": order_low,
-        "order_effect_high": order_high,
-        "n_pairs": order.n,
+        "tost_p": mean.tost(inference.margin, measure.neutral),
+        "p_above": mean.p_above(measure.neutral),
+        "p_below": mean.p_below(measure.neutral),
     }
+
+
+def _of_these(
+    score: Targets | None, order: Targets | None, measure: Measure, inference: Inference
+) -> Row:
+    """Return the inference on one group for the target *these*, and its effect of order."""
+    tested = _of_target(score, THESE, measure, inference)
+    if order is None:
+        return {**tested, **dict.fromkeys(_OF_ORDER), "n_pairs": 0}
+    low, high = order.these.interval(inference.confidence)
+    ends = {"order_effect_low": low, "order_effect_high": high}
+    return {**tested, "order_effect": order.these.mean, "n_pairs": order.these.n, **ends}

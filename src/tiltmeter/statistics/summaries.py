@@ -1,33 +1,18 @@
-"""Scores reduced to their sufficient statistics: of mirrored pairs, and of clusters.
+"""Scores reduced to their sufficient statistics, of mirrored pairs.
 
 Everything `estimates` reports follows from counts, means and sums of squares per pair. The
 summaries of several models are joined with `polars.concat`, so the scores of only one model
 need to be in memory at a time.
-
-Clusters
-    Scores that share a wording and group words rise and fall together. Each level has a ladder of
-    clusters, widest first; the first that leaves at least two clusters is used:
-
-    =============  =====================================================================
-    cell           group pair, mirrored pair
-    stereotype     variation × group pair, mirrored pair
-    above          stereotype × variation, variation × group pair, mirrored pair
-    =============  =====================================================================
-
-    A *group pair* is one marginalized with one default group word. A mirrored pair shares all of
-    these, so its two trials never part. A response without a pair is a cluster of its own.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import polars as pl
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import COMPLIANCE, FACTORS, REASONS, SCORES, check
 
-__all__ = ["LEVEL_KEYS", "NEVER_POOLED", "cluster_sums", "compliance", "pool_pairs", "summarise"]
+__all__ = ["LEVEL_KEYS", "NEVER_POOLED", "compliance", "keys_of", "pool_pairs", "summarise"]
 
 #: Factors that no level pools over.
 NEVER_POOLED = (
@@ -44,20 +29,6 @@ LEVEL_KEYS = {
     "overall": (),
 }
 
-_COLUMNS = {
-    "stereotype": ("stereotype",),
-    "stereotype × variation": ("stereotype", "variation"),
-    "variation × group pair": ("variation", "marginalized", "default"),
-    "group pair": ("marginalized", "default"),
-    "mirrored pair": ("unit",),
-}
-
-_ABOVE = ("stereotype × variation", "variation × group pair", "mirrored pair")
-_LADDERS = {
-    "cell": ("group pair", "mirrored pair"),
-    "stereotype": ("variation × group pair", "mirrored pair"),
-}
-
 #: A number about a response beside its score, averaged over the scored responses that have it.
 _BESIDE = ("first_share", "logit")
 
@@ -67,15 +38,20 @@ _SCORED = pl.col("score").is_not_null()
 _KEYS_OF_UNITS = (*FACTORS, "control", "word_list", "scoring")
 
 
+def keys_of(level: str) -> list[str]:
+    """Return the columns that tell the groups of a level apart, the model first."""
+    return [*LEVEL_KEYS[level][:1], *NEVER_POOLED, *LEVEL_KEYS[level][1:]]
+
+
 def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     """Reduce the scores of a model, columns of `results.SCORES`, to one row per mirrored pair.
 
     Returns the factors, `word_list`, `scoring` and group words; `pair_id`; `unit`, which also tells
-    apart responses without a pair; `n`, `n_scored`, ``n_<reason>``; the `lowest`, `highest` and
-    `mean` score and `m2`, the sum of squared deviations from the mean; sums and counts of
-    `first_share` and `logit`; and, of pairs scored in both orders, their number `order_n` and
-    `order_sum`, the mean score with the marginalized group first minus that with the default group
-    first.
+    apart responses without a pair; `draw`, the number of its first draw; `n`, `n_scored`,
+    ``n_<reason>``; the `lowest`, `highest` and `mean` score and `m2`, the sum of squared deviations
+    from the mean; sums and counts of `first_share` and `logit`; and, of pairs scored in both
+    orders, their number `order_n` and `order_sum`, the mean score with the marginalized group first
+    minus that with the default group first.
 
     Raises InputError if a column is missing, a score is not finite, a missing score has no reason,
     or the trials of one pair differ in more than their order.
@@ -88,6 +64,7 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     first, second = (pl.col("score").filter(pl.col("order") == order).mean() for order in orders)
     units = frame.group_by(keys, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),
+        pl.col("iteration").min().alias("draw"),
         *_counts(),
         pl.col("score").min().alias("lowest"),
         pl.col("score").max().alias("highest"),
@@ -132,6 +109,7 @@ def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
             (pl.col("m2").sum() + (n * (mean - centre) ** 2).sum()).alias("m2"),
             pl.col("pair_id").first(),
             pl.col("unit").min(),
+            pl.col("draw").min(),
         )
     )
     return pl.concat([single, joined.select(single.columns)])
@@ -160,6 +138,7 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
     frame = _valid(check(scores, SCORES, "scores"))
     counted = frame.group_by(keys).agg(
         pl.len().cast(pl.Int64).alias("n"),
+        pl.col("iteration").min().alias("draw"),
         *_counts(),
         one_sided_share=pl.col("one_sided").filter(_SCORED).cast(pl.Float64).mean(),
         coverage=pl.col("coverage").filter(_SCORED).mean(),
@@ -185,73 +164,3 @@ def _valid(scores: pl.DataFrame) -> pl.DataFrame:
             f"(first: trial {trial}); allowed: {', '.join(REASONS)}"
         )
     return scores
-
-
-def cluster_sums(
-    units: pl.DataFrame,
-    level: str,
-    keys: Sequence[str],
-    *,
-    by_stereotype: bool = False,
-    **sums: pl.Expr,
-) -> pl.DataFrame:
-    """Give the clusters of each group, told apart by `keys`, and sums over each cluster.
-
-    `units` have a score each, words, a wording, `pair_id` and `unit` (see `summarise`); `sums` are
-    aggregated over the units of a cluster. `by_stereotype` begins the ladder above the stereotype
-    with whole stereotypes. A row per group: `keys`, `clustered_by`, `conditional_on`, and a list
-    for each sum, with a number per cluster.
-    """
-    ladder = _LADDERS.get(level, ("stereotype", *_ABOVE) if by_stereotype else _ABOVE)
-    rungs = {name: _joined(*_COLUMNS[name]) for name in ladder}
-    several = (
-        pl.when(ids.n_unique().over(keys) > 1).then(pl.lit(name)) for name, ids in rungs.items()
-    )
-    clusters = (
-        units.with_columns(rung=pl.coalesce(*several, pl.lit(ladder[-1])))
-        .with_columns(
-            cluster=pl.coalesce(pl.when(rung=name).then(ids) for name, ids in rungs.items()),
-            clustered_by=_recorded_rung(keys),
-            conditional_on=_conditional_on(level, keys),
-        )
-        .group_by(*keys, "clustered_by", "conditional_on", "cluster")
-        .agg(**sums)
-        .sort("cluster")
-    )
-    stated = [*keys, "clustered_by", "conditional_on"]
-    return clusters.group_by(stated, maintain_order=True).agg(*sums)
-
-
-def _joined(*names: str) -> pl.Expr:
-    return pl.concat_str([pl.col(c).fill_null("") for c in names], separator="\0")
-
-
-def _unrecorded(column: str, keys: Sequence[str]) -> pl.Expr:
-    return pl.col(column).is_null().all().over(keys)
-
-
-def _recorded_rung(keys: Sequence[str]) -> pl.Expr:
-    """Name the rung, less what was not recorded."""
-    rung = pl.col("rung")
-    unpaired = (rung == "mirrored pair") & _unrecorded("pair_id", keys)
-    wordless = (rung == "variation × group pair") & _unrecorded("marginalized", keys)
-    shorter = pl.when(unpaired).then(pl.lit("response")).when(wordless).then(pl.lit("variation"))
-    return shorter.otherwise(rung)
-
-
-def _conditional_on(level: str, keys: Sequence[str]) -> pl.Expr:
-    """Name what does not vary in the group; the interval says nothing beyond it."""
-    above = level not in _LADDERS
-    wordless = _unrecorded("marginalized", keys)
-    one_pair = _joined("marginalized", "default").n_unique().over(keys) == 1
-    fixed = {
-        "these models": pl.lit(level == "overall"),
-        "one stereotype": (pl.col("stereotype").n_unique().over(keys) == 1) & above,
-        "one wording": pl.col("variation").n_unique().over(keys) == 1,
-        "one group pair": one_pair & ~wordless,
-        "unrecorded group words": wordless,
-    }
-    named = pl.concat_list(
-        pl.when(is_fixed).then(pl.lit(name)) for name, is_fixed in fixed.items()
-    ).list.drop_nulls()
-    return pl.when(named.list.len() > 0).then(named.list.join(" and "))

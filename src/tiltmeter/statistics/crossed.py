@@ -1,0 +1,320 @@
+"""Variances of means over crossed sources of variation, moderated across stereotypes.
+
+Reference
+    Hartley, Rao & LaMotte (1978), Biometrics 34(2), 233–242: MIVQUE0, variance components from sums
+    of squares of the totals of each factor. Satterthwaite (1946), Biometrics Bulletin 2(6),
+    110–114: degrees of freedom. Smyth (2004), Statistical Applications in Genetics and Molecular
+    Biology 3(1), 3: variances moderated across units, as limma does for genes.
+
+Measures
+    The scores of a stereotype are ``mean + wording + marginalized word + default word + cell + draw
+    + response``, each with a variance; a *cell* is a wording with one pair of words. With n_l of n
+    answers at level l of factor f, a component of variance σ_f² adds ``σ_f² Σ_l (n_l / n)²`` to the
+    variance of the mean. Of each stereotype, the sums of squares of the factors' totals of
+    deviations from the mean are linear in the components. The components are estimated from all
+    stereotypes together (none below 0); then each stereotype's own variance is the joint one times
+    a ratio, observed by expected sums of squares, and the ratios are moderated: they are taken as
+    F-distributed, and the prior's degrees of freedom are those that make the observed ratios most
+    likely. Equal ratios give the joint variance, unequal ones mostly the stereotype's own.
+
+Deviations from the source
+    A ratio weighs each sum of squares by the part its factor has in the variance of the mean.
+    Wordings are common to stereotypes, so that stereotypes are not independent: the joint degrees
+    of freedom are divided by 1 + (S − 1)ρ² for S stereotypes whose wordings correlate by ρ. With
+    fewer than `FEWEST` stereotypes nothing is moderated: see `widest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln
+
+from tiltmeter.statistics.clustered import Array
+
+__all__ = ["CROSSED", "FEWEST", "SHARED", "Moderated", "Part", "common", "moderate", "part"]
+
+Codes = NDArray[np.intp]
+
+#: Sources of variation, beside the single response.
+CROSSED = ("variation", "marginalized", "default", "cell", "draw")
+
+#: Those whose levels several stereotypes may share.
+SHARED = ("variation", "marginalized", "default")
+
+#: Fewer stereotypes tell too little about how much variances differ.
+FEWEST = 5
+
+#: Prior degrees of freedom that are tried; the last is no difference between stereotypes.
+_PRIORS = np.array([2.0, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 100, 1e4])
+
+#: Scales of the ratios that are tried, as multiples of their mean.
+_SCALES = np.exp(np.linspace(-2.5, 1.0, 71))
+
+#: Factors with more levels are counted as responses in degrees of freedom, where they matter least.
+_MOST_LEVELS = 150
+
+_NOTHING = 1e-14
+
+#: Prior degrees of freedom, at most, for the variance of factors with one level: how far it goes
+#: with the rest of a stereotype's variance is known from other stereotypes only.
+_LENT = 4.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """The sums of squares of one stereotype's scores, and what they are made of."""
+
+    mean: float
+    size: int  # units, such as mirrored pairs
+    answers: float  # answers behind them
+    levels: tuple[int, ...]  # of each factor; of the last, the response, the units
+    squares: Array  # (k,), sums of squared totals of deviations
+    expected: Array  # (k, k), E[squares] = expected @ components
+    shares: Array  # (k,), variance of the mean = shares @ components
+    products: Mapping[tuple[int, int], Array]  # of factors with few levels: Z_f' C Z_h
+    totals: Mapping[str, tuple[Codes, Array, Array]]  # level, mean deviation, share of answers
+
+
+def part(values: Array, weights: Array, factors: Mapping[str, Codes]) -> Part:
+    """Return the sums of squares of `values`, shape (units,), by factor.
+
+    `weights` are the numbers of answers behind the values, `factors` their levels, as integers.
+    """
+    n, answers = len(values), float(weights.sum())
+    w = weights * (n / answers)
+    mean = float(weights @ values / answers)
+    deviations = w * (values - mean)
+    members = [np.unique(codes, return_inverse=True)[1] for codes in factors.values()]
+    sums = [np.bincount(codes, weights=deviations) for codes in members]
+    counts = [np.asarray(np.bincount(codes, weights=w), float) for codes in members]
+    return Part(
+        mean=mean,
+        size=n,
+        answers=answers,
+        levels=(*map(len, counts), n),
+        squares=np.array([float(one @ one) for one in (*sums, deviations)]),
+        expected=_expected(members, counts, w),
+        shares=np.array([float(one @ one) for one in (*counts, w)]) / n**2,
+        products=_products(members, counts, w),
+        totals={f: _totals(factors[f], deviations, w) for f in SHARED if f in factors},
+    )
+
+
+def _totals(codes: Codes, deviations: Array, w: Array) -> tuple[Codes, Array, Array]:
+    levels, member = np.unique(codes, return_inverse=True)
+    n = len(codes)
+    sums, counts = np.bincount(member, weights=deviations), np.bincount(member, weights=w)
+    return levels, sums / n, counts / n
+
+
+def _expected(factors: Sequence[Codes], counts: Sequence[Array], w: Array) -> Array:
+    """Return the coefficients of the components in the expected sums of squares."""
+    k, n = len(factors), len(w)
+    expected = np.empty((k + 1, k + 1))
+    squared = w**2
+    for f, codes in enumerate(factors):
+        own = counts[f]
+        for h in range(f, k):
+            cells, member = np.unique(codes * len(counts[h]) + factors[h], return_inverse=True)
+            both = np.bincount(member, weights=w)
+            rows, columns = np.divmod(cells, len(counts[h]))
+            cross = both @ (both - 2.0 * own[rows] * counts[h][columns] / n)
+            cross += (own @ own) * (counts[h] @ counts[h]) / n**2
+            expected[f, h] = expected[h, f] = cross
+        single = squared @ (1.0 - 2.0 * own[codes] / n + own @ own / n**2)
+        expected[f, k] = expected[k, f] = single
+    expected[k, k] = squared.sum() - 2.0 * (squared @ w) / n + squared.sum() ** 2 / n**2
+    return expected
+
+
+def _products(
+    factors: Sequence[Codes], counts: Sequence[Array], w: Array
+) -> dict[tuple[int, int], Array]:
+    small = [f for f, count in enumerate(counts) if len(count) <= _MOST_LEVELS]
+    products = {}
+    for f in small:
+        for h in small:
+            shape = len(counts[f]), len(counts[h])
+            both = np.bincount(factors[f] * shape[1] + factors[h], w, shape[0] * shape[1])
+            products[f, h] = both.reshape(shape) - np.outer(counts[f], counts[h]) / len(w)
+    return products
+
+
+def _covariance(one: Part, components: Array) -> Array:
+    """Return the covariance of the sums of squares of normal effects with these components."""
+    small = sorted({f for f, _ in one.products})
+    last = len(one.levels) - 1
+    large = [f for f in range(last) if f not in small]
+    noise = components[last] + components[large] @ one.shares[large] / one.shares[last]
+    expected = one.expected @ components
+    covariance = np.zeros((last + 1, last + 1))
+    for f in large:
+        covariance[f, f] = 2.0 * expected[f] ** 2 / (one.levels[f] - 1)
+    product = one.products
+    spread = {
+        (f, g): noise * product[f, g]
+        + sum(components[h] * (product[f, h] @ product[h, g]) for h in small)
+        for f in small
+        for g in small
+    }
+    for f, g in spread:
+        covariance[f, g] = 2.0 * (spread[f, g] ** 2).sum()
+    for f in small:
+        with_responses = noise * np.trace(spread[f, f]) + sum(
+            components[h] * (spread[f, h] * product[f, h]).sum() for h in small
+        )
+        covariance[f, last] = covariance[last, f] = 2.0 * with_responses
+    responses = noise**2 * (one.size - 1) + sum(
+        components[h] * (noise * np.trace(product[h, h]) + np.trace(spread[h, h])) for h in small
+    )
+    covariance[last, last] = 2.0 * responses
+    return covariance
+
+
+@dataclass(frozen=True)
+class Moderated:
+    """Variances of the means of stereotypes."""
+
+    variances: Array  # (stereotypes,)
+    df: Array  # (stereotypes,)
+    joint_df: float  # that no df exceeds
+    components: Array  # (k,), of the joint variance, as parts of the scale
+
+
+def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
+    """Estimate the variances of the means of `parts`, which have the same factors, together.
+
+    `scales`, shape (stereotypes,), are what variances are proportional to: on a bounded scale
+    (mean − low)(high − mean), as of shares, else 1. None with fewer than `FEWEST` stereotypes that
+    have a variance to be estimated from.
+    """
+    if sum(one.size > 1 for one in parts) < FEWEST:
+        return None
+    expected = sum(one.expected / one.size for one in parts)
+    squares = sum(
+        one.squares / (one.size * scale) for one, scale in zip(parts, scales, strict=True)
+    )
+    components = _solve(np.asarray(expected), np.asarray(squares))
+    if components.sum() <= _NOTHING:
+        return None
+    found = [_ratio(one, components, scale) for one, scale in zip(parts, scales, strict=True)]
+    joint, lent, ratios, df = np.array(found).T
+    prior_df, centre = _prior(ratios, df)
+    joint_df = df.sum() / _design_effect(parts, scales)
+    weight = min(prior_df, _LENT)
+    moderated = joint * (prior_df * centre + df * ratios) / (prior_df + df)
+    moderated += lent * (weight * centre + df * ratios) / (weight + df)
+    return Moderated(
+        variances=scales * moderated,
+        df=np.maximum(np.minimum(prior_df + df, joint_df), 1.0),
+        joint_df=joint_df,
+        components=components,
+    )
+
+
+def _solve(expected: Array, squares: Array) -> Array:
+    """Return the components that explain the sums of squares, none below 0."""
+    used = list(range(len(squares)))
+    while True:
+        block = expected[np.ix_(used, used)]
+        solution = np.linalg.lstsq(block, squares[used], rcond=1e-9)[0]
+        sizes = solution[:-1] * np.sqrt(np.diag(block)[:-1])
+        if len(used) == 1 or sizes.min() >= 0:
+            break
+        used.pop(int(sizes.argmin()))
+    components = np.zeros(len(squares))
+    components[used] = np.maximum(solution, 0.0)
+    return components
+
+
+def _ratio(one: Part, components: Array, scale: float) -> tuple[float, float, float, float]:
+    """Return the joint variance of the mean of one part, and how its own compares.
+
+    The variance due to factors that vary, that due to factors with one level (lent by other
+    stereotypes), the ratio of the part's own variance to the joint one, and its df.
+    """
+    several = np.array(one.levels) > 1
+    by_factor = one.shares * components
+    joint, lent = float(by_factor[several].sum()), float(by_factor[~several].sum())
+    expected = one.expected @ components
+    seen = several & (expected > _NOTHING)
+    weights = np.divide(by_factor, expected, out=np.zeros_like(expected), where=seen)
+    mean = float(weights @ expected)
+    if one.size < 2 or mean <= 0:
+        return joint, lent, 1.0, 0.0
+    variance = float(weights @ _covariance(one, components) @ weights)
+    return joint, lent, float(weights @ one.squares) / scale / mean, 2.0 * mean**2 / variance
+
+
+def _prior(ratios: Array, df: Array) -> tuple[float, float]:
+    """Return df and centre of the prior that make the ratios most likely."""
+    known = (df > 0) & (ratios > 1e-8)
+    if known.sum() < FEWEST:
+        return float(_PRIORS[-1]), 1.0
+    d, x = df[known], ratios[known]
+    centres = _SCALES * np.average(x, weights=d)
+    prior, scaled = _PRIORS[:, None, None], x / centres[:, None]
+    density = d / 2 * np.log(d / prior) + (d / 2 - 1) * np.log(scaled) - betaln(d / 2, prior / 2)
+    density -= (d + prior) / 2 * np.log1p(d * scaled / prior) + np.log(centres)[:, None]
+    likelihood = density.sum(axis=2)
+    best = np.unravel_index(int(likelihood.argmax()), likelihood.shape)
+    return float(_PRIORS[best[0]]), float(centres[best[1]])
+
+
+def _design_effect(parts: Sequence[Part], scales: Array) -> float:
+    """Return by how much wordings that stereotypes have in common lower the joint df."""
+    sums: dict[int, float] = {}
+    own, count = 0.0, 0
+    for one, scale in zip(parts, scales, strict=True):
+        levels, deviations, _ = one.totals.get("variation", (np.empty(0), np.empty(0), None))
+        if len(levels) < 2:
+            continue
+        scaled = deviations / scale**0.5
+        own, count = own + float(scaled @ scaled), count + 1
+        for level, value in zip(levels.tolist(), scaled.tolist(), strict=True):
+            sums[level] = sums.get(level, 0.0) + value
+    if count < 2 or own <= _NOTHING:
+        return 1.0
+    together = sum(value**2 for value in sums.values())
+    correlation = min(max(0.0, (together / own - 1.0) / (count - 1)), 1.0)
+    return 1.0 + (count - 1) * correlation**2
+
+
+def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, float]:
+    """Return what the levels of a factor that stereotypes share add to the variance of their mean.
+
+    `shares`, shape (stereotypes,), are the parts of the answers. Beside it, the variance of this
+    number; both 0 where no level is shared. It may be below 0, as it is unbiased.
+    """
+    used = [(p, one.totals[factor]) for p, one in zip(shares, parts, strict=True)]
+    used = [(p, totals) for p, totals in used if len(totals[0]) > 1]
+    levels = {level for _, totals in used for level in totals[0].tolist()}
+    if len(used) < 2 or not 1 < len(levels) <= _MOST_LEVELS:
+        return 0.0, 0.0
+    at = {level: place for place, level in enumerate(sorted(levels))}
+    sums, counts = np.zeros((len(used), len(at))), np.zeros((len(used), len(at)))
+    for row, (p, (own, deviations, fractions)) in enumerate(used):
+        places = [at[level] for level in own.tolist()]
+        sums[row, places], counts[row, places] = p * deviations, p * fractions
+    centring = np.diag(counts.sum(axis=0)) - counts.T @ (counts / counts.sum(axis=1)[:, None])
+    pooled, single = sums.sum(axis=0), (sums**2).sum()
+    shared = (counts.sum(axis=0) ** 2).sum() - (counts**2).sum()
+    informative = (centring**2).sum() - sum(_centred(row) for row in counts)
+    if shared <= _NOTHING or informative <= _NOTHING:
+        return 0.0, 0.0
+    together = float(pooled @ pooled)
+    df = np.trace(centring) ** 2 / (centring**2).sum()
+    factor_of = shared / informative
+    error = 2.0 * (factor_of * max(together, single)) ** 2 / df
+    return factor_of * (together - single), error
+
+
+def _centred(counts: Array) -> float:
+    """Return the sum of squares of diag(c) − cc'/Σc."""
+    total = counts.sum()
+    squares = (counts**2).sum()
+    return float(squares - 2.0 * (counts**3).sum() / total + squares**2 / total**2)

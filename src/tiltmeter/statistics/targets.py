@@ -1,0 +1,352 @@
+"""Means of scores for both targets: these stereotypes and words, and ones like these.
+
+Reference
+    Clark (1973), J. Verbal Learning & Verbal Behavior 12(4), 335–359, and Judd, Westfall & Kenny
+    (2012), J. Personality & Social Psychology 103(1), 54–69: stimuli as a random factor. The
+    variances of stereotypes are those of `crossed`.
+
+Targets
+    ==========  =================================================================================
+    these       what a mean would be with other wordings, group words, draws and answers, for the
+                same stereotypes and attribute words. The default at every level
+    like these  the same for other stereotypes too, of which these are taken as a sample; for a
+                single stereotype, for other attribute words
+    ==========  =================================================================================
+
+Measures
+    The variance of a mean over stereotypes is, for *these*, the sum of the variances of their
+    means, weighted by the squares of their parts of the answers, plus what wordings and group
+    words that they share add. For *like these* the clusters are the stereotypes (CR2), plus the
+    same addition. A factor with a single level is held fixed, and the result says so.
+
+Few stereotypes
+    With fewer than `crossed.FEWEST` nothing tells how variances differ between stereotypes. The
+    error of each is then that of its widest clusters: by wording, word, draw or response, whichever
+    gives the widest interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.special import stdtrit
+
+from tiltmeter.results import LEVELS
+from tiltmeter.statistics.clustered import Array, ClusteredMean, mean_of_clusters
+from tiltmeter.statistics.crossed import (
+    CROSSED,
+    SHARED,
+    Codes,
+    Moderated,
+    Part,
+    common,
+    moderate,
+    part,
+)
+from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED
+
+__all__ = ["LIKE_THESE", "THESE", "Targets", "means"]
+
+THESE, LIKE_THESE = "these", "like these"
+
+#: Level of a two-sided interval that two candidates for an upper bound share.
+_SHARED_LEVEL = 0.975
+
+#: The least variance, as a part of that without shared wordings, which may come out too small.
+_LEAST = 0.1
+
+#: What stereotypes are moderated within, what tells them apart, and the levels made of them.
+_STRATA = (
+    (("model", *NEVER_POOLED), ("category", "stereotype", "variation"), ("cell",)),
+    (("model", *NEVER_POOLED), ("category", "stereotype"), ("stereotype", "category", "model")),
+    (NEVER_POOLED, ("category", "stereotype"), ("overall",)),
+)
+
+#: Names of the factors in the result.
+_NAMES = {
+    "variation": "wordings",
+    "marginalized": "marginalized words",
+    "default": "default words",
+    "draw": "draws",
+}
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The mean of one group for both targets."""
+
+    these: ClusteredMean
+    like_these: ClusteredMean
+    over: str  # what the interval generalises over
+    fixed: str  # what it holds fixed
+
+
+class _Stratum:
+    """The scores of a stereotype, or of one wording of it."""
+
+    def __init__(
+        self, key: tuple[Any, ...], values: Array, weights: Array, factors: Mapping[str, Codes]
+    ) -> None:
+        self.key, self.values, self.weights, self.factors = key, values, weights, factors
+        self.part = part(values, weights, factors)
+        self.varies = {f: len(np.unique(codes)) for f, codes in factors.items()}
+
+
+def means(
+    units: pl.DataFrame,
+    bounds: tuple[float, float],
+    value: str = "mean",
+    weight: str = "n_scored",
+    levels: Sequence[str] = LEVELS,
+) -> dict[tuple[Any, ...], Targets]:
+    """Return the means of all groups of some levels, by level and keys.
+
+    `units` are rows of `summarise`, with a `value` each and the number of answers behind it as
+    `weight`; `bounds` the ends of its scale. Keys are those of `LEVEL_KEYS`, with what is never
+    pooled after the model. Level ``overall`` has only what was asked of two models or more.
+    """
+    scored = units.filter(pl.col(weight) > 0)
+    found: dict[tuple[Any, ...], Targets] = {}
+    for family, keys, used in _STRATA:
+        if asked := [level for level in used if level in levels]:
+            several = pl.col("model").n_unique().over(NEVER_POOLED) > 1
+            runs = scored if "model" in family else scored.filter(several)
+            for run, group in runs.group_by(family, maintain_order=True):
+                strata = _strata(group, keys, value, weight)
+                for level, own, targets in _levels(strata, asked, bounds):
+                    found[level, *run, *own] = targets
+    return found
+
+
+def _levels(
+    strata: Sequence[_Stratum], levels: Sequence[str], bounds: tuple[float, float]
+) -> Iterator[tuple[str, tuple[Any, ...], Targets]]:
+    parts = [one.part for one in strata]
+    moderated = moderate(parts, _scales(parts, bounds))
+    for level in levels:
+        length = max(len(LEVEL_KEYS[level]) - 1, 0)
+        grouped: dict[tuple[Any, ...], list[int]] = {}
+        for place, one in enumerate(strata):
+            grouped.setdefault(one.key[:length], []).append(place)
+        for own, members in grouped.items():
+            yield level, own, _pooled(strata, members, moderated, bounds, level)
+
+
+def _strata(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -> list[_Stratum]:
+    words = pl.concat_str(pl.col(SHARED).fill_null(""), separator="\0")
+    coded = run.sort(keys).select(
+        *keys,
+        pl.col(value).cast(pl.Float64).alias("value"),
+        pl.col(weight).cast(pl.Float64).alias("weight"),
+        *(pl.col(c).fill_null("").rank("dense").alias(f"{c}_code") for c in SHARED),
+        cell_code=words.rank("dense"),
+        draw_code=pl.col("draw").fill_null(-1).rank("dense"),
+    )
+    crossed = [f for f in CROSSED if f not in keys]
+    factors = {f: coded[f"{f}_code"].to_numpy().astype(np.intp) for f in crossed}
+    values, weights = coded["value"].to_numpy(), coded["weight"].to_numpy()
+    starts = coded.select(pl.struct(keys).rle_id()).to_series().to_numpy()
+    at = np.flatnonzero(np.diff(starts, prepend=-1))
+    rows = coded.select(keys)[at].rows()
+    bounds = zip(at, [*at[1:], len(starts)], strict=True)
+    return [
+        _Stratum(key, values[i:j], weights[i:j], {f: codes[i:j] for f, codes in factors.items()})
+        for key, (i, j) in zip(rows, bounds, strict=True)
+    ]
+
+
+def _widest(one: _Stratum, bounds: tuple[float, float]) -> ClusteredMean:
+    """Return the mean with the error by the clusters that give the widest interval."""
+    totals = one.weights * one.values
+    single = mean_of_clusters(one.weights, totals, bounds=bounds)
+    if single.unanimous:
+        return single
+    candidates = [single]
+    for codes in one.factors.values():
+        _, member = np.unique(codes, return_inverse=True)
+        sizes = np.bincount(member, weights=one.weights)
+        candidates.append(mean_of_clusters(sizes, np.bincount(member, weights=totals)))
+    return max(candidates, key=_width)
+
+
+def _width(one: ClusteredMean) -> float:
+    return -1.0 if one.se is None or one.df is None else float(stdtrit(one.df, 0.975)) * one.se
+
+
+def _scales(parts: Sequence[Part], bounds: tuple[float, float]) -> Array:
+    return np.array([_scale(one.mean, one.size, bounds) for one in parts])
+
+
+def _scale(mean: float, size: int, bounds: tuple[float, float]) -> float:
+    """Return (mean − low)(high − mean), with one unit more, in the middle; 1 without ends."""
+    low, high = bounds
+    if not np.isfinite(high - low):
+        return 1.0
+    shrunken = (size * mean + (low + high) / 2.0) / (size + 1)
+    return (shrunken - low) * (high - shrunken)
+
+
+def _pooled(
+    strata: Sequence[_Stratum],
+    members: Sequence[int],
+    moderated: Moderated | None,
+    bounds: tuple[float, float],
+    level: str,
+) -> Targets:
+    """Return the mean of several stereotypes, or of one."""
+    chosen = [strata[place] for place in members]
+    parts = [one.part for one in chosen]
+    answers, size = np.array([one.answers for one in parts]), sum(one.size for one in parts)
+    shares = answers / answers.sum()
+    mean = float(shares @ [one.mean for one in parts])
+    finite = bool(np.isfinite(bounds[1] - bounds[0]))
+    empty = ClusteredMean(
+        n=int(answers.sum()),
+        n_clusters=min((n for one in chosen for n in one.varies.values() if n > 1), default=size),
+        mean=mean,
+        se=None,
+        df=None,
+        bounds=bounds if finite else None,
+        scale=_scale(mean, size, bounds) if finite else None,
+    )
+    errors = _moderated(moderated, members, parts) or _unmoderated(chosen, bounds)
+    between = _between(parts, shares)
+    return Targets(
+        these=_these(empty, errors, between, shares, chosen),
+        like_these=_like_these(empty, parts, between) if len(parts) > 1 else empty,
+        over=_over(chosen, moderated),
+        fixed=_fixed(chosen, moderated, level),
+    )
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """Variances of the means of stereotypes, and how well they are known."""
+
+    variances: Array
+    df: Array
+    joint_df: float
+    wordings: Array  # the part of each variance that wordings have
+
+
+def _moderated(
+    moderated: Moderated | None, members: Sequence[int], parts: Sequence[Part]
+) -> _Errors | None:
+    if moderated is None:
+        return None
+    at = list(members)
+    variances = moderated.variances[at]
+    wordings = np.zeros(len(at))
+    if len(at) > 1:
+        wordings = variances * [_wording_share(one, moderated.components) for one in parts]
+    return _Errors(variances, moderated.df[at], moderated.joint_df, wordings)
+
+
+def _wording_share(one: Part, components: Array) -> float:
+    """Return the part of the variance of a mean that wordings have."""
+    by_factor = one.shares * components
+    return float(by_factor[CROSSED.index("variation")] / by_factor.sum())
+
+
+def _unmoderated(chosen: Sequence[_Stratum], bounds: tuple[float, float]) -> _Errors | None:
+    alone = [_widest(one, bounds) for one in chosen]
+    known = [(one.se**2, one.df) for one in alone if one.se is not None and one.df is not None]
+    if len(known) < len(alone):
+        return None
+    variances, df = np.array(known).T
+    return _Errors(variances, df, np.inf, variances)
+
+
+def _these(
+    empty: ClusteredMean,
+    errors: _Errors | None,
+    between: Mapping[str, tuple[float, float]],
+    shares: Array,
+    chosen: Sequence[_Stratum],
+) -> ClusteredMean:
+    if errors is None:
+        return empty
+    size = sum(one.part.size for one in chosen)
+    weighted = shares**2 * errors.variances
+    own = float(weighted.sum())
+    if own <= 0:
+        return replace(empty, se=0.0, df=size - 1.0, unanimous=True, n_clusters=size, scale=None)
+    own_df = min(errors.joint_df, own**2 / float((weighted**2 / errors.df).sum()))
+    added = [max(extra, 0.0) if f != "variation" else extra for f, (extra, _) in between.items()]
+    variance = max(own + sum(added), _LEAST * own)
+    expected = own + sum(max(extra, 0.0) for extra in added)
+    uncertain = 2.0 * own**2 / own_df + sum(error for _, error in between.values())
+    df = max(2.0 * expected**2 / uncertain, 1.0)
+    if len(chosen) > 1:
+        variance, df = _at_most(variance, df, own, own_df, shares**2 * errors.wordings)
+    return replace(empty, se=variance**0.5, df=df)
+
+
+def _at_most(
+    variance: float, df: float, own: float, own_df: float, wordings: Array
+) -> tuple[float, float]:
+    """Bound the error by that of wordings which move all stereotypes alike."""
+    alike = own + float(np.sqrt(wordings).sum() ** 2 - wordings.sum())
+    usual, wider = stdtrit(own_df, 0.975), stdtrit(own_df, 0.5 + _SHARED_LEVEL / 2.0)
+    if wider * alike**0.5 < stdtrit(df, 0.975) * variance**0.5:
+        return alike * float(wider / usual) ** 2, own_df
+    return variance, df
+
+
+def _like_these(
+    empty: ClusteredMean, parts: Sequence[Part], between: Mapping[str, tuple[float, float]]
+) -> ClusteredMean:
+    answers = np.array([one.answers for one in parts])
+    stereotypes = mean_of_clusters(answers, answers * [one.mean for one in parts])
+    if stereotypes.se is None or stereotypes.df is None or stereotypes.unanimous:
+        return empty
+    own = stereotypes.se**2
+    positive = [(extra, error) for extra, error in between.values() if extra > 0]
+    variance = own + sum(extra for extra, _ in positive)
+    uncertain = 2.0 * own**2 / stereotypes.df + sum(error for _, error in positive)
+    df = max(2.0 * variance**2 / uncertain, 1.0)
+    return replace(empty, se=variance**0.5, df=df, n_clusters=len(parts))
+
+
+def _between(parts: Sequence[Part], shares: Array) -> dict[str, tuple[float, float]]:
+    return {factor: common(parts, shares, factor) for factor in SHARED} if len(parts) > 1 else {}
+
+
+def _over(chosen: Sequence[_Stratum], moderated: Moderated | None) -> str:
+    """Name what the interval for *these* generalises over."""
+    lent = _lent(chosen, moderated)
+    varying = [
+        f"{name} (lent)" if f in lent else name
+        for f, name in _NAMES.items()
+        if f in lent or any(one.varies.get(f, 1) > 1 for one in chosen)
+    ]
+    return ", ".join([*varying, "answers"])
+
+
+def _lent(chosen: Sequence[_Stratum], moderated: Moderated | None) -> set[str]:
+    """Return the factors with one level whose variance other stereotypes lend."""
+    if moderated is None:
+        return set()
+    components = zip(chosen[0].varies, moderated.components, strict=False)
+    known = {f for f, component in components if component > 0}
+    return {f for f in known if all(one.varies[f] < 2 for one in chosen)}
+
+
+def _fixed(chosen: Sequence[_Stratum], moderated: Moderated | None, level: str) -> str:
+    """Name what the interval for *these* holds fixed."""
+    lent = _lent(chosen, moderated)
+    single = {f: f not in lent and all(one.varies.get(f, 1) < 2 for one in chosen) for f in _NAMES}
+    fixed = {
+        "this stereotype" if len(chosen) == 1 else "these stereotypes": True,
+        "these models": level == "overall",
+        "attribute words": True,
+        "one wording": single["variation"],
+        "one marginalized word": single["marginalized"],
+        "one default word": single["default"],
+        "one draw": single["draw"],
+    }
+    return ", ".join(name for name, holds in fixed.items() if holds)
