@@ -181,7 +181,7 @@ class Moderated:
 
     variances: Array  # (stereotypes,)
     df: Array  # (stereotypes,)
-    joint_df: float  # that no df exceeds
+    joint_df: Array  # (stereotypes,), of the joint variance, which no df exceeds
     components: Array  # (k,), of the joint variance, as parts of the scale
 
 
@@ -194,17 +194,17 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
     """
     if sum(one.size > 1 for one in parts) < FEWEST:
         return None
-    expected = sum(one.expected / one.size for one in parts)
+    expected = np.asarray(sum(one.expected / one.size for one in parts))
     squares = sum(
         one.squares / (one.size * scale) for one, scale in zip(parts, scales, strict=True)
     )
-    components = _solve(np.asarray(expected), np.asarray(squares))
+    components = _solve(expected, np.asarray(squares))
     if components.sum() <= _NOTHING:
         return None
     found = [_ratio(one, components, scale) for one, scale in zip(parts, scales, strict=True)]
     joint, lent, ratios, df = np.array(found).T
     prior_df, centre = _prior(ratios, df)
-    joint_df = df.sum() / _design_effect(parts, scales)
+    joint_df = _joint_df(parts, components, expected) / _design_effect(parts, scales)
     weight = min(prior_df, _LENT)
     moderated = joint * (prior_df * centre + df * ratios) / (prior_df + df)
     moderated += lent * (weight * centre + df * ratios) / (weight + df)
@@ -214,6 +214,17 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
         joint_df=joint_df,
         components=components,
     )
+
+
+def _joint_df(parts: Sequence[Part], components: Array, expected: Array) -> Array:
+    """Return the degrees of freedom of the joint variances, from the error of the components."""
+    used = np.flatnonzero(components > 0)
+    covariance = sum(_covariance(one, components) / one.size**2 for one in parts if one.size > 1)
+    solved = np.linalg.pinv(expected[np.ix_(used, used)], rcond=1e-9, hermitian=True)
+    errors = solved @ np.asarray(covariance)[np.ix_(used, used)] @ solved
+    shares = np.array([one.shares[used] for one in parts])
+    variances = np.einsum("sf,fg,sg->s", shares, errors, shares)
+    return 2.0 * (shares @ components[used]) ** 2 / np.maximum(variances, 1e-300)
 
 
 def _solve(expected: Array, squares: Array) -> Array:

@@ -229,7 +229,7 @@ class _Errors:
 
     variances: Array
     df: Array
-    joint_df: float
+    joint_df: Array  # that no df exceeds
     wordings: Array  # the part of each variance that wordings have
 
 
@@ -243,7 +243,7 @@ def _moderated(
     wordings = np.zeros(len(at))
     if len(at) > 1:
         wordings = variances * [_wording_share(one, moderated.components) for one in parts]
-    return _Errors(variances, moderated.df[at], moderated.joint_df, wordings)
+    return _Errors(variances, moderated.df[at], moderated.joint_df[at], wordings)
 
 
 def _wording_share(one: Part, components: Array) -> float:
@@ -258,7 +258,7 @@ def _unmoderated(chosen: Sequence[_Stratum], bounds: tuple[float, float]) -> _Er
     if len(known) < len(alone):
         return None
     variances, df = np.array(known).T
-    return _Errors(variances, df, np.inf, variances)
+    return _Errors(variances, df, np.full(len(df), np.inf), variances)
 
 
 def _these(
@@ -275,7 +275,8 @@ def _these(
     own = float(weighted.sum())
     if own <= 0:
         return replace(empty, se=0.0, df=size - 1.0, unanimous=True, n_clusters=size, scale=None)
-    own_df = min(errors.joint_df, own**2 / float((weighted**2 / errors.df).sum()))
+    joint_df = own / float((weighted / errors.joint_df).sum() or np.inf)
+    own_df = min(joint_df, own**2 / float((weighted**2 / errors.df).sum()))
     added = [max(extra, 0.0) if f != "variation" else extra for f, (extra, _) in between.items()]
     variance = max(own + sum(added), _LEAST * own)
     expected = own + sum(max(extra, 0.0) for extra in added)
