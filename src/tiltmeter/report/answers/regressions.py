@@ -19,7 +19,8 @@ from tiltmeter.reference import load_regressions
 from tiltmeter.report.answers.results import Asked, who
 from tiltmeter.report.drawing import charts
 from tiltmeter.report.drawing.charts import Axis, Row
-from tiltmeter.report.drawing.figures import Figure
+from tiltmeter.report.drawing.figures import Figure, per_mode
+from tiltmeter.report.drawing.intervals import around, forest
 from tiltmeter.report.drawing.theme import category_colors
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import category_title, endings, interval, number, p_value
@@ -35,6 +36,23 @@ MOST_SENTENCES = 4
 BIN = 0.25
 #: Points of a curve.
 POINTS = 41
+
+#: Up to here, in log odds, an interval widens the axis.
+WIDEST = 6.0
+
+#: Components of a coefficient, and how a sentence names them.
+_COMPONENTS = {"within": "Within a stereotype", "between": "Between stereotypes"}
+
+_TIPS = (
+    ("Group", "label"),
+    ("Model", "model"),
+    ("Mode", "mode"),
+    ("Coefficient", "shown"),
+    ("Interval", "interval"),
+    ("df", "df"),
+    ("p", "p"),
+    ("Prompts (scored)", "answers"),
+)
 
 #: Which fit is drawn and described: the first that there is.
 _METHODS = ("clustered", "published")
@@ -52,10 +70,14 @@ _MEANING = (
     "causes the other: both are answers of the same model to the same words and may share a cause. "
     "A coefficient near 0 does not show that decisions are unbiased, only that this association "
     "does not predict them.",
-    "Published: as in the paper, all prompts are treated as independent. Clustered: the same "
-    "coefficient; its standard error allows for prompts that share a stereotype. Mixed: the "
-    "relation within a stereotype. If it differs from the others, differences between stereotypes "
-    "explain part of the relation.",
+    "Total: the association score as it is. Within: its deviation from the mean of the stereotype, "
+    "which shows whether, about the same stereotype, a prompt with a higher score leads to more "
+    "consistent decisions. Between: the mean of the stereotype. Total mixes the two, so only the "
+    "coefficient within tells of decisions that follow associations from prompt to prompt.",
+    "Published: as in the paper, all prompts are treated as independent. Clustered: the standard "
+    "error allows for prompts that share a stereotype. Mixed: the coefficients in a typical "
+    "stereotype, where intercept and slope may differ between stereotypes; those of the method "
+    "clustered are averages over stereotypes and lie closer to 0.",
 )
 _FIT = (
     *alike(partial(number, digits=1), {"AIC": "aic", "BIC": "bic"}),
@@ -75,7 +97,8 @@ def chained_section(asked: Asked) -> Section | None:
     points = _points(asked.tables.chained, asked.study)
     parts = rows.partition_by("model", "mode", maintain_order=True)
     ends = endings([who(part) for part in parts])
-    drawn = (_figure(p, points, f"chained{end}", plan) for p, end in zip(parts, ends, strict=True))
+    drawn = [_figure(p, points, f"chained{end}", plan) for p, end in zip(parts, ends, strict=True)]
+    figures = (*(figure for figure in drawn if figure), *_components(rows, plan))
     sentences = ((who(part), _sentence(part, plan)) for part in parts[:MOST_SENTENCES])
     whole, within = rows.filter(part="all"), rows.filter(pl.col("part") != "all")
     tables = [("", _regression_table(whole, plan, "over all prompts"))]
@@ -88,18 +111,22 @@ def chained_section(asked: Asked) -> Section | None:
         title="Regression of decisions on associations",
         short="Decisions and associations",
         text=(*(f"{of}: {text}" for of, text in sentences if text), *_MEANING),
-        figures=tuple(figure for figure in drawn if figure),
+        figures=figures,
         tables=tuple(tables),
     )
 
 
 def _sentence(part: pl.DataFrame, plan: Plan) -> str:
     """Say in a sentence what the coefficients over all prompts mean."""
-    fits = {row["method"]: row for row in part.filter(part="all").iter_rows(named=True)}
-    fitted = {key: fit for key, fit in fits.items() if None not in (fit["estimate"], fit["se"])}
-    main = next((fitted[method] for method in _METHODS if method in fitted), None)
+    fits = list(part.filter(part="all").iter_rows(named=True))
+    fitted = {
+        (fit["method"], fit["component"]): fit
+        for fit in fits
+        if None not in (fit["estimate"], fit["se"])
+    }
+    main = next((fitted[m, "total"] for m in _METHODS if (m, "total") in fitted), None)
     if main is None:
-        notes = [row["note"] for row in fits.values() if row["note"]]
+        notes = [row["note"] for row in fits if row["note"]]
         return f"no regression ({notes[0]})." if notes else ""
     low, high = main["ci_low"], main["ci_high"]
     text = (
@@ -109,12 +136,37 @@ def _sentence(part: pl.DataFrame, plan: Plan) -> str:
     )
     if low is not None and high is not None and low <= 0 <= high:
         text += ", not distinguishable from chance: the interval contains 1"
-    if mixed := fitted.get("mixed"):
-        text += (
-            f". Within a stereotype (mixed): {_times(mixed['estimate'])} times "
-            f"({_times(mixed['ci_low'])} to {_times(mixed['ci_high'])})"
-        )
+    for component, name in _COMPONENTS.items():
+        if mixed := fitted.get(("mixed", component)):
+            text += (
+                f". {name} (mixed): {_times(mixed['estimate'])} times "
+                f"({_times(mixed['ci_low'])} to {_times(mixed['ci_high'])})"
+            )
     return f"{text}."
+
+
+def _components(rows: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
+    """Draw the coefficients within and between stereotypes beside each other, per group."""
+    parts = rows.filter(pl.col("component").is_in(list(_COMPONENTS)), method="mixed")
+    if parts["estimate"].is_null().all():
+        return ()
+    group = pl.col("part").map_elements(_group_title, return_dtype=pl.String)
+    shown = parts.with_columns(
+        label=pl.concat_str(group, "component", separator=", "),
+        category=pl.when(pl.col("part") != "all").then("part"),
+    )
+    limits = shown.select(
+        mean="estimate",
+        low=pl.col("ci_low").clip(-WIDEST),
+        high=pl.col("ci_high").clip(None, WIDEST),
+    )
+    axis = around("Log odds per 1 of association", limits.iter_rows(named=True), 1.0)
+    caption = (
+        "Decision on association, within and between stereotypes (mixed). Dot: log odds of a "
+        f"consistent decision per 1 of association, neutral 0; line: {plan.interval}, cut at the "
+        "ends of the axis."
+    )
+    return per_mode("chained-parts", caption, shown, partial(forest, axis=axis, tips=_TIPS), plan)
 
 
 def _regression_table(frame: pl.DataFrame, plan: Plan, over: str) -> Table:
@@ -128,6 +180,7 @@ def _regression_table(frame: pl.DataFrame, plan: Plan, over: str) -> Table:
     columns = [
         Column("Group", lambda r: _group_title(r["part"]), "head"),
         Column("Method", lambda r: r["method"], "head"),
+        Column("Component", lambda r: r["component"], "head"),
         *FROM,
         Column("Coefficient", lambda r: number(r["estimate"])),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
@@ -226,7 +279,9 @@ def _figure(part: pl.DataFrame, points: pl.DataFrame, name: str, plan: Plan) -> 
 def _fits(part: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Give the fit that is drawn of each group, a row; an empty frame where there is none."""
     method = pl.col("method").cast(pl.Enum(_METHODS), strict=False)
-    drawable = part.filter(_DRAWABLE, method.is_not_null()).sort(method, maintain_order=True)
+    drawable = part.filter(_DRAWABLE, method.is_not_null(), component="total").sort(
+        method, maintain_order=True
+    )
     groups = part["part"].drop_nulls().unique(maintain_order=True)
     return {group: drawable.filter(part=group).head(1) for group in groups}
 
