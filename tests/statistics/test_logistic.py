@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES
 from tiltmeter.results.schemas import FITS
-from tiltmeter.statistics.logistic import CURVES, Regression, compare_predictors, curve, regress
+from tiltmeter.statistics.logistic import Regression, compare_predictors, regress
 from tiltmeter.statistics.logit import separation, standardise
 from tiltmeter.statistics.random_effects import fit_mixed
 from tiltmeter.statistics.samples import Fit
@@ -228,7 +228,6 @@ def test_no_rows_are_no_numbers():
     result = regress(empty, "score", clusters="cluster", by="cluster")
     assert result.estimates["note"].to_list() == ["fewer than 10 rows"] * 6
     assert (result.estimates.schema, result.fits.schema) == (ESTIMATES, FITS)
-    assert curve(*result, np.zeros(1)).schema == CURVES
 
 
 @pytest.mark.parametrize(
@@ -313,33 +312,6 @@ def test_copied_clusters_are_caught_by_clustering(drawn):
     assert only(copied)["se"] == pytest.approx(only(once)["se"] / 3, rel=1e-6)
     ratio = only(copied, "clustered")["se"] / only(once, "clustered")["se"]
     assert ratio == pytest.approx(1, rel=1e-6)
-
-
-def test_curve_is_the_prediction_of_statsmodels(drawn):
-    frame, xs = drawn(), np.array([-2.0, 0.0, 0.5, 3.0])
-    points = curve(*regress(frame, "score", confidence=0.9), xs)
-    fit = sm.GLM(
-        frame["decision"].to_numpy(),
-        sm.add_constant(frame["score"].to_numpy()),
-        family=sm.families.Binomial(),
-    ).fit(tol=1e-12)
-    expected = fit.get_prediction(sm.add_constant(xs)).summary_frame(alpha=0.1)
-    for ours, theirs in {
-        "probability": "mean",
-        "ci_low": "mean_ci_lower",
-        "ci_high": "mean_ci_upper",
-    }.items():
-        assert points[ours].to_numpy() == pytest.approx(expected[theirs].to_numpy(), rel=1e-6)
-
-
-def test_curve_leaves_out_what_was_not_fitted(drawn):
-    frame = drawn().with_columns(category=pl.when(pl.col("cluster") > 0).then(1).otherwise(0))
-    frame = frame.with_columns(decision=pl.when(category=0).then(1).otherwise("decision"))
-    points = curve(*regress(frame, "score", by="category", clusters="cluster"), np.arange(2.0))
-    assert set(points["part"]) == {"all", "1"}
-    assert set(points["method"]) == {"published", "clustered"}
-    assert points.height == 2 * 2 * 2
-    assert points.schema == CURVES
 
 
 @pytest.fixture

@@ -47,25 +47,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import chdtrc, expit
+from scipy.special import chdtrc
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import ESTIMATES, Schema, as_estimates, columns
+from tiltmeter.results import ESTIMATES, as_estimates
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.schemas import FITS
 from tiltmeter.statistics.clustered import check_confidence
-from tiltmeter.statistics.logit import Array
 from tiltmeter.statistics.samples import (
     NOT_CONVERGED,
     Fit,
     Sample,
     fit,
     obstacle,
-    quantile,
     samples,
 )
 
-__all__ = ["CURVES", "Regression", "compare_predictors", "curve", "regress"]
+__all__ = ["Regression", "compare_predictors", "regress"]
 
 #: A part of a predictor that varies by less than this share of the whole is constant but for
 #: rounding.
@@ -73,14 +71,6 @@ _CONSTANT = 1e-12
 
 #: Log odds whose odds are no longer a number.
 _LARGEST = 700.0
-
-#: One row per group, predictor, method and value of the predictor.
-CURVES: Schema = {
-    **columns("part", "predictor", "method"),
-    "x": pl.Float64(),  # value of the predictor
-    "probability": pl.Float64(),  # of a decision of 1; mixed: in a typical cluster
-    **columns("ci_low", "ci_high", "confidence"),  # pointwise
-}
 
 
 class Regression(NamedTuple):
@@ -160,20 +150,6 @@ def regress(
     return Regression.of(rows)
 
 
-def curve(estimates: pl.DataFrame, fits: pl.DataFrame, x: Array) -> pl.DataFrame:
-    """Return the fitted probability over the values `x` of the predictor, with a pointwise band.
-
-    `estimates` and `fits` are of `regress`, row by row; only the component ``total`` with a fit is
-    drawn. The band is that of the log odds, by the delta method, with the degrees of freedom of the
-    coefficient.
-    """
-    named = ("part", "predictor", "method", "component", "estimate", "se", "df", "confidence")
-    rows = estimates.select(named).hstack(fits.select("intercept", "intercept_se", "covariance"))
-    rows = rows.filter(component="total").drop_nulls(["se", "intercept_se"])
-    parts = [_curve(row, x) for row in rows.iter_rows(named=True)]
-    return pl.concat([pl.DataFrame(schema=CURVES), *parts])
-
-
 def _regressions(
     sample: Sample, predictor: str, clustered: bool, confidence: float
 ) -> Iterator[dict[str, Any]]:
@@ -244,17 +220,6 @@ def _likelihoods(sample: Sample, fitted: Fit, method: str) -> dict[str, float | 
         ratio = max(2.0 * (fitted.log_likelihood - null.log_likelihood), 0.0)
         described["llr_p"] = float(chdtrc(1.0, ratio))
     return described
-
-
-def _curve(row: Mapping[str, Any], x: Array) -> pl.DataFrame:
-    eta = row["intercept"] + row["estimate"] * x
-    variance = row["intercept_se"] ** 2 + 2.0 * x * row["covariance"] + (x * row["se"]) ** 2
-    half = quantile(row["confidence"], row["df"]) * np.sqrt(np.maximum(variance, 0.0))
-    stated = {name: row[name] for name in ("part", "predictor", "method", "confidence")}
-    points = {"x": x, "probability": expit(eta)}
-    band = {"ci_low": expit(eta - half), "ci_high": expit(eta + half)}
-    drawn = pl.DataFrame({**stated, **points, **band}, schema_overrides=CURVES)
-    return drawn.select(list(CURVES))
 
 
 def compare_predictors(
