@@ -47,7 +47,10 @@ _TOO_WIDE = 20.0
 #: The log-likelihood may fall by this: what the quadrature errs by far from the maximum.
 _SLACK = 1e-3
 
-_STEPS = 100
+#: A step to a mode that lowers the integrand's logarithm by more is halved.
+_ROUNDING = 1e-9
+
+_STEPS, _HALVINGS = 100, 30
 
 
 @dataclass(frozen=True)
@@ -111,13 +114,24 @@ class _Likelihood:
 
     def find_modes(self, fixed: Array, scaled: Array) -> None:
         """Move the modes to where the integrand of each cluster is highest."""
+        height = self._height(fixed, scaled, self.modes)
         for _ in range(_STEPS):
             residual, curvature = self._curvature(fixed, scaled)
             slope = self.sums(residual[:, None] * scaled) - self.modes
             step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
-            self.modes = self.modes + np.clip(step, -1.0, 1.0)
             if np.abs(step).max() < 1e-6:
                 break
+            for _ in range(_HALVINGS):
+                reached = self._height(fixed, scaled, self.modes + step)
+                if not (lower := reached < height - _ROUNDING).any():
+                    break
+                step[lower] /= 2.0
+            self.modes, height = self.modes + step, reached
+
+    def _height(self, fixed: Array, scaled: Array, u: Array) -> Array:
+        """Return the logarithm of the integrand of each cluster at u."""
+        eta = fixed + np.sum(scaled * u[self.member], axis=1)
+        return np.asarray(self.sums(log_likelihood(self.y, eta)) - 0.5 * np.sum(u**2, axis=1))
 
     def _curvature(self, fixed: Array, scaled: Array) -> tuple[Array, Array]:
         """Return y − p at the modes, and how the integrand of each cluster is curved there."""
@@ -223,7 +237,7 @@ def _uphill(information: Array, score: Array) -> Array:
 def _ascend(
     likelihood: _Likelihood, theta: Array, step: Array, value: float
 ) -> tuple[Array, tuple[float, Array, Array]]:
-    for halving in range(30):
+    for halving in range(_HALVINGS):
         there = theta + step / 2**halving
         reached = likelihood.at(there)
         if reached[0] >= value - _SLACK:
