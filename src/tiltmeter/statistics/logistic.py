@@ -65,7 +65,7 @@ from tiltmeter.statistics.samples import (
 
 __all__ = ["Regression", "compare_predictors", "regress"]
 
-#: A part of a predictor that varies by less than this share of the whole is constant but for
+#: A part of a predictor that varies by less than this share of its size is constant but for
 #: rounding.
 _CONSTANT = 1e-12
 
@@ -156,13 +156,8 @@ def _regressions(
     """Give a row for each method and component."""
     for method in ("published", "clustered") if clustered else ("published",):
         whole = fit(sample, sample.x, method)
-        stated: dict[str, Any] = {
-            "method": method,
-            "component": "total",
-            "formula": f"1 + {predictor}",
-        }
-        stated |= _likelihoods(sample, whole, method)
-        yield stated | _regression(whole, 1, confidence)
+        stated = {"method": method, "component": "total", "formula": f"1 + {predictor}"}
+        yield {**stated, **_likelihoods(sample, whole, method), **_regression(whole, 1, confidence)}
     for method in ("clustered", "mixed") if clustered else ():
         formula = f"1 + within {predictor} + between {predictor}"
         for component, row in _components(sample, method, confidence).items():
@@ -175,7 +170,8 @@ def _components(sample: Sample, method: str, confidence: float) -> dict[str, dic
         return dict.fromkeys(("within", "between"), {"note": note})
     parts = sample.components()
     rows = {name: {"note": f"predictor does not vary {name} clusters"} for name in parts}
-    varied = [name for name, x in parts.items() if np.ptp(x) > _CONSTANT * np.ptp(sample.x)]
+    least = _CONSTANT * np.abs(sample.x).max()
+    varied = [name for name, x in parts.items() if np.ptp(x) > least]
     x = np.column_stack([parts[name] for name in varied])
     fitted = fit(sample, x, method, slopes=[0] if "within" in varied else [])
     shared = _likelihoods(sample, fitted, method)
