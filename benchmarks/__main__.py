@@ -11,8 +11,8 @@ from rich.console import Console
 from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
-    *("startup", "inference", "scoring", "reading", "elicitation", "embedded"),
-    *("association", "networks", "chance", "representation", "weat", "regression"),
+    *("startup", "inference", "coverage", "regression", "scoring", "reading", "elicitation"),
+    *("embedded", "association", "networks", "chance", "representation", "weat"),
 )
 
 
