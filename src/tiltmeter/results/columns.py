@@ -135,6 +135,8 @@ COLUMNS: dict[str, Column] = {
         response_variable="response variable of the regression, a column of 1 and 0",
         part="value of the column that rows were split by; all: every row",
         formula="the model: 1, 1 + a, 1 + a + b",
+        component="part of the predictor that the coefficient is of: total, within (deviation from "
+        "the mean of the cluster) or between (mean of the cluster); null: not a regression",
         # inference
         method="method of interval and p: clustered, published, permutation, bootstrap, "
         "rewired, mixed, …",
@@ -271,6 +273,7 @@ COLUMNS: dict[str, Column] = {
         covariance="covariance of intercept and coefficient",
         odds_ratio="odds ratio for one unit of the predictor; neutral 1",
         cluster_sd="standard deviation of the clusters' intercepts, in log odds",
+        slope_sd="standard deviation of the clusters' within coefficients, in log odds",
         coefficient_per_sd="log odds for one standard deviation of the predictor",
         log_likelihood="log-likelihood of the model",
         ll_null="log-likelihood of the model without the predictor",

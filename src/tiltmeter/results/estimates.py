@@ -30,7 +30,7 @@ KEYS: Schema = columns(
     *("identity", "targets", "prime", "varied", "retention", "time_steps", "norm", "weighted"),
     *("contexts", "removed", "words", "layer", "space", "group", "cut"),
     *("first", "second", "toward", "against"),
-    *("predictor", "response_variable", "formula", "part", "missing_as"),
+    *("predictor", "response_variable", "formula", "component", "part", "missing_as"),
 )
 
 #: The measure's scale.

@@ -115,10 +115,10 @@ CHAINED: Schema = columns(*_STEREOTYPE, "variation", "trial_id", "association", 
 
 FITS: Schema = columns(
     *("model", "study", "instrument", "mode", "intervention", "predictor"),
-    *("response_variable", "formula", "part"),
+    *("response_variable", "formula", "component", "part"),
     *("method", "removed", "layer", "missing_as", "n", "n_missing", "n_ones", "n_parameters"),
     *("intercept", "intercept_se", "covariance", "odds_ratio", "coefficient_per_sd"),
-    *("cluster_sd", "log_likelihood", "ll_null", "pseudo_r2", "llr_p", "aic", "bic"),
+    *("cluster_sd", "slope_sd", "log_likelihood", "ll_null", "pseudo_r2", "llr_p", "aic", "bic"),
     *("delta_aic", "delta_bic", "akaike_weight", "converged", "note"),
 )
 
