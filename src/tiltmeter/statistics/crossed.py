@@ -14,8 +14,8 @@ Measures
     deviations from the mean are linear in the components. The components are estimated from all
     stereotypes together (none below 0); then each stereotype's own variance is the joint one times
     a ratio, observed by expected sums of squares, and the ratios are moderated: they are taken as
-    F-distributed, and the prior's degrees of freedom are those that make the observed ratios most
-    likely. Equal ratios give the joint variance, unequal ones mostly the stereotype's own.
+    F-distributed, and the prior's degrees of freedom are those that make the ratios of the other
+    stereotypes most likely. Equal ratios give the joint variance, unequal ones mostly the stereotype's own.
 
 Deviations from the source
     A ratio weighs each sum of squares by the part its factor has in the variance of the mean.
@@ -205,7 +205,7 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
     joint, lent, ratios, df = np.array(found).T
     prior_df, centre = _prior(ratios, df)
     joint_df = _joint_df(parts, components, expected) / _design_effect(parts, scales)
-    weight = min(prior_df, _LENT)
+    weight = np.minimum(prior_df, _LENT)
     moderated = joint * (prior_df * centre + df * ratios) / (prior_df + df)
     moderated += lent * (weight * centre + df * ratios) / (weight + df)
     return Moderated(
@@ -224,7 +224,7 @@ def _joint_df(parts: Sequence[Part], components: Array, expected: Array) -> Arra
     errors = solved @ np.asarray(covariance)[np.ix_(used, used)] @ solved
     shares = np.array([one.shares[used] for one in parts])
     variances = np.einsum("sf,fg,sg->s", shares, errors, shares)
-    return 2.0 * (shares @ components[used]) ** 2 / np.maximum(variances, 1e-300)
+    return np.asarray(2.0 * (shares @ components[used]) ** 2 / np.maximum(variances, 1e-300))
 
 
 def _solve(expected: Array, squares: Array) -> Array:
@@ -261,19 +261,22 @@ def _ratio(one: Part, components: Array, scale: float) -> tuple[float, float, fl
     return joint, lent, float(weights @ one.squares) / scale / mean, 2.0 * mean**2 / variance
 
 
-def _prior(ratios: Array, df: Array) -> tuple[float, float]:
-    """Return df and centre of the prior that make the ratios most likely."""
+def _prior(ratios: Array, df: Array) -> tuple[Array, Array]:
+    """Return df and centre of the prior of each ratio: those that make the others most likely."""
     known = (df > 0) & (ratios > 1e-8)
     if known.sum() < FEWEST:
-        return float(_PRIORS[-1]), 1.0
+        return np.full(len(ratios), _PRIORS[-1]), np.ones(len(ratios))
     d, x = df[known], ratios[known]
     centres = _SCALES * np.average(x, weights=d)
     prior, scaled = _PRIORS[:, None, None], x / centres[:, None]
     density = d / 2 * np.log(d / prior) + (d / 2 - 1) * np.log(scaled) - betaln(d / 2, prior / 2)
     density -= (d + prior) / 2 * np.log1p(d * scaled / prior) + np.log(centres)[:, None]
-    likelihood = density.sum(axis=2)
-    best = np.unravel_index(int(likelihood.argmax()), likelihood.shape)
-    return float(_PRIORS[best[0]]), float(centres[best[1]])
+    own = np.zeros((*density.shape[:2], len(ratios)))
+    own[:, :, known] = density
+    others = density.sum(axis=2)[:, :, None] - own
+    best = others.reshape(-1, len(ratios)).argmax(axis=0)
+    at, centre = np.divmod(best, len(centres))
+    return _PRIORS[at], centres[centre]
 
 
 def _design_effect(parts: Sequence[Part], scales: Array) -> float:
