@@ -44,6 +44,7 @@ ESTIMATES: Schema = {
         *("p", "p_holm", "p_bh", "adjusted_over", "confidence", "ci_low", "ci_high"),
         *("effect_size", "n", "n_scored", "compliance", "n_clusters", "clustered_by"),
         *("conditional_on", "n_resamples", "bound_low", "bound_high"),
+        *("bound_ci_low", "bound_ci_high"),
         *("tost_margin", "tost_p", "tost_p_holm"),
         *("placebo_mean", "placebo_low", "placebo_high"),
     ),
