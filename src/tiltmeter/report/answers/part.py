@@ -254,16 +254,17 @@ def _limits(results: Results, each: Sequence[Asked], dimensions: Sequence[str]) 
 
 
 def _conditional(results: Results) -> list[str]:
-    """Say what intervals do not vary, and of which stereotypes."""
-    frame = results.estimates.filter(level="stereotype").drop_nulls("conditional_on")
-    named = frame.group_by("conditional_on", maintain_order=True).agg(
-        pl.struct("study", "stereotype").unique(maintain_order=True).alias("of")
+    """Say of which stereotypes intervals hold a wording, a word or a draw fixed."""
+    frame = results.estimates.filter(level="stereotype").with_columns(
+        fixed=pl.col("conditional_on").str.extract_all("one [a-z ]+").list.join(" and ")
     )
+    named = frame.filter(pl.col("fixed") != "").group_by("fixed", maintain_order=True)
+    of = pl.struct("study", "stereotype").unique(maintain_order=True)
     labels = results.plan.labels
     return [
         f"Some intervals rest on {fixed} and do not generalise beyond it: "
-        f"{', '.join(labels([(one['study'], one['stereotype']) for one in of]))}."
-        for fixed, of in named.iter_rows()
+        f"{', '.join(labels([(one['study'], one['stereotype']) for one in stereotypes]))}."
+        for fixed, stereotypes in named.agg(of.alias("of")).iter_rows()
     ]
 
 

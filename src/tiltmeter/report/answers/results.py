@@ -39,8 +39,8 @@ _SUBJECT = [name for name in KEYS if name != "measure"]
 _ORDER = [name for name in ORDERS if name in KEYS]
 _FIT = [*(name for name in FITS if name in KEYS), "method"]
 
-#: What the papers' test says, beside the clustered one.
-_PUBLISHED = {"published": ("se", "statistic", "df", "p")}
+#: What the papers' test and the wider target say, beside the clustered inference.
+_PUBLISHED = {"published": ("se", "statistic", "df", "p"), "generalised": ("ci_low", "ci_high")}
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ def _estimates(
 
 
 def _clustered(rows: pl.DataFrame) -> pl.DataFrame:
-    """Set the published test beside the clustered one; the change of compliance is left out."""
+    """Set other methods beside the clustered one; the change of compliance is left out."""
     return beside(rows.filter(pl.col("measure") != "compliance"), "clustered", _PUBLISHED)
 
 
