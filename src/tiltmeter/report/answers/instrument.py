@@ -291,8 +291,9 @@ def _stereotype_section(asked: Asked) -> Section:
         text=(
             f"{_SIDES[asked.attributes]} A mean whose interval crosses the line is not "
             "distinguishable from neutral. Intervals generalise over wordings, group words of the "
-            "same kind, draws and answers, not over languages or attribute words. Where a stereotype "
-            "has a single group word, the variance of group words is that of the other stereotypes.",
+            "same kind, draws and answers, not over languages or attribute words. Where a "
+            "stereotype has a single group word, the variance of group words is that of the other "
+            "stereotypes.",
         ),
         figures=per_mode("stereotypes", caption, asked.each, partial(forest, axis=axis), plan),
     )
