@@ -175,7 +175,7 @@ def test_details_are_those_the_scores_allow(tmp_path: Path) -> None:
     both = pl.concat([scored(), scored(model="n", seed=2)]).select(list(SCORES))
     both.write_csv(tmp_path / "scores.csv")
     estimates, details = estimate_scores(tmp_path / "scores.csv")
-    assert set(details) == {"orders", "compliance", "matches", "attributions"}
+    assert set(details) == {"items", "orders", "compliance", "matches", "attributions"}
     assert estimates.schema == ESTIMATES
     measures = {"affective_attribution", *(f"{share}_share" for share in SHARES)}
     assert set(estimates["measure"]) == {*measures, "compliance", "rank"}

@@ -165,6 +165,7 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
     estimates += [correlate_dimensions(of_scores), rank_models(of_scores)]
     judged = judge(pl.concat(estimates), compliance_floor=inference.compliance_floor)
     tables = {
+        "items": details.items(frame.select(list(SCORES))),
         "orders": orders,
         "compliance": compliant,
         "matches": pl.concat([interventions.matches, groups.matches]),

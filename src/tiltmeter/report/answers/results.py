@@ -43,6 +43,10 @@ _FIT = [*(name for name in FITS if name in KEYS), "method"]
 _PUBLISHED = {"published": ("se", "statistic", "df", "p")}
 
 
+#: Detail tables that are shown as they are.
+_DETAILS = ("words", "items", "yes_shares", "attributions")
+
+
 @dataclass(frozen=True)
 class Results:
     """A results directory; the frames of single responses stay on disk.
@@ -59,6 +63,7 @@ class Results:
     correlations: pl.DataFrame  # between dimensions, with Spearman's
     ranks: pl.DataFrame  # with the means that are ranked
     words: pl.DataFrame
+    items: pl.DataFrame
     compliance: pl.DataFrame
     yes_shares: pl.DataFrame
     attributions: pl.DataFrame
@@ -201,7 +206,7 @@ def read_results(directory: Path) -> Results:
     prompts = [name for name in apart if name == "intervention"]
     tables = {
         **_estimates(directory, rows, scores),
-        **{name: read_detail(directory, name) for name in ("words", "yes_shares", "attributions")},
+        **{name: read_detail(directory, name) for name in _DETAILS},
         "compliance": _compliance(read_detail(directory, "compliance"), apart),
     }
     return Results(
