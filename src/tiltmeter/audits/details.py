@@ -16,6 +16,7 @@ from tiltmeter.results.schemas import ATTRIBUTIONS, FITS, ITEMS, MATCHES, YES_SH
 from tiltmeter.statistics.contrasts import Contrasted, contrast
 from tiltmeter.statistics.items import contributions
 from tiltmeter.statistics.logistic import Regression, regress
+from tiltmeter.statistics.reliability import estimate_reliability
 
 __all__ = [
     "attribution_contrasts",
@@ -24,6 +25,7 @@ __all__ = [
     "contrasts",
     "items",
     "regressions",
+    "reliabilities",
     "yes_shares",
 ]
 
@@ -223,6 +225,17 @@ def items(scores: pl.LazyFrame) -> pl.DataFrame:
     """
     parts = (contributions(part) for part in _cells(scores))
     return pl.concat([pl.DataFrame(schema=ITEMS), *parts])
+
+
+def reliabilities(scores: pl.LazyFrame) -> pl.DataFrame:
+    """Estimate the reliability of each model, one in memory at a time.
+
+    Columns of `results.ESTIMATES`; see `statistics.reliability.estimate_reliability`.
+    """
+    models = scores.select(pl.col("model").unique().sort()).collect()["model"]
+    of_each = (scores.filter(pl.col("model").eq_missing(pl.lit(model))) for model in models)
+    parts = (estimate_reliability(part.collect()) for part in of_each)
+    return pl.concat([pl.DataFrame(schema=ESTIMATES), *parts])
 
 
 def _cells(scores: pl.LazyFrame) -> Iterator[pl.DataFrame]:

@@ -99,9 +99,9 @@ COLUMNS: dict[str, Column] = {
         identity="identity of a study of networks: two categories of primes",
         targets="set of target words; null: not by set",
         prime="the prime, a word that is activated first; null: all primes of the identity",
-        first="the first of two categories, groups, sets of targets or dimensions; a positive "
-        "difference favours it",
-        second="the second of two categories, groups, sets of targets or dimensions",
+        first="the first of two categories, groups, sets of targets or dimensions (a positive "
+        "difference favours it), or of two correlated wordings, orders, modes or instruments",
+        second="the second of the two",
         varied="the parameter that differs from the default: time_steps, norm, weights or "
         "retention; null: none",
         norm="norm by which activations are divided: l1, l2 or none",
@@ -134,7 +134,8 @@ COLUMNS: dict[str, Column] = {
         # regressions
         predictor="predictor of the regression",
         response_variable="response variable of the regression, a column of 1 and 0",
-        part="value of the column that rows were split by; all: every row",
+        part="value of the column that rows were split by; all: every row; of a variance "
+        "component, its source",
         formula="the model: 1, 1 + a, 1 + a + b",
         # inference
         method="method of interval and p: clustered, published, permutation, bootstrap, "

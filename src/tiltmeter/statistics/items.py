@@ -116,7 +116,8 @@ def word_variance(scores: pl.DataFrame) -> pl.DataFrame:
     """
     k = pl.len()
     squares = [(pl.col(name) ** 2).sum() * k / (k - 1) for name in ("contribution", "se")]
-    words = _items(check(scores, SCORES, "scores")).group_by(*GROUP, "set").agg(
+    items = _items(check(scores, SCORES, "scores"))
+    words = items.group_by(*GROUP, "set", maintain_order=True).agg(
         k.cast(pl.Int64).alias("n_words"),
         pl.col("n_clusters").first(),
         observed=pl.when(k > 1).then(squares[0]),
@@ -139,7 +140,7 @@ def _items(scores: pl.DataFrame) -> pl.DataFrame:
         draw=pl.coalesce(pairs, -1 - pl.col("response").cast(pl.Int64)),
         of=pl.struct(GROUP).rank("dense"),
     )
-    groups = scored.group_by("of").agg(
+    groups = scored.group_by("of", maintain_order=True).agg(
         pl.col(*GROUP).first(),
         pl.len().alias("n_responses"),
         pl.col("draw").n_unique().alias("n_clusters"),
@@ -251,11 +252,11 @@ def _averaged(influences: pl.DataFrame) -> pl.DataFrame:
     x, xy = pl.col("x"), pl.col("xy")
     by_draw = (
         influences.with_columns(x=pl.col("influence") - pl.col("influence").mean().over(_SET))
-        .group_by(*_SET, "attribute", "draw")
+        .group_by(*_SET, "attribute", "draw", maintain_order=True)
         .agg(pl.len().cast(pl.Int64).alias("n"), pl.col("x", "share", "gain", "lost").sum())
         .with_columns(xy=x * x.sum().over(*_SET, "draw"))
     )
-    summed = by_draw.group_by(*_SET, "attribute").agg(
+    summed = by_draw.group_by(*_SET, "attribute", maintain_order=True).agg(
         pl.col("n", "x", "xy", "share", "gain", "lost").sum(), squares=(x**2).sum()
     )
     b = pl.col("n") / pl.col("n").sum().over(_SET)
