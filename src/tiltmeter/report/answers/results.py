@@ -25,6 +25,7 @@ from tiltmeter.results.directory import read_detail, read_estimates
 from tiltmeter.results.estimates import KEYS
 from tiltmeter.results.schemas import FITS, ORDERS
 from tiltmeter.results.tables import scan_table
+from tiltmeter.statistics.reliability import RELIABILITY
 
 __all__ = ["Asked", "Results", "all_asked", "read_results", "who"]
 
@@ -62,6 +63,7 @@ class Results:
     regressions: pl.DataFrame  # coefficients of all methods, with their fits
     correlations: pl.DataFrame  # between dimensions, with Spearman's
     ranks: pl.DataFrame  # with the means that are ranked
+    reliability: pl.DataFrame  # coefficients, and correlations between wordings, modes and so on
     words: pl.DataFrame
     items: pl.DataFrame
     compliance: pl.DataFrame
@@ -244,6 +246,7 @@ def _estimates(
             rows.filter(measure="rank_correlation"),
             spearman="estimate",
         ),
+        "reliability": rows.filter(pl.col("measure").is_in(RELIABILITY)),
         "ranks": _beside(
             rows.filter(measure="rank"),
             scores,
