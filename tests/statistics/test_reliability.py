@@ -100,6 +100,15 @@ def test_split_halves_are_stepped_up_to_the_whole(measured):
     assert 0.85 <= covered.mean() <= 1
 
 
+def test_draws_that_all_wordings_share_stay_in_one_half(measured):
+    """The wordings repeat each draw: sd .2 of stereotypes, .4 of their 4 draws."""
+    rng = np.random.default_rng(3)
+    shared = rng.normal(0, 0.2, (60, 30, 1, 1)) + rng.normal(0, 0.4, (60, 30, 1, 4))
+    found = estimate_reliability(measured(np.repeat(shared, 3, axis=2)))
+    halves = found.filter(measure="split_half")["estimate"]
+    assert halves.median() == pytest.approx(0.04 / (0.04 + 0.16 / 4), abs=0.04)
+
+
 def test_one_draw_of_each_wording_makes_halves_of_wordings(measured):
     values = simulated(1, 6, 4, 1, (0.3, 0, 0, 0.2))
     r = np.corrcoef(values[0, :, [0, 2], 0].mean(axis=0), values[0, :, [1, 3], 0].mean(axis=0))

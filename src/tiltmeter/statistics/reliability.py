@@ -9,9 +9,9 @@ Reference
 Measures
     The objects of measurement are the stereotypes of a model, study, instrument and mode.
 
-    `split_half`: Pearson's r of the stereotypes' means in two halves of the draws, stepped up to
-    the whole by Spearman–Brown, 2r / (1 + r). Draws alternate between the halves within each
-    wording, so that the halves also differ in group words.
+    `split_half`: Pearson's r of the stereotypes' means in the odd and the even draws, stepped up to
+    the whole by Spearman–Brown, 2r / (1 + r). The halves also differ in group words. With one draw
+    of each wording, every second wording makes a half.
 
     `generalisability`: with the means of stereotypes (p) by wordings (i) and the mean squares of
     their two-way analysis, Eρ² = 1 − MS(pi) / MS(p): the reliability of the stereotypes' order over
@@ -22,8 +22,8 @@ Measures
     rather than the order. It equals Eρ² with one wording, whose effect cannot be known.
 
     `variance_component`: σ² of stereotypes, wordings, their interaction, and draws, from mean
-    squares; negative estimates are 0. The first three are of means of cells without the part of
-    draws. They say where variation comes from in one answer.
+    squares; negative estimates are 0. They say where the variance of one draw comes from. With one
+    draw of each wording, draws are part of the interaction.
 
     Correlations of the stereotypes' means between two wordings, group orders, modes or instruments.
 
@@ -31,7 +31,9 @@ Range
     1: the stereotypes' order is the same again; 0: it is not related. Coefficients below 0 are 0.
 
 What these cannot show
-    Results over seeds, temperatures or time: no column of scores tells them apart.
+    Agreement over seeds, temperatures or time: no column of scores tells them apart. Where all
+    wordings show the same draws (MIST), the part of the draws counts as the stereotypes' in
+    `generalisability` and `dependability`; `split_half` keeps draws apart.
 """
 
 from __future__ import annotations
@@ -128,7 +130,8 @@ def _units(scored: pl.DataFrame) -> pl.DataFrame:
 
 def _split_half(units: pl.DataFrame, confidence: float) -> Row:
     """Correlate the means of two halves of the draws, stepped up to the whole."""
-    half = (pl.col("draw") + pl.col("variation").rank("dense")) % 2
+    several = pl.col("draw").max() > 0
+    half = pl.when(several).then("draw").otherwise(pl.col("variation").rank("dense")) % 2
     means = units.group_by("stereotype", half=half, maintain_order=True).agg(pl.col("score").mean())
     halves = means.pivot("half", index="stereotype", values="score").drop_nulls().sort("stereotype")
     stated = {"measure": "split_half", "method": "spearman_brown", "n": halves.height}
@@ -162,7 +165,7 @@ def _components(units: pl.DataFrame, confidence: float) -> list[Row]:
     squares = _mean_squares(whole["score"].to_numpy().reshape(-1, wordings), draws)
     if squares is None:
         return [first | {"note": "one wording and one draw of each stereotype"}]
-    if squares.between == 0:
+    if math.isclose(squares.between, 0.0, abs_tol=1e-20):  # by rounding
         return [first | {"note": _CONSTANT}]
     rows = [first | squares.generalisability(confidence)]
     if wordings > 1:
