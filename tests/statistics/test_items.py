@@ -200,6 +200,22 @@ def test_the_variance_of_means_of_words_is_found(scores_of):
     assert found["noise"].mean() == pytest.approx(0.3**2 / 4 / 6, rel=0.12)
 
 
+def test_words_of_one_wording_have_their_own_errors(scores_of):
+    """Half of the words are shown in every second response; errors hold that fixed."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for s, words in enumerate(rng.normal(0.5, 0.2, (150, 2, 2, 4))):  # wordings, sets, words
+        for r, x in enumerate(words[[0, 1] * 4] + rng.normal(0, 0.2, (8, 2, 4))):
+            names = [f"{kind}{r % 2}{k}" for kind in "tc" for k in range(4)]
+            value = x[0].mean() - x[1].mean()
+            sets = ["tied"] * 4 + ["counter"] * 4
+            rows.append(response(x.ravel(), value, sets, names, stereotype=f"s{s}", logit=0.0))
+    found = word_variance(scores_of(*rows))
+    assert found["variance"].mean() == pytest.approx(0.2**2 / 8, rel=0.12)
+    assert found["noise"].mean() == pytest.approx(0.2**2 / 4 / 8, rel=0.12)
+    assert contributions(scores_of(*rows[:1]))["se"].is_null().all()
+
+
 def test_the_variance_of_equation_1_is_found(scores_of):
     """Over 150 draws of words, the means vary as much as the words and the responses explain."""
     rng = np.random.default_rng(2)

@@ -22,7 +22,8 @@ Measures
     derivative); responses that show no other word of its set are left out with it.
 
 Standard errors
-    Over draws: the two trials of a mirrored pair are one draw. They hold the words fixed.
+    Over draws: the two trials of a mirrored pair are one draw. They hold fixed which words a draw
+    shows.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def contributions(scores: pl.DataFrame, confidence: float = 0.95) -> pl.DataFram
     polars.DataFrame
         Columns of `results.ITEMS`: a row per model, factors that are never pooled, stereotype, set
         and word. Words without stereotype (set ``extra``) are left out. Intervals are of t with
-        `n_clusters` − 1 degrees of freedom, `n_clusters` draws; null for one draw.
+        `n_clusters` − 1 degrees of freedom, with `n_clusters` draws that show the word; null for 1.
 
     Raises
     ------
@@ -106,8 +107,8 @@ def word_variance(scores: pl.DataFrame) -> pl.DataFrame:
         of the contributions lead one to expect, k/(k − 1) Σ se² over k words; `variance`,
         k/(k − 1) Σ contribution² less the noise, at least 0, in squared units of the score; and
         `df`, its degrees of freedom by Satterthwaite (null if the variance is 0). One word has no
-        variance. With one draw the errors are unknown; the noise is then 0 and the variance too
-        large.
+        variance. The error of a word shown in one draw is unknown and counts as 0, which makes the
+        variance too large.
 
     Raises
     ------
@@ -119,7 +120,7 @@ def word_variance(scores: pl.DataFrame) -> pl.DataFrame:
     items = _items(check(scores, SCORES, "scores"))
     words = items.group_by(*GROUP, "set", maintain_order=True).agg(
         k.cast(pl.Int64).alias("n_words"),
-        pl.col("n_clusters").first(),
+        pl.col("n_clusters").mean(),
         observed=pl.when(k > 1).then(squares[0]),
         noise=pl.when(k > 1).then(squares[1]),
     )  # fmt: skip
@@ -143,7 +144,6 @@ def _items(scores: pl.DataFrame) -> pl.DataFrame:
     groups = scored.group_by("of", maintain_order=True).agg(
         pl.col(*GROUP).first(),
         pl.len().alias("n_responses"),
-        pl.col("draw").n_unique().alias("n_clusters"),
         pl.col("score").sum(),
     )
     influences = pl.concat([_of_many(scored), _of_one(scored)])
@@ -243,24 +243,28 @@ def _of_one(scored: pl.DataFrame) -> pl.DataFrame:
 
 
 def _averaged(influences: pl.DataFrame) -> pl.DataFrame:
-    """Sum over draws what each word adds to the scores, and squares of what it adds in a draw.
+    """Sum what each word adds to the scores, and the squares of its errors over draws.
 
-    With x the influences of a word in a draw less the mean of its set, y the sum of x over the
-    words of the set, and b the share of the word among these: x − b y is what the draw adds, with
-    the error of the mean of the set.
+    With x the influences of a word in a draw less the mean of its set, e is x less the mean of the
+    word times how often the draw shows it, so that the words shown in each draw are held fixed. The
+    error of a draw is e − b y: y is e summed over the set, and b the share of the word in it.
     """
-    x, xy = pl.col("x"), pl.col("xy")
+    x, e, ey = pl.col("x"), pl.col("e"), pl.col("ey")
+    word = (*_SET, "attribute")
     by_draw = (
         influences.with_columns(x=pl.col("influence") - pl.col("influence").mean().over(_SET))
-        .group_by(*_SET, "attribute", "draw", maintain_order=True)
+        .group_by(*word, "draw", maintain_order=True)
         .agg(pl.len().cast(pl.Int64).alias("n"), pl.col("x", "share", "gain", "lost").sum())
-        .with_columns(xy=x * x.sum().over(*_SET, "draw"))
+        .with_columns(e=x - pl.col("n") * x.sum().over(word) / pl.col("n").sum().over(word))
+        .with_columns(ey=e * e.sum().over(*_SET, "draw"))
     )
-    summed = by_draw.group_by(*_SET, "attribute", maintain_order=True).agg(
-        pl.col("n", "x", "xy", "share", "gain", "lost").sum(), squares=(x**2).sum()
+    summed = by_draw.group_by(*word, maintain_order=True).agg(
+        pl.col("n", "x", "ey", "share", "gain", "lost").sum(),
+        squares=(e**2).sum(),
+        n_clusters=pl.len().cast(pl.Int64),
     )
     b = pl.col("n") / pl.col("n").sum().over(_SET)
-    error = pl.col("squares") - 2 * b * xy + b**2 * xy.sum().over(_SET)  # Σ xy over words is Σ y²
+    error = pl.col("squares") - 2 * b * ey + b**2 * ey.sum().over(_SET)  # Σ e y over words is Σ y²
     return summed.with_columns(squares=error)
 
 
@@ -270,9 +274,10 @@ _N, _DRAWS = pl.col("n_responses"), pl.col("n_clusters")
 _ESTIMATES = {
     "share": (pl.col("share") / pl.col("n")).fill_nan(None),
     "contribution": pl.col("x") / _N,
-    "se": pl.when(_DRAWS > 1).then(
-        (pl.col("squares") - pl.col("x") ** 2 / _DRAWS).clip(lower_bound=0) * _DRAWS / (_DRAWS - 1)
-    ).sqrt() / _N,
+    "se": pl.when(_DRAWS > 1)
+    .then(pl.col("squares").clip(lower_bound=0) * _DRAWS / (_DRAWS - 1))
+    .sqrt()
+    / _N,
     "score_without": pl.when(_N > pl.col("lost")).then(
         (pl.col("score") + pl.col("gain")) / (_N - pl.col("lost"))
     ),
