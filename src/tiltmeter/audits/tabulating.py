@@ -159,12 +159,15 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
         raise InputError(f"{scores if isinstance(scores, Path) else 'scores'}: no rows")
     answers = details.chained(frame)
     regressions = details.regressions(answers)
-    interventions = details.contrasts(frame.select(list(SCORES)))
+    scores_only = frame.select(list(SCORES))
+    interventions = details.contrasts(scores_only)
     groups = details.attribution_contrasts(frame)
     estimates = [of_scores, interventions.estimates, groups.estimates, regressions.estimates]
     estimates += [correlate_dimensions(of_scores), rank_models(of_scores)]
+    estimates += [details.reliabilities(scores_only)]
     judged = judge(pl.concat(estimates), compliance_floor=inference.compliance_floor)
     tables = {
+        "items": details.items(scores_only),
         "orders": orders,
         "compliance": compliant,
         "matches": pl.concat([interventions.matches, groups.matches]),

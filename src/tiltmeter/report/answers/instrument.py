@@ -14,6 +14,7 @@ from tiltmeter.report.answers.content import content_section
 from tiltmeter.report.answers.decisions import yes_section
 from tiltmeter.report.answers.published import published_section
 from tiltmeter.report.answers.regressions import chained_section
+from tiltmeter.report.answers.reliability import reliability_section
 from tiltmeter.report.answers.results import Asked, who
 from tiltmeter.report.answers.words import word_section
 from tiltmeter.report.drawing.charts import Axis
@@ -35,7 +36,7 @@ from tiltmeter.report.prose import (
 from tiltmeter.report.sections import Finding, Section
 from tiltmeter.report.tables import FROM, VERDICT, Column, Render, Table, alike, render_table
 
-__all__ = ["answers", "brief", "failed_control", "sections", "warned"]
+__all__ = ["MOST_ANSWERS", "answers", "brief", "failed_control", "sections", "warned"]
 
 #: Above this many models and modes the summary is a table.
 MOST_ANSWERS = 4
@@ -311,6 +312,7 @@ _SECTIONS = (
     conditions.compliance_section,
     conditions.order_section,
     conditions.wording_section,
+    reliability_section,
     word_section,
     published_section,
     _estimate_section,

@@ -12,6 +12,7 @@ from tiltmeter.report.answers.examples import Example, example_section, examples
 from tiltmeter.report.answers.instrument import answers, brief, sections, warned
 from tiltmeter.report.answers.results import Asked, Results, all_asked, read_results
 from tiltmeter.report.answers.sizes import size_section
+from tiltmeter.report.answers.validity import validity
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (
     SIGNS,
@@ -159,6 +160,11 @@ def _findings(each: Sequence[Asked], changed: Sequence[Sequence[Finding]]) -> tu
         ]
     else:
         found = [*(answers(each[0]) or warned(each[0])), *changed[0]]
+    valid = [(asked.name, line) for asked in each if (line := validity(asked))]
+    found[:0] = [
+        line._replace(subject=f"{line.subject}, {name}") if each[1:] else line
+        for name, line in valid
+    ]
     if all(asked.each.is_empty() for asked in each):
         found.append(Finding("", "There are no estimates per stereotype in these results."))
     return tuple(found)
