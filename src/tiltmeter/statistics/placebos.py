@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Placed", "place"]
+__all__ = ["Placed", "place", "shuffle_labels"]
 
 Array = NDArray[np.float64]
 
 #: Distances closer than this share of the largest value are ties.
-_TIE = 1e-9
+_TIE = 1e-6
 
 
 class Placed(NamedTuple):
@@ -56,3 +56,13 @@ def place(own: ArrayLike, placebos: ArrayLike, *, confidence: float = 0.95) -> P
     low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=-1)
     known = ~np.isnan(every).any(axis=-1)
     return Placed(*(np.where(known, of, np.nan) for of in (p, drawn.mean(axis=-1), low, high)))
+
+
+def shuffle_labels(n_first: int, n_second: int, draws: int, rng: np.random.Generator) -> Array:
+    """Give weights of a difference of two means with membership shuffled.
+
+    Shape (draws, n_first + n_second): 1 / n_first for members of the first group and −1 / n_second
+    for those of the second.
+    """
+    labelled = np.repeat([1 / n_first, -1 / n_second], [n_first, n_second])
+    return rng.permuted(np.tile(labelled, (draws, 1)), axis=1)
