@@ -12,7 +12,7 @@ from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
     *("startup", "inference", "scoring", "reading", "elicitation", "embedded"),
-    *("association", "networks", "chance", "representation", "weat"),
+    *("association", "networks", "chance", "placebos", "representation", "weat"),
 )
 
 

@@ -172,5 +172,5 @@ def test_few_attributes_leave_a_note_and_one_set_no_row() -> None:
     values = stretched(np.random.default_rng(7), 20)
     row = weat_rows(values[:18], (8, 8, 1, 1)).filter(method="placebo").row(0, named=True)
     assert (row["p"], row["n_resamples"]) == (None, None)
-    assert row["note"] == "too few attribute words to shuffle"
+    assert row["note"] == "too few words to shuffle between two sets"
     assert weat_rows(values, (2, 2, 8, 8), "mac").filter(method="placebo").is_empty()

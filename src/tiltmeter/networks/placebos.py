@@ -33,7 +33,7 @@ from tiltmeter.networks.spreading import activate
 from tiltmeter.statistics.placebos import place
 from tiltmeter.statistics.two_samples import effects_of_rows, signed_rank_effect
 
-__all__ = ["NEAREST", "placebo_effects"]
+__all__ = ["NEAREST", "nearest_words", "placebo_effects"]
 
 Places = NDArray[np.intp]
 
@@ -57,7 +57,7 @@ def placebo_effects(network: Network, contrast: Contrast) -> list[Row]:
     few = len(network) < len(words) + NEAREST
     drawn: dict[str, Mapping[str, Array]] = {"placebo": {}, "placebo_targets": {}}
     if names and not few:
-        near = dict(zip(words, _nearest(network, words), strict=True))
+        near = dict(zip(words, nearest_words(network, words), strict=True))
         rng = np.random.default_rng(setting.seed)
         drawn["placebo"] = _of_primes(network, contrast, names, near, rng)
         drawn["placebo_targets"] = _of_targets(network, contrast, names, near, rng)
@@ -80,7 +80,7 @@ def _placed(contrast: Contrast, name: str, effects: Array | None, few: bool) -> 
     return {**row, "p": p, **ends, "confidence": confidence, "n_resamples": len(effects)}
 
 
-def _nearest(network: Network, words: Sequence[str]) -> Places:
+def nearest_words(network: Network, words: Sequence[str]) -> Places:
     """Find for each word the `NEAREST` others by rank of degree and strength.
 
     The distance of two words is the larger of the two differences in rank. None of `words` is found

@@ -26,6 +26,15 @@ Measures
     0, positive where the group is closer to the attributes it is tied to; p from partitions of
     the attributes. A WEAT effect may come from one group alone.
 
+Placebos
+    Targets also differ in their association with attributes without meaning. Method ``placebo``
+    shuffles the words of the two sets of references (attributes; of RIPA the groups) between them;
+    p, two-sided, is the rank of the effect among these (`statistics.placebos`). Effects of the
+    shuffles are in the unit of the effect, the standard deviation with the references as they are.
+    MAC and CEAT have no placebos: the first has one set of references, the second draws contexts.
+    Neutral words in place of the attributes would need a list of such words and their states; words
+    of a test that change sides are matched by construction.
+
 Deviations from the sources
     May et al. take each sentence for an item; here a word has one state, its mean over the
     templates, for sentences of one word are no independent items and would make p too small.
@@ -79,10 +88,10 @@ _FLAT = {**_STATED, **_TESTED, **_INTERVAL, **columns("p", "se"), **ASSOCIATION_
 _FLAT |= columns("placebo_mean", "placebo_low", "placebo_high")
 _FLAT |= {"p_two_sided": pl.Float64(), "p_placebo": pl.Float64(), "placebo_note": pl.String()}
 
-#: With fewer splits of the attribute words p of the placebos cannot reach .05: a split and its
+#: With fewer splits of the references p of the placebos cannot reach .05: a split and its
 #: mirror image are equally far from 0.
 _FEWEST_SPLITS = 40
-_FEW = "too few attribute words to shuffle"
+_FEW = "too few words to shuffle between two sets"
 
 
 class Tested(NamedTuple):

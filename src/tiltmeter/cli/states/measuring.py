@@ -131,6 +131,7 @@ def measure_command(models: tuple[str, ...], **options: Any) -> None:
     "associations in the hidden states, layer by layer.",
 )
 @click.option("--draws", default=2_000, help="Bootstrap samples of words.")
+@click.option("--placebos", default=999, help="Shuffles of the attribute words: 0 for none.")
 @click.option(
     "--partitions",
     default=100_000,
@@ -195,6 +196,7 @@ def _build_testing(options: dict[str, Any]) -> Testing:
             confidence=options["confidence"],
             draws=options["draws"],
             drawn_partitions=options["partitions"],
+            placebos=options["placebos"],
             seed=options["seed"],
         ),
     )
