@@ -14,7 +14,7 @@ Primes and targets of the study are never drawn. `estimate` is the effect itself
 among them (`statistics.placebos`; two-sided, 1 / (placebos + 1) at the least). A claim is about the
 distance of the effect from `placebo_mean`. It needs both placebos: targets that are related to each
 other lean together after any primes, so that arbitrary targets alone would support a claim for half
-of all arbitrary primes (`benchmarks/chance.py`); and primes that activate everything more would
+of all arbitrary primes (`benchmarks/placebos.py`); and primes that activate everything more would
 pass beside arbitrary primes.
 """
 
