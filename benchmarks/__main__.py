@@ -11,7 +11,7 @@ from rich.console import Console
 from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
-    *("startup", "inference", "scoring", "reading", "elicitation", "embedded"),
+    *("startup", "inference", "coverage", "scoring", "reading", "elicitation", "embedded"),
     *("association", "networks", "chance", "placebos", "representation", "weat"),
 )
 

@@ -1,0 +1,395 @@
+"""Intervals and verdicts on scores of known truth.
+
+Question
+    How often does the 95% interval contain the truth, at every level and for each target? How wide
+    is it? How often does a page of neutral stereotypes show a lean, and how often is a mean at the
+    margin called near neutral? How often does a treatment that only interacts with wordings show?
+Peer
+    The width of an oracle that knows the error of the estimate: 2 × 1.96 × its root mean square
+    over the runs of the same row.
+How
+    Scores are drawn on the trials of an audit (`simulated_scores`) and estimated by
+    `tiltmeter.estimate`; each run is a model of its own. Every condition on word associations in
+    free text, two on every other instrument and mode. Deterministic: each job seeds itself by its
+    name. Two processes. ``python -m benchmarks.coverage quick [PART…]`` does few runs of the jobs
+    with a part in their name (by default word associations in free text), in one process, and
+    saves nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from typing import Any
+
+from benchmarks.measuring import Result, Value
+
+SIZES = ("quick", "standard", "paper")
+RUNS = {"spread": 100, "neutral": 100, "margin": 40}
+FEW = {"spread": 20, "neutral": 20, "margin": 10}
+#: Runs estimated in one call.
+BATCH = 10
+COVERED, WIDEST, MOST, MS = (0.93, 0.97), 1.25, 0.06, 1.0
+
+FIRST = ("bai2025", "word_association", "free")
+OTHERS = (
+    ("bai2025", "word_association", "forced"),
+    ("mist2025", "word_association", "free"),
+    ("mist2025", "word_association", "forced"),
+    ("bai2025", "relative_decision", "free"),
+    ("bai2025", "relative_decision", "forced"),
+    ("mist2025", "affective_attribution", "free"),
+    ("mist2025", "affective_attribution", "forced"),
+)
+ELSEWHERE = ("all effects", "unequal")
+TREATED = (FIRST, ("mist2025", "word_association", "free"))
+ONE_PAIR = "one pair of words"
+TOLD = ("leans", "near", "shown")
+MEASURED = ("coverage", "width", *TOLD)
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Runs of one condition on the trials of one size; condition ``treatment``: contrasts."""
+
+    study: str
+    instrument: str
+    mode: str
+    size: str
+    condition: str
+    few: bool = False
+
+    @property
+    def name(self) -> str:
+        """Of the row."""
+        return " ".join((self.study, self.instrument, self.mode, self.condition))
+
+    @property
+    def seed(self) -> int:
+        """Of the draws."""
+        return zlib.crc32(f"{self.name} {self.size}".encode())
+
+    def runs(self, page: str) -> int:
+        """Return the number of runs; half as many for other instruments and modes."""
+        if self.few:
+            return FEW[page]
+        own = (self.study, self.instrument, self.mode) == FIRST
+        return RUNS[page] if own else RUNS[page] // 2
+
+
+def run() -> Result:
+    return measure([job for size in SIZES for job in _jobs(size)])
+
+
+def measure(jobs: Sequence[Job]) -> Result:
+    """Do the jobs in two processes and set out what they measured."""
+    # Read by the processes when they start; each is to keep to one core.
+    os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    workers = 1 if jobs[0].few else 2
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        times = list(pool.map(time_of_estimating, SIZES))
+        done = [row for rows in pool.map(do, jobs) for row in rows]
+    return Result(
+        "Intervals and verdicts on scores of known truth: quick, standard, paper size",
+        ("scores, level, target", *MEASURED),
+        _table(done),
+        _claims(done, times),
+        _notes(done, times),
+    )
+
+
+def _jobs(size: str) -> Iterator[Job]:
+    from benchmarks.simulated_scores import ANSWERS, CONDITIONS
+
+    for condition in CONDITIONS:
+        if condition != "answers" or ANSWERS.exists():
+            yield Job(*FIRST, size, condition)
+    for other in OTHERS:
+        for condition in ELSEWHERE:
+            yield Job(*other, size, condition)
+    for treated in TREATED:
+        yield Job(*treated, size, "treatment")
+        yield Job(*treated, size, "text")
+
+
+def do(job: Job) -> list[Row]:
+    """Measure one job: a row per level and target."""
+    import numpy as np
+
+    from benchmarks.simulated_scores import Simulation
+
+    simulation, rng = Simulation(_trials(job)), np.random.default_rng(job.seed)
+    rows = {"treatment": _contrasts, "text": _texts}.get(job.condition, _estimates)
+    return [{"name": job.name, "size": job.size, **row} for row in rows(job, simulation, rng)]
+
+
+def _trials(job: Job) -> Any:
+    from tiltmeter.audits.sizes import PlanOptions, sized_plan
+
+    one = PlanOptions(studies=[job.study], instruments=[job.instrument], modes=[job.mode])
+    return sized_plan(job.size, ["openai/gpt-4o"], one).trials()
+
+
+def _estimates(job: Job, simulation: Any, rng: Any) -> list[Row]:
+    import polars as pl
+
+    pages = {}
+    for page in RUNS:
+        if page == "spread" or job.condition != "answers":
+            pages[page] = pl.concat(_estimated(job, simulation, page, rng))
+    spread = _with_one_pair(pages["spread"], simulation.trials)
+    rows: dict[tuple[str, str], Row] = {}
+    for key, of_row in spread.group_by("level", "target", maintain_order=True):
+        rows[key] = {"level": key[0], "target": key[1], **_coverage(of_row)}
+    for page, (told, share) in {"neutral": ("leans", _leans), "margin": ("near", _near)}.items():
+        if page in pages:
+            judged = pages[page].filter(pl.col("verdict").is_not_null())
+            for key, of_row in judged.group_by("level", "target"):
+                rows[key][told] = share(of_row)
+    return list(rows.values())
+
+
+def _estimated(job: Job, simulation: Any, page: str, rng: Any) -> Iterator[Any]:
+    """Draw and estimate runs, some in a call; yield the estimates with their truths."""
+    import polars as pl
+
+    import tiltmeter
+    from benchmarks.simulated_scores import CONDITIONS
+
+    condition = replace(CONDITIONS[job.condition], page=page)
+    for names in _batches(job.runs(page)):
+        drawn = [(name, frame) for name in names for frame in simulation.draw(condition, rng)]
+        named = [frame.with_columns(model=pl.lit(name)) for name, frame in drawn]
+        scores, truths = pl.concat(named[::2]), pl.concat(named[1::2])
+        keys = ["model", "level", "category", "stereotype", "dimension", "target"]
+        own = _own_rows(tiltmeter.estimate(scores), simulation.measure.name)
+        joined = own.join(truths, on=keys, how="left", nulls_equal=True)
+        if joined["truth"].null_count():
+            raise RuntimeError(f"{job.name}: rows without a truth: {joined.filter(truth=None)}")
+        yield joined
+
+
+def _batches(runs: int) -> Iterator[list[str]]:
+    """Name the runs of each call."""
+    for start in range(0, runs, BATCH):
+        yield [f"run {k}" for k in range(start, min(start + BATCH, runs))]
+
+
+def _own_rows(estimates: Any, measure: str) -> Any:
+    """Return the rows with intervals of ours; without a column `target` they mean ``these``."""
+    import polars as pl
+
+    if "target" not in estimates.columns:
+        estimates = estimates.with_columns(target=pl.lit("these"))
+    own = pl.col("factor").is_null() & pl.col("method").is_in(["clustered", "retargeted"])
+    own &= pl.col("level").is_in(["stereotype", "category", "model"])
+    return estimates.filter(own, measure=measure).select(
+        *("model", "level", "category", "stereotype", "dimension", "target"),
+        *("estimate", "ci_low", "ci_high", "verdict"),
+    )
+
+
+def _with_one_pair(rows: Any, trials: Any) -> Any:
+    """Add the stereotypes with one pair of group words again, as a level of their own."""
+    import polars as pl
+
+    words = trials.group_by("stereotype").agg(pl.col("marginalized", "default").n_unique())
+    single = words.filter(marginalized=1, default=1)["stereotype"]
+    again = rows.filter(pl.col("stereotype").is_in(single.implode()), level="stereotype")
+    return pl.concat([rows, again.with_columns(level=pl.lit(ONE_PAIR))])
+
+
+def _coverage(rows: Any) -> Row:
+    """Return coverage, width by that of the oracle, the error of coverage, and the bias.
+
+    `bias` is the mean error of the estimates, in its standard errors over runs.
+    """
+    import polars as pl
+
+    error = pl.col("estimate") - pl.col("truth")
+    rows = rows.with_columns(
+        covered=pl.col("truth").is_between("ci_low", "ci_high").cast(pl.Float64),
+        width=pl.col("ci_high") - pl.col("ci_low"),
+        error=error,
+    )
+    of_runs = rows.group_by("model").agg(pl.col("covered", "error").mean())
+    runs = len(of_runs)
+    oracle = rows.group_by("category", "stereotype", "dimension").agg(
+        (pl.col("error") ** 2).mean().sqrt()
+    )
+    known = 2 * 1.96 * float(oracle["error"].mean())
+    spread = float(of_runs["error"].std()) / runs**0.5
+    return {
+        "coverage": rows["covered"].mean(),
+        "coverage_se": float(of_runs["covered"].std() or 0.0) / runs**0.5,
+        "width": rows["width"].mean() / known if known and rows["width"].count() else None,
+        "untold": rows["width"].null_count() / len(rows),
+        "bias": float(of_runs["error"].mean()) / spread if spread else 0.0,
+    }
+
+
+def _leans(rows: Any) -> float:
+    """Return the share of runs in which any row has a lean."""
+    import polars as pl
+
+    lean = pl.col("verdict").str.contains("^(consistent|reversed)")
+    return float(rows.group_by("model").agg(lean.any())["verdict"].mean())
+
+
+def _near(rows: Any) -> float:
+    """Return the share of rows that are said to lie within the margin."""
+    return float(rows["verdict"].str.contains("equivalent|within margin").mean())
+
+
+def _contrasts(job: Job, simulation: Any, rng: Any) -> list[Row]:
+    """Return the share of contrasts with p < .05 where the true difference is 0."""
+    import polars as pl
+
+    from benchmarks.simulated_scores import CONDITIONS
+    from tiltmeter.statistics.contrasts import contrast
+
+    found = []
+    for names in _batches(job.runs("neutral")):
+        drawn = (simulation.treated(CONDITIONS["all effects"], rng) for _ in names)
+        scores = pl.concat(
+            one.with_columns(model=pl.lit(name)) for one, name in zip(drawn, names, strict=True)
+        )
+        estimates = contrast(scores, simulation.measure, factor="intervention").estimates
+        found.append(estimates.filter(measure=simulation.measure.name, method="clustered"))
+    rows = pl.concat(found).filter(pl.col("level").is_in(["stereotype", "category", "model"]))
+    shares = rows.group_by("level", maintain_order=True).agg((pl.col("p") < 0.05).mean())
+    return [{"level": level, "target": "these", "shown": share} for level, share in shares.rows()]
+
+
+def _texts(job: Job, simulation: Any, rng: Any) -> list[Row]:
+    """Return how far estimates from answers as text are from those of their scores, at most."""
+    import numpy as np
+    import polars as pl
+
+    import tiltmeter
+    from benchmarks.simulated_scores import CONDITIONS
+
+    expected, _ = simulation.draw(CONDITIONS["all effects"], rng)
+    responses, scores = simulation.write(expected, rng)
+    read = tiltmeter.score(responses, job.study, instrument=job.instrument).scores
+    numbers = ("estimate", "ci_low", "ci_high", "p")
+    of_text, of_scores = (
+        tiltmeter.estimate(one).filter(pl.col("measure") == job.instrument).select(numbers)
+        for one in (read, scores)
+    )
+    apart = float(np.nanmax(np.abs((of_text - of_scores).cast(pl.Float64).to_numpy())))
+    return [{"level": "all", "target": "text", "apart": apart}]
+
+
+def time_of_estimating(size: str) -> float:
+    """Return processor time in ms an answer, of one model's word associations."""
+    import numpy as np
+
+    import tiltmeter
+    from benchmarks.simulated_scores import CONDITIONS, Simulation
+
+    simulation = Simulation(_trials(Job(*FIRST, size, "all effects")))
+    scores, _ = simulation.draw(CONDITIONS["all effects"], np.random.default_rng(0))
+    times = []
+    for _ in range(4):  # the first is the warm-up
+        start = time.process_time()
+        tiltmeter.estimate(scores)
+        times.append(time.process_time() - start)
+    return 1e3 * min(times[1:]) / len(scores)
+
+
+def _table(done: Iterable[Row]) -> list[list[Value]]:
+    """Set out a row per scores, level and target, with sizes side by side."""
+    places: dict[str, dict[str, Row]] = {}
+    for row in (row for row in done if "apart" not in row):
+        places.setdefault(f"{row['name']}, {row['level']}, {row['target']}", {})[row["size"]] = row
+    return [
+        [name, *(_of_sizes([by_size.get(size, {}).get(one) for size in SIZES]) for one in MEASURED)]
+        for name, by_size in places.items()
+    ]
+
+
+def _of_sizes(values: Sequence[float | None]) -> str | None:
+    known = any(value is not None for value in values)
+    return "  ".join("–" if v is None else f"{v:.3f}" for v in values) if known else None
+
+
+def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | None]:
+    low, high = COVERED
+    covered = [row for row in done if row.get("coverage") is not None]
+    apart = [row["apart"] for row in done if "apart" in row]
+    widths = [row["width"] for row in covered if row["width"] is not None]
+    return {
+        f"coverage is {low} to {high} in every row, two standard errors allowed": all(
+            low - 2 * row["coverage_se"] <= row["coverage"] <= high + 2 * row["coverage_se"]
+            for row in covered
+        ),
+        f"mean width is at most {WIDEST} times the oracle's": max(widths, default=0.0) <= WIDEST,
+        f"any false lean on at most {MOST:.0%} of neutral pages, at every size": _few(
+            done, "leans"
+        ),
+        f"near neutral at the margin in at most {MOST:.0%}, at every size": _few(done, "near"),
+        f"a treatment of wordings: p < .05 in at most {MOST:.0%} of stereotypes, at every size": (
+            _few(done, "shown")
+        ),
+        f"estimating takes under {MS:.0f} ms an answer": max(times) < MS,
+        "estimates from answers as text are those of their scores": (
+            max(apart) < 1e-9 if apart else None
+        ),
+        "the mean estimate is the truth (within four standard errors)": all(
+            abs(row["bias"]) < 4 for row in covered
+        ),
+    }
+
+
+def _few(done: Iterable[Row], told: str) -> bool | None:
+    shares = _by_size(done, told)
+    return max(shares.values()) <= MOST if shares else None
+
+
+def _by_size(done: Iterable[Row], told: str) -> dict[str, float]:
+    """Return a mean share of stereotypes' rows by size, over all conditions."""
+    shares: dict[str, list[float]] = {}
+    for row in done:
+        if row["level"] == "stereotype" and row.get(told) is not None:
+            shares.setdefault(row["size"], []).append(row[told])
+    return {size: sum(of_size) / len(of_size) for size, of_size in shares.items()}
+
+
+def _notes(done: Sequence[Row], times: Sequence[float]) -> list[str]:
+    spent = dict(zip(SIZES, times, strict=True))
+    untold = max(row.get("untold", 0.0) for row in done)
+    return [
+        "width: by the oracle's; leans: share of neutral pages with any lean; near: share said to "
+        "be near neutral where the mean is the margin; shown: share of treatments with p < .05",
+        *(f"{told}, stereotypes, all rows: {_text(_by_size(done, told)) or '–'}" for told in TOLD),
+        f"processor time in ms an answer, one model: {_text(spent)}",
+        f"rows without an interval, at most: {untold:.2f}",
+        f"runs in full: {RUNS['spread']} for coverage, {RUNS['neutral']} neutral, "
+        f"{RUNS['margin']} at the margin; half as many on other instruments and modes",
+    ]
+
+
+def _text(by_size: dict[str, float]) -> str:
+    return ", ".join(f"{value:.3f} {size}" for size, value in by_size.items())
+
+
+if __name__ == "__main__":
+    from rich.console import Console
+
+    from benchmarks.measuring import show
+
+    parts = [one for one in sys.argv[1:] if one != "quick"] or [" ".join(FIRST)]
+    named = [
+        job for size in SIZES for job in _jobs(size) if any(part in job.name for part in parts)
+    ]
+    console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
+    show(measure([replace(job, few=True) for job in named]), console)

@@ -1,0 +1,342 @@
+"""Scores of known truth on the trials of an audit, for benchmarks of inference.
+
+Truth
+    Target ``these``: the expected score over new wordings, group words, draws and noise, for these
+    stereotypes and these lists of attribute words. Target ``like these``: also over attribute
+    words and, above the level of the stereotype, over stereotypes.
+How
+    score = truth + d with d the sum of crossed effects, cut symmetrically about the truth where it
+    leaves the scale. All effects are symmetric, so the expected score is the truth, exactly;
+    where attribute words are held fixed and decisions are cut, to within .005.
+    Decisions are drawn as 0 or 1, attributions as −1, 0 or 1, with the sum as their expectation.
+    Bounded: score = f(x + d), f a logistic curve between the ends of the scale with slope 1 at
+    neutral; its expectation over normal d by Gauss-Hermite quadrature.
+    Whole words: associations have the values that answers about whole words can have, with the
+    sum as their expectation.
+    Answers: a stereotype has the mean of one of GPT-4o's; each of its wordings mixes the scores of
+    that stereotype's two released wordings in a uniform random proportion, so that the truth is
+    the mean of the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import expit, ndtri
+
+from benchmarks.crossed import CONTRAST, as_scores, attributes, codes, factors, lists, turn
+from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.results import RESPONSES
+from tiltmeter.stimuli import load_study
+
+__all__ = ["ANSWERS", "CONDITIONS", "PAGES", "Condition", "Simulation", "simulate"]
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "bai"
+ANSWERS = SHARED / "gpt4o_word_association_responses.csv"
+
+SD = 0.1
+MARGIN = 0.1
+
+#: What the truths of a page are: drawn around .1 with sd .1, all neutral, or all at the margin.
+PAGES = ("spread", "neutral", "margin")
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Standard deviations of the effects on a score, in its unit."""
+
+    wording: float = SD  # shared by all stereotypes
+    stereotype_wording: float = SD
+    marginalized: float = SD
+    default: float = SD
+    draw: float = SD
+    attribute: float = SD  # of a word; a score sees the mean over the words shown
+    habit: float = SD  # of order or version; cancels within a mirrored pair
+    noise: float = SD
+    unequal: float = 0.0  # sd of the logarithm of a stereotype's factor of its effects
+    tails: float | None = None  # degrees of freedom of t, scaled to the sd; None: normal
+    bounded: bool = False
+    whole_words: bool = False  # scores a number of whole words can have
+    answers: bool = False
+    page: str = "spread"
+    centre: float = MARGIN  # mean of the population of stereotypes, from neutral
+    spread: float = SD  # of the population of stereotypes
+
+    @property
+    def variance(self) -> float:
+        """Variance of all effects on a score, of attribute words apart."""
+        names = ("wording", "stereotype_wording", "marginalized", "default", "draw", "habit")
+        return float(sum(getattr(self, name) ** 2 for name in (*names, "noise")))
+
+
+#: The first seven fields are the effects, the first five of them those of `Simulation.factors`.
+_NO_EFFECTS = Condition(*(0.0,) * 7)
+
+CONDITIONS = {
+    "all effects": Condition(),
+    "wordings": replace(_NO_EFFECTS, wording=SD, stereotype_wording=SD),
+    "group words": replace(_NO_EFFECTS, marginalized=SD, default=SD),
+    "draws": replace(_NO_EFFECTS, draw=SD),
+    "unequal": Condition(unequal=0.5),
+    "heavy tails": Condition(tails=4.0),
+    "bounded": Condition(*(2 * SD,) * 5, attribute=0.0, bounded=True, centre=0.6, spread=0.45),
+    "whole words": Condition(whole_words=True),
+    "no effects": _NO_EFFECTS,
+    "answers": Condition(answers=True),
+}
+
+
+def simulate(
+    trials: pl.DataFrame, condition: str | Condition, rng: np.random.Generator
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Draw the scores of one run on `trials` of one study, instrument and mode.
+
+    Returns columns of `results.SCORES`, and the truths: `level`, `category`, `stereotype`,
+    `dimension`, `target`, `truth`. `Simulation` does the same for many runs.
+    """
+    of = CONDITIONS[condition] if isinstance(condition, str) else condition
+    return Simulation(trials).draw(of, rng)
+
+
+class Simulation:
+    """Trials of one study, instrument and mode, with what they share."""
+
+    def __init__(self, trials: pl.DataFrame) -> None:
+        first = trials.row(0, named=True)
+        self.trials = trials
+        self.measure = INSTRUMENTS[first["instrument"]].measures[0]
+        self.discrete = first["mode"] == "free" and first["instrument"] != "word_association"
+        self.frame = as_scores(trials)
+        self.contrasts = trials.select(*CONTRAST, "category").unique(maintain_order=True)
+        self.of = codes(trials, *CONTRAST)
+        self.counts = np.bincount(self.of)
+        self.factors = factors(trials)
+        self.turn = turn(trials)
+
+    @cached_property
+    def attributes(self) -> tuple[csr_array, csr_array]:
+        """Weights of attribute words, shape (trials, words): of those shown, of the whole lists."""
+        return attributes(self.trials)
+
+    def draw(
+        self, condition: Condition, rng: np.random.Generator
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Draw the scores of one run and their truths; see `simulate`."""
+        if condition.answers:
+            scores, these = self._answers(rng)
+            truths = self._truths(these, these, float(_released()[1].mean()))
+        else:
+            start, effects, truths = self._effects(condition, rng)
+            scores = self._scores(condition, start, effects, rng)
+        return self.frame.with_columns(score=pl.Series(scores)), truths
+
+    def treated(self, condition: Condition, rng: np.random.Generator) -> pl.DataFrame:
+        """Draw scores without and with a treatment that shifts each wording by 0 ± SD.
+
+        The factor is `intervention`, ``none`` or ``treatment``; the true difference is 0.
+        """
+        start, effects, _ = self._effects(condition, rng)
+        wordings = self.factors["stereotype_wording"]
+        shift = rng.normal(0, SD, wordings.max() + 1)[wordings]
+        both = []
+        for name, added in (("none", 0.0), ("treatment", shift)):
+            scores = pl.Series(self._scores(condition, start, effects + added, rng))
+            ids = (pl.format("{}.{}", c, pl.lit(name)).alias(c) for c in ("trial_id", "pair_id"))
+            both.append(
+                self.frame.with_columns(*ids, score=scores, intervention=pl.lit(name)),
+            )
+        return pl.concat(both)
+
+    def write(
+        self, scores: pl.DataFrame, rng: np.random.Generator
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Write word associations in lines ``word - group`` whose expected scores are `scores`.
+
+        Tied and counter words go in pairs, a word to each group, so that the score of an answer is
+        2 × (share of pairs as the stereotype has them) − 1. Returns columns of
+        `results.RESPONSES`, and `scores` with those of the answers.
+        """
+        texts, exact = [], []
+        for trial, expected in zip(self.trials.iter_rows(named=True), scores["score"], strict=True):
+            text, value = _written(trial, expected, rng)
+            texts.append(text)
+            exact.append(value)
+        known = {"model": scores["model"], "response": pl.Series(texts, dtype=pl.String)}
+        filled = self.trials.with_columns(**known, stop_reason=pl.lit("stop"))
+        empty = [name for name in RESPONSES if name not in filled.columns]
+        filled = filled.with_columns(pl.lit(None).alias(name) for name in empty)
+        responses = filled.select(pl.col(c).cast(dtype) for c, dtype in RESPONSES.items())
+        return responses, scores.with_columns(score=pl.Series(exact, dtype=pl.Float64))
+
+    def _effects(
+        self, condition: Condition, rng: np.random.Generator
+    ) -> tuple[Array, Array, pl.DataFrame]:
+        """Draw each trial's start and effects, without noise, and the truths."""
+        n, tails = len(self.counts), condition.tails
+        scale = _scales(n, condition.unequal)[self.of]
+        effects = scale * self.turn * _drawn(rng, condition.habit, n, tails)[self.of]
+        for name, of in self.factors.items():
+            drawn = _drawn(rng, getattr(condition, name), of.max() + 1, tails)[of]
+            effects += drawn if name == "wording" else scale * drawn
+        means, of_lists = self._means(condition, rng), np.zeros(n)
+        if condition.attribute:
+            shown, listed = self.attributes
+            words = _drawn(rng, condition.attribute, shown.shape[1], tails)
+            of_lists = np.bincount(self.of, listed @ words) / self.counts
+            effects += shown @ words - of_lists[self.of]
+        if condition.page != "spread":  # the lists on the page average to no effect
+            of_lists = np.zeros(n)
+        truths = self._truths(*self._expected(condition, means, of_lists))
+        return (means + of_lists)[self.of], effects, truths
+
+    def _centre(self, condition: Condition) -> float:
+        """Return the mean of the population of stereotypes, on the scale of the effects."""
+        page = {"spread": condition.centre, "neutral": 0.0, "margin": MARGIN}[condition.page]
+        if condition.bounded and condition.page == "margin":
+            grid = self.measure.neutral + np.linspace(0, 1, 201)
+            truths = self._curve(grid, condition.variance)
+            return float(np.interp(self.measure.neutral + MARGIN, truths, grid))
+        return self.measure.neutral + page
+
+    def _means(self, condition: Condition, rng: np.random.Generator) -> Array:
+        spread = condition.spread if condition.page == "spread" else 0.0
+        return self._centre(condition) + spread * rng.normal(0, 1, len(self.counts)).clip(-3, 3)
+
+    def _expected(
+        self, condition: Condition, means: Array, of_lists: Array
+    ) -> tuple[Array, Array, float]:
+        """Return the truths of stereotypes, of stereotypes with other words, and of all."""
+        centre = self._centre(condition)
+        if not condition.bounded:
+            return means + of_lists, means, centre
+        these = self._curve(means, condition.variance)
+        spread = condition.spread**2 if condition.page == "spread" else 0.0
+        overall = self._curve(np.array([centre]), condition.variance + spread)
+        return these, these, float(overall[0])
+
+    def _curve(self, x: Array, variance: float = 0.0) -> Array:
+        """Return the expected bounded score at `x` plus normal effects of a variance."""
+        low, span = self.measure.low, self.measure.high - self.measure.low
+        nodes, weights = np.polynomial.hermite_e.hermegauss(41)
+        points = x[:, None] + np.sqrt(variance) * nodes - self.measure.neutral
+        expected: Array = expit(4 / span * points) @ weights / weights.sum()
+        return low + span * expected
+
+    def _scores(
+        self, condition: Condition, start: Array, effects: Array, rng: np.random.Generator
+    ) -> Array:
+        """Draw the score of each trial."""
+        low, high = self.measure.low, self.measure.high
+        scale = _scales(len(self.counts), condition.unequal)[self.of]
+        noise = scale * _drawn(rng, condition.noise, len(start), condition.tails)
+        if condition.bounded:
+            expected = self._curve(start + effects + noise)
+        else:
+            room = np.minimum(start - low, high - start).clip(0)
+            expected = (start + (effects + noise).clip(-room, room)).clip(low, high)
+        if condition.whole_words:
+            pairs = self.trials["attributes"].list.len().to_numpy() // 2
+            return np.asarray(2 * rng.binomial(pairs, (1 + expected) / 2) / pairs - 1)
+        return self._discrete(expected, rng) if self.discrete else expected
+
+    def _discrete(self, expected: Array, rng: np.random.Generator) -> Array:
+        """Draw 0 or 1; of attributions −1, 0 or 1, a tenth of them 0 if that leaves enough."""
+        low, high = self.measure.low, self.measure.high
+        upper = rng.random(len(expected)) < (expected - low) / (high - low)
+        if low == 0:
+            return upper.astype(float)
+        lean = np.abs(expected).clip(0.9)
+        zero = rng.random(len(expected)) > lean
+        upper = rng.random(len(expected)) < (1 + expected / lean) / 2
+        return np.where(zero, 0.0, np.where(upper, 1.0, -1.0))
+
+    def _answers(self, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Draw scores of GPT-4o for stereotypes of GPT-4o, drawn with replacement."""
+        cells, means = _released()
+        drawn = rng.integers(0, len(cells), len(self.counts))
+        wordings = self.factors["stereotype_wording"]
+        share = rng.random(wordings.max() + 1)[wordings]
+        second = rng.random(len(wordings)) < share
+        scores = np.empty(len(wordings))
+        for k, contrast in enumerate(drawn):
+            for of_second in (False, True):
+                rows = np.flatnonzero((self.of == k) & (second == of_second))
+                scores[rows] = rng.choice(cells[contrast][int(of_second)], len(rows))
+        return scores, means[drawn]
+
+    def _truths(self, these: Array, others: Array, overall: float) -> pl.DataFrame:
+        """Set out the truths of stereotypes, categories and the model, by target."""
+        columns = {"these": these, "like these": others, "n": self.counts}
+        wide = self.contrasts.with_columns(pl.Series(k, v) for k, v in columns.items())
+        rows = []
+        for level, keys in _KEYS.items():
+            weighted = (pl.col("these") * pl.col("n")).sum() / pl.col("n").sum()
+            like = pl.col("like these").first() if level == "stereotype" else pl.lit(overall)
+            means = wide.group_by(keys, maintain_order=True).agg(
+                weighted.alias("these"), like.alias("like these")
+            )
+            rows.append(means.with_columns(level=pl.lit(level)))
+        index = ("level", "category", "stereotype", "dimension")
+        return pl.concat(rows, how="diagonal").unpivot(
+            ["these", "like these"], index=index, variable_name="target", value_name="truth"
+        )
+
+
+_KEYS = {
+    "stereotype": ["category", "stereotype", "dimension"],
+    "category": ["category", "dimension"],
+    "model": ["dimension"],
+}
+
+
+def _written(
+    trial: Mapping[str, Any], expected: float, rng: np.random.Generator
+) -> tuple[str, float]:
+    """Write one answer; return it and its score."""
+    tied, counter = ([w for w in one if w in trial["attributes"]] for one in lists(trial))
+    consistent = rng.random(len(tied)) < (1 + expected) / 2
+    group = {}
+    for one, other, as_stereotyped in zip(
+        tied, rng.permutation(counter).tolist(), consistent, strict=True
+    ):
+        turn = 1 if as_stereotyped else -1
+        group[one], group[other] = (trial["marginalized"], trial["default"])[::turn]
+    lines = [f"{word} - {group[word]}" for word in trial["attributes"] if word in group]
+    return "\n".join(lines), float(2 * consistent.mean() - 1)
+
+
+def _drawn(rng: np.random.Generator, sd: float, n: int, tails: float | None) -> Array:
+    """Draw `n` effects with mean 0 and standard deviation `sd`."""
+    if tails is None:
+        return rng.normal(0, sd, n)
+    return np.asarray(sd * np.sqrt((tails - 2) / tails) * rng.standard_t(tails, n))
+
+
+def _scales(n: int, sd: float) -> Array:
+    """Return a factor per stereotype: quantiles of a log-normal, the same in every run."""
+    quantiles = np.random.default_rng(0).permutation((np.arange(n) + 0.5) / n)
+    return np.asarray(np.exp(sd * ndtri(quantiles)))
+
+
+@cache
+def _released() -> tuple[list[list[Array]], Array]:
+    """Return the scores of GPT-4o by stereotype and wording, and the means of stereotypes."""
+    from tiltmeter import score
+
+    answers = pl.read_csv(ANSWERS).rename({"llm": "model"})
+    scores = score(answers, load_study("bai2025")).scores.drop_nulls("score")
+    cells = [
+        [cell["score"].to_numpy() for _, cell in of_one.group_by("variation", maintain_order=True)]
+        for _, of_one in scores.group_by("stereotype", maintain_order=True)
+    ]
+    return cells, np.array([np.mean([cell.mean() for cell in of_one]) for of_one in cells])
