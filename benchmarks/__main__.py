@@ -12,7 +12,7 @@ from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
     *("startup", "inference", "coverage", "regression", "scoring", "reading", "elicitation"),
-    *("embedded", "association", "networks", "chance", "representation", "weat"),
+    *("embedded", "association", "networks", "chance", "placebos", "representation", "weat"),
 )
 
 
