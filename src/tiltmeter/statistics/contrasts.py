@@ -329,7 +329,7 @@ def _tests(found: Targets | None, target: str, confidence: float) -> Row:
     return {
         **mean.row(confidence),
         "target": target,
-        "clustered_by": found.over if target == THESE else f"stereotypes, {found.over}",
+        "clustered_by": found.over if target == THESE else f"{found.wider}, {found.over}",
         "conditional_on": found.fixed if target == THESE else None,
     }
 

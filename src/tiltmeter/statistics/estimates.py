@@ -54,6 +54,7 @@ from tiltmeter.statistics.clustered import (
     cohen_d,
     holm,
 )
+from tiltmeter.statistics.items import word_variance
 from tiltmeter.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
@@ -150,7 +151,8 @@ def estimate_measure(
     0
     """
     inference = Inference(margin, confidence, compliance_floor)
-    estimates, _ = estimate_summaries(summarise(scores), measure, inference)
+    words = word_variance(scores)
+    estimates, _ = estimate_summaries(summarise(scores), measure, inference, words=words)
     return judge(estimates, compliance_floor=compliance_floor)
 
 
@@ -166,10 +168,12 @@ def estimate_summaries(
     measure: Measure,
     inference: Inference | None = None,
     levels: Sequence[str] = LEVELS,
+    words: pl.DataFrame | None = None,
 ) -> Estimated:
     """Estimate from summaries, so that scores of many models need not be in memory at once.
 
-    `units` are of `summarise`; those of several models joined with `polars.concat`. The estimates
+    `units` are of `summarise`; those of several models joined with `polars.concat`. `words` are of
+    `word_variance`; without them no stereotype has the target *like these*. The estimates
     are to be judged by `results.verdicts.judge` together with those of the controls.
 
     Raises InputError if a score lies outside the measure's range, or is of another instrument.
@@ -182,7 +186,8 @@ def estimate_summaries(
     check_range(units, measure, "lowest", "highest")
     inference = inference or Inference()
     span = measure.high - measure.low
-    scores = means(units, (measure.low, measure.high), levels=levels)
+    by_word = {} if words is None else _by_word(words)
+    scores = means(units, (measure.low, measure.high), levels=levels, words=by_word)
     worst = _worst(units, measure, inference, levels)
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
@@ -282,6 +287,18 @@ def _inferred(
     )
 
 
+def _by_word(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, float]]:
+    """Add up the variances due to the tied and to the counter words of each stereotype."""
+    variance, df = pl.col("variance"), pl.col("df")
+    summed = (
+        words.drop_nulls("variance")
+        .group_by(keys_of("stereotype"))
+        .agg(total=variance.sum(), uncertain=(variance**2 / df).sum())
+    )
+    rows = summed.with_columns(df=pl.col("total") ** 2 / pl.col("uncertain")).drop("uncertain")
+    return {tuple(key): (total, df or 1.0) for *key, total, df in rows.fill_nan(None).iter_rows()}
+
+
 def _worst(
     units: pl.DataFrame, measure: Measure, inference: Inference, levels: Sequence[str]
 ) -> dict[tuple[Any, ...], tuple[float | None, float | None]]:
@@ -346,7 +363,7 @@ def _of_target(found: Targets | None, target: str, measure: Measure, inference: 
     return {
         **mean.row(inference.confidence, measure.neutral),
         "target": target,
-        "clustered_by": found.over if target == THESE else f"stereotypes, {found.over}",
+        "clustered_by": found.over if target == THESE else f"{found.wider}, {found.over}",
         "conditional_on": found.fixed if target == THESE else None,
         "tost_margin": inference.margin,
         "tost_p": mean.tost(inference.margin, measure.neutral),
