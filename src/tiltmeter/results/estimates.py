@@ -200,7 +200,7 @@ OTHER_MEASURES = {
         Measure("dependability", "Dependability coefficient Φ", 0.0, 1.0, math.nan,
                 "higher: other wordings and draws give the same means", "Brennan (2001)",
                 consistent=None),
-        Measure("variance_component", "Variance of one answer's score due to one source", 0.0,
+        Measure("variance_component", "Variance of the score of one draw due to one source", 0.0,
                 math.inf, math.nan, "", "Shavelson & Webb (1991)", consistent=None),
         *(Measure(f"{facet}_correlation", f"Correlation of the stereotypes' means between {facet}s",
                   -1.0, 1.0, 0.0, "positive: the two give a similar order", "", consistent=None)

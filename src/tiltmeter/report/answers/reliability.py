@@ -22,14 +22,15 @@ _MEANING = (
     "reliability is low even if each mean is precise."
 )
 _UNKNOWN = (
-    "These results cannot show agreement over seeds, sampling temperatures, or repeated "
-    "measurement of the same prompts: all answers share one setting, and no prompt is asked twice."
+    "These results cannot show agreement over seeds, sampling temperatures or repeated "
+    "measurement: a run has one seed and one temperature, and asks no prompt twice."
 )
 _COEFFICIENTS = (
     "Reliability of the means of the stereotypes. Split halves: correlation of two halves of the "
     "draws, stepped up to all draws (Spearman–Brown). Generalisability (Eρ²): the same order over "
     "wordings and draws. Dependability (Φ): the same means. Range 0 to 1. Variance: share of the "
-    "variance of an answer that is due to each source."
+    "variance of a draw that is due to each source; interaction: stereotypes × wordings, and draws "
+    "where each wording has one."
 )
 _CORRELATIONS = (
     "Correlation of the means of the stereotypes between two wordings, group orders, modes or "
