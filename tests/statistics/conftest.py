@@ -9,6 +9,7 @@ from scipy.special import expit
 from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
 from tiltmeter.results import SCORES, Measure
+from tiltmeter.statistics.clustered import ClusteredMean, clustered_mean
 
 ROW: dict[str, Any] = {
     "model": "m",
@@ -99,3 +100,18 @@ def on_a_scale() -> Callable[..., tuple[float, float, float, float]]:
         return statistic, p, *(low + span * end for end in ends)
 
     return tested
+
+
+@pytest.fixture(scope="session")
+def widest() -> Callable[..., ClusteredMean]:
+    """Return a maker of the mean of a column by the clusters that give the widest interval."""
+
+    def of(frame: pl.DataFrame, value: str, *factors: str | list[str]) -> ClusteredMean:
+        labels = (frame.select(pl.struct(f).rank("dense")).to_series().to_numpy() for f in factors)
+        means = [clustered_mean(frame[value].to_numpy(), label) for label in labels]
+        return max(
+            (one for one in means if one.se is not None),
+            key=lambda one: one.se * scipy.stats.t.ppf(0.975, one.df),
+        )
+
+    return of
