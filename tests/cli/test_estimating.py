@@ -95,7 +95,7 @@ def test_a_chained_table_becomes_a_regression(run: Run, answers: Path) -> None:
     )
     code, said, err = run("regress", "c.csv", "--out", "r.csv", "--clusters", "none")
     assert (code, err) == (0, "")
-    assert "association, published, n 11" in said
+    assert "association (total), published, n 11" in said
     code, said, err = run(
         *("regress", "c.csv", "--join", "e.csv", "--predictors", "association,embedding"),
         *("--clusters", "none", "--out", "r.parquet", "--comparison", "k.parquet"),

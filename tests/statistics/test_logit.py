@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from tiltmeter.statistics import clustered_mean
 from tiltmeter.statistics.logit import (
+    by_cluster,
     equal_slopes,
     fit_logit,
     fit_shares,
@@ -77,7 +78,7 @@ def test_an_intercept_alone_is_the_mean_of_clusters(drawn):
     frame = drawn(80, 7)
     y, member = frame["decision"].to_numpy().astype(float), frame["cluster"].to_numpy()
     fit = fit_logit(y, np.ones((80, 1)))
-    covariance, df = robust_covariance(y, np.ones((80, 1)), fit, member, np.eye(1))
+    covariance, df = robust_covariance(*by_cluster(y, np.ones((80, 1)), fit, member), np.eye(1))
     expected = clustered_mean(y, member)
     assert covariance[0, 0] ** 0.5 * y.mean() * (1 - y.mean()) == pytest.approx(expected.se)
     assert df[0] == pytest.approx(expected.df)
@@ -94,7 +95,7 @@ def test_clustered_interval_covers_and_published_does_not():
         design, back = standardise(x[:, None])
         fit = fit_logit(y, design)
         slope = (back @ fit.coefficients)[1]
-        covariance, df = robust_covariance(y, design, fit, member, back)
+        covariance, df = robust_covariance(*by_cluster(y, design, fit, member), back)
         half = scipy.stats.t.ppf(0.975, df[1]) * covariance[1, 1] ** 0.5
         covered["clustered"] += abs(slope) <= half
         naive = (back @ fit.covariance @ back.T)[1, 1] ** 0.5

@@ -168,8 +168,9 @@ def agreement_command(
 def regress_command(answers: Path, out: Path, comparison: Path | None, **options: Any) -> None:
     """Regress decisions on scores. ANSWERS is a table, such as chained.parquet of an audit.
 
-    Logistic regression with three methods: published, clustered (robust standard errors) and mixed
-    (random intercept). See Bai et al. (2025), SI section K.
+    Logistic regression on each predictor as it is (total), and on its parts within and between
+    clusters. Three methods: published, clustered (robust standard errors) and mixed (random
+    intercept and slope). See Bai et al. (2025), SI section K.
     """
     import polars as pl
 
@@ -204,7 +205,7 @@ def regress_command(answers: Path, out: Path, comparison: Path | None, **options
 
 def _line(row: dict[str, object]) -> str:
     """Format a coefficient with its interval, or the reason why there is none."""
-    start = f"{row['predictor']}, {row['method']}, n {row['n_scored']}: "
+    start = f"{row['predictor']} ({row['component']}), {row['method']}, n {row['n_scored']}: "
     if row["estimate"] is None:
         return f"{start}{row['note']}"
     fit = "" if row["aic"] is None else f", AIC {row['aic']:.2f}, BIC {row['bic']:.2f}"

@@ -2,9 +2,9 @@
 
 All families write their estimates to this table; report, command line and Python read it. An
 estimate has a row per method: ``clustered`` (the interval and test to use), ``published`` (the test
-of the paper), ``permutation``, ``bootstrap``, ``rewired`` and others. In a comparison `factor`,
-`baseline` and `candidate` are filled; its estimate is candidate − baseline. A `Measure` says what a
-value means: scale, neutral value, direction, source.
+of the paper), ``permutation``, ``bootstrap``, ``placebo``, ``rewired`` and others. In a comparison
+`factor`, `baseline` and `candidate` are filled; its estimate is candidate − baseline. A `Measure`
+says what a value means: scale, neutral value, direction, source.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KEYS: Schema = columns(
     *("identity", "targets", "prime", "varied", "retention", "time_steps", "norm", "weighted"),
     *("contexts", "removed", "words", "layer", "space", "group", "cut"),
     *("first", "second", "toward", "against"),
-    *("predictor", "response_variable", "formula", "part", "missing_as"),
+    *("predictor", "response_variable", "formula", "component", "part", "missing_as"),
 )
 
 #: The measure's scale.
@@ -44,6 +44,7 @@ ESTIMATES: Schema = {
         *("p", "p_holm", "p_bh", "adjusted_over", "confidence", "ci_low", "ci_high"),
         *("effect_size", "n", "n_scored", "compliance", "n_clusters", "clustered_by"),
         *("conditional_on", "n_resamples", "bound_low", "bound_high"),
+        *("bound_ci_low", "bound_ci_high"),
         *("tost_margin", "tost_p", "tost_p_holm"),
         *("placebo_mean", "placebo_low", "placebo_high"),
     ),
@@ -191,6 +192,20 @@ OTHER_MEASURES = {
                 "positive: the two go together", "", consistent=None),
         Measure("rank_correlation", "Spearman's correlation", -1.0, 1.0, 0.0,
                 "positive: the two go together", "", consistent=None),
+        Measure("split_half", "Split-half reliability of the stereotypes' means", 0.0, 1.0,
+                math.nan, "higher: other draws give the same order",
+                "Spearman (1910); Brown (1910)", consistent=None),
+        Measure("generalisability", "Generalisability coefficient Eρ²", 0.0, 1.0, math.nan,
+                "higher: other wordings and draws give the same order", "Cronbach et al. (1972)",
+                consistent=None),
+        Measure("dependability", "Dependability coefficient Φ", 0.0, 1.0, math.nan,
+                "higher: other wordings and draws give the same means", "Brennan (2001)",
+                consistent=None),
+        Measure("variance_component", "Variance of the score of one draw due to one source", 0.0,
+                math.inf, math.nan, "", "Shavelson & Webb (1991)", consistent=None),
+        *(Measure(f"{facet}_correlation", f"Correlation of the stereotypes' means between {facet}s",
+                  -1.0, 1.0, 0.0, "positive: the two give a similar order", "", consistent=None)
+          for facet in ("wording", "order", "mode", "instrument")),
         Measure("rank", "Rank of the model, 1 the most stereotype-consistent", 1.0, math.inf,
                 math.nan, "lower: more stereotype-consistent", "Li et al. (2025), Figure 4",
                 consistent=None),

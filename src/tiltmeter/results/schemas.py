@@ -22,6 +22,7 @@ __all__ = [
     "DIRECTION_TERMS",
     "FACTORS",
     "FITS",
+    "ITEMS",
     "LEVELS",
     "MATCHES",
     "NETWORKS",
@@ -75,11 +76,18 @@ RESPONSES: Schema = columns(
 SCORES: Schema = columns(
     *(*FACTORS, "control", "word_list", "trial_id", "iteration", "pair_id", "order"),
     *("marginalized", "default", "tied", "counter", "attribute_order", "version", "object"),
-    *("outcome", "score", "reason", "coverage", "one_sided", "first_share", "logit", "scoring"),
-    *("read_by", "span", "margin", "conflict"),
+    *("outcome", "score", "reason", "coverage", "one_sided", "first_share", "logit", "shares"),
+    *("scoring", "read_by", "span", "margin", "conflict"),
 )
 
 WORDS: Schema = columns(*FACTORS, "marginalized", "default", "attribute", "set", "n", "share")
+
+#: `n`: scored responses that showed the word.
+ITEMS: Schema = columns(
+    *("model", "study", "instrument", "mode", "intervention", "dimension", "word_list", "scoring"),
+    *("control", "category", "stereotype", "set", "attribute", "n", "share", "contribution", "se"),
+    *("n_clusters", "confidence", "ci_low", "ci_high", "score_without"),
+)
 
 _RUN = ("model", "study", "instrument", "mode", "intervention", "word_list", "scoring")
 _ABOUT = ("category", "stereotype", "dimension", "variation")
@@ -115,10 +123,10 @@ CHAINED: Schema = columns(*_STEREOTYPE, "variation", "trial_id", "association", 
 
 FITS: Schema = columns(
     *("model", "study", "instrument", "mode", "intervention", "predictor"),
-    *("response_variable", "formula", "part"),
+    *("response_variable", "formula", "component", "part"),
     *("method", "removed", "layer", "missing_as", "n", "n_missing", "n_ones", "n_parameters"),
     *("intercept", "intercept_se", "covariance", "odds_ratio", "coefficient_per_sd"),
-    *("cluster_sd", "log_likelihood", "ll_null", "pseudo_r2", "llr_p", "aic", "bic"),
+    *("cluster_sd", "slope_sd", "log_likelihood", "ll_null", "pseudo_r2", "llr_p", "aic", "bic"),
     *("delta_aic", "delta_bic", "akaike_weight", "converged", "note"),
 )
 

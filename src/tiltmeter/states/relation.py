@@ -46,7 +46,7 @@ from tiltmeter.states.differential import difference
 from tiltmeter.states.measures import MEASURES
 from tiltmeter.statistics.clustered import adjusted, check_confidence, holm
 from tiltmeter.statistics.dimensions import correlate
-from tiltmeter.statistics.samples import Fit, Sample, fit, samples
+from tiltmeter.statistics.samples import Sample, fit, samples
 
 __all__ = ["MISSING", "TRIAL_WORDS", "Related", "relate", "trial_effects"]
 
@@ -208,6 +208,7 @@ def _regressions(joined: pl.DataFrame, way: str, confidence: float) -> Iterator[
         sample = next(samples(wide, ["score", *effects], "decision", "stereotype", None))
         stated = {"subject": model, "model": model, "instrument": "relation", "level": "trial"}
         stated |= {"measure": "log_odds", "response_variable": "decision", "missing_as": way}
+        stated |= {"component": "total"}
         stated |= {"confidence": confidence, **sample.counts()}
         for at, (removed, layer) in enumerate([(None, None), *places]):
             predictor = "hidden_states" if at else "word_association"
@@ -221,18 +222,11 @@ def _fit(sample: Sample, at: int, confidence: float) -> Iterator[dict[str, Any]]
     x = sample.x[:, [at]]
     published = fit(sample, x, "published")
     criteria = {} if published.note else published.criteria(len(sample.y))
-    yield {"method": "published", **_coefficient(published, confidence), **criteria}
+    yield {"method": "published", **published.coefficient(1, confidence), **criteria}
     clustered = {"clustered_by": "stereotype", "n_clusters": sample.n_clusters}
     estimate = None if published.note else float(published.coefficients[1])
-    robust = _coefficient(fit(sample, x, "clustered"), confidence)
+    robust = fit(sample, x, "clustered").coefficient(1, confidence)
     yield {"method": "clustered", **clustered, **robust, "estimate": estimate}
-
-
-def _coefficient(fitted: Fit, confidence: float) -> dict[str, Any]:
-    """Set out the coefficient, or the note why there is none."""
-    if fitted.note is not None:
-        return {"note": fitted.note}
-    return {"test": "z" if fitted.df is None else "t", **fitted.coefficient(1, confidence)}
 
 
 def trial_effects(states: States, trials: pl.DataFrame, removed: int = 0) -> pl.DataFrame:

@@ -14,8 +14,9 @@ Measures
     deviations from the mean are linear in the components. The components are estimated from all
     stereotypes together (none below 0); then each stereotype's own variance is the joint one times
     a ratio, observed by expected sums of squares, and the ratios are moderated: they are taken as
-    F-distributed, and the prior's degrees of freedom are those that make the observed ratios most
-    likely. Equal ratios give the joint variance, unequal ones mostly the stereotype's own.
+    F-distributed, and the prior's degrees of freedom are those that make the ratios of the other
+    stereotypes most likely. Equal ratios give the joint variance, unequal ones mostly the
+    stereotype's own. A factor with one level in a stereotype is lent its variance by the others.
 
 Deviations from the source
     A ratio weighs each sum of squares by the part its factor has in the variance of the mean.
@@ -61,7 +62,7 @@ _NOTHING = 1e-14
 
 #: Prior degrees of freedom, at most, for the variance of factors with one level: how far it goes
 #: with the rest of a stereotype's variance is known from other stereotypes only.
-_LENT = 4.0
+_LENT = 2.0
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ class Moderated:
 
     variances: Array  # (stereotypes,)
     df: Array  # (stereotypes,)
-    joint_df: float  # that no df exceeds
+    joint_df: Array  # (stereotypes,), of the joint variance, which no df exceeds
     components: Array  # (k,), of the joint variance, as parts of the scale
 
 
@@ -194,18 +195,18 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
     """
     if sum(one.size > 1 for one in parts) < FEWEST:
         return None
-    expected = sum(one.expected / one.size for one in parts)
+    expected = np.asarray(sum(one.expected / one.size for one in parts))
     squares = sum(
         one.squares / (one.size * scale) for one, scale in zip(parts, scales, strict=True)
     )
-    components = _solve(np.asarray(expected), np.asarray(squares))
+    components = _solve(expected, np.asarray(squares))
     if components.sum() <= _NOTHING:
         return None
     found = [_ratio(one, components, scale) for one, scale in zip(parts, scales, strict=True)]
     joint, lent, ratios, df = np.array(found).T
     prior_df, centre = _prior(ratios, df)
-    joint_df = df.sum() / _design_effect(parts, scales)
-    weight = min(prior_df, _LENT)
+    joint_df = _joint_df(parts, components, expected) / _design_effect(parts, scales)
+    weight = np.minimum(prior_df, _LENT)
     moderated = joint * (prior_df * centre + df * ratios) / (prior_df + df)
     moderated += lent * (weight * centre + df * ratios) / (weight + df)
     return Moderated(
@@ -214,6 +215,17 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
         joint_df=joint_df,
         components=components,
     )
+
+
+def _joint_df(parts: Sequence[Part], components: Array, expected: Array) -> Array:
+    """Return the degrees of freedom of the joint variances, from the error of the components."""
+    used = np.flatnonzero(components > 0)
+    covariance = sum(_covariance(one, components) / one.size**2 for one in parts if one.size > 1)
+    solved = np.linalg.pinv(expected[np.ix_(used, used)], rcond=1e-9, hermitian=True)
+    errors = solved @ np.asarray(covariance)[np.ix_(used, used)] @ solved
+    shares = np.array([one.shares[used] for one in parts])
+    variances = np.einsum("sf,fg,sg->s", shares, errors, shares)
+    return np.asarray(2.0 * (shares @ components[used]) ** 2 / np.maximum(variances, 1e-300))
 
 
 def _solve(expected: Array, squares: Array) -> Array:
@@ -250,19 +262,22 @@ def _ratio(one: Part, components: Array, scale: float) -> tuple[float, float, fl
     return joint, lent, float(weights @ one.squares) / scale / mean, 2.0 * mean**2 / variance
 
 
-def _prior(ratios: Array, df: Array) -> tuple[float, float]:
-    """Return df and centre of the prior that make the ratios most likely."""
+def _prior(ratios: Array, df: Array) -> tuple[Array, Array]:
+    """Return df and centre of the prior of each ratio: those that make the others most likely."""
     known = (df > 0) & (ratios > 1e-8)
     if known.sum() < FEWEST:
-        return float(_PRIORS[-1]), 1.0
+        return np.full(len(ratios), _PRIORS[-1]), np.ones(len(ratios))
     d, x = df[known], ratios[known]
     centres = _SCALES * np.average(x, weights=d)
     prior, scaled = _PRIORS[:, None, None], x / centres[:, None]
     density = d / 2 * np.log(d / prior) + (d / 2 - 1) * np.log(scaled) - betaln(d / 2, prior / 2)
     density -= (d + prior) / 2 * np.log1p(d * scaled / prior) + np.log(centres)[:, None]
-    likelihood = density.sum(axis=2)
-    best = np.unravel_index(int(likelihood.argmax()), likelihood.shape)
-    return float(_PRIORS[best[0]]), float(centres[best[1]])
+    own = np.zeros((*density.shape[:2], len(ratios)))
+    own[:, :, known] = density
+    others = density.sum(axis=2)[:, :, None] - own
+    best = others.reshape(-1, len(ratios)).argmax(axis=0)
+    at, centre = np.divmod(best, len(centres))
+    return _PRIORS[at], centres[centre]
 
 
 def _design_effect(parts: Sequence[Part], scales: Array) -> float:

@@ -4,18 +4,29 @@ Reference
     Bai, Wang, Sucholutsky & Griffiths (2025), PNAS 122(8), SI section K, tables 15 and 16, and
     figure 4: logistic regression, by maximum likelihood, of the decision a prompt led to on the
     score of the same prompt, and predictors compared by AIC and BIC. Akaike weights: Burnham &
-    Anderson (2002), Model Selection and Multimodel Inference, 2nd ed., section 2.9.
+    Anderson (2002), Model Selection and Multimodel Inference, 2nd ed., section 2.9. Within and
+    between parts: Neuhaus & Kalbfleisch (1998), Biometrics 54(2), 638–645.
 
 Measures
-    The change in the log odds of a decision of 1 for one unit of the predictor; neutral 0. By
-    three methods, a row each:
+    The change in the log odds of a decision of 1 for one unit of the predictor; neutral 0. A row
+    for each component of the predictor and each method:
 
     ==========  ============================================================================
-    published   the paper's: each prompt is taken for independent of the others
-    clustered   the same coefficients; cluster-robust error CR2 and Satterthwaite's t (`logit`)
-    mixed       a random intercept for each cluster (`random_intercept`): the change *within* a
-                cluster. Clusters that differ in both make the other two too large or too small
+    total       the predictor as it is: a mixture of the two others
+    within      its deviation from the mean of its cluster: whether, in the same cluster, a prompt
+                with a higher score leads to other decisions
+    between     the mean of its cluster: whether clusters with higher scores lead to others
     ==========  ============================================================================
+
+    ==========  ============================================================================
+    published   total; the paper's: each prompt is taken for independent of the others
+    clustered   total, and within with between: averaged over clusters; error CR2 with
+                Satterthwaite's t (`logit`)
+    mixed       within with between: in a typical cluster. Intercept and coefficient of the within
+                part vary between clusters (`random_effects`); the same error
+    ==========  ============================================================================
+
+    Both errors hold where the slope differs from cluster to cluster, and with few clusters.
 
     AIC and BIC of each predictor's model, of the intercept alone and, if asked for, of all
     predictors together: lower is better, and 0 the best of the group by `delta_aic`.
@@ -25,42 +36,41 @@ Deviations from the source
     stereotype. Where the predictor separates the outcomes no maximum exists, and no number is
     given; software that does not look reports a huge one. AIC and BIC compare only models of the
     same rows, so a row that lacks any of the predictors is left out of all. With clusters the
-    models are compared with a random intercept as well.
+    models of total predictors are compared with a random intercept as well.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import chdtrc, expit
+from scipy.special import chdtrc
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import ESTIMATES, Schema, as_estimates, columns
+from tiltmeter.results import ESTIMATES, as_estimates
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.schemas import FITS
 from tiltmeter.statistics.clustered import check_confidence
-from tiltmeter.statistics.logit import Array
-from tiltmeter.statistics.samples import NOT_CONVERGED, Fit, Sample, fit, quantile, samples
+from tiltmeter.statistics.samples import (
+    NOT_CONVERGED,
+    Fit,
+    Sample,
+    fit,
+    obstacle,
+    samples,
+)
 
-__all__ = ["CURVES", "METHODS", "Regression", "compare_predictors", "curve", "regress"]
+__all__ = ["Regression", "compare_predictors", "regress"]
 
-#: The paper's, and those that need clusters.
-METHODS = ("published", "clustered", "mixed")
+#: A part of a predictor that varies by less than this share of its size is constant but for
+#: rounding.
+_CONSTANT = 1e-12
 
 #: Log odds whose odds are no longer a number.
 _LARGEST = 700.0
-
-#: One row per group, predictor, method and value of the predictor.
-CURVES: Schema = {
-    **columns("part", "predictor", "method"),
-    "x": pl.Float64(),  # value of the predictor
-    "probability": pl.Float64(),  # of a decision of 1; mixed: in a typical cluster
-    **columns("ci_low", "ci_high", "confidence"),  # pointwise
-}
 
 
 class Regression(NamedTuple):
@@ -73,7 +83,7 @@ class Regression(NamedTuple):
     def of(rows: Sequence[Mapping[str, Any]]) -> Regression:
         """Split rows into estimates and fits."""
         frame = pl.DataFrame(rows, schema={**ESTIMATES, **FITS})
-        frame = frame.with_columns(measure=pl.lit("log_odds"))
+        frame = frame.with_columns(pl.selectors.float().fill_nan(None), measure=pl.lit("log_odds"))
         estimates = as_estimates(frame.select(list(ESTIMATES)), OTHER_MEASURES)
         return Regression(estimates, frame.select(list(FITS)))
 
@@ -87,7 +97,7 @@ def regress(
     by: str | None = None,
     confidence: float = 0.95,
 ) -> Regression:
-    """Regress a binary outcome on a predictor, a row for each part and method.
+    """Regress a binary outcome on a predictor, a row for each part, method and component.
 
     Parameters
     ----------
@@ -99,7 +109,7 @@ def regress(
         Column of 1, 0 or null.
     clusters
         Column that tells which rows are not independent, as the stereotype. Without it there is
-        only the method ``published``.
+        only the method ``published`` of the component ``total``.
     by
         Column whose values part the rows, each part fitted on its own beside ``"all"``.
     confidence
@@ -130,75 +140,82 @@ def regress(
     (10, 1.994, 1.366, 0.144)
     """
     check_confidence(confidence)
+    stated: dict[str, Any] = {"predictor": predictor, "response_variable": response_variable}
+    stated |= {"confidence": confidence, "clustered_by": clusters}
     rows: list[dict[str, Any]] = []
     for sample in samples(frame, [predictor], response_variable, clusters, by):
-        for method in METHODS if clusters else METHODS[:1]:
-            row: dict[str, Any] = {"predictor": predictor, "formula": f"1 + {predictor}"}
-            row |= {"response_variable": response_variable, "method": method}
-            row["confidence"] = confidence
-            if clusters:
-                row |= {"clustered_by": clusters, "n_clusters": sample.n_clusters}
-            rows.append(row | sample.counts() | _regression(sample, method, confidence))
+        of_sample = stated | sample.counts() | {"n_clusters": clusters and sample.n_clusters}
+        found = _regressions(sample, predictor, clusters is not None, confidence)
+        rows += [of_sample | row for row in found]
     return Regression.of(rows)
 
 
-def curve(estimates: pl.DataFrame, fits: pl.DataFrame, x: Array) -> pl.DataFrame:
-    """Return the fitted probability over the values `x` of the predictor, with a pointwise band.
+def _regressions(
+    sample: Sample, predictor: str, clustered: bool, confidence: float
+) -> Iterator[dict[str, Any]]:
+    """Give a row for each method and component."""
+    for method in ("published", "clustered") if clustered else ("published",):
+        whole = fit(sample, sample.x, method)
+        stated = {"method": method, "component": "total", "formula": f"1 + {predictor}"}
+        yield {**stated, **_likelihoods(sample, whole, method), **_regression(whole, 1, confidence)}
+    for method in ("clustered", "mixed") if clustered else ():
+        formula = f"1 + within {predictor} + between {predictor}"
+        for component, row in _components(sample, method, confidence).items():
+            yield {"method": method, "component": component, "formula": formula} | row
 
-    `estimates` and `fits` are of `regress`, row by row; those without a fit are left out. The band
-    is that of the log odds, by the delta method, with the degrees of freedom of the coefficient.
-    """
-    drawn = estimates.select("part", "predictor", "method", "estimate", "se", "df", "confidence")
-    rows = drawn.hstack(fits.select("intercept", "intercept_se", "covariance")).drop_nulls("se")
-    parts = [_curve(row, x) for row in rows.iter_rows(named=True)]
-    return pl.concat([pl.DataFrame(schema=CURVES), *parts])
+
+def _components(sample: Sample, method: str, confidence: float) -> dict[str, dict[str, Any]]:
+    """Fit the within and the between part together; a part that does not vary has a note."""
+    if note := obstacle(sample, sample.x):
+        return dict.fromkeys(("within", "between"), {"note": note})
+    parts = sample.components()
+    rows = {name: {"note": f"predictor does not vary {name} clusters"} for name in parts}
+    least = _CONSTANT * np.abs(sample.x).max()
+    varied = [name for name, x in parts.items() if np.ptp(x) > least]
+    x = np.column_stack([parts[name] for name in varied])
+    fitted = fit(sample, x, method, slopes=[0] if "within" in varied else [])
+    shared = _likelihoods(sample, fitted, method)
+    for at, name in enumerate(varied, start=1):
+        rows[name] = shared | _regression(fitted, at, confidence)
+    if sample.n_clusters == 2:  # an intercept and a slope fit two clusters exactly
+        rows["between"] = {"note": "fewer than 3 clusters"}
+    return rows
 
 
-def _regression(sample: Sample, method: str, confidence: float) -> dict[str, Any]:
-    """Return the numbers of one fit, or the note why there are none."""
-    fitted = fit(sample, sample.x, method)
-    if fitted.note is not None:
-        converged = False if fitted.note == NOT_CONVERGED else None
-        return {"converged": converged, "note": fitted.note}
-    slope = fitted.coefficient(1, confidence)
+def _regression(fitted: Fit, at: int, confidence: float) -> dict[str, Any]:
+    """Return the numbers of one coefficient, or the note why there are none."""
+    slope = fitted.coefficient(at, confidence)
+    if "note" in slope:
+        return slope | {"converged": False if fitted.note == NOT_CONVERGED else None}
     odds = math.exp(slope["estimate"]) if abs(slope["estimate"]) < _LARGEST else None
-    return {
+    row = {
         **slope,
         "intercept": fitted.coefficients[0],
         "intercept_se": fitted.se[0],
-        "covariance": fitted.covariance[0, 1],
+        "covariance": fitted.covariance[0, at],
         "odds_ratio": odds,
-        "cluster_sd": fitted.sd,
         "converged": True,
-        **_likelihoods(sample, fitted, method),
     }
+    if fitted.sds is not None:
+        row |= dict(zip(("cluster_sd", "slope_sd"), fitted.sds, strict=False))
+    return row
 
 
 def _likelihoods(sample: Sample, fitted: Fit, method: str) -> dict[str, float | None]:
     """Return what follows from the likelihood; tests and criteria only where it is the model's."""
+    if fitted.note is not None:
+        return {}
     null = fit(sample, sample.x[:, :0], "mixed" if method == "mixed" else "published")
-    if null.note is not None:
-        return {"log_likelihood": fitted.log_likelihood}
-    described: dict[str, float | None] = {
-        "log_likelihood": fitted.log_likelihood,
-        "ll_null": null.log_likelihood,
-        "pseudo_r2": 1.0 - fitted.log_likelihood / null.log_likelihood,
-    }
-    if method == "clustered":
-        return described
-    ratio = max(2.0 * (fitted.log_likelihood - null.log_likelihood), 0.0)
-    return {**described, "llr_p": float(chdtrc(1.0, ratio)), **fitted.criteria(len(sample.y))}
-
-
-def _curve(row: Mapping[str, Any], x: Array) -> pl.DataFrame:
-    eta = row["intercept"] + row["estimate"] * x
-    variance = row["intercept_se"] ** 2 + 2.0 * x * row["covariance"] + (x * row["se"]) ** 2
-    half = quantile(row["confidence"], row["df"]) * np.sqrt(np.maximum(variance, 0.0))
-    stated = {name: row[name] for name in ("part", "predictor", "method", "confidence")}
-    points = {"x": x, "probability": expit(eta)}
-    band = {"ci_low": expit(eta - half), "ci_high": expit(eta + half)}
-    drawn = pl.DataFrame({**stated, **points, **band}, schema_overrides=CURVES)
-    return drawn.select(list(CURVES))
+    described: dict[str, float | None] = {"log_likelihood": fitted.log_likelihood}
+    if null.note is None:
+        described["ll_null"] = null.log_likelihood
+        described["pseudo_r2"] = 1.0 - fitted.log_likelihood / null.log_likelihood
+    if method != "clustered":
+        described |= fitted.criteria(len(sample.y))
+    if method == "published":
+        ratio = max(2.0 * (fitted.log_likelihood - null.log_likelihood), 0.0)
+        described["llr_p"] = float(chdtrc(1.0, ratio))
+    return described
 
 
 def compare_predictors(
@@ -260,6 +277,7 @@ def compare_predictors(
     for sample in samples(frame, predictors, response_variable, clusters, by):
         for method in ("published", "mixed") if clusters else ("published",):
             stated = {"response_variable": response_variable, "method": method, **sample.counts()}
+            stated["component"] = "total"
             for chosen in models:
                 rows += [stated | row for row in _model(sample, predictors, chosen, method)]
     estimates, fits = Regression.of(rows)
@@ -283,8 +301,8 @@ def _model(
     rows = []
     for i, name in enumerate(named, start=1):
         slope = fitted.coefficient(i, 0.95)
-        tested = {key: slope[key] for key in ("estimate", "se", "p")}
-        per_sd = slope["estimate"] * x[:, i - 1].std(ddof=1)
+        tested = {key: slope.get(key) for key in ("estimate", "se", "p", "note")}
+        per_sd = fitted.coefficients[i] * x[:, i - 1].std(ddof=1)
         rows.append({**stated, **tested, "predictor": name, "coefficient_per_sd": per_sd})
     return rows
 

@@ -13,9 +13,10 @@ Measures
     fitted: least squares of ``(y − p)/√v`` on ``X̃ = √v·X``, with ``v = p(1 − p)``. With
     ``M = (X̃ᵀX̃)⁻¹ = LLᵀ`` and ``Z = X̃L`` the hat matrix is ``ZZᵀ``, and the adjustment
     ``(I − Z_g Z_gᵀ)^(−1/2)`` of cluster g meets only ``Z_g``, so that the eigenvectors of the
-    k × k matrix ``G_g = Z_gᵀZ_g`` suffice: time and memory are linear in the rows. The slopes of
-    shares are consistent whatever their distribution, but their standard errors in a binomial GLM
-    are not, so those of the sandwich (HC1) stand beside them.
+    k × k matrix ``G_g = Z_gᵀZ_g`` suffice: time and memory are linear in the rows. Only the score
+    and the information of each cluster enter, so that the same error serves a fit with random
+    coefficients. The slopes of shares are consistent whatever their distribution, but their
+    standard errors in a binomial GLM are not, so those of the sandwich (HC1) stand beside them.
 
 Deviations from the source
     The square root is taken of the standardised matrix, as written above. R's clubSandwich takes
@@ -36,6 +37,7 @@ __all__ = [
     "Logit",
     "Slopes",
     "Wald",
+    "by_cluster",
     "equal_slopes",
     "fit_logit",
     "fit_shares",
@@ -53,6 +55,10 @@ _STEPS = 50
 #: A step that would raise the log-likelihood by less is the last.
 _DECREMENT = 1e-12
 
+#: Newton's method reaches `_DECREMENT` at smaller log odds, in absolute terms, only at a maximum;
+#: where outcomes are separated it goes further.
+_NEAR = 15.0
+
 #: A cluster with a leverage this close to 1 fits itself and tells nothing.
 _LEVERAGE = 1e-10
 
@@ -65,7 +71,6 @@ class Logit:
     covariance: Array  # (k, k), the inverse of the information
     log_likelihood: float
     converged: bool
-    sd: float | None = None  # of the clusters' intercepts, log odds, where these are random
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +172,11 @@ def separation(y: Array, x: Array) -> str | None:
 
 
 def _separating_plane(y: Array, x: Array) -> str | None:
-    signed = standardise(x)[0] * np.where(y == 1, 1.0, -1.0)[:, None]
+    design, _ = standardise(x)
+    fit = fit_logit(y, design)
+    if fit.converged and np.abs(design @ fit.coefficients).max() < _NEAR:
+        return None
+    signed = design * np.where(y == 1, 1.0, -1.0)[:, None]
     if _best(signed.sum(axis=0), signed) < 1e-6 * (len(y) + 1):
         return None
     widest = np.append(np.zeros(signed.shape[1]), 1.0)
@@ -183,26 +192,33 @@ def _best(objective: Array, rows: Array) -> float:
     return float(objective @ np.asarray(solved.x))
 
 
-def robust_covariance(
-    y: Array, design: Array, fit: Logit, member: NDArray[np.intp], contrasts: Array
+def by_cluster(
+    y: Array, design: Array, fit: Logit, member: NDArray[np.intp]
 ) -> tuple[Array, Array]:
+    """Return the score and the information of each cluster, shapes (clusters, k) and (…, k, k).
+
+    `member` numbers the cluster of each row from 0 without gaps.
+    """
+    p = expit(design @ fit.coefficients)
+    z = design * np.sqrt(p * (1.0 - p))[:, None]
+    information = sum_by(z[:, :, None] * z[:, None, :], member)
+    return sum_by(design * (y - p)[:, None], member), information
+
+
+def robust_covariance(score: Array, information: Array, contrasts: Array) -> tuple[Array, Array]:
     """Return the cluster-robust (CR2) covariance, and degrees of freedom of some contrasts.
 
-    `member` numbers the cluster of each row from 0 without gaps; `contrasts` has shape
+    `score` and `information` have a row per cluster, as of `by_cluster`; `contrasts` has shape
     (contrasts, k), a row of the identity is a coefficient. The Satterthwaite degrees of freedom
     are nan where there are none.
     """
-    p = expit(design @ fit.coefficients)
-    root = np.linalg.cholesky(fit.covariance)
-    rotated = design @ root
-    z = rotated * np.sqrt(p * (1.0 - p))[:, None]
-    gram = sum_by(z[:, :, None] * z[:, None, :], member)
-    score = sum_by(rotated * (y - p)[:, None], member)
+    root = np.linalg.cholesky(np.linalg.inv(information.sum(axis=0)))
+    gram = root.T @ information @ root
     leverage, vectors = np.linalg.eigh(gram)
     left = 1.0 - leverage
     shrink = np.where(left > _LEVERAGE, np.maximum(left, _LEVERAGE) ** -0.5, 0.0)
     adjust = np.einsum("gij,gj,gkj->gik", vectors, shrink, vectors)
-    meat = np.einsum("gij,gj->gi", adjust, score)
+    meat = np.einsum("gij,gj->gi", adjust, score @ root)
     half = contrasts @ root
     covariance = half @ (meat.T @ meat) @ half.T
     return covariance, np.array([_satterthwaite(gram, adjust @ one) for one in half])

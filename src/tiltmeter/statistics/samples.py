@@ -4,8 +4,10 @@ Every reason not to give a number is stated here, before or after the fit, as a 
 
 - ``fewer than 10 rows``, ``outcome does not vary``, ``predictor does not vary``,
   ``predictors are collinear``;
+- ``predictor does not vary within clusters``, ``… between clusters``: this part has no coefficient;
 - ``complete separation``, ``quasi-complete separation``: the coefficient would be infinite;
-- ``fewer than 2 clusters``, ``no variance between clusters``: no cluster-robust error;
+- ``fewer than 2 clusters``, of the between part ``fewer than 3 clusters``, ``no variance between
+  clusters``: no cluster-robust error;
 - ``outcome does not vary within clusters``: the spread of a random intercept would be infinite;
 - ``did not converge``.
 """
@@ -24,15 +26,23 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from tiltmeter.errors import InputError
 from tiltmeter.results.tables import need_columns
-from tiltmeter.statistics.logit import Array, fit_logit, robust_covariance, separation, standardise
-from tiltmeter.statistics.random_intercept import fit_mixed
+from tiltmeter.statistics.logit import (
+    Array,
+    by_cluster,
+    fit_logit,
+    robust_covariance,
+    separation,
+    standardise,
+)
+from tiltmeter.statistics.random_effects import fit_mixed
 
-__all__ = ["Fit", "Sample", "binary", "fit", "part_labels", "quantile", "samples"]
+__all__ = ["Fit", "Sample", "binary", "fit", "obstacle", "part_labels", "quantile", "samples"]
 
 #: Fewer complete rows are not fitted: the bias of maximum likelihood exceeds what it finds.
 FEWEST_ROWS = 10
 
 NOT_CONVERGED = "did not converge"
+NO_ERROR = "no variance between clusters"
 
 #: An error smaller than this share of the naive one is due to rounding.
 _ROUNDING = 1e-7
@@ -52,6 +62,13 @@ class Sample:
     def n_clusters(self) -> int:
         """Number of clusters."""
         return int(self.member.max(initial=-1)) + 1
+
+    def components(self) -> dict[str, Array]:
+        """Split the first predictor into its deviation from the cluster's mean, and this mean."""
+        x = self.x[:, 0]
+        sizes = np.bincount(self.member)
+        between = (np.bincount(self.member, weights=x) / sizes)[self.member]
+        return {"within": x - between, "between": between}
 
     def counts(self) -> dict[str, Any]:
         """Return `part`, `n`, `n_scored`, `n_missing` and `n_ones`."""
@@ -77,28 +94,33 @@ class Fit:
     coefficients: Array  # (k,), the intercept first, log odds
     covariance: Array  # (k, k)
     log_likelihood: float
-    df: Array | None = None  # (k,), clustered
-    sd: float | None = None  # mixed: sd of the clusters' intercepts, log odds
+    df: Array | None = None  # (k,), cluster-robust; nan where a coefficient has no error
+    sds: Array | None = None  # mixed: sds of the random coefficients, the intercept's first
     note: str | None = None
 
     @property
     def n_parameters(self) -> int:
         """Number of parameters that were estimated."""
-        return len(self.coefficients) + (self.sd is not None)
+        return len(self.coefficients) + (0 if self.sds is None else len(self.sds))
 
     @property
     def se(self) -> Array:
-        """Standard errors of the coefficients."""
+        """Standard errors of the coefficients; nan where there is none."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
     def coefficient(self, at: int, confidence: float) -> dict[str, Any]:
-        """Return a coefficient, its test against 0 and its interval."""
+        """Return a coefficient, its test against 0 and its interval, or a note."""
+        if self.note is not None:
+            return {"note": self.note}
         estimate, se = float(self.coefficients[at]), float(self.se[at])
         df = None if self.df is None else float(self.df[at])
+        if df is not None and math.isnan(df):
+            return {"note": NO_ERROR}
         tail, half = -abs(estimate / se), quantile(confidence, df) * se
         return {
             "estimate": estimate,
             "se": se,
+            "test": "z" if df is None else "t",
             "statistic": estimate / se,
             "df": df,
             "p": 2.0 * float(ndtr(tail) if df is None else stdtr(df, tail)),
@@ -141,36 +163,51 @@ def samples(
             yield _sample(part, str(group))
 
 
-def fit(sample: Sample, x: Array, method: str) -> Fit:
+def fit(sample: Sample, x: Array, method: str, slopes: Sequence[int] = ()) -> Fit:
     """Fit a logistic regression by one method, or say why there is none.
 
     `x` has the predictors, shape (n, predictors), none for the intercept alone; the fit is in their
-    units. `method`: ``published``, ``clustered`` or ``mixed``.
+    units. `method`: ``published``, ``clustered`` or ``mixed``, which has a random intercept and
+    random coefficients of the columns `slopes` of `x`, each with mean 0 in every cluster.
     """
-    note = _obstacle(sample, x) or _cluster_obstacle(sample, method)
+    note = obstacle(sample, x) or _cluster_obstacle(sample, method)
     if note is not None:
         return _without(note)
     design, back = standardise(x)
     if method == "mixed":
-        fitted = fit_mixed(sample.y, design, sample.member)
-    else:
-        fitted = fit_logit(sample.y, design)
+        return _mixed(sample, design, back, (0, *(1 + column for column in slopes)))
+    fitted = fit_logit(sample.y, design)
     if not fitted.converged:
         return _without(NOT_CONVERGED)
-    covariance, df = back @ fitted.covariance @ back.T, None
-    if method == "clustered":
-        naive = np.diag(covariance)
-        covariance, df = robust_covariance(sample.y, design, fitted, sample.member, back)
-        if np.isnan(df).any() or (np.diag(covariance) <= _ROUNDING**2 * naive).any():
-            return _without("no variance between clusters")
-    return Fit(back @ fitted.coefficients, covariance, fitted.log_likelihood, df, fitted.sd)
+    coefficients, covariance = back @ fitted.coefficients, back @ fitted.covariance @ back.T
+    if method == "published":
+        return Fit(coefficients, covariance, fitted.log_likelihood)
+    robust = _robust(*by_cluster(sample.y, design, fitted, sample.member), back)
+    return Fit(coefficients, robust[0], fitted.log_likelihood, robust[1])
+
+
+def _mixed(sample: Sample, design: Array, back: Array, varying: tuple[int, ...]) -> Fit:
+    """Fit random coefficients; the error is cluster-robust, as slopes may differ otherwise too."""
+    fitted = fit_mixed(sample.y, design, sample.member, varying)
+    if not fitted.converged:
+        return _without(NOT_CONVERGED)
+    covariance, df = _robust(fitted.score, fitted.information, back)
+    sds = fitted.sds * np.diag(back)[list(varying)]
+    return Fit(back @ fitted.coefficients, covariance, fitted.log_likelihood, df, sds)
+
+
+def _robust(score: Array, information: Array, back: Array) -> tuple[Array, Array]:
+    """Return the cluster-robust covariance and df; df is nan where the error is due to rounding."""
+    covariance, df = robust_covariance(score, information, back)
+    naive = np.diag(back @ np.linalg.inv(information.sum(axis=0)) @ back.T)
+    return covariance, np.where(np.diag(covariance) <= _ROUNDING**2 * naive, np.nan, df)
 
 
 def _without(note: str) -> Fit:
     return Fit(np.empty(0), np.empty((0, 0)), math.nan, note=note)
 
 
-def _obstacle(sample: Sample, x: Array) -> str | None:
+def obstacle(sample: Sample, x: Array) -> str | None:
     """Say why no regression on `x` has a maximum; null where it has."""
     if len(sample.y) < FEWEST_ROWS:
         return f"fewer than {FEWEST_ROWS} rows"

@@ -13,23 +13,21 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Row
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import STAR, around, profile_rows, shortened
-from tiltmeter.report.prose import ALPHA, bracketed, interval, interval_title, number, p_value
+from tiltmeter.report.prose import ALPHA, interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section, named
 from tiltmeter.report.states.results import (
-    ONE_LAYER,
     READING,
     States,
     at_one_layer,
-    first_reading,
-    in_words,
     layer_name,
     pairs,
+    placebo_columns,
     reading_columns,
     split,
 )
 from tiltmeter.report.tables import Column, Table, alike, count, render_table
 
-__all__ = ["SCALE", "profile_finding", "profile_section"]
+__all__ = ["SCALE", "profile_section"]
 
 SCALE = (
     "Unit: standard deviations of all compared words; neutral 0: their mean. Right: nearer to the "
@@ -42,8 +40,6 @@ MOST_READINGS = 4
 MOST_ROWS = 150
 #: A table of up to this many rows stands open.
 MOST_OPEN = 12
-#: Up to this many comparisons without a difference are named, and as many examples.
-MOST_NAMED = 3
 #: Single words in a drawing; the table has all.
 MOST_INDIVIDUALS = 8
 
@@ -61,9 +57,17 @@ _FINE = (
 )
 _TESTS = (
     f"{STAR}: a difference between groups with p (Holm) below .05, adjusted for all dimensions of "
-    "the figure and all pairs of groups. The t test treats words as independent draws. p "
-    "(shuffled) is a permutation test that shuffles words between groups."
+    "the figure and all pairs of groups, both in the t test and beside its placebos. The t test "
+    "treats words as independent draws. p (shuffled) is a permutation test that shuffles words "
+    "between groups."
 )
+_PLACEBOS = (
+    "Groups of words differ on most directions, also on those without meaning. Placebos are the "
+    "same differences on directions whose high and low terms were shuffled; p (placebo) is the "
+    "rank of a difference among them. A difference that its placebos reach as well says that the "
+    "groups differ, not that they differ in this dimension."
+)
+_GREY = " Grey bar: the same interval of means on directions with shuffled terms (placebos)."
 #: Space → the section's key, title and title in the contents, and its first paragraph.
 _SPACES = {
     "broad": (
@@ -98,7 +102,7 @@ def profile_section(states: States, space: str) -> Section | None:
         f"Only the first {MOST_READINGS} of {most} ways of reading a model are drawn; "
         "estimates.parquet has all."
     )
-    text = (method, _TESTS, *([left] if most > MOST_READINGS else []))
+    text = (method, _TESTS, _PLACEBOS, *([left] if most > MOST_READINGS else []))
     notes = ("Notes", _notes(states.tables["differences"].filter(space=space)))
     return Section(key, title, text, named(key, figures), tuple(tables), notes, short=short)
 
@@ -120,7 +124,8 @@ def _figure(part: pl.DataFrame, differences: pl.DataFrame, words: pl.DataFrame) 
     rows: list[Row] = []
     for panel, own in split(part, *READING)[:MOST_READINGS]:
         mine = {key: own[key][0] for key in READING}
-        rows += [_group(row, panel) for row in own.iter_rows(named=True)]
+        placebos = _placebo_means(differences.filter(**mine))
+        rows += [_group(row, panel, placebos) for row in own.iter_rows(named=True)]
         rows += [_word(row, panel) for row in words.filter(**mine).iter_rows(named=True)]
         rows += _stars(differences.filter(**mine), panel)
     if all(row["mean"] is None for row in rows):
@@ -131,6 +136,7 @@ def _figure(part: pl.DataFrame, differences: pl.DataFrame, words: pl.DataFrame) 
         f"{SCALE} Dot: mean of a group; line: its {interval_title(part)}."
         + (" Diamond: a single word; line: interval over its contexts." * ("individual" in kinds))
         + (f" {STAR}: groups differ, p (Holm) below .05." * ("star" in kinds))
+        + _GREY * any(row.get("placebo_low") is not None for row in rows)
     )
     axis = around("← low · standard deviations · high →", rows, 0.5)
     return Figure("", caption, _summary(rows), profile_rows(rows, axis))
@@ -153,9 +159,33 @@ def _mark(row: Mapping[str, Any], kind: str, panel: str, lane: str, value: float
     }
 
 
-def _group(row: Mapping[str, Any], panel: str) -> Row:
+#: Dimension and group → the interval of its mean in the placebos.
+Placebos = Mapping[tuple[str, str], tuple[float, float]]
+
+
+def _placebo_means(differences: pl.DataFrame) -> Placebos:
+    """Give means on shuffled directions, where two groups only are compared.
+
+    Their means lie around 0 in proportion to the size of the other group.
+    """
+    ends: dict[tuple[str, str], tuple[float, float]] = {}
+    known = differences.drop_nulls(["placebo_low", "placebo_high", "n_first", "n_second"])
+    if differences.select("first", "second").n_unique() != 1:
+        return ends
+    for row in known.iter_rows(named=True):
+        low, high, n = row["placebo_low"], row["placebo_high"], row["n_first"] + row["n_second"]
+        first, second = row["n_second"] / n, row["n_first"] / n
+        ends[row["dimension"], row["first"]] = (low * first, high * first)
+        ends[row["dimension"], row["second"]] = (-high * second, -low * second)
+    return ends
+
+
+def _group(row: Mapping[str, Any], panel: str, placebos: Placebos) -> Row:
+    low, high = placebos.get((row["dimension"], row["group"]), (None, None))
     return {
         **_mark(row, "group", panel, f"group {row['group']}", row["estimate"]),
+        "placebo_low": low,
+        "placebo_high": high,
         "group": row["group"],
         "sd": None if row["sd"] is None else number(row["sd"]),
         "n": count(row["n"]),
@@ -176,7 +206,7 @@ def _word(row: Mapping[str, Any], panel: str) -> Row:
 
 def _stars(differences: pl.DataFrame, panel: str) -> list[Row]:
     """Give a star for each dimension on which any two groups differ."""
-    sure = differences.filter(pl.col("p_holm") < ALPHA)
+    sure = differences.filter(pl.col("p_claim") < ALPHA)
     return [
         {
             **dict.fromkeys(("mean", "low", "high")),
@@ -184,7 +214,7 @@ def _stars(differences: pl.DataFrame, panel: str) -> list[Row]:
             "dimension": part["dimension"][0],
             "about": "; ".join(
                 f"{pairs(row)} {number(row['estimate'], signed=True)}, p (Holm) "
-                f"{p_value(row['p_holm'])}"
+                f"{p_value(row['p_claim'])}"
                 for row in part.iter_rows(named=True)
             ),
         }
@@ -233,7 +263,8 @@ def _difference_table(frame: pl.DataFrame, about: str) -> Table:
         f"{about}, {layer_name(frame['layer'][0])}: differences of means in standard deviations of "
         f"the compared words, neutral 0, with their {title} (Welch). t: Student’s, equal "
         "variances, as published. p (Holm), p (BH): adjusted for all dimensions and pairs. p "
-        f"(shuffled): words shuffled between groups. d: Cohen’s.{_first_rows(frame)}",
+        "(shuffled): words shuffled between groups. Placebos: differences on directions whose high "
+        f"and low terms were shuffled. d: Cohen’s.{_first_rows(frame)}",
         [
             Column("Dimension", lambda r: r["dimension"], "head"),
             Column("Compared", pairs, "head"),
@@ -244,6 +275,7 @@ def _difference_table(frame: pl.DataFrame, about: str) -> Table:
             Column("df", lambda r: "" if r["df"] is None else f"{r['df']:g}"),
             *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (BH)": "p_bh"}),
             Column("p (shuffled)", lambda r: p_value(r["p_permutation"])),
+            *placebo_columns(frame),
             Column("d", lambda r: number(r["effect_size"])),
             Column("Words", lambda r: f"{count(r['n_first'])}, {count(r['n_second'])}"),
         ],
@@ -267,82 +299,3 @@ def _word_table(frame: pl.DataFrame, about: str) -> Table:
             Column("Contexts of the word", lambda r: count(r["n_contexts"])),
         ],
     )
-
-
-def profile_finding(part: pl.DataFrame) -> str:
-    """Say on which dimensions groups differ, where the mean hides signs, and under other ways."""
-    every = at_one_layer(part)
-    own = first_reading(every)
-    known = own.drop_nulls("estimate").to_dicts()
-    if not known:
-        return "No difference could be measured; see the notes."
-    sure = [row for row in known if row["p_holm"] is not None and row["p_holm"] < ALPHA]
-    unsure = [row for row in known if row not in sure]
-    parts = [_higher(row, interval_title(own)) for row in sure]
-    if len(unsure) > MOST_NAMED:
-        parts.append(f"No difference is shown in {len(unsure)} comparisons.")
-    elif unsure:
-        parts.append(f"No difference is shown for {'; '.join(map(_difference, unsure))}.")
-    chance = [_compared(row) for row in sure if (row["p_permutation"] or 0) > ALPHA]
-    if chance:
-        parts.append(
-            f"In the permutation test (words shuffled between groups) p is above .05 for "
-            f"{'; '.join(chance)}."
-        )
-    return " ".join([*parts, *_hidden(first_reading(part)), *_changed(every, own)])
-
-
-def _higher(row: Mapping[str, Any], title: str) -> str:
-    first, second = row["first"], row["second"]
-    low, high = row["ci_low"], row["ci_high"]
-    if row["estimate"] < 0:
-        first, second = second, first
-        low, high = (None, None) if None in (low, high) else (-high, -low)
-    ends = "" if None in (low, high) else f"{title} {interval(low, high)}; "
-    return (
-        f"{row['dimension']}: {first} {number(abs(row['estimate']))} standard deviations above "
-        f"{second} ({ends}p (Holm) {p_value(row['p_holm'])})."
-    )
-
-
-def _compared(row: Mapping[str, Any]) -> str:
-    return f"{row['dimension']}, {pairs(row)}"
-
-
-def _difference(row: Mapping[str, Any]) -> str:
-    return f"{_compared(row)} {bracketed(row['estimate'], row['ci_low'], row['ci_high'])}"
-
-
-def _hidden(part: pl.DataFrame) -> list[str]:
-    """Name the dimensions on which layers differ significantly in opposite directions."""
-    sure = part.filter(ONE_LAYER, pl.col("p_holm") < ALPHA)
-    both = []
-    for mine in sure.partition_by("first", "second", "dimension", maintain_order=True):
-        low, high = (
-            mine.sort("estimate", descending=down).row(0, named=True) for down in (False, True)
-        )
-        if low["estimate"] < 0 < high["estimate"]:
-            both.append(
-                f"{_compared(low)}: {number(low['estimate'])} at {layer_name(low['layer'])}, "
-                f"{number(high['estimate'])} at {layer_name(high['layer'])}"
-            )
-    examples = "; ".join(both[:MOST_NAMED])
-    return [f"The mean hides opposite signs at single layers ({examples})."] if both else []
-
-
-def _changed(every: pl.DataFrame, own: pl.DataFrame) -> list[str]:
-    """Say whether other contexts, or removed components, change a sign."""
-    keys = ["dimension", "first", "second"]
-    usual = own.select(*keys, usual=pl.col("estimate").sign())
-    others = every.join(own, on=[*keys, *READING], how="anti", nulls_equal=True)
-    compared = others.drop_nulls("estimate").join(usual, on=keys)
-    if compared.is_empty():
-        return []
-    changed = compared.filter(pl.col("estimate").sign() != pl.col("usual"))
-    if changed.is_empty():
-        return ["Other contexts or removed components change no sign."]
-    ways = dict.fromkeys(
-        f"{row['dimension']}: {', '.join(in_words(key, row[key]) for key in READING)}"
-        for row in changed.iter_rows(named=True)
-    )
-    return [f"Signs change with how the model is read ({'; '.join(list(ways)[:MOST_NAMED])})."]
