@@ -162,6 +162,19 @@ def test_shared_wordings_widen_the_interval_of_their_mean():
     assert apart.se < 0.6 * expected
 
 
+def test_two_wordings_in_common_widen_no_more_than_if_they_moved_all_alike():
+    """Two wordings alone have one degree of freedom; those of the stereotypes bound the error."""
+    units = crossed(wordings=2, models=20)
+    noise = 0.1 * sum(effects(np.random.default_rng(4), units, *of) for of in EFFECTS[1:])
+    found = means(units.with_columns(mean=pl.Series(noise)), SIDES, levels=("stereotype", "model"))
+    for model in units["model"].unique():
+        own = [one.these for key, one in found.items() if key[:2] == ("stereotype", model)]
+        low, high = found["model", model, *KEPT.values()].these.interval()
+        alike = np.mean([one.se for one in own])  # the error if all effects were common
+        widest_df = min(one.df for one in own)
+        assert (high - low) / 2 < 1.02 * scipy.stats.t.ppf(0.9875, widest_df) * alike
+
+
 def judged(units: pl.DataFrame, scores: pl.DataFrame | None = None) -> dict[str, dict]:
     measure = Measure("word_association", "", *SIDES, 0.0, "", "")
     estimates = estimate_measure(as_scores(units) if scores is None else scores, measure)
