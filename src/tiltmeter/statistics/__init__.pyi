@@ -7,4 +7,5 @@ from .estimates import estimate_measure as estimate_measure
 from .kappa import agreement as agreement
 from .logistic import compare_predictors as compare_predictors
 from .logistic import regress as regress
+from .planning import components as components
 from .summaries import compliance as compliance
