@@ -10,13 +10,14 @@ or not), mode, study and dimension; of several the largest. `planned_from` says 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.asking.budget import estimate_cost
-from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.asking.plan import Plan
 from tiltmeter.audits.sizes import PlanOptions, build_plan, sized_plan
 from tiltmeter.errors import InputError, as_names
 from tiltmeter.instruments.catalogue import INSTRUMENTS, MEASURES
@@ -27,10 +28,17 @@ from tiltmeter.results import SCORES, Measure, check
 from tiltmeter.results.schemas import ALLOCATION, COMPONENTS, POWER
 from tiltmeter.results.tables import as_frame, read_table
 from tiltmeter.statistics.estimates import Inference
-from tiltmeter.statistics.planning import components, plan_power, read_sources
+from tiltmeter.statistics.planning import RUNS, components, plan_power, read_sources
 from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
 
-__all__ = ["allocate", "allocate_plan", "power", "power_of_plan", "read_pilot"]
+__all__ = [
+    "allocate",
+    "allocate_plan",
+    "median_effect",
+    "power",
+    "power_of_plan",
+    "read_pilot",
+]
 
 _RUN = ("model", "study", "instrument", "mode", "intervention", "dimension")
 
@@ -99,17 +107,27 @@ def power_of_plan(
     pilot: pl.DataFrame | None = None,
     inference: Inference | None = None,
     chance: float = 0.8,
+    *,
+    runs: int = RUNS,
+    controls: bool = True,
 ) -> pl.DataFrame:
-    """Predict what the trials of a plan can tell; see `power`. `pilot` is of `read_pilot`."""
+    """Predict what the trials of a plan can tell; see `power`.
+
+    `pilot` is of `read_pilot`; `runs` is the number of drawn estimates of each error. Without
+    `controls`, of the other studies alone.
+    """
     inference = inference or Inference(plan.margin, compliance_floor=plan.compliance_floor)
-    controls = {s.study.name: s.study.control for s in plan.selections}
+    of_study = {s.study.name: s.study.control for s in plan.selections}
     embedded = find_provider(plan.models[0]).embedded
-    parts = []
-    for scores in _runs(plan.trials(), controls):
-        measure = MEASURES[scores["instrument"][0]]
-        table, source = _nearest(scores.row(0, named=True), pilot, embedded)
-        predicted = plan_power(summarise(scores), read_sources(table), measure, inference, chance)
-        parts.append(predicted.with_columns(planned_from=pl.lit(source)))
+    parts = [pl.DataFrame(schema=POWER)]
+    for scores in _runs(plan.trials(), of_study):
+        if controls or scores["control"][0] is None:
+            table, source = _nearest(scores.row(0, named=True), pilot, embedded)
+            predicted = plan_power(
+                *(summarise(scores), read_sources(table), MEASURES[scores["instrument"][0]]),
+                *(inference, chance, runs),
+            )
+            parts.append(predicted.with_columns(planned_from=pl.lit(source)))
     return check(pl.concat(parts), POWER, "power")
 
 
@@ -250,7 +268,9 @@ def allocate(
     return allocate_plan(build_plan(names, options or PlanOptions()), calls, known)
 
 
-def allocate_plan(plan: Plan, calls: int, pilot: pl.DataFrame | None = None) -> pl.DataFrame:
+def allocate_plan(
+    plan: Plan, calls: int, pilot: pl.DataFrame | None = None, runs: int = RUNS
+) -> pl.DataFrame:
     """Compare designs of a plan with one selection and one mode; see `allocate`."""
     if len(plan.selections) > 1 or len(plan.selections[0].asked_in(plan.modes)) > 1:
         raise InputError("allocate: name one study, one instrument and one mode")
@@ -258,23 +278,23 @@ def allocate_plan(plan: Plan, calls: int, pilot: pl.DataFrame | None = None) -> 
     designs = [
         design
         for number in range(1, len(selection.variations) + 1)
-        if (design := _design(plan, selection, number, calls, pilot)) is not None
+        if (design := _design(plan, number, calls, pilot, runs)) is not None
     ]
     if not designs:
         raise InputError(
             f"calls {calls}: fewer than a mirrored pair of each stereotype of "
             f"{selection.study.name} needs"
         )
-    return check(
-        pl.DataFrame(designs, infer_schema_length=None), ALLOCATION, "allocation"
-    ).sort("smallest_effect", "smallest_effect_model", nulls_last=True, maintain_order=True)
+    return check(pl.DataFrame(designs, infer_schema_length=None), ALLOCATION, "allocation").sort(
+        "smallest_effect", "smallest_effect_model", nulls_last=True, maintain_order=True
+    )
 
 
 def _design(
-    plan: Plan, selection: Selection, number: int, calls: int, pilot: pl.DataFrame | None
+    plan: Plan, number: int, calls: int, pilot: pl.DataFrame | None, runs: int
 ) -> dict[str, Any] | None:
     """Return the design with a number of wordings; None if the calls do not pay for it."""
-    from dataclasses import replace
+    selection = plan.selections[0]
 
     def asked(iterations: int) -> Plan:
         chosen = selection.variations[:number]
@@ -286,7 +306,7 @@ def _design(
     if not iterations:
         return None
     design = asked(iterations)
-    trials, told = design.trials(), power_of_plan(design, pilot)
+    trials, told = design.trials(), power_of_plan(design, pilot, runs=runs)
     by_level = {
         level: of_level["smallest_effect"]
         for (level,), of_level in told.group_by("level", maintain_order=True)
@@ -300,12 +320,12 @@ def _design(
         "n_group_pairs": pairs["n"].min(),
         "n_pairs": by_stereotype.agg(n=pl.col("pair_id").n_unique())["n"].max(),
         "n_calls": estimate_cost(trials, plan.models[0]).calls,
-        "smallest_effect": _median(by_level["stereotype"]),
-        "smallest_effect_model": _median(by_level["model"]),
+        "smallest_effect": median_effect(by_level["stereotype"]),
+        "smallest_effect_model": median_effect(by_level["model"]),
     }
 
 
-def _median(effects: pl.Series) -> float | None:
+def median_effect(effects: pl.Series) -> float | None:
     """Return the median; null where half of the effects are beyond the scale."""
     ordered = effects.fill_null(float("inf")).sort()
     middle = ordered[(len(ordered) - 1) // 2] if len(ordered) else None

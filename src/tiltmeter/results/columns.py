@@ -211,8 +211,6 @@ COLUMNS: dict[str, Column] = {
         pl.Float64(),
         relative_variance="variance due to an error source, as a part of (mean − low)(high − mean) "
         "of the scale",
-        prior_df="degrees of freedom of the variance that a stereotype shares with the others; the "
-        "larger, the more alike their variances are",
         answers_per_unit="answers behind a response of `error_source`: 2 for mirrored pairs",
         half_width="half the width of the interval where the mean is neutral",
         smallest_effect="distance from neutral of the nearest mean above it that is found with "

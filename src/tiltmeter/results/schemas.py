@@ -172,7 +172,7 @@ ASSOCIATION_TESTS: Schema = columns(
 #: Components of variance behind the scores of a run, for planning.
 COMPONENTS: Schema = columns(
     *("model", "study", "instrument", "mode", "intervention", "dimension", "error_source"),
-    *("relative_variance", "df", "prior_df", "answers_per_unit", "n_scored"),
+    *("relative_variance", "df", "answers_per_unit", "n_scored"),
 )
 
 #: What a design can tell, before it is asked.

@@ -14,8 +14,8 @@ Measures
     deviations from the mean are linear in the components. The components are estimated from all
     stereotypes together (none below 0); then each stereotype's own variance is the joint one times
     a ratio, observed by expected sums of squares, and the ratios are moderated: they are taken as
-    F-distributed, and the prior's degrees of freedom are those that make the observed ratios most
-    likely. Equal ratios give the joint variance, unequal ones mostly the stereotype's own.
+    F-distributed, and the prior's degrees of freedom are those that make the ratios of the other
+    stereotypes most likely. Equal ratios give the joint variance, unequal ones mostly the stereotype's own.
 
 Deviations from the source
     A ratio weighs each sum of squares by the part its factor has in the variance of the mean.
@@ -35,18 +35,7 @@ from scipy.special import betaln
 
 from tiltmeter.statistics.clustered import Array
 
-__all__ = [
-    "CROSSED",
-    "FEWEST",
-    "SHARED",
-    "Moderated",
-    "Part",
-    "common",
-    "foresee",
-    "foresee_common",
-    "moderate",
-    "part",
-]
+__all__ = ["CROSSED", "FEWEST", "SHARED", "Moderated", "Part", "common", "moderate", "part"]
 
 Codes = NDArray[np.intp]
 
@@ -194,7 +183,6 @@ class Moderated:
     df: Array  # (stereotypes,)
     joint_df: Array  # (stereotypes,), of the joint variance, which no df exceeds
     components: Array  # (k,), of the joint variance, as parts of the scale
-    prior_df: float  # of what a stereotype's variance shares with the others
 
 
 def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
@@ -217,7 +205,7 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
     joint, lent, ratios, df = np.array(found).T
     prior_df, centre = _prior(ratios, df)
     joint_df = _joint_df(parts, components, expected) / _design_effect(parts, scales)
-    weight = min(prior_df, _LENT)
+    weight = np.minimum(prior_df, _LENT)
     moderated = joint * (prior_df * centre + df * ratios) / (prior_df + df)
     moderated += lent * (weight * centre + df * ratios) / (weight + df)
     return Moderated(
@@ -225,7 +213,6 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
         df=np.maximum(np.minimum(prior_df + df, joint_df), 1.0),
         joint_df=joint_df,
         components=components,
-        prior_df=prior_df,
     )
 
 
@@ -237,7 +224,7 @@ def _joint_df(parts: Sequence[Part], components: Array, expected: Array) -> Arra
     errors = solved @ np.asarray(covariance)[np.ix_(used, used)] @ solved
     shares = np.array([one.shares[used] for one in parts])
     variances = np.einsum("sf,fg,sg->s", shares, errors, shares)
-    return 2.0 * (shares @ components[used]) ** 2 / np.maximum(variances, 1e-300)
+    return np.asarray(2.0 * (shares @ components[used]) ** 2 / np.maximum(variances, 1e-300))
 
 
 def _solve(expected: Array, squares: Array) -> Array:
@@ -274,19 +261,22 @@ def _ratio(one: Part, components: Array, scale: float) -> tuple[float, float, fl
     return joint, lent, float(weights @ one.squares) / scale / mean, 2.0 * mean**2 / variance
 
 
-def _prior(ratios: Array, df: Array) -> tuple[float, float]:
-    """Return df and centre of the prior that make the ratios most likely."""
+def _prior(ratios: Array, df: Array) -> tuple[Array, Array]:
+    """Return df and centre of the prior of each ratio: those that make the others most likely."""
     known = (df > 0) & (ratios > 1e-8)
     if known.sum() < FEWEST:
-        return float(_PRIORS[-1]), 1.0
+        return np.full(len(ratios), _PRIORS[-1]), np.ones(len(ratios))
     d, x = df[known], ratios[known]
     centres = _SCALES * np.average(x, weights=d)
     prior, scaled = _PRIORS[:, None, None], x / centres[:, None]
     density = d / 2 * np.log(d / prior) + (d / 2 - 1) * np.log(scaled) - betaln(d / 2, prior / 2)
     density -= (d + prior) / 2 * np.log1p(d * scaled / prior) + np.log(centres)[:, None]
-    likelihood = density.sum(axis=2)
-    best = np.unravel_index(int(likelihood.argmax()), likelihood.shape)
-    return float(_PRIORS[best[0]]), float(centres[best[1]])
+    own = np.zeros((*density.shape[:2], len(ratios)))
+    own[:, :, known] = density
+    others = density.sum(axis=2)[:, :, None] - own
+    best = others.reshape(-1, len(ratios)).argmax(axis=0)
+    at, centre = np.divmod(best, len(centres))
+    return _PRIORS[at], centres[centre]
 
 
 def _design_effect(parts: Sequence[Part], scales: Array) -> float:
@@ -314,44 +304,27 @@ def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, fl
     `shares`, shape (stereotypes,), are the parts of the answers. Beside it, the variance of this
     number; both 0 where no level is shared. It may be below 0, as it is unbiased.
     """
-    found = _sharing(parts, shares, factor)
-    if found is None:
-        return 0.0, 0.0
-    pooled, single = found.sums.sum(axis=0), float((found.sums**2).sum())
-    together = float(pooled @ pooled)
-    error = 2.0 * (found.ratio * max(together, single)) ** 2 / found.df
-    return found.ratio * (together - single), error
-
-
-@dataclass(frozen=True)
-class _Sharing:
-    """How stereotypes share the levels of a factor."""
-
-    sums: Array  # (stereotypes, levels), of deviations
-    shared: float  # what a component that is shared adds to the variance of the mean
-    ratio: float  # of that to what it adds to the squares of the levels' sums
-    df: float
-
-
-def _sharing(parts: Sequence[Part], shares: Array, factor: str) -> _Sharing | None:
-    """Return how the levels of a factor are shared; None if none is."""
     used = [(p, one.totals[factor]) for p, one in zip(shares, parts, strict=True)]
     used = [(p, totals) for p, totals in used if len(totals[0]) > 1]
     levels = {level for _, totals in used for level in totals[0].tolist()}
     if len(used) < 2 or not 1 < len(levels) <= _MOST_LEVELS:
-        return None
+        return 0.0, 0.0
     at = {level: place for place, level in enumerate(sorted(levels))}
     sums, counts = np.zeros((len(used), len(at))), np.zeros((len(used), len(at)))
     for row, (p, (own, deviations, fractions)) in enumerate(used):
         places = [at[level] for level in own.tolist()]
         sums[row, places], counts[row, places] = p * deviations, p * fractions
     centring = np.diag(counts.sum(axis=0)) - counts.T @ (counts / counts.sum(axis=1)[:, None])
+    pooled, single = sums.sum(axis=0), (sums**2).sum()
     shared = (counts.sum(axis=0) ** 2).sum() - (counts**2).sum()
     informative = (centring**2).sum() - sum(_centred(row) for row in counts)
     if shared <= _NOTHING or informative <= _NOTHING:
-        return None
+        return 0.0, 0.0
+    together = float(pooled @ pooled)
     df = np.trace(centring) ** 2 / (centring**2).sum()
-    return _Sharing(sums, float(shared), float(shared / informative), float(df))
+    factor_of = shared / informative
+    error = 2.0 * (factor_of * max(together, single)) ** 2 / df
+    return factor_of * (together - single), error
 
 
 def _centred(counts: Array) -> float:
@@ -359,43 +332,3 @@ def _centred(counts: Array) -> float:
     total = counts.sum()
     squares = (counts**2).sum()
     return float(squares - 2.0 * (counts**3).sum() / total + squares**2 / total**2)
-
-
-def foresee(
-    parts: Sequence[Part], components: Array, prior_df: float, shared: float
-) -> Moderated | None:
-    """Return what `moderate` gives on average for scores with known components.
-
-    `prior_df` are those of the moderation, `shared` the component of wordings that all stereotypes
-    have in common. None with fewer than `FEWEST` stereotypes, as in `moderate`.
-    """
-    if sum(one.size > 1 for one in parts) < FEWEST:
-        return None
-    expected = np.asarray(sum(one.expected / one.size for one in parts))
-    variances = np.array([float(one.shares @ components) for one in parts])
-    df = np.array([_ratio(one, components, 1.0)[3] for one in parts])
-    wording = np.array([float(one.shares[CROSSED.index("variation")]) for one in parts])
-    correlation = float(np.mean(shared * wording / variances))
-    joint_df = _joint_df(parts, components, expected) / (1 + (len(parts) - 1) * correlation**2)
-    moderated_df = np.maximum(np.minimum(prior_df + df, joint_df), 1.0)
-    return Moderated(variances, moderated_df, joint_df, components, prior_df)
-
-
-def foresee_common(
-    parts: Sequence[Part], shares: Array, factor: str, components: Array, shared: float
-) -> tuple[float, float]:
-    """Return what `common` gives on average for scores with known components.
-
-    `shared` is the component that stereotypes have in common in `factor`.
-    """
-    found = _sharing(parts, shares, factor)
-    if found is None:
-        return 0.0, 0.0
-    place = CROSSED.index(factor)
-    single = sum(
-        p**2 * float(one.expected[place] @ components) / one.size**2
-        for p, one in zip(shares, parts, strict=True)
-        if one.levels[place] > 1
-    )
-    extra = found.shared * shared
-    return extra, 2.0 * (found.ratio * single + extra) ** 2 / found.df

@@ -44,14 +44,12 @@ from tiltmeter.statistics.crossed import (
     Moderated,
     Part,
     common,
-    foresee,
-    foresee_common,
     moderate,
     part,
 )
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED
 
-__all__ = ["LIKE_THESE", "THESE", "Sources", "Targets", "foreseen", "means", "sources"]
+__all__ = ["LIKE_THESE", "THESE", "Sources", "Targets", "means", "sources"]
 
 THESE, LIKE_THESE = "these", "like these"
 
@@ -67,8 +65,6 @@ _STRATA = (
     (("model", *NEVER_POOLED), ("category", "stereotype"), ("stereotype", "category", "model")),
     (NEVER_POOLED, ("category", "stereotype"), ("overall",)),
 )
-
-_DRAW = CROSSED.index("draw")
 
 #: Names of the factors in the result.
 _NAMES = {
@@ -132,7 +128,11 @@ def _levels(
     parts = [one.part for one in strata]
     moderated = moderate(parts, _scales(parts, bounds))
     for level in levels:
-        for own, members in _grouped(strata, level).items():
+        length = max(len(LEVEL_KEYS[level]) - 1, 0)
+        grouped: dict[tuple[Any, ...], list[int]] = {}
+        for place, one in enumerate(strata):
+            grouped.setdefault(one.key[:length], []).append(place)
+        for own, members in grouped.items():
             yield level, own, _pooled(strata, members, moderated, bounds, level)
 
 
@@ -360,7 +360,6 @@ class Sources:
 
     components: Array  # (k,), of `CROSSED` and of the response
     df: Array  # (k,), levels less one, summed over stereotypes
-    prior_df: float  # of what a stereotype's variance shares with the others
     shared: float  # the component of wordings that all stereotypes have in common
     answers: float  # answers behind a response
 
@@ -370,9 +369,11 @@ def sources(
 ) -> Iterator[tuple[tuple[Any, ...], Sources]]:
     """Yield the components of variance of each run of `units`, by model and what is never pooled.
 
-    Runs with fewer than `FEWEST` stereotypes, or without variance, have none.
+    Runs with fewer than `FEWEST` stereotypes, or without variance, have none. Draws with one
+    response each cannot be told apart from responses and are counted as these.
     """
     family, keys, _ = _STRATA[1]
+    draw = CROSSED.index("draw")
     for run, group in units.filter(pl.col("n_scored") > 0).group_by(family, maintain_order=True):
         parts = [one.part for one in _strata(group, keys, "mean", "n_scored")]
         scales = _scales(parts, bounds)
@@ -380,20 +381,11 @@ def sources(
             continue
         df = np.sum([np.array(one.levels) - 1.0 for one in parts], axis=0)
         components = moderated.components.copy()
-        if df[_DRAW] == df[-1]:  # each draw has one response, and they cannot be told apart
-            components[-1] += components[_DRAW]
-            components[_DRAW] = 0.0
-        yield run, Sources(
-            components=components,
-            df=df,
-            prior_df=float(np.median(moderated.prior_df)),
-            shared=_shared(parts, scales, components),
-            answers=_answers_per_unit(parts),
-        )
-
-
-def _answers_per_unit(parts: Sequence[Part]) -> float:
-    return sum(one.answers for one in parts) / sum(one.size for one in parts)
+        if df[draw] == df[-1]:
+            components[-1] += components[draw]
+            components[draw] = 0.0
+        answers = sum(one.answers for one in parts) / sum(one.size for one in parts)
+        yield run, Sources(components, df, _shared(parts, scales, components), answers)
 
 
 def _shared(parts: Sequence[Part], scales: Array, components: Array) -> float:
@@ -401,93 +393,15 @@ def _shared(parts: Sequence[Part], scales: Array, components: Array) -> float:
     shares = np.array([one.answers for one in parts])
     shares /= shares.sum()
     added, _ = common(parts, shares, "variation")
-    of_one, _ = foresee_common(parts, shares, "variation", 0.0 * components, 1.0)
-    if of_one <= 0:
+    totals: dict[int, float] = {}
+    own = 0.0
+    for p, one in zip(shares, parts, strict=True):
+        levels, _, fractions = one.totals["variation"]
+        own += float(((p * fractions) ** 2).sum())
+        for level, fraction in zip(levels.tolist(), fractions.tolist(), strict=True):
+            totals[level] = totals.get(level, 0.0) + p * fraction
+    weight = sum(total**2 for total in totals.values()) - own
+    if added <= 0 or weight <= 0:
         return 0.0
-    relative = added / of_one / float(shares @ scales**0.5) ** 2
-    return float(np.clip(relative, 0.0, components[CROSSED.index("variation")]))
-
-
-def foreseen(
-    units: pl.DataFrame, known: Sources, bounds: tuple[float, float], neutral: float
-) -> dict[tuple[Any, ...], ClusteredMean]:
-    """Return the means of a run as they will be inferred on average, all of them neutral.
-
-    `units`, rows of `summarise`, are of one run; their values do not matter. By level and keys,
-    for the target *these*: stereotypes, categories and the model.
-    """
-    _, keys, levels = _STRATA[1]
-    strata = _strata(units.with_columns(mean=pl.lit(neutral)), keys, "mean", "n_scored")
-    components = known.components.copy()
-    components[-1] *= known.answers / _answers_per_unit([one.part for one in strata])
-    known = replace(known, components=components)
-    found = foresee([one.part for one in strata], components, known.prior_df, known.shared)
-    means: dict[tuple[Any, ...], ClusteredMean] = {}
-    for level in levels:
-        for key, members in _grouped(strata, level).items():
-            mean = _foreseen_mean(strata, members, found, known, bounds, neutral)
-            means[level, *key] = mean
-    return means
-
-
-def _grouped(strata: Sequence[_Stratum], level: str) -> dict[tuple[Any, ...], list[int]]:
-    length = max(len(LEVEL_KEYS[level]) - 1, 0)
-    grouped: dict[tuple[Any, ...], list[int]] = {}
-    for place, one in enumerate(strata):
-        grouped.setdefault(one.key[:length], []).append(place)
-    return grouped
-
-
-def _foreseen_mean(
-    strata: Sequence[_Stratum],
-    members: Sequence[int],
-    found: Moderated | None,
-    known: Sources,
-    bounds: tuple[float, float],
-    neutral: float,
-) -> ClusteredMean:
-    chosen = [strata[place] for place in members]
-    parts = [one.part for one in chosen]
-    answers, scale = np.array([one.answers for one in parts]), _scale(neutral, 1, bounds)
-    shares = answers / answers.sum()
-    empty = ClusteredMean(
-        *(int(answers.sum()), sum(one.size for one in parts), neutral, None, None),
-        bounds=bounds,
-        scale=scale,
-    )
-    errors = _moderated(found, members, parts) or _foreseen_widest(parts, known.components)
-    if errors is None:
-        return empty
-    errors = replace(
-        errors, variances=scale * errors.variances, wordings=scale * errors.wordings
-    )
-    between = _foreseen_between(parts, shares, known, scale) if len(parts) > 1 else {}
-    return _these(empty, errors, between, shares, chosen)
-
-
-def _foreseen_between(
-    parts: Sequence[Part], shares: Array, known: Sources, scale: float
-) -> dict[str, tuple[float, float]]:
-    common_to = {f: known.shared if f == "variation" else 0.0 for f in SHARED}
-    added = {
-        f: foresee_common(parts, shares, f, known.components, shared)
-        for f, shared in common_to.items()
-    }
-    return {f: (scale * extra, scale**2 * error) for f, (extra, error) in added.items()}
-
-
-def _foreseen_widest(parts: Sequence[Part], components: Array) -> _Errors | None:
-    """Return the errors by the clusters that give the widest interval, as of `_widest`."""
-    found = []
-    for one in parts:
-        levels = np.array(one.levels, float)
-        used = levels > 1
-        if not used.any():
-            return None
-        squares = (one.expected @ components)[used] / one.size**2
-        variances = squares * levels[used] / (levels[used] - 1.0)
-        df = levels[used] - 1.0
-        widest = int(np.argmax(stdtrit(df, 0.975) ** 2 * variances))
-        found.append((variances[widest], df[widest]))
-    variances, df = np.array(found).T
-    return _Errors(variances, df, np.full(len(df), np.inf), variances)
+    relative = added / weight / float(shares @ scales**0.5) ** 2
+    return float(min(relative, components[CROSSED.index("variation")]))
