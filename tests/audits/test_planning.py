@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 import tiltmeter as tm
-from tiltmeter.audits.planning import allocate_plan, median_effect, read_pilot
-from tiltmeter.audits.sizes import build_plan
+from tiltmeter.audits.planning import allocate_plan, median_effect, power_of_plan, read_pilot
+from tiltmeter.audits.sizes import build_plan, sized_plan
 from tiltmeter.errors import InputError
 from tiltmeter.results import SCORES
 from tiltmeter.results.schemas import ALLOCATION, POWER
@@ -83,3 +83,10 @@ def test_a_pilot_without_scores_is_one_line():
         read_pilot(pl.DataFrame({"a": [1]}))
     with pytest.raises(InputError, match="no scores"):
         read_pilot(pl.DataFrame(schema=SCORES))
+
+
+def test_controls_are_planned_too_and_can_be_left_out():
+    plan = sized_plan("quick", ["openai/x"], tm.PlanOptions(stereotypes="age"))
+    told, without = (power_of_plan(plan, runs=2, controls=c) for c in (True, False))
+    assert {"positive", "negative", None} == {*told["control"]}
+    assert {*without["control"]} == {None}
