@@ -387,3 +387,67 @@ def test_long_names_are_short_in_drawings(tmp_path, networked):
     )
     marks = list(networks.marks.values())
     assert len(set(marks)) == 3 and max(map(len, marks)) <= 30 and marks[2] == "Haiku"
+
+
+def place(directory, method, **columns):
+    """Add placebos to the effects of gender in Haiku's network: columns for female, for male."""
+    path = directory / "estimates.parquet"
+    frame = pl.read_parquet(path)
+    own = frame.filter(method="permutation", subject="Haiku", identity="gender")
+    columns = {"n_resamples": (999, 999), "confidence": (0.95, 0.95), **columns}
+    given = {name: pl.Series(values, dtype=frame.schema[name]) for name, values in columns.items()}
+    added = own.with_columns(method=pl.lit(method), alternative=pl.lit("two-sided"), **given)
+    pl.concat([frame, added]).write_parquet(path)
+
+
+@pytest.fixture
+def placed(made):
+    """Female targets stand beyond both placebos, male targets not beyond arbitrary primes."""
+    place(made, "placebo", p=(0.01, 0.3), p_holm=(0.02, 0.3), placebo_mean=(0.1, 0.2),
+          placebo_low=(-0.4, -0.45), placebo_high=(0.5, 0.35))  # fmt: skip
+    place(made, "placebo_targets", p=(0.001, 0.001), p_holm=(0.002, 0.002),
+          placebo_mean=(0.3, 0.31), placebo_low=(0.1, 0.11), placebo_high=(0.45, 0.5))  # fmt: skip
+    return made
+
+
+def test_the_brief_claims_only_what_both_placebos_leave(placed):
+    found = {(who, name): text for who, name, text in findings(read_networks(placed))}
+    assert found["Gender", "Haiku"].startswith(
+        "Female targets: 0.67 towards female primes (95% interval 0.47 to 0.77; arbitrary primes "
+        "0.10 [−0.40 to 0.50], p (Holm) .020; arbitrary targets 0.30 [0.10 to 0.45], p (Holm) "
+        ".002): stereotype-consistent. Male targets: 0.41 towards male primes (95% interval 0.21 "
+        "to 0.51; arbitrary primes −0.20 [−0.35 to 0.45], p (Holm) .300; arbitrary targets −0.31 "
+        "[−0.50 to −0.11], p (Holm) .002): not shown to be beyond arbitrary primes."
+    )
+    assert "p (primes swapped)" in found["Gender", "Humans"]  # it has no placebos
+
+
+def test_an_effect_short_of_its_placebos_is_against_the_stereotype(made):
+    for method in ("placebo", "placebo_targets"):
+        place(made, method, p=(0.01, 0.01), p_holm=(0.01, 0.01), placebo_mean=(0.8, 0.2),
+              placebo_low=(0.75, 0.1), placebo_high=(0.9, 0.3))  # fmt: skip
+    found = {(who, name): text for who, name, text in findings(read_networks(made))}
+    female, male = found["Gender", "Haiku"].split("Male targets")
+    assert "against the stereotype" in female and "stereotype-consistent" in male
+
+
+def test_placebos_stand_beside_the_effects(placed):
+    found = stereotype_section(read_networks(placed))
+    assert any("999 times the primes were replaced" in text for text in found.text)
+    drawn = found.figures[0].spec["datasets"]["rows"]
+    ends = {(row["label"], row["panel"]): (row["placebo_low"], row["placebo_high"])
+            for row in drawn}  # fmt: skip
+    assert ends["Haiku", "male targets"] == (-0.35, 0.45)  # turned
+    assert ends["Humans", "male targets"] == (None, None)
+    head, *body = texts(found.tables[0][1])
+    haiku = next(row for row in body if row[:2] == ["female", "Haiku"])
+    assert haiku[head.index("Arbitrary primes")] == "0.10 [−0.40 to 0.50]"
+    assert haiku[head.index("p (placebo targets)")] == ".001"
+    assert "Grey bar" in found.figures[0].caption
+
+
+def test_without_placebos_none_are_spoken_of(made):
+    found = stereotype_section(read_networks(made))
+    head, *_ = texts(found.tables[0][1])
+    assert "Arbitrary primes" not in head and "Grey bar" not in found.figures[0].caption
+    assert not any("placebo" in text for text in found.text)

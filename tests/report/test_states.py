@@ -397,3 +397,68 @@ def test_states_and_networks_share_a_page(made, page_of):
 def test_of_many_models_the_first_are_in_the_title(part):
     assert part.headline == "Stereotypes inside the model: MiniLM, Llama"
     assert first_few("abcde") == "a, b, c and 2 more"
+
+
+def place_profiles(directory, p, low=-0.3, high=0.3):
+    """Add placebos to all differences of profiles: `p` by dimension, else .001."""
+    path = directory / "estimates.parquet"
+    frame = pl.read_parquet(path)
+    value = pl.col("dimension").replace_strict(p, default=0.001, return_dtype=pl.Float64)
+    added = frame.filter(method="permutation", measure="profile_difference").with_columns(
+        method=pl.lit("placebo"), p=value, p_holm=value, placebo_mean=pl.lit(0.0),
+        placebo_low=pl.lit(low), placebo_high=pl.lit(high), confidence=pl.lit(0.95),
+    )  # fmt: skip
+    pl.concat([frame, added]).write_parquet(path)
+
+
+def test_a_difference_that_its_placebos_reach_is_not_called_one(made):
+    assert "Warmth: female names 0.50 standard" in said(made, "Profile of names")
+    place_profiles(made, {"Warmth": 0.2})
+    told = said(made, "Profile of names")
+    assert "standard deviations above" not in told
+    assert "Warmth, female names − male names 0.50 [0.25 to 0.75], placebos −0.30 to 0.30 with p " \
+        ".200" in told  # fmt: skip
+    figure = profile_section(read_states(made), "broad").figures[0]
+    assert not any(row["kind"] == "star" for row in drawn(figure))
+
+
+def test_placebos_stand_beside_the_differences(made):
+    place_profiles(made, {}, low=-0.2, high=0.4)
+    read = read_states(made)
+    assert "Warmth: female names 0.50 standard deviations above male names" in said(
+        made, "Profile of names"
+    )
+    found = profile_section(read, "broad")
+    names, terms = found.figures
+    rows = {(row["dimension"], row["group"]): row for row in drawn(names) if row["kind"] == "group"}
+    ends = [rows["Warmth", group] for group in ("female names", "male names")]
+    assert [(row["placebo_low"], row["placebo_high"]) for row in ends] == [(-0.1, 0.2), (-0.2, 0.1)]
+    assert "Grey bar" in names.caption and "Grey bar" not in terms.caption  # three groups
+    head, first, *_ = texts(found.tables[0][1])
+    assert first[head.index("Placebos, 95% interval")] == "−0.20 to 0.40"
+    assert first[head.index("p (placebo)")] == ".001"
+    curve = drawn(layer_section(read).figures[0])
+    assert {(row["placebo_low"], row["placebo_high"]) for row in curve} == {(-0.2, 0.4)}
+
+
+def test_an_association_needs_its_placebos_too(made):
+    path = made / "estimates.parquet"
+    frame = pl.read_parquet(path)
+    tested = frame.filter(method="permutation", alternative="two-sided", study="caliskan2017")
+    added = tested.with_columns(
+        method=pl.lit("placebo"), p=pl.lit(0.3), p_holm=pl.lit(0.5), placebo_mean=pl.lit(0.0),
+        placebo_low=pl.lit(-1.1), placebo_high=pl.lit(1.2), confidence=pl.lit(0.95),
+    )  # fmt: skip
+    frame = frame.with_columns(
+        p_holm=pl.when(alternative="greater").then(0.001).otherwise("p_holm")
+    )
+    frame.write_parquet(path)
+    about = "Association tests of caliskan2017"
+    assert "3 of 3 significant" in said(made, about)
+    pl.concat([frame, added]).write_parquet(path)
+    assert "0 of 3 significant" in said(made, about)
+    section = association_section(read_states(made))
+    head, first, *_ = texts(section.tables[0][1])
+    assert first[head.index("Placebos, 95% interval")] == "−1.10 to 1.20"
+    rows = [row for figure in section.figures for row in drawn(figure) if "sure" in row]
+    assert rows and not any(row["sure"] for row in rows if row["p"] != "n/a")

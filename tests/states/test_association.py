@@ -23,7 +23,7 @@ from tiltmeter.states.storing import read_states
 from tiltmeter.states.word_tests import TestSetting, WordSet, WordTest, load_tests
 
 OF = {"model": "m", "contexts": "none", "removed": 0}
-PLAIN = TestSetting(draws=0)
+PLAIN = TestSetting(draws=0, placebos=0)
 
 
 def random_states(words: Any, layers: int = 3, width: int = 5, seed: int = 0) -> States:
@@ -71,8 +71,8 @@ def test_rows_have_the_columns_and_an_order() -> None:
     estimates, tests = association.test_associations(states, [test, other], of=OF)
     assert dict(estimates.schema) == ESTIMATES and dict(tests.schema) == ASSOCIATION_TESTS
     methods = estimates.select("method", "alternative").rows()
-    assert methods[:3] == [("permutation", "greater"), ("permutation", "two-sided"),
-                           ("bootstrap", None)]  # fmt: skip
+    assert methods[:4] == [("permutation", "greater"), ("permutation", "two-sided"),
+                           ("placebo", "two-sided"), ("bootstrap", None)]  # fmt: skip
     found = one_sided(estimates)
     assert found["layer"].to_list() == ["0", "1", "2"] * 2
     assert (found["p_holm"] >= found["p"]).all()

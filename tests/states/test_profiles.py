@@ -82,7 +82,7 @@ def test_the_tables_have_their_columns_and_a_row_for_everything() -> None:
     assert dict(found.terms.schema) == PROFILE_TERMS
     layers, dimensions = 3, 4
     assert means(found).height == means(found, "profile_raw").height == layers * dimensions * 3
-    for method in ("published", "welch", "permutation"):
+    for method in ("published", "welch", "permutation", "placebo"):
         assert differences(found, method).height == layers * dimensions * 3
     assert found.terms.height == layers * dimensions * 9
     assert found.terms["layer"].unique(maintain_order=True).to_list() == ["0", "1", "mean"]
@@ -96,10 +96,10 @@ def test_groups_are_compared_in_scipys_numbers(layer: str, raw: np.ndarray) -> N
     z = stats.zscore(raw.mean(axis=1)[:8])
     found = measured().estimates.filter(measure="profile_difference")
     rows = at(found, layer, first="a", second="b").iter_rows(named=True)
-    student, interval, shuffled = rows
+    student, interval, shuffled, placebo = rows
     theirs = stats.ttest_ind(z[:3], z[3:6])
     welch = stats.ttest_ind(z[:3], z[3:6], equal_var=False).confidence_interval(0.95)
-    for row in (student, interval, shuffled):
+    for row in (student, interval, shuffled, placebo):
         assert row["estimate"] == pytest.approx(z[:3].mean() - z[3:6].mean())
         assert row["n"] == 6
     tested = (student["statistic"], student["p"], student["df"])
@@ -169,7 +169,7 @@ def test_one_coordinate_for_all_is_null_with_a_note() -> None:
     rows = at(found.estimates.filter(measure="profile_difference"), "0")
     assert set(rows["note"]) == {"all words have one coordinate"}
     numbers = ("estimate", "ci_low", "statistic", "p", "p_holm", "p_bh", "effect_size")
-    assert [rows[name].null_count() for name in numbers] == [9] * 7
+    assert [rows[name].null_count() for name in numbers] == [12] * 7
     assert at(means(found), "0")["estimate"].null_count() == 3
     raw = at(means(found, "profile_raw"), "0")["estimate"]
     assert raw.to_list() == pytest.approx([1 / 3] * 3)
@@ -222,6 +222,8 @@ def test_bad_settings_and_missing_words_are_named() -> None:
         ProfileSetting(confidence=95)
     with pytest.raises(InputError, match="draws 0"):
         ProfileSetting(draws=0)
+    with pytest.raises(InputError, match="placebos 99: at least 199, or 0 for none"):
+        ProfileSetting(placebos=99)
     with pytest.raises(InputError, match="no states of 1 terms: 'Eve'"):
         measured(words=Words("people", {"a": ("Ann", "Amy"), "b": ("Eve", "Bob")}))
 

@@ -31,7 +31,7 @@ __all__ = ["FACTS", "Comparison", "write_networks"]
 FACTS = "networks.json"
 
 #: Recorded fields of the setting and of its spreading.
-SETTING = ("norm", "missing", "confidence", "draws", "seed", "rewirings")
+SETTING = ("norm", "missing", "confidence", "draws", "seed", "placebos", "rewirings")
 SPREADING = ("retention", "time_steps", "decay", "suppress", "weighted")
 
 

@@ -219,6 +219,7 @@ class Testing:
                 "most_partitions": setting.most_partitions,
                 "drawn_partitions": setting.drawn_partitions,
                 "test_seed": setting.seed,
+                "test_placebos": setting.placebos,
             },
         }
         if answers is not None:

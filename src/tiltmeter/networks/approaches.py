@@ -49,6 +49,7 @@ from tiltmeter.statistics.two_samples import (
     bootstrap_effects,
     permute_columns,
     signed_rank,
+    signed_rank_effect,
 )
 from tiltmeter.stimuli.network_study import Emotions, Stereotypes, Valence
 
@@ -60,8 +61,10 @@ __all__ = [
     "activate_sides",
     "activations",
     "adjust",
+    "describe_effect",
     "effects",
     "ends",
+    "paired",
     "slopes",
 ]
 
@@ -97,8 +100,12 @@ class Contrast:
 
     def differences(self, targets: Sequence[str]) -> Array:
         """Give first − second category of some targets, shape (targets, pairs of primes)."""
-        levels = self.levels(targets)
-        return levels[:, 0::2] - levels[:, 1::2]
+        return paired(self.levels(targets))
+
+
+def paired(levels: Array) -> Array:
+    """Give first − second category of activations, shape (…, primes) → (…, pairs of primes)."""
+    return levels[..., 0::2] - levels[..., 1::2]
 
 
 def activate_sides(
@@ -172,8 +179,8 @@ def effects(contrast: Contrast) -> list[Row]:
 
 
 def _effect(contrast: Contrast, name: str) -> list[Row]:
-    setting, sign = contrast.setting, contrast.signs.get(name, 0)
-    d, side = contrast.differences(contrast.sets[name]), _ALTERNATIVES[sign]
+    setting, side = contrast.setting, _ALTERNATIVES[contrast.signs.get(name, 0)]
+    d = contrast.differences(contrast.sets[name])
     test = signed_rank(d, side)
     published: Row = {"method": "published", "alternative": side, "p": test.p}
     swapped: Row = {"method": "permutation", "alternative": side}
@@ -189,16 +196,22 @@ def _effect(contrast: Contrast, name: str) -> list[Row]:
         if setting.draws and len(d) > 1:
             draws = bootstrap_effects([d], draws=setting.draws, seed=setting.seed)[:, 0]
             drawn |= {**ends(draws, setting.confidence), "n_resamples": setting.draws}
-    shared = {
+    shared = describe_effect(contrast, name)
+    return [shared | row for row in (published, swapped, *([drawn] if setting.draws else []))]
+
+
+def describe_effect(contrast: Contrast, name: str) -> Row:
+    """Give the columns that all methods share of the effect on a set of targets."""
+    d = contrast.differences(contrast.sets[name])
+    return {
         **contrast.about,
-        **setting.columns(),
+        **contrast.setting.columns(),
         "level": "targets",
         "targets": name,
-        "direction": DIRECTIONS[sign],
-        "estimate": test.effect,
-        "n": test.n,
+        "direction": DIRECTIONS[contrast.signs.get(name, 0)],
+        "estimate": float(signed_rank_effect(d.ravel())) if d.size else None,
+        "n": d.size,
     }
-    return [shared | row for row in (published, swapped, *([drawn] if setting.draws else []))]
 
 
 def adjust(rows: Sequence[Row], over: str) -> None:

@@ -34,6 +34,7 @@ from tiltmeter.networks.approaches import (
 )
 from tiltmeter.networks.lexicons import Lexicons
 from tiltmeter.networks.network import Network, check_networks
+from tiltmeter.networks.placebos import placebo_effects
 from tiltmeter.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
 from tiltmeter.results import as_estimates
 from tiltmeter.results.schemas import ABSENCES, ACTIVATIONS
@@ -111,6 +112,8 @@ def measure_bias(
                 contrasts[key].append(made)
                 activated += activations(made)
             rows += _tested(made)
+            if isinstance(made, Contrast):
+                rows += placebo_effects(network, made)
     rows += (row for group in contrasts.values() for row in _differences(group))
     return Bias(
         as_estimates(rows, MEASURES, FAMILY),

@@ -47,7 +47,7 @@ MEASURES = {
     )
 }  # fmt: skip
 
-#: With fewer rewired networks p cannot reach .05.
+#: With fewer placebos or rewired networks p cannot reach .05.
 FEWEST = 19
 
 
@@ -68,6 +68,8 @@ class Setting:
         Confidence level of every interval.
     draws
         Bootstrap samples of targets; 0 for no intervals.
+    placebos
+        Number of placebos of each kind to compare effects with (see `placebos`); 0 for none.
     rewirings
         Number of rewired networks to compare effects with (see `controls`); 0 for none.
     seed
@@ -79,6 +81,7 @@ class Setting:
     missing: Literal["error", "skip"] = "error"
     confidence: float = 0.95
     draws: int = 2_000
+    placebos: int = 999
     rewirings: int = 99
     seed: int = 0
 
@@ -90,6 +93,7 @@ class Setting:
             ("missing", self.missing in ("error", "skip"), "allowed are error, skip"),
             ("confidence", 0 < self.confidence < 1, "between 0 and 1"),
             ("draws", not self.draws or self.draws >= 100, "at least 100, or 0 for no intervals"),
+            ("placebos", not self.placebos or self.placebos >= FEWEST, few),
             ("rewirings", not self.rewirings or self.rewirings >= FEWEST, few),
         ):
             if not right:

@@ -134,6 +134,13 @@ class Activation:
         rows = np.linalg.norm(scaled, ord=2 if norm == "l2" else 1, axis=1, keepdims=True)
         return np.asarray(scaled / np.where(rows > 0, rows, 1.0), dtype=np.float64)
 
+    def of(self, columns: NDArray[np.intp]) -> Activation:
+        """Return the activation after some of the primes, given by their columns."""
+        primes = tuple(self.primes[at] for at in columns)
+        return Activation(
+            self.words, primes, self.values[:, columns], self.l1[columns], self.l2[columns]
+        )
+
     def frame(self, norm: str = "none") -> pl.DataFrame:
         """Return a table: ``node`` and a column per prime."""
         columns = dict(zip(self.primes, self.normalised(norm).T, strict=True))

@@ -139,7 +139,7 @@ COLUMNS: dict[str, Column] = {
         "the mean of the cluster) or between (mean of the cluster); null: not a regression",
         # inference
         method="method of interval and p: clustered, published, permutation, bootstrap, "
-        "rewired, mixed, …",
+        "placebo, rewired, mixed, …",
         test="the test of p: t, unanimous (exact bound if clusters do not vary), …",
         alternative="two-sided, greater or less",
         adjusted_over="the family of tests over which p_holm and p_bh are adjusted",
@@ -168,7 +168,8 @@ COLUMNS: dict[str, Column] = {
         n_error="trials that ended in an error without an answer",
         n_pairs="mirrored pairs scored in both orders",
         n_clusters="clusters used for the standard error",
-        n_resamples="permutations, bootstrap samples or rewired networks used for p or interval",
+        n_resamples="permutations, bootstrap samples, placebos or rewired networks used for p or "
+        "interval",
         n_first="words of the first group or set of targets",
         n_second="words of the second group or set of targets",
         n_toward="words of the attributes `toward`",
@@ -229,9 +230,10 @@ COLUMNS: dict[str, Column] = {
         tost_margin="largest distance from neutral that counts as no bias, in the measure's unit",
         tost_p="p of the equivalence test (TOST), unadjusted",
         tost_p_holm="tost_p adjusted over `adjusted_over` (Holm 1979)",
-        placebo_mean="mean of the same measure in the placebo study, where no bias can exist",
-        placebo_low="low end of the interval of the placebo, at `confidence`",
-        placebo_high="high end of the interval of the placebo, at `confidence`",
+        placebo_mean="mean of the same measure where there is nothing to find: in the placebos, "
+        "rewired networks or the placebo study",
+        placebo_low="low end of the interval of the placebos, at `confidence`",
+        placebo_high="high end of the interval of the placebos, at `confidence`",
         # order and compliance
         order_effect="mean score with the marginalized group first − with the default group first",
         one_sided_share="share of the scored responses in which one group was given no word",

@@ -2,9 +2,9 @@
 
 All families write their estimates to this table; report, command line and Python read it. An
 estimate has a row per method: ``clustered`` (the interval and test to use), ``published`` (the test
-of the paper), ``permutation``, ``bootstrap``, ``rewired`` and others. In a comparison `factor`,
-`baseline` and `candidate` are filled; its estimate is candidate − baseline. A `Measure` says what a
-value means: scale, neutral value, direction, source.
+of the paper), ``permutation``, ``bootstrap``, ``placebo``, ``rewired`` and others. In a comparison
+`factor`, `baseline` and `candidate` are filled; its estimate is candidate − baseline. A `Measure`
+says what a value means: scale, neutral value, direction, source.
 """
 
 from __future__ import annotations

@@ -26,6 +26,15 @@ Measures
     0, positive where the group is closer to the attributes it is tied to; p from partitions of
     the attributes. A WEAT effect may come from one group alone.
 
+Placebos
+    Targets also differ in their association with attributes without meaning. Method ``placebo``
+    shuffles the words of the two sets of references (attributes; of RIPA the groups) between them;
+    p, two-sided, is the rank of the effect among these (`statistics.placebos`). Effects of the
+    shuffles are in the unit of the effect, the standard deviation with the references as they are.
+    MAC and CEAT have no placebos: the first has one set of references, the second draws contexts.
+    Neutral words in place of the attributes would need a list of such words and their states; words
+    of a test that change sides are matched by construction.
+
 Deviations from the sources
     May et al. take each sentence for an item; here a word has one state, its mean over the
     templates, for sentences of one word are no independent items and would make p too small.
@@ -44,6 +53,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
@@ -55,12 +65,14 @@ from tiltmeter.states.measures import MEASURES
 from tiltmeter.states.sampled import combine_samples
 from tiltmeter.states.word_tests import FEWEST, TestSetting, WordSet, WordTest, test_words
 from tiltmeter.statistics.clustered import adjusted, holm
+from tiltmeter.statistics.placebos import place
 
 #: A function called test is no test of pytest's.
 __test__: dict[str, str] = {}
 
 __all__ = ["Tested", "TestSetting", "test_associations"]
 
+Array = NDArray[np.float64]
 Rows = list[tuple[str, dict[str, Any]]]
 
 #: What stands in the rows of all methods of a test.
@@ -73,7 +85,13 @@ _INTERVAL = columns("confidence", "ci_low", "ci_high")
 _TESTED = columns("method", "test", "statistic", "n_resamples")
 #: One row per test and layer, before it is parted into methods.
 _FLAT = {**_STATED, **_TESTED, **_INTERVAL, **columns("p", "se"), **ASSOCIATION_TESTS}
-_FLAT["p_two_sided"] = pl.Float64()
+_FLAT |= columns("placebo_mean", "placebo_low", "placebo_high")
+_FLAT |= {"p_two_sided": pl.Float64(), "p_placebo": pl.Float64(), "placebo_note": pl.String()}
+
+#: With fewer splits of the references p of the placebos cannot reach .05: a split and its
+#: mirror image are equally far from 0.
+_FEWEST_SPLITS = 40
+_FEW = "too few words to shuffle between two sets"
 
 
 class Tested(NamedTuple):
@@ -111,7 +129,8 @@ def test_associations(
     -------
     Tested
         For each test and layer (of ``mac`` for each group) an estimate by methods ``permutation``,
-        alternative greater and two-sided, and ``bootstrap``; of ``ceat`` by ``random_effects``.
+        alternative greater and two-sided, ``bootstrap`` and, where there are two sets of
+        attributes, ``placebo``; of ``ceat`` by ``random_effects``.
         There is no row of a mean over layers: mean effects have no test of this kind. No number is
         null, and `note` says why.
 
@@ -150,11 +169,11 @@ def test_associations(
         measured = _MEASURES[method](states, test, how)
         rows += [{**stated, "layer": layer, **row} for layer, row in measured]
     flat = pl.DataFrame(rows, schema=_FLAT).with_row_index("at")
-    estimates = as_estimates(_parted(flat, how.draws), MEASURES, "states")
+    estimates = as_estimates(_parted(flat, how), MEASURES, "states")
     return Tested(estimates, flat.select(list(ASSOCIATION_TESTS)))
 
 
-def _parted(flat: pl.DataFrame, draws: int) -> pl.DataFrame:
+def _parted(flat: pl.DataFrame, how: TestSetting) -> pl.DataFrame:
     """Give each method and alternative a row of its own."""
     over = pl.lit("tests of the study in the layer")
     tested = flat.lazy().with_columns(p_holm=adjusted(holm, "study", "layer"), adjusted_over=over)
@@ -166,11 +185,28 @@ def _parted(flat: pl.DataFrame, draws: int) -> pl.DataFrame:
         permuted.select(*one_sided, alternative=pl.lit("greater")),
         tested.select(*_STATED, *_TESTED, "at", p="p_two_sided", alternative=pl.lit("two-sided")),
     ]
-    if draws:
-        drawn = {"method": pl.lit("bootstrap"), "n_resamples": pl.lit(draws)}
+    if how.placebos:
+        parts.append(_placebo_rows(permuted, how.placebos))
+    if how.draws:
+        drawn = {"method": pl.lit("bootstrap"), "n_resamples": pl.lit(how.draws)}
         parts.append(permuted.select(*_STATED, *_INTERVAL, "at", **drawn))
     whole = pl.concat(parts, how="diagonal_relaxed")
     return whole.sort("at", maintain_order=True).drop("at").collect()
+
+
+def _placebo_rows(permuted: pl.LazyFrame, draws: int) -> pl.LazyFrame:
+    """Give the rows of tests whose attributes were shuffled between their sets, or why not."""
+    shuffled = pl.any_horizontal(pl.col("p_placebo", "placebo_note").is_not_null())
+    return permuted.filter(shuffled).select(
+        *(name for name in _STATED if name != "note"),
+        *("placebo_mean", "placebo_low", "placebo_high", "confidence", "adjusted_over", "at"),
+        p="p_placebo",
+        p_holm=adjusted(holm, "study", "layer", column="p_placebo"),
+        n_resamples=pl.when(pl.col("p_placebo").is_not_null()).then(draws),
+        note=pl.coalesce("note", "placebo_note"),
+        method=pl.lit("placebo"),
+        alternative=pl.lit("two-sided"),
+    )
 
 
 def _describe(*sets: WordSet | None) -> dict[str, Any]:
@@ -230,12 +266,25 @@ def _rows(states: States, differential: Differential, how: TestSetting) -> Rows:
     if how.draws:
         interval = differential.interval(how.confidence, how.draws, how.seed)
         numbers |= zip(("ci_low", "ci_high"), interval, strict=True)
+    numbers |= _placed(differential, numbers["estimate"], how)
     counted = {"test": "exact" if tested.exact else "drawn", "n_resamples": tested.n_partitions}
     rows: Rows = []
+    two_sets = differential.n_splits > 1
     for at, layer in enumerate(states.layers):
         row: dict[str, Any] = {name: float(of[at]) for name, of in numbers.items()} | counted
         if np.isnan(row["estimate"]):
-            row |= dict.fromkeys(("estimate", "ci_low", "ci_high", "p", "p_two_sided"))
+            row |= dict.fromkeys(name for name in numbers if name != "statistic")
             row["note"] = "no word is closer than another"
+        elif two_sets and "p_placebo" not in row:
+            row["placebo_note"] = _FEW
         rows.append((layer, row))
     return rows
+
+
+def _placed(differential: Differential, own: Array, how: TestSetting) -> dict[str, Array]:
+    """Find effects among those with the attributes shuffled; empty with too few to shuffle."""
+    if not how.placebos or differential.n_splits < _FEWEST_SPLITS:
+        return {}
+    shuffled = differential.shuffled(how.placebos, how.seed)
+    names = ("p_placebo", "placebo_mean", "placebo_low", "placebo_high")
+    return dict(zip(names, place(own, shuffled, confidence=how.confidence), strict=True))

@@ -38,7 +38,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
 from tiltmeter.states.dictionary import Dictionary
 
-__all__ = ["Axes", "build_axes", "remove_components"]
+__all__ = ["Axes", "build_axes", "pole_states", "remove_components", "spaces"]
 
 Array = NDArray[np.float64]
 
@@ -82,16 +82,24 @@ def build_axes(poles: States, dictionary: Dictionary) -> Axes:
 
     Raises InputError if no word of a pole has a state, or the axes of a space do not span it.
     """
-    fine = {name: (name,) for name in dictionary.dimensions}
-    spaces = {"broad": dictionary.broad, "fine": fine} if dictionary.broad else {"fine": fine}
-    inverse = np.concatenate([_inverse(poles, dictionary, space) for space in spaces.values()], 1)
-    labels = tuple((space, name) for space, dimensions in spaces.items() for name in dimensions)
+    of = spaces(dictionary)
+    inverse = np.concatenate([_inverse(poles, dictionary, space) for space in of.values()], 1)
+    labels = tuple((space, name) for space, dimensions in of.items() for name in dimensions)
     return Axes(labels, poles.layers, inverse)
+
+
+def spaces(dictionary: Dictionary) -> dict[str, Mapping[str, tuple[str, ...]]]:
+    """Give the spaces of a dictionary: name → coordinate → the dimensions it is made of."""
+    fine = {name: (name,) for name in dictionary.dimensions}
+    return {"broad": dictionary.broad, "fine": fine} if dictionary.broad else {"fine": fine}
 
 
 def _inverse(poles: States, dictionary: Dictionary, space: Mapping[str, tuple[str, ...]]) -> Array:
     """Invert the axes of one space, shape (layers, coordinates, width)."""
-    ends = [[_pole(poles, dictionary, of, way) for way in ("high", "low")] for of in space.values()]
+    ends = [
+        [pole_states(poles, dictionary, of, way).mean(axis=0) for way in ("high", "low")]
+        for of in space.values()
+    ]
     basis = np.stack([high - low for high, low in ends], axis=1)
     singular = np.linalg.svd(basis, compute_uv=False)
     ranks = (singular > RANK * singular[:, :1]).sum(axis=1)
@@ -104,8 +112,10 @@ def _inverse(poles: States, dictionary: Dictionary, space: Mapping[str, tuple[st
     return np.asarray(np.linalg.pinv(basis.swapaxes(1, 2)))
 
 
-def _pole(poles: States, dictionary: Dictionary, parts: Iterable[str], direction: str) -> Array:
-    """Return the mean state of a pole's words, shape (layers, width)."""
+def pole_states(
+    poles: States, dictionary: Dictionary, parts: Iterable[str], direction: str
+) -> Array:
+    """Return the states of a pole's words, shape (words, layers, width)."""
     known = set(poles.keys)
     keys = [key for key in dictionary.pole(parts, direction) if key in known]
     if not keys:
@@ -113,7 +123,7 @@ def _pole(poles: States, dictionary: Dictionary, parts: Iterable[str], direction
             f"{dictionary.name}: no state of any {direction} word of {'/'.join(parts)}; give its "
             "senses contexts"
         )
-    return np.asarray(poles.of(keys).mean(axis=0))
+    return poles.of(keys)
 
 
 def remove_components(states: States, k: int, of: States | None = None) -> States:

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from tiltmeter.states.word_tests import TestSetting
+from tiltmeter.statistics.placebos import shuffle_labels
 
 __all__ = ["Differential", "Partitions", "difference", "permute"]
 
@@ -88,6 +89,28 @@ class Differential:
             shifted = bias + ndtri(tails)
             ends = ndtr(bias + shifted / (1 - acceleration * shifted))
         return np.array([list(map(_quantile, drawn, end)) for end in ends])
+
+    def shuffled(self, draws: int, seed: int) -> Array:
+        """Give effects with the references shuffled between their sets, shape (layers, draws).
+
+        The unit stays the standard deviation of the associations with the references as they are.
+        """
+        n, (*_, first, second) = self.n_items, self._sizes()
+        signed = shuffle_labels(first, second, draws, np.random.default_rng(seed))
+        change = self.products[:, :n].mean(axis=1) - self.products[:, n:].mean(axis=1)
+        drawn = np.asarray(change @ signed.T)
+        if not self.standardised:
+            return drawn
+        values = self.associations
+        spread, largest = values.std(axis=1), np.abs(values).max(axis=1)
+        return _divide(
+            drawn, *(np.broadcast_to(of[:, None], drawn.shape) for of in (spread, largest))
+        )
+
+    @property
+    def n_splits(self) -> int:
+        """Count the ways to part the references into two sets of their sizes."""
+        return comb(self.products.shape[2], self.n_references)
 
     def _sizes(self) -> tuple[int, int, int, int]:
         _, items, references = self.products.shape

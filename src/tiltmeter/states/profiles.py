@@ -8,7 +8,9 @@ Measures: `profile_mean`, a mean per group, in standard deviations, neutral 0; `
 same before standardisation; and `profile_difference` of two groups, neutral 0, close to −2…2.
 Higher is nearer the high pole (warm, competent); which group that favours is for the reader to say.
 Methods: of means ``student``; of differences ``published`` (Student's t test, equal variances),
-``welch`` (the interval) and ``permutation`` (which group a word is of, shuffled).
+``welch`` (the interval), ``permutation`` (which group a word is of, shuffled) and ``placebo``
+(which pole a word of the dictionary is of, shuffled; see `placebos`). A claim about a dimension
+rests on the last: the others say that groups differ, which they do on axes without meaning too.
 
 Beyond the source: intervals of means and of differences, Holm and Benjamini–Hochberg over the
 dimensions of a space and the pairs of groups in a layer, a test that shuffles which group a word is
@@ -41,16 +43,21 @@ from tiltmeter.models.readers.states import States
 from tiltmeter.results import as_estimates, check
 from tiltmeter.results.schemas import PROFILE_TERMS
 from tiltmeter.states.axes import Axes, build_axes
-from tiltmeter.states.contexts import rows_of
+from tiltmeter.states.contexts import average_contexts, rows_of
 from tiltmeter.states.dictionary import Dictionary
 from tiltmeter.states.measures import MEASURES
+from tiltmeter.states.placebos import shuffle_poles
 from tiltmeter.states.words import Words
 from tiltmeter.statistics.clustered import adjusted, benjamini_hochberg, check_confidence, holm
+from tiltmeter.statistics.placebos import place
 from tiltmeter.statistics.two_samples import ROUNDING, compare_groups, margin, permute_groups
 
 __all__ = ["Profile", "ProfileSetting", "measure_profile"]
 
 Array = NDArray[np.float64]
+
+#: With fewer placebos p cannot be small with certainty.
+FEWEST = 199
 
 _CONSTANT = "all words have one coordinate"
 _STILL = "no variance within groups"
@@ -69,17 +76,22 @@ class ProfileSetting:
         Shuffles of the permutation test, where not all are tried (up to 100,000 are).
     seed
         For drawing them.
+    placebos
+        Shuffles of the labels of each dimension's poles (see `placebos`); 0 for none.
     """
 
     confidence: float = 0.95
     draws: int = 10_000
     seed: int = 0
+    placebos: int = 999
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
         check_confidence(self.confidence)
         if self.draws < 1:
             raise InputError(f"draws {self.draws}: at least 1; 10000 is usual")
+        if self.placebos and self.placebos < FEWEST:
+            raise InputError(f"placebos {self.placebos}: at least {FEWEST}, or 0 for none")
 
 
 class Profile(NamedTuple):
@@ -132,7 +144,8 @@ def measure_profile(
     terms = check(_terms(coordinates, words, how, index), PROFILE_TERMS, "profile")
     named = index.with_columns(subject=pl.lit(of["model"]), instrument=pl.lit("profile"))
     means = _spread(_groups(coordinates, words, how), named)
-    differences = _spread(_differences(coordinates, uneven, words, how), named)
+    placebos = _placebos(poles, dictionary, states, words, how) if how.placebos else None
+    differences = _spread(_differences(coordinates, placebos, uneven, words, how), named)
     estimates = pl.concat([means, _adjust(differences)], how="diagonal")
     return Profile(as_estimates(estimates, MEASURES, "states"), terms)
 
@@ -144,6 +157,7 @@ class _Coordinates:
     raw: Array
     value: Array  # standardised over the compared words; nan where these do not vary
     spread: Array  # of value over contexts
+    scale: Array  # standard deviation of the compared words, shape (layers × dimensions, 1)
     n_rows: NDArray[np.int64]  # contexts with a row of their own, per word
     n_contexts: NDArray[np.int64]  # per word
 
@@ -169,7 +183,8 @@ class _Coordinates:
         scale = compared.std(axis=1, keepdims=True)
         scale[scale <= ROUNDING * np.abs(compared).max(axis=1, keepdims=True)] = np.nan
         value = (raw - compared.mean(axis=1, keepdims=True)) / scale
-        return cls(raw, value, sd / scale, n_rows.astype(np.int64), n_contexts.astype(np.int64))
+        n_of = (n_rows.astype(np.int64), n_contexts.astype(np.int64))
+        return cls(raw, value, sd / scale, scale, *n_of)
 
 
 _Part = dict[str, object]
@@ -188,8 +203,23 @@ def _groups(coordinates: _Coordinates, words: Words, how: ProfileSetting) -> Ite
         yield {**about, "measure": "profile_raw", "method": "descriptive", "estimate": raw}
 
 
+def _placebos(
+    poles: States, dictionary: Dictionary, states: States, words: Words, how: ProfileSetting
+) -> dict[str, Array]:
+    """Give the raw mean of each group on shuffled axes, shape (layers × dimensions, draws)."""
+    averaged = average_contexts(states, words.compared)
+    means = np.stack([averaged.of(group).mean(axis=0) for group in words.groups.values()])
+    shuffled = shuffle_poles(poles, dictionary, means, draws=how.placebos, seed=how.seed)
+    of_groups = shuffled.reshape(-1, *shuffled.shape[2:]).swapaxes(0, 1)
+    return dict(zip(words.groups, of_groups, strict=True))
+
+
 def _differences(
-    coordinates: _Coordinates, uneven: NDArray[np.bool_], words: Words, how: ProfileSetting
+    coordinates: _Coordinates,
+    placebos: Mapping[str, Array] | None,
+    uneven: NDArray[np.bool_],
+    words: Words,
+    how: ProfileSetting,
 ) -> Iterator[_Part]:
     members = _members(words)
     for first, second in itertools.combinations(members, 2):
@@ -211,18 +241,25 @@ def _differences(
         drawn = {"test": "exact" if shuffled.exact else "drawn", "p": shuffled.p}
         n_resamples = shuffled.n_permutations
         yield {**two_sided, "method": "permutation", **drawn, "n_resamples": n_resamples}
+        if placebos is not None:
+            drawn_differences = (placebos[first] - placebos[second]) / coordinates.scale
+            placed = place(tested.difference, drawn_differences, confidence=how.confidence)
+            p, mean, low, high = placed
+            ends = {"placebo_mean": mean, "placebo_low": low, "placebo_high": high}
+            shown = {"p": p, **ends, "confidence": how.confidence, "n_resamples": how.placebos}
+            yield {**two_sided, "method": "placebo", **shown}
 
 
 def _adjust(rows: pl.DataFrame) -> pl.DataFrame:
-    """Adjust the published p over the dimensions of a space and the pairs, within a layer."""
+    """Adjust p, as published and of placebos, over dimensions and pairs, within a layer."""
     if rows.is_empty():  # a single group
         return rows
     family = ("layer", "space", "method")
     over = pl.lit("dimensions of the space and pairs of groups in the layer")
     p_holm, p_bh = adjusted(holm, *family), adjusted(benjamini_hochberg, *family)
-    published = pl.when(method="published")
+    adjusts = pl.when(pl.col("method").is_in(("published", "placebo")))
     columns = {"p_holm": p_holm, "p_bh": p_bh, "adjusted_over": over}
-    return rows.with_columns(published.then(of).alias(name) for name, of in columns.items())
+    return rows.with_columns(adjusts.then(of).alias(name) for name, of in columns.items())
 
 
 def _uneven(*of: States) -> NDArray[np.bool_]:

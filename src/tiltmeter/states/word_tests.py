@@ -130,6 +130,8 @@ class TestSetting:
         Draws of contexts behind a ``ceat`` effect.
     seed
         For drawing.
+    placebos
+        Shuffles of the attribute words between their two sets; 0 for none.
     """
 
     __test__: ClassVar[bool] = False
@@ -140,11 +142,18 @@ class TestSetting:
     drawn_partitions: int = 100_000
     samples: int = 1_000
     seed: int = 0
+    placebos: int = 999
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
         check_confidence(self.confidence)
-        least = {"draws": 0, "most_partitions": 0, "drawn_partitions": 1, "samples": 2}
+        least = {
+            "draws": 0,
+            "most_partitions": 0,
+            "drawn_partitions": 1,
+            "samples": 2,
+            "placebos": 0,
+        }
         for name, fewest in least.items():
             if getattr(self, name) < fewest:
                 raise InputError(f"{name} {getattr(self, name)}: at least {fewest}")

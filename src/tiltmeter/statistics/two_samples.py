@@ -42,6 +42,7 @@ __all__ = [
     "SignedRank",
     "bootstrap_effects",
     "compare_groups",
+    "effects_of_rows",
     "margin",
     "permute_columns",
     "permute_groups",
@@ -253,11 +254,11 @@ def bootstrap_effects(tables: Sequence[Array], *, draws: int = 2_000, seed: int 
         raise InputError(f"tables of {sorted(rows)} rows; bootstrap needs the same rows in each")
     count = rows.pop()
     picks = np.random.default_rng(seed).integers(0, count, size=(draws, count))
-    size = max(1, AT_ONCE // max(1, *(table.size for table in tables)))
-    effects = np.empty((draws, len(tables)))
-    for begin in range(0, draws, size):
-        part = picks[begin : begin + size]
-        for place, table in enumerate(tables):
-            drawn = table[part].reshape(len(part), -1)
-            effects[begin : begin + size, place] = signed_rank_effect(drawn)
-    return effects
+    return np.stack([effects_of_rows(table, picks) for table in tables], axis=1)
+
+
+def effects_of_rows(table: Array, picks: NDArray[np.intp]) -> Array:
+    """Give the effect of each choice of rows of a table, shape (choices, rows) → (choices,)."""
+    size = max(1, AT_ONCE // max(1, picks.shape[1] * table.shape[1]))
+    parts = (picks[begin : begin + size] for begin in range(0, len(picks), size))
+    return np.concatenate([signed_rank_effect(table[at].reshape(len(at), -1)) for at in parts])

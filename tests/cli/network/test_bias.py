@@ -27,6 +27,7 @@ def test_bias_writes_the_effects_and_says_them(run: Run, edges: Path, tmp_path: 
     assert own["targets"].to_list() == ["female", "male"]
     assert own["estimate"][0] > 0 > own["estimate"][1]
     assert "mine, gender, female: effect 0.949" in out
+    assert "mine, gender, female, arbitrary primes: fewer than 50 other words" in out
     assert pl.read_csv(tmp_path / "A.csv").height == 8
     assert set(found["varied"].drop_nulls()) == {"time_steps", "retention", "weights", "norm"}
 
@@ -96,6 +97,8 @@ def test_compare_writes_tables_and_a_report(run: Run, edges: Path, tmp_path: Pat
          "C.txt: ending '.txt'; allowed are .csv, .parquet"),
         (("bias", "mine.csv", "--study", "mine.yaml", "--out", "E.csv", "--rewirings", "5"),
          "rewirings 5: at least 19"),
+        (("bias", "mine.csv", "--study", "mine.yaml", "--out", "E.csv", "--placebos", "5"),
+         "placebos 5: at least 19"),
         (("compare", "mine.csv", "--study", "mine.yaml", "--draws", "0", "--out", "d"),
          "'--draws': 0 is not in the range x>=100"),
         (("compare", "mine.csv", "--study", "mine.yaml", "--stream", "woman", "--out", "d"),

@@ -41,6 +41,9 @@ STREAMS = (
     *("masculine:forceful", "masculine:compassionate"),
 )
 
+#: Methods that compare with placebos, and what those are called.
+_PLACEBOS = {"placebo": "arbitrary primes", "placebo_targets": "arbitrary targets"}
+
 
 def _bias_options(*, rewirings: int) -> Option:
     """Return the options of measuring bias; `rewirings` is the default of that option."""
@@ -57,7 +60,10 @@ def _bias_options(*, rewirings: int) -> Option:
         CONFIDENCE,
         click.option("--draws", type=click.IntRange(min=100), default=2000,
                      help="Bootstrap samples of targets."),
-        click.option("--seed", default=0, help="Seed of resampling and rewiring."),
+        click.option("--placebos", default=999,
+                     help="Arbitrary primes, and arbitrary targets, to compare each effect with: "
+                          "0 for none, else at least 19."),
+        click.option("--seed", default=0, help="Seed of resampling, placebos and rewiring."),
         click.option("--rewirings", default=rewirings,
                      help="Degree-preserving rewirings to compare each effect with: 0 for none, "
                           "else at least 19."),
@@ -178,7 +184,7 @@ def _build_setting(options: dict[str, Any]) -> Setting:
     """Build the setting from the options."""
     from tiltmeter.networks.setting import Setting
 
-    names = ("norm", "missing", "confidence", "draws", "rewirings", "seed")
+    names = ("norm", "missing", "confidence", "draws", "placebos", "rewirings", "seed")
     return Setting(spreading=build_spreading(options), **{name: options[name] for name in names})
 
 
@@ -202,7 +208,7 @@ def _read_pair(text: str) -> tuple[str, str]:
 
 
 def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
-    """Format estimates, absent words and rewired networks, one line each."""
+    """Format estimates, absent words, placebos and rewired networks, one line each."""
     import polars as pl
 
     from tiltmeter.results import beside
@@ -214,6 +220,9 @@ def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
     for network, _, identity, targets, absent in absences.iter_rows():
         named = ", ".join(filter(None, (network, identity, targets)))
         yield f"{named}: not in the network: {', '.join(absent)}"
+    for method, called in _PLACEBOS.items():
+        for row in own.filter(method=method).iter_rows(named=True):
+            yield _placebo_line(row, called)
     alarm = pl.col("measure") == "false_alarm_rate"
     keys = ["subject", "identity", "targets", "prime"]
     alarms = own.filter(alarm).select(*keys, alarms="estimate")
@@ -221,7 +230,10 @@ def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
         alarms, on=keys, how="left", nulls_equal=True, maintain_order="left"
     )
     for row in rewired.iter_rows(named=True):
-        yield _rewired_line(row)
+        line = _placebo_line(row, "rewired")
+        if row["alarms"] is not None:
+            line += f"; published test: p ≤ .05 in {row['alarms']:.0%} of rewirings"
+        yield line
 
 
 def _about(row: dict[str, Any]) -> str:
@@ -243,13 +255,10 @@ def _estimate_line(row: dict[str, Any]) -> str:
     return line + (f"; {row['note']}" if row["note"] else "")
 
 
-def _rewired_line(row: dict[str, Any]) -> str:
-    """Format the effect in rewired networks."""
-    about = f"{_about(row)}, rewired"
+def _placebo_line(row: dict[str, Any], called: str) -> str:
+    """Format the effect in placebos or rewired networks."""
+    about = f"{_about(row)}, {called}"
     if row["estimate"] is None or row["placebo_mean"] is None:
-        return f"{about}: no effect"
+        return f"{about}: {row['note'] or 'no effect'}"
     ends = f"[{row['placebo_low']:.2f}, {row['placebo_high']:.2f}]"
-    line = f"{about}: {row['placebo_mean']:.3f} {ends}, p {row['p']:.2g}"
-    if row["alarms"] is None:
-        return line
-    return f"{line}; published test: p ≤ .05 in {row['alarms']:.0%} of rewirings"
+    return f"{about}: {row['placebo_mean']:.3f} {ends}, p {row['p']:.2g}"

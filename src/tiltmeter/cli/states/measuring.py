@@ -84,6 +84,11 @@ def _reading_options(kind: str) -> Option:
     help="Held-out words to use.  [default: paper, if the table marks them; else all]",
 )
 @click.option("--draws", default=10_000, help="Permutations of group membership.")
+@click.option(
+    "--placebos",
+    default=999,
+    help="Shuffles of the labels of each dimension's poles: 0 for none, else at least 199.",
+)
 @_reading_options("profile")
 def measure_command(models: tuple[str, ...], **options: Any) -> None:
     """Measure the stereotype profiles of groups of words in the hidden states of MODEL.
@@ -126,6 +131,7 @@ def measure_command(models: tuple[str, ...], **options: Any) -> None:
     "associations in the hidden states, layer by layer.",
 )
 @click.option("--draws", default=2_000, help="Bootstrap samples of words.")
+@click.option("--placebos", default=999, help="Shuffles of the attribute words: 0 for none.")
 @click.option(
     "--partitions",
     default=100_000,
@@ -163,7 +169,9 @@ def _build_profiling(options: dict[str, Any]) -> Profiling:
         words=[read_words(named) for named in options["words"] or SHIPPED],
         extended=extended,
         extended_in=placed,
-        setting=ProfileSetting(options["confidence"], options["draws"], options["seed"]),
+        setting=ProfileSetting(
+            **{name: options[name] for name in ("confidence", "draws", "seed", "placebos")}
+        ),
     )
 
 
@@ -188,6 +196,7 @@ def _build_testing(options: dict[str, Any]) -> Testing:
             confidence=options["confidence"],
             draws=options["draws"],
             drawn_partitions=options["partitions"],
+            placebos=options["placebos"],
             seed=options["seed"],
         ),
     )

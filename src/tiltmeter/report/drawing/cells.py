@@ -101,10 +101,11 @@ def map_cell(
     """Give a cell of a map of estimates.
 
     `place`: its column and line.
-    `text`: what stands in it, before a star where p (Holm) is small.
+    `text`: what stands in it, before a star where p (Holm), or `p_claim`, is small.
     `more`: what else the tooltip shows, and whether its text is `strong`, by default with the star.
     """
-    sure = row["p_holm"] is not None and row["p_holm"] < ALPHA
+    p = row.get("p_claim", row["p_holm"])
+    sure = p is not None and p < ALPHA
     return {
         "across": place[0],
         "down": place[1],

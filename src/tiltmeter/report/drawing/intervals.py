@@ -32,6 +32,7 @@ _TIPS = (
     ("About", "about"),
     ("Value", "shown"),
     ("Interval", "interval"),
+    ("Placebos", "placebo"),
     ("p", "p"),
     ("n", "n"),
 )
@@ -43,8 +44,9 @@ def forest(
     """Draw means with intervals, stacked in blocks, one column per panel.
 
     `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
-        ``bound_low, bound_high`` and the texts of the tooltip.
-    Result: thin grey lines: worst-case bounds; thick lines: intervals; dots: means.
+        ``bound_low, bound_high``, ``placebo_low, placebo_high`` and the texts of the tooltip.
+    Result: grey bars: placebos; thin grey lines: worst-case bounds; thick lines: intervals; dots:
+        means.
     """
     categories = list(dict.fromkeys(row["category"] for row in rows))
     color = apart(alt.Color, "category", category_colors(categories), legend=None)
@@ -60,6 +62,9 @@ def forest(
         if any(row.get("bound_low") is not None for row in part):
             worst = chart.mark_rule(color="var(--soft)", strokeWidth=1)
             marks.insert(0, worst.encode(x=across("bound_low", axis), x2="bound_high"))
+        if any(row.get("placebo_low") is not None for row in part):
+            bar = chart.mark_rule(color="var(--soft)", strokeWidth=14, opacity=0.22)
+            marks.insert(0, bar.encode(x=across("placebo_low", axis), x2="placebo_high"))
         return [*ground(axis), *marks]
 
     return blocks(rows, axis, layers, labels)
@@ -99,8 +104,9 @@ def bars(rows: Sequence[Row], axis: Axis) -> Row:
 
 
 def around(title: str, rows: Iterable[Row], least: float) -> Axis:
-    """Make an axis around 0, as wide as values and intervals need, and at least `least`."""
-    values = [row[end] for row in rows for end in ("mean", "low", "high")]
+    """Make an axis around 0, as wide as values, intervals and placebos need, or `least`."""
+    ends = ("mean", "low", "high", "placebo_low", "placebo_high")
+    values = [row.get(end) for row in rows for end in ends]
     reach = max([least, *(abs(value) for value in values if value is not None)])
     power = 10.0 ** math.floor(math.log10(reach))
     reach = power * next(end for end in (1, 1.5, 2, 3, 5, 10) if reach <= end * power * (1 + 1e-9))
@@ -197,7 +203,10 @@ def _profile_marks(part: list[Row], axis: Axis, lanes: list[str], groups: list[s
         for look in (_HALO, _INK)
         for align, dx, where, end in _SIDES
     ]
+    grey = group.mark_rule(color="var(--soft)", strokeWidth=_LANE - 3, opacity=0.22)
+    placebos = [grey.encode(**place, x=across("placebo_low", axis), x2="placebo_high")]
     return [
+        *(placebos if any(row.get("placebo_low") is not None for row in part) else []),
         group.mark_rule(strokeWidth=3).encode(**line, color=color),
         group.mark_point(filled=True, size=75, opacity=1).encode(**point, color=color, shape=shape),
         one.mark_rule(strokeWidth=1.4, color="var(--soft)").encode(**line),

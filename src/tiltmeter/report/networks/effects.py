@@ -22,7 +22,16 @@ from tiltmeter.report.networks.results import (
     dot,
     together,
 )
-from tiltmeter.report.prose import ALPHA, cut, interval, interval_title, number, p_value, visible
+from tiltmeter.report.prose import (
+    ALPHA,
+    bracketed,
+    cut,
+    interval,
+    interval_title,
+    number,
+    p_value,
+    visible,
+)
 from tiltmeter.report.sections import Section, named
 from tiltmeter.report.tables import Column, Render, Table, alike, count, render_table
 
@@ -43,8 +52,19 @@ _DEPENDENCE = (
     "The published p treats all pairs as independent observations, which they are not: {pairs}. "
     "It is labelled naive. The interval is a bootstrap over targets, with the primes fixed. p "
     "(primes swapped) is a permutation test: the two categories are swapped within pairs of "
-    "primes, with the targets fixed.{least} An effect is supported if its interval excludes 0 and "
-    "p (primes swapped) is at most .05."
+    "primes, with the targets fixed.{least}"
+)
+_UNPLACED = (
+    "An effect is supported if its interval excludes 0 and p (primes swapped) is at most .05."
+)
+_PLACEBOS = (
+    "Where there is nothing to find the effect need not be 0: primes of one category may activate "
+    "all words more, and related targets lean together after any primes. So each effect is "
+    "compared with two kinds of placebos: {many:,} times the primes were replaced by arbitrary "
+    "words of like degree and strength, and as often the targets. p (placebo): rank of the "
+    "effect’s distance from the median of its placebos, two-sided. An effect is supported if both "
+    "are at most .05, adjusted for the sets of targets (Holm). Its size is its distance from the "
+    "mean of the placebos."
 )
 _EMOTIONS = (
     "Both primes of an identity are activated. For every word that a lexicon ties to an emotion "
@@ -76,11 +96,17 @@ def stereotype_section(networks: Networks) -> Section | None:
         tables.append(("Table of published effects", _published()))
     maps, note = heat_maps(networks)
     dependence = _DEPENDENCE.format(pairs=_pair_counts(every), least=_least_p(every))
-    text = tuple(filter(None, (_STEREOTYPES, dependence, note)))
+    text = tuple(filter(None, (_STEREOTYPES, dependence, _rule(every), note)))
     drawn = named("network-stereotypes", (_stereotype_figure(part, networks) for part in parts))
     notes = remarks(every, lambda r: f"{r['label']}, {r['targets']} targets, {r['network']}")
     figures = (*drawn, *maps)
     return Section("network-stereotypes", "Stereotypes", text, figures, tuple(tables), notes)
+
+
+def _rule(frame: pl.DataFrame) -> str:
+    """State when an effect is supported."""
+    many = frame["n_resamples_placebo"].drop_nulls()
+    return _PLACEBOS.format(many=many.max()) if len(many) else _UNPLACED
 
 
 def _pair_counts(frame: pl.DataFrame) -> str:
@@ -119,9 +145,37 @@ def _stereotype_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
         f"Effect of primes on sets of targets, per network: {label}. {SCALE} Right of the dotted "
         "line: stereotype-consistent, targets are activated more by the primes they are tied to. "
         f"Dot: effect; line: {interval_title(part)} (bootstrap over targets, primes fixed)."
+        f"{_grey(part)}"
     )
     axis = Axis("Effect, stereotype-consistent positive", -1, 1, 0)
     return Figure("", caption, range_text(rows), intervals(rows, axis))
+
+
+def _grey(part: pl.DataFrame) -> str:
+    """Explain the grey bars of a figure, where there are any."""
+    if part["turned_placebo_low"].count() == 0:
+        return ""
+    return f" Grey bar: {interval_title(part)} of the effects of arbitrary primes (placebos)."
+
+
+def _placebo_columns(part: pl.DataFrame) -> list[Column]:
+    """Give the columns of the placebos, where there are any."""
+    if part["p_placebo"].count() == 0:
+        return []
+    named = {"primes": "", "targets": "_targets"}
+    return [
+        column
+        for what, ending in named.items()
+        for column in (
+            Column(f"Arbitrary {what}", _placebo_cell(ending)),
+            *alike(p_value, {f"p (placebo {what})": f"p_placebo{ending}"}),
+        )
+    ]
+
+
+def _placebo_cell(ending: str) -> Render:
+    names = [f"turned_placebo_{end}{ending}" for end in ("mean", "low", "high")]
+    return lambda r: "" if r[names[0]] is None else bracketed(*(r[name] for name in names))
 
 
 def _stereotype_table(part: pl.DataFrame) -> Table:
@@ -130,7 +184,8 @@ def _stereotype_table(part: pl.DataFrame) -> Table:
         together(part, "targets"),
         f"{part['label'][0]}: effects. {first} − {second}: as published, positive: {first} primes "
         "activate more. Turned: with positive as stereotype-consistent; the "
-        f"{title} is of this value. Arrangements: of the primes, for p (primes swapped). p "
+        f"{title} is of this value. Arbitrary primes, arbitrary targets: mean of the placebos, "
+        "turned alike, and their interval. Arrangements: of the primes, for p (primes swapped). p "
         "(naive): one-sided, as published. p (Holm): p (naive) adjusted for all sets of targets of "
         "a network.",
         [
@@ -138,6 +193,7 @@ def _stereotype_table(part: pl.DataFrame) -> Table:
             NETWORK,
             *alike(number, {f"{first} − {second}": "estimate", "Turned": "turned"}),
             Column(title, lambda r: interval(r["turned_low"], r["turned_high"])),
+            *_placebo_columns(part),
             Column("p (primes swapped)", lambda r: p_value(r["p_permutation"])),
             Column("Arrangements", lambda r: count(r["n_resamples_permutation"])),
             *alike(p_value, {"p (naive)": "p", "p (Holm)": "p_holm"}),
@@ -172,7 +228,8 @@ def emotion_section(networks: Networks) -> Section | None:
         ("Table of emotions" + (f": {part['label'][0]}" if parts[1:] else ""), _emotion_table(part))
         for part in parts
     ]
-    text = (_EMOTIONS, _NORM.format(norms=norms))
+    placed = every["p_placebo"].count() > 0
+    text = (_EMOTIONS, _NORM.format(norms=norms), *([_rule(every)] if placed else []))
     figures = named("network-emotions", (_emotion_figure(part, networks) for part in parts))
     # the text says of all that there is one pair of primes; the same note stands once
     note = pl.when(~pl.col("note").str.starts_with("one pair of primes")).then("note")
@@ -183,13 +240,22 @@ def emotion_section(networks: Networks) -> Section | None:
     return Section("network-emotions", "Emotions", text, figures, tuple(tables), notes)
 
 
-#: An emotion that one prime activates more: the interval excludes 0 and p (Holm) is small.
-SHOWN = (pl.col("ci_low") * pl.col("ci_high") > 0) & (pl.col("p_holm") <= ALPHA)
+#: An emotion that one prime activates more: beyond the placebos; without them, the interval
+#: excludes 0 and p (Holm) is small.
+SHOWN = (
+    pl.when(pl.col("p_claim").is_not_null())
+    .then(pl.col("p_claim") <= ALPHA)
+    .otherwise((pl.col("ci_low") * pl.col("ci_high") > 0) & (pl.col("p_holm") <= ALPHA))
+)
+
+
+#: Of an effect without direction from its placebos, or from 0.
+_DISTANCE = pl.col("estimate") - pl.col("turned_placebo_mean").fill_null(0)
 
 
 def emotion_sides(part: pl.DataFrame) -> dict[str, pl.Expr]:
     """Tell apart the emotions that each prime activates more."""
-    shown, first = SHOWN.fill_null(False), pl.col("estimate") > 0
+    shown, first = SHOWN.fill_null(False), _DISTANCE > 0
     return {
         f"activated more by {part['first'][0]}": shown & first,
         f"activated more by {part['second'][0]}": shown & ~first,
@@ -211,7 +277,7 @@ def _emotion_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     caption = (
         f"Effect per emotion, one column per network: {label}. {SCALE} Right of the dotted line: "
         f"activated more by {first}; left: more by {second}. Dot: effect; line: "
-        f"{interval_title(part)} (bootstrap over words)."
+        f"{interval_title(part)} (bootstrap over words).{_grey(part)}"
     )
     axis = Axis(f"Activated more by {second} (−) or {first} (+)", -1, 1, 0)
     summary = listed_by_network(part, emotion_sides(part))
@@ -229,6 +295,7 @@ def _emotion_table(part: pl.DataFrame) -> Table:
             NETWORK,
             Column(sides, lambda r: number(r["estimate"])),
             Column(interval_title(part), lambda r: interval(r["ci_low"], r["ci_high"])),
+            *_placebo_columns(part),
             *alike(p_value, {"p (naive)": "p", "p (Holm)": "p_holm"}),
             Column("Words", lambda r: count(r["n_clusters"])),
             Column("Norm", lambda r: r["norm"].upper()),

@@ -191,25 +191,49 @@ def _stereotypes(part: pl.DataFrame) -> str:
 
 def _stereotype(row: Mapping[str, Any], title: str) -> str:
     targets = f"{row['targets'][:1].upper()}{row['targets'][1:]} targets"
-    value, low, high, p = (row[key] for key in ("estimate", "ci_low", "ci_high", "p_permutation"))
+    value, low, high = (row[key] for key in ("estimate", "ci_low", "ci_high"))
     if value is None:
         return f"{targets}: no effect could be measured; see the notes."
     if value < 0 and None not in (low, high):
         low, high = -high, -low
+    side = f"{row['first'] if value > 0 else row['second']} primes" if value else "neither"
+    ends = "" if None in (low, high) else f"{title} {interval(low, high)}; "
+    compared = _beside_swapped if row["p_claim"] is None else _beside_placebos
+    return f"{targets}: {number(abs(value))} towards {side} ({ends}{compared(row)}."
+
+
+def _beside_swapped(row: Mapping[str, Any]) -> str:
+    """Say the p of swapped primes, and close the bracket with the verdict it gives."""
+    low, high, p = (row[key] for key in ("ci_low", "ci_high", "p_permutation"))
     if None not in (low, high) and low <= 0 <= high:
         verdict = "not shown, the interval includes 0"
     elif p is None or p > ALPHA:
         verdict = "not shown, p is above .05" if p else "not tested by swapping primes"
-    elif row["direction"]:
-        verdict = "stereotype-consistent" if row["turned"] > 0 else "against the stereotype"
     else:
-        verdict = "shown"
-    side = f"{row['first'] if value > 0 else row['second']} primes" if value else "neither"
-    ends = "" if None in (low, high) else f"{title} {interval(low, high)}; "
-    return (
-        f"{targets}: {number(abs(value))} towards {side} ({ends}p (primes swapped) {p_value(p)}): "
-        f"{verdict}."
-    )
+        verdict = _consistency(row, row["turned"])
+    return f"p (primes swapped) {p_value(p)}): {verdict}"
+
+
+def _beside_placebos(row: Mapping[str, Any]) -> str:
+    """Say what the placebos give, and close the bracket with the verdict on the difference."""
+    sign, texts, within = -1 if row["turned"] < 0 else 1, [], []
+    for what, ending in (("primes", ""), ("targets", "_targets")):
+        ends = sorted(sign * row[f"turned_placebo_{end}{ending}"] for end in ("low", "high"))
+        mean, p = sign * row[f"turned_placebo_mean{ending}"], row[f"p_holm_placebo{ending}"]
+        texts.append(f"arbitrary {what} {bracketed(mean, *ends)}, p (Holm) {p_value(p)}")
+        within += [f"arbitrary {what}"] if p > ALPHA else []
+    if within:
+        verdict = f"not shown to be beyond {' and '.join(within)}"
+    else:
+        verdict = _consistency(row, row["turned"] - row["turned_placebo_mean"])
+    return f"{'; '.join(texts)}): {verdict}"
+
+
+def _consistency(row: Mapping[str, Any], distance: float) -> str:
+    """Say on which side a distance lies, positive as stereotype-consistent."""
+    if not row["direction"]:
+        return "shown"
+    return "stereotype-consistent" if distance > 0 else "against the stereotype"
 
 
 def _valence(part: pl.DataFrame) -> str:
@@ -245,7 +269,9 @@ def _emotions(part: pl.DataFrame) -> str:
     if known.is_empty():
         return "No effect could be measured; see the notes."
     text = listed(part, emotion_sides(part))
-    text = f"{text[0].upper()}{text[1:]} (by {interval_title(part)} and p (Holm))."
+    placed = part["p_claim"].count() > 0
+    by = "distance from the placebos" if placed else f"{interval_title(part)} and p (Holm)"
+    text = f"{text[0].upper()}{text[1:]} (by {by})."
     if known.height == shown.height > 1 and shown["estimate"].sign().n_unique() == 1:
         prime = part["first" if shown["estimate"][0] > 0 else "second"][0]
         text += f" All emotions, pleasant or not, lean towards {prime}; the norm can cause this."

@@ -15,7 +15,7 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.report.drawing.charts import Row, measured
 from tiltmeter.report.plan import Plan, read_facts, spaced
-from tiltmeter.report.prose import cut, place, shown_names, visible
+from tiltmeter.report.prose import cut, interval, place, shown_names, visible
 from tiltmeter.report.sections import joined, read_family, with_shown_texts
 from tiltmeter.report.tables import Column
 from tiltmeter.results import beside
@@ -121,8 +121,12 @@ def dot(row: Mapping[str, Any], at: tuple[str, str, str], color: str, p: str, n:
     """
     names = {"estimate": "turned", "ci_low": "turned_low", "ci_high": "turned_high", "p": p}
     of, size = row.get("prime") or row.get("targets"), row[n]
+    ends = (row.get("turned_placebo_low"), row.get("turned_placebo_high"))
     return {
         **measured({key: row[name] for key, name in names.items()}),
+        "placebo_low": ends[0],
+        "placebo_high": ends[1],
+        "placebo": None if None in ends else interval(*ends),
         **dict(zip(("label", "panel", "block"), at, strict=True)),
         "category": color,
         "network": row.get("network") or f"{row['candidate']} − {row['baseline']}",
@@ -212,6 +216,9 @@ _APPROACH_OF = {
 }
 _EFFECTS = ("activation_effect", "emotion_effect")
 _INTERVAL = ("ci_low", "ci_high", "confidence")
+#: Methods that compare an effect with placebos: arbitrary primes, and arbitrary targets.
+_PLACEBOS = ("placebo", "placebo_targets")
+_PLACEBO = ("placebo_mean", "placebo_low", "placebo_high")
 
 
 def _estimate_frames(
@@ -222,7 +229,10 @@ def _estimate_frames(
     `network` is the subject, `approach` what the measure belongs to, `missing` the absent words,
     `ci_low` and `ci_high` those of the method that gives an interval. Of other methods columns
     are named as ``p_permutation``. `turned`, `turned_low` and `turned_high` are the estimate and
-    its interval, or that of rewired networks, with positive as stereotype-consistent.
+    its interval, or that of rewired networks, with positive as stereotype-consistent. In
+    `network_effects` `p_claim` is the p that a claim rests on, null where there are no placebos,
+    `turned_placebo_mean`, `turned_placebo_low` and `turned_placebo_high` are of arbitrary primes,
+    and with the ending ``_targets`` of arbitrary targets.
     """
     approach = pl.col("measure").replace_strict(_APPROACH_OF, default=None, return_dtype=pl.String)
     named = estimates.with_columns(approach=approach, network="subject")
@@ -230,7 +240,7 @@ def _estimate_frames(
     missing = details["network_absences"].rename({"absent": "missing"})
     nodes = details["networks"].select("network", n_nodes="nodes").unique("network")
     of_networks = {
-        "network_effects": _turned(_effects(own, missing), "ci"),
+        "network_effects": _with_placebos(_turned(_effects(own, missing), "ci")),
         "network_coefficients": _turned(
             joined(_coefficients(own, missing), nodes, "network"), "ci"
         ),
@@ -258,7 +268,11 @@ def _effects(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     drawn = beside(
         own.filter(pl.col("measure").is_in(_EFFECTS)),
         "published",
-        {"permutation": ["p", "n_resamples", "note"], "bootstrap": [*_INTERVAL, "n_clusters"]},
+        {
+            "permutation": ["p", "n_resamples", "note"],
+            "bootstrap": [*_INTERVAL, "n_clusters"],
+            **dict.fromkeys(_PLACEBOS, ["p", "p_holm", "n_resamples", *_PLACEBO]),
+        },
     ).with_columns(
         *(pl.col(f"{name}_bootstrap").alias(name) for name in (*_INTERVAL, "n_clusters")),
         note=pl.coalesce("note", "note_permutation"),
@@ -267,6 +281,21 @@ def _effects(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     )
     absent = missing.rename({"targets": "set"})
     return joined(drawn, absent, "network", "study", "identity", "set").drop("set")
+
+
+def _with_placebos(effects: pl.DataFrame) -> pl.DataFrame:
+    """Turn the placebos of effects as the effects are; see `_estimate_frames`."""
+    below, ends = pl.col("direction").eq_missing("below"), dict[str, pl.Expr]()
+    for method in _PLACEBOS:
+        mean, low, high = (pl.when(below).then(-pl.col(f"{name}_{method}")) for name in _PLACEBO)
+        ending = method.removeprefix("placebo")
+        ends |= {
+            f"turned_{name}{ending}": pl.coalesce(value, f"{name}_{method}")
+            for name, value in zip(_PLACEBO, (mean, high, low), strict=True)
+        }
+    adjusted = [pl.col(f"p_holm_{method}") for method in _PLACEBOS]
+    both = pl.all_horizontal(p.is_not_null() for p in adjusted)
+    return effects.with_columns(p_claim=pl.when(both).then(pl.max_horizontal(adjusted)), **ends)
 
 
 def _coefficients(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:

@@ -28,6 +28,7 @@ from tiltmeter.report.states.results import (
     interval_column,
     layer_name,
     layers,
+    placebo_columns,
     reading_columns,
     split,
 )
@@ -71,6 +72,11 @@ _METHODS = {
     "minus that to its own. The unit is a cosine, so values are smaller.",
 }
 _CAUTION = (
+    "Targets differ in many ways, also in their association with attributes without meaning: "
+    "placebos are the same effects with the attribute words shuffled between the two sets, and p "
+    "(placebo) is the rank of an effect among them. An effect is called significant if p (Holm) "
+    "is below .05 both in the test and beside its placebos. Where few words name the attributes "
+    "there are no placebos. "
     "p (Holm) is adjusted for the tests of a study within one layer. Selecting the layer with the "
     "largest effect is not a test: among many layers one is always the largest, and its p is not "
     "adjusted for the selection. Effects of few words have wide intervals."
@@ -144,7 +150,8 @@ def _curves(part: pl.DataFrame) -> Figure:
     scale = "Range −2 to 2, neutral 0" if comparable else f"{method}: unit cosine, neutral 0"
     caption = (
         f"Effects of association tests by layer: {part['about'][0]}. {scale}; above 0: the "
-        f"expected direction. Band: {interval_title(part)}; filled points: {_SURE}."
+        f"expected direction. Band: {interval_title(part)}; grey: that of the placebos; filled "
+        f"points: {_SURE}."
     )
 
     def axis(rows: Sequence[Row]) -> Axis:
@@ -208,7 +215,7 @@ def _map_summary(part: pl.DataFrame) -> str:
     sentences = []
     for layer in dict.fromkeys((layers(part)[0], layers(part)[-1])):
         own = known.filter(layer=layer)
-        above, sure = own.filter(pl.col("estimate") > 0), own.filter(pl.col("p_holm") < ALPHA)
+        above, sure = own.filter(pl.col("estimate") > 0), own.filter(pl.col("p_claim") < ALPHA)
         sentences.append(
             f"{layer_name(layer)}: {above.height} of {own.height} effects above 0, {sure.height} "
             "with p (Holm) below .05"
@@ -274,6 +281,7 @@ def _table(frame: pl.DataFrame, caption: str, *, layer: bool = False) -> Table:
             interval_column(frame),
             Column("p", lambda r: p_value(r["p"]) + (" exact" if r["exact"] else "")),
             *alike(p_value, {"p (two-sided)": "p_two_sided", "p (Holm)": "p_holm"}),
+            *placebo_columns(frame),
             Column("Words", size),
         ],
     )
@@ -291,7 +299,7 @@ def _lean(last: pl.DataFrame) -> str:
     where, known = f"At the last layer ({last['layer'][0]})", last.drop_nulls("estimate")
     if known.is_empty():
         return f"{where} no effect could be measured; see the notes."
-    sure = known.filter(pl.col("p_holm") < ALPHA).height
+    sure = known.filter(pl.col("p_claim") < ALPHA).height
     against = known.filter(pl.col("estimate") < 0).height
     effects = ", ".join(
         f"{name.replace('_', ' ')} {bracketed(*values)}"

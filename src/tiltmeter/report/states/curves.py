@@ -14,7 +14,7 @@ import polars as pl
 from tiltmeter.report.drawing import charts
 from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.prose import ALPHA
+from tiltmeter.report.prose import ALPHA, interval
 from tiltmeter.report.sections import first_drawn
 from tiltmeter.report.states.results import by_layer, layers
 from tiltmeter.report.tables import Render
@@ -38,6 +38,7 @@ _TIPS = (
     ("Layer", "layer"),
     ("Value", "shown"),
     ("Interval", "interval"),
+    ("Placebos", "placebo"),
     ("p", "p"),
     ("p (Holm)", "p_holm"),
     ("n", "n"),
@@ -56,7 +57,8 @@ def layer_figure(
     `panels`: title, text below it, and rows of each.
     `line`: names the line of a row.
     `axis`: makes the axis for what is drawn.
-    Result: filled points: p (Holm) below .05; a dashed line: ``reference``.
+    Result: filled points: p (Holm), or `p_claim`, below .05; grey areas: placebos; a dashed line:
+        ``reference``.
     """
     order = layers(pl.concat([part.select("layer") for _, part in panels]))
     alone = Counter(title for (title, _), _ in panels)
@@ -79,13 +81,17 @@ def layer_figure(
 
 
 def _point(panel: str, series: str, row: Mapping[str, Any], digits: int) -> Row:
-    holm, n = row.get("p_holm"), row.get("n")
+    p, n = row.get("p_claim", row.get("p_holm")), row.get("n")
+    ends = (row.get("placebo_low"), row.get("placebo_high"))
     return {
         **charts.measured(row, digits),
+        "placebo_low": ends[0],
+        "placebo_high": ends[1],
+        "placebo": None if None in ends else interval(*ends, digits),
         "panel": panel,
         "series": series,
         "layer": row["layer"],
-        "sure": "p_holm" not in row or (holm is not None and holm < ALPHA),
+        "sure": "p_holm" not in row or (p is not None and p < ALPHA),
         "reference": row.get("reference"),
         "n": "n/a" if n is None else f"{n:,}",
     }
@@ -119,6 +125,11 @@ def _layer_marks(rows: Sequence[Row], axis: Axis, order: Sequence[str]) -> list[
         dots.mark_point(filled=True, size=filled, opacity=1).transform_filter("datum.sure"),
         dots.mark_point(size=hollow, **paper).transform_filter("!datum.sure"),
     ]
+    if any(row["placebo_low"] is not None for row in rows):
+        area = chart.mark_area(color="var(--soft)", opacity=0.13, clip=True)
+        area = area.transform_filter("isValid(datum.placebo_low)")
+        ends = {"y": charts.up("placebo_low", axis), "y2": "placebo_high:Q"}
+        marks.insert(0, area.encode(**ends, detail="series:N"))
     if axis.neutral is not None:
         marks.insert(0, charts.neutral_rule(y=alt.Y(datum=axis.neutral)))
     if any(row["reference"] is not None for row in rows):

@@ -46,7 +46,8 @@ _ACCURACY = (
 )
 _BY_LAYER = (
     "A profile is a mean over layers, in which opposite signs cancel. Here each layer has its own "
-    "directions and its own standardisation. Filled points: p (Holm) below .05, adjusted for the "
+    "directions and its own standardisation. Filled points: p (Holm) below .05, both in the t "
+    "test and beside its placebos (grey: directions with shuffled terms), adjusted for the "
     "dimensions and pairs of one layer, not for the number of layers; among many layers a few are "
     "significant by chance."
 )
@@ -166,7 +167,7 @@ def _difference_figure(part: pl.DataFrame) -> Figure:
         f"Difference between groups by layer: {part['model'][0]}, {part['words'][0]}. Unit: "
         "standard deviations of the compared words at that layer; dotted line: neutral 0. Above: "
         "the group named first is nearer to the high pole. Band: "
-        f"{interval_title(part)}; filled points: p (Holm) below .05."
+        f"{interval_title(part)}; grey: that of the placebos; filled points: p (Holm) below .05."
     )
     return layer_figure(
         panels,

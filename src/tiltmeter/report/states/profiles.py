@@ -24,6 +24,8 @@ from tiltmeter.report.states.results import (
     in_words,
     layer_name,
     pairs,
+    placebo_columns,
+    placebo_ends,
     reading_columns,
     split,
 )
@@ -61,9 +63,17 @@ _FINE = (
 )
 _TESTS = (
     f"{STAR}: a difference between groups with p (Holm) below .05, adjusted for all dimensions of "
-    "the figure and all pairs of groups. The t test treats words as independent draws. p "
-    "(shuffled) is a permutation test that shuffles words between groups."
+    "the figure and all pairs of groups, both in the t test and beside its placebos. The t test "
+    "treats words as independent draws. p (shuffled) is a permutation test that shuffles words "
+    "between groups."
 )
+_PLACEBOS = (
+    "Groups of words differ on most directions, also on those without meaning. Placebos are the "
+    "same differences on directions whose high and low terms were shuffled; p (placebo) is the "
+    "rank of a difference among them. A difference that its placebos reach as well says that the "
+    "groups differ, not that they differ in this dimension."
+)
+_GREY = " Grey bar: the same interval of means on directions with shuffled terms (placebos)."
 #: Space → the section's key, title and title in the contents, and its first paragraph.
 _SPACES = {
     "broad": (
@@ -98,7 +108,7 @@ def profile_section(states: States, space: str) -> Section | None:
         f"Only the first {MOST_READINGS} of {most} ways of reading a model are drawn; "
         "estimates.parquet has all."
     )
-    text = (method, _TESTS, *([left] if most > MOST_READINGS else []))
+    text = (method, _TESTS, _PLACEBOS, *([left] if most > MOST_READINGS else []))
     notes = ("Notes", _notes(states.tables["differences"].filter(space=space)))
     return Section(key, title, text, named(key, figures), tuple(tables), notes, short=short)
 
@@ -120,7 +130,8 @@ def _figure(part: pl.DataFrame, differences: pl.DataFrame, words: pl.DataFrame) 
     rows: list[Row] = []
     for panel, own in split(part, *READING)[:MOST_READINGS]:
         mine = {key: own[key][0] for key in READING}
-        rows += [_group(row, panel) for row in own.iter_rows(named=True)]
+        placebos = _placebo_means(differences.filter(**mine))
+        rows += [_group(row, panel, placebos) for row in own.iter_rows(named=True)]
         rows += [_word(row, panel) for row in words.filter(**mine).iter_rows(named=True)]
         rows += _stars(differences.filter(**mine), panel)
     if all(row["mean"] is None for row in rows):
@@ -131,6 +142,7 @@ def _figure(part: pl.DataFrame, differences: pl.DataFrame, words: pl.DataFrame) 
         f"{SCALE} Dot: mean of a group; line: its {interval_title(part)}."
         + (" Diamond: a single word; line: interval over its contexts." * ("individual" in kinds))
         + (f" {STAR}: groups differ, p (Holm) below .05." * ("star" in kinds))
+        + _GREY * any(row.get("placebo_low") is not None for row in rows)
     )
     axis = around("← low · standard deviations · high →", rows, 0.5)
     return Figure("", caption, _summary(rows), profile_rows(rows, axis))
@@ -153,9 +165,33 @@ def _mark(row: Mapping[str, Any], kind: str, panel: str, lane: str, value: float
     }
 
 
-def _group(row: Mapping[str, Any], panel: str) -> Row:
+#: Dimension and group → the interval of its mean in the placebos.
+Placebos = Mapping[tuple[str, str], tuple[float, float]]
+
+
+def _placebo_means(differences: pl.DataFrame) -> Placebos:
+    """Give means on shuffled directions, where two groups only are compared.
+
+    Their means lie around 0 in proportion to the size of the other group.
+    """
+    ends: dict[tuple[str, str], tuple[float, float]] = {}
+    known = differences.drop_nulls(["placebo_low", "placebo_high", "n_first", "n_second"])
+    if differences.select("first", "second").n_unique() != 1:
+        return ends
+    for row in known.iter_rows(named=True):
+        low, high, n = row["placebo_low"], row["placebo_high"], row["n_first"] + row["n_second"]
+        first, second = row["n_second"] / n, row["n_first"] / n
+        ends[row["dimension"], row["first"]] = (low * first, high * first)
+        ends[row["dimension"], row["second"]] = (-high * second, -low * second)
+    return ends
+
+
+def _group(row: Mapping[str, Any], panel: str, placebos: Placebos) -> Row:
+    low, high = placebos.get((row["dimension"], row["group"]), (None, None))
     return {
         **_mark(row, "group", panel, f"group {row['group']}", row["estimate"]),
+        "placebo_low": low,
+        "placebo_high": high,
         "group": row["group"],
         "sd": None if row["sd"] is None else number(row["sd"]),
         "n": count(row["n"]),
@@ -176,7 +212,7 @@ def _word(row: Mapping[str, Any], panel: str) -> Row:
 
 def _stars(differences: pl.DataFrame, panel: str) -> list[Row]:
     """Give a star for each dimension on which any two groups differ."""
-    sure = differences.filter(pl.col("p_holm") < ALPHA)
+    sure = differences.filter(pl.col("p_claim") < ALPHA)
     return [
         {
             **dict.fromkeys(("mean", "low", "high")),
@@ -184,7 +220,7 @@ def _stars(differences: pl.DataFrame, panel: str) -> list[Row]:
             "dimension": part["dimension"][0],
             "about": "; ".join(
                 f"{pairs(row)} {number(row['estimate'], signed=True)}, p (Holm) "
-                f"{p_value(row['p_holm'])}"
+                f"{p_value(row['p_claim'])}"
                 for row in part.iter_rows(named=True)
             ),
         }
@@ -233,7 +269,8 @@ def _difference_table(frame: pl.DataFrame, about: str) -> Table:
         f"{about}, {layer_name(frame['layer'][0])}: differences of means in standard deviations of "
         f"the compared words, neutral 0, with their {title} (Welch). t: Student’s, equal "
         "variances, as published. p (Holm), p (BH): adjusted for all dimensions and pairs. p "
-        f"(shuffled): words shuffled between groups. d: Cohen’s.{_first_rows(frame)}",
+        "(shuffled): words shuffled between groups. Placebos: differences on directions whose high "
+        f"and low terms were shuffled. d: Cohen’s.{_first_rows(frame)}",
         [
             Column("Dimension", lambda r: r["dimension"], "head"),
             Column("Compared", pairs, "head"),
@@ -244,6 +281,7 @@ def _difference_table(frame: pl.DataFrame, about: str) -> Table:
             Column("df", lambda r: "" if r["df"] is None else f"{r['df']:g}"),
             *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (BH)": "p_bh"}),
             Column("p (shuffled)", lambda r: p_value(r["p_permutation"])),
+            *placebo_columns(frame),
             Column("d", lambda r: number(r["effect_size"])),
             Column("Words", lambda r: f"{count(r['n_first'])}, {count(r['n_second'])}"),
         ],
@@ -276,7 +314,7 @@ def profile_finding(part: pl.DataFrame) -> str:
     known = own.drop_nulls("estimate").to_dicts()
     if not known:
         return "No difference could be measured; see the notes."
-    sure = [row for row in known if row["p_holm"] is not None and row["p_holm"] < ALPHA]
+    sure = [row for row in known if row["p_claim"] is not None and row["p_claim"] < ALPHA]
     unsure = [row for row in known if row not in sure]
     parts = [_higher(row, interval_title(own)) for row in sure]
     if len(unsure) > MOST_NAMED:
@@ -301,7 +339,7 @@ def _higher(row: Mapping[str, Any], title: str) -> str:
     ends = "" if None in (low, high) else f"{title} {interval(low, high)}; "
     return (
         f"{row['dimension']}: {first} {number(abs(row['estimate']))} standard deviations above "
-        f"{second} ({ends}p (Holm) {p_value(row['p_holm'])})."
+        f"{second} ({ends}p (Holm) {p_value(row['p_claim'])}{_beside_placebos(row)})."
     )
 
 
@@ -310,12 +348,19 @@ def _compared(row: Mapping[str, Any]) -> str:
 
 
 def _difference(row: Mapping[str, Any]) -> str:
-    return f"{_compared(row)} {bracketed(row['estimate'], row['ci_low'], row['ci_high'])}"
+    value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
+    return f"{_compared(row)} {value}{_beside_placebos(row)}"
+
+
+def _beside_placebos(row: Mapping[str, Any]) -> str:
+    if row["p_placebo"] is None:
+        return ""
+    return f", placebos {placebo_ends(row)} with p {p_value(row['p_placebo'])}"
 
 
 def _hidden(part: pl.DataFrame) -> list[str]:
     """Name the dimensions on which layers differ significantly in opposite directions."""
-    sure = part.filter(ONE_LAYER, pl.col("p_holm") < ALPHA)
+    sure = part.filter(ONE_LAYER, pl.col("p_claim") < ALPHA)
     both = []
     for mine in sure.partition_by("first", "second", "dimension", maintain_order=True):
         low, high = (

@@ -13,14 +13,22 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.report.plan import Plan, read_facts
-from tiltmeter.report.prose import cut, interval, interval_title, place, shown_names, visible
+from tiltmeter.report.prose import (
+    cut,
+    interval,
+    interval_title,
+    p_value,
+    place,
+    shown_names,
+    visible,
+)
 from tiltmeter.report.sections import joined, read_family, with_shown_texts
 from tiltmeter.report.tables import Column
 from tiltmeter.results import beside
 
 __all__ = ["ONE_LAYER", "READING", "States", "at_one_layer", "by_layer", "first_reading",
-           "in_words", "interval_column", "layer_name", "layers", "pairs", "read_states",
-           "reading_columns", "split"]  # fmt: skip
+           "in_words", "interval_column", "layer_name", "layers", "pairs", "placebo_columns",
+           "placebo_ends", "read_states", "reading_columns", "split"]  # fmt: skip
 
 #: The layer of rows over all layers.
 MEAN = "mean"
@@ -46,6 +54,13 @@ _MISSING = {
 _OF = ("model", *READING)
 _AT = (*_OF, "words", "layer", "space", "dimension")
 _INTERVAL = ("ci_low", "ci_high", "confidence")
+#: Columns of the method ``placebo``, and what of them stands beside an estimate.
+_PLACED = ("p", "p_holm", "placebo_mean", "placebo_low", "placebo_high")
+_PLACEBOS = {
+    **{name: pl.col(f"{name}_placebo") for name in _PLACED if name.startswith("placebo")},
+    "p_placebo": pl.col("p_placebo"),
+    "p_claim": pl.max_horizontal("p_holm", "p_holm_placebo"),
+}
 _SIZES = ("n_first", "n_second", "n_toward", "n_against")
 
 
@@ -57,7 +72,8 @@ class States:
     `names`: the models, in the order they were given.
     `tables`: ``profiles``, ``differences``, ``terms``, ``directions``, ``associations``,
         ``relations`` and ``fits``: a row per estimate, what its methods say side by side, texts fit
-        to be shown.
+        to be shown. `p_claim` is the p that a claim rests on: of p (Holm) and that of the placebos
+        the larger.
     """
 
     facts: Plan
@@ -134,7 +150,8 @@ def _frames(own: pl.DataFrame, details: Mapping[str, pl.DataFrame]) -> dict[str,
 
 
 def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
-    rows = beside(rows, "published", {"welch": _INTERVAL, "permutation": ["p"]})
+    others = {"welch": _INTERVAL, "permutation": ["p"], "placebo": _PLACED}
+    rows = beside(rows, "published", others)
     for side in ("first", "second"):
         sizes = profiles.select(*_AT, pl.col("group").alias(side), pl.col("n").alias(f"n_{side}"))
         rows = joined(rows, sizes)
@@ -143,6 +160,7 @@ def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
         *(pl.col(f"{name}_welch").alias(name) for name in _INTERVAL),
         *("statistic", "df", "p", "p_holm", "p_bh", "p_permutation", "effect_size"),
         *("n_first", "n_second", "note"),
+        **_PLACEBOS,
     )
 
 
@@ -160,9 +178,10 @@ def _directions(rows: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
 
 def _tests(rows: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
     """Give tests, under names that tell the dimensions of a stereotype apart."""
-    tested = pl.when(alternative="greater").then(pl.lit("tested"))
-    method = tested.when(alternative="two-sided").then(pl.lit("two_sided")).otherwise("method")
-    others = {"two_sided": ["p"], "bootstrap": _INTERVAL}
+    sides = {"greater": "tested", "two-sided": "two_sided"}
+    side = pl.col("alternative").replace_strict(sides, default=None, return_dtype=pl.String)
+    method = pl.when(method="placebo").then("method").otherwise(pl.coalesce(side, "method"))
+    others = {"two_sided": ["p"], "bootstrap": _INTERVAL, "placebo": _PLACED}
     rows = beside(rows.with_columns(method=method), "tested", others)
     return joined(rows, sizes.drop("between_variance")).select(
         *(*_OF, "study", "measure", "layer", "first", "second", "toward", "against", "estimate"),
@@ -170,6 +189,7 @@ def _tests(rows: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
         *("p", "p_two_sided", "p_holm", *_SIZES, "note"),
         stereotype=pl.concat_str("stereotype", "dimension", separator=".", ignore_nulls=True),
         exact=pl.col("test") == "exact",
+        **_PLACEBOS,
     )
 
 
@@ -260,6 +280,24 @@ def reading_columns(frame: pl.DataFrame) -> list[Column]:
         "removed": Column("Removed", lambda r: in_words("", r["removed"]), "text"),
     }
     return [column for name, column in columns.items() if frame[name].n_unique() > 1]
+
+
+def placebo_columns(frame: pl.DataFrame) -> list[Column]:
+    """Give the columns of the placebos, where there are any."""
+    if frame["p_placebo"].count() == 0:
+        return []
+    return [
+        Column(
+            f"Placebos, {interval_title(frame)}",
+            lambda r: "" if r["p_placebo"] is None else placebo_ends(r),
+        ),
+        Column("p (placebo)", lambda r: p_value(r["p_placebo"])),
+    ]
+
+
+def placebo_ends(row: Mapping[str, Any]) -> str:
+    """Write the interval of the placebos."""
+    return interval(row["placebo_low"], row["placebo_high"])
 
 
 def interval_column(frame: pl.DataFrame) -> Column:
