@@ -24,6 +24,7 @@ from tiltmeter.results.tables import as_frame, pieces, scan_table, write_pieces
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.dimensions import correlate_dimensions, rank_models
 from tiltmeter.statistics.estimates import Estimated, Inference, estimate_summaries
+from tiltmeter.statistics.splits import split_words
 from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
 from tiltmeter.stimuli import Study
 
@@ -203,12 +204,14 @@ def _of_scores(
 def _of_each_instrument(
     units: pl.DataFrame, inference: Inference, levels: Sequence[str]
 ) -> list[Estimated]:
-    """Estimate each instrument separately, with its own measure."""
+    """Estimate each instrument separately, with its own measure, placebos beside."""
     estimates = []
     for (name,), part in units.group_by("instrument", maintain_order=True):
         if name not in MEASURES:
             raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
-        estimates.append(estimate_summaries(part, MEASURES[str(name)], inference, levels))
+        found = estimate_summaries(part, MEASURES[str(name)], inference, levels)
+        placebos = split_words(part, found.estimates)
+        estimates.append(Estimated(pl.concat([found.estimates, placebos]), found.orders))
     return estimates
 
 
