@@ -30,6 +30,7 @@ from tiltmeter.results.schemas import ATTRIBUTIONS
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics import estimate_measure
 from tiltmeter.statistics.contrasts import Contrasted
+from tiltmeter.statistics.reliability import RELIABILITY
 from tiltmeter.stimuli import load_study
 
 MIST = load_study("mist2025")
@@ -175,10 +176,11 @@ def test_details_are_those_the_scores_allow(tmp_path: Path) -> None:
     both = pl.concat([scored(), scored(model="n", seed=2)]).select(list(SCORES))
     both.write_csv(tmp_path / "scores.csv")
     estimates, details = estimate_scores(tmp_path / "scores.csv")
-    assert set(details) == {"orders", "compliance", "matches", "attributions"}
+    assert set(details) == {"items", "orders", "compliance", "matches", "attributions"}
     assert estimates.schema == ESTIMATES
     measures = {"affective_attribution", *(f"{share}_share" for share in SHARES)}
-    assert set(estimates["measure"]) == {*measures, "compliance", "rank"}
+    assert set(estimates["measure"]) - {*RELIABILITY} == {*measures, "compliance", "rank"}
+    assert {"split_half", "wording_correlation"} < {*estimates["measure"]}
     ranks = estimates.filter(measure="rank")
     assert ranks.select("estimate", "n").rows() == [(1.0, 2), (2.0, 2)]
 

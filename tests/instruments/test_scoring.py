@@ -8,6 +8,7 @@ import pytest
 from tiltmeter.errors import InputError, StudyError
 from tiltmeter.instruments.scoring import score
 from tiltmeter.results import SCORES, WORDS
+from tiltmeter.results.shares import read_shares
 from tiltmeter.results.tables import read_table
 from tiltmeter.stimuli import load_study
 
@@ -50,6 +51,19 @@ def test_which_words_carry_it() -> None:
     _, words = score(twice, BAI)
     weak = words.row(by_predicate=pl.col("attribute") == "weak", named=True)
     assert (weak["set"], weak["n"], weak["share"]) == ("tied", 2, 0.5)
+
+
+def test_a_score_carries_the_share_of_each_word() -> None:
+    words = read_shares(score(recorded(), BAI).scores)
+    found = dict(words.select("attribute", "share").rows())
+    assert (found["weak"], found["follow"], len(found)) == (1.0, 0.0, 8)
+    assert words.filter(attribute="strong")["set"].to_list() == ["counter"]
+
+
+def test_instruments_that_pair_no_words_have_no_shares() -> None:
+    decision = {"decision": "Karen cooks and Eric leads.", "tied": "cook", "counter": "lead"}
+    scores, _ = score(recorded(**decision), BAI, instrument="relative_decision")
+    assert scores["shares"].to_list() == [None]
 
 
 @pytest.mark.parametrize(

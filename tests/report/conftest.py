@@ -14,6 +14,7 @@ from tiltmeter.report import write_report
 from tiltmeter.results import FACTORS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.results.directory import write_results
 from tiltmeter.results.records import write_plan
+from tiltmeter.results.shares import as_shares
 
 
 def beside(name):
@@ -161,6 +162,13 @@ def plan(models, modes, keys):
     }
 
 
+def shares(rng):
+    """A pairing of each word."""
+    drawn = rng.random(8) < np.repeat([0.7, 0.35], 4)
+    sets = ["tied"] * 4 + ["counter"] * 4
+    return as_shares(dict(zip(TIED + COUNTER, drawn.astype(float).tolist(), strict=True)), sets)
+
+
 def scores(models, modes, keys, rng):
     """One row per response; `free` refuses at times."""
     rows = []
@@ -196,6 +204,7 @@ def scores(models, modes, keys, rng):
                 "one_sided": None if refused or unread else False,
                 "first_share": None if refused else 0.5 + sign,
                 "logit": None,
+                "shares": shares(rng),
                 "scoring": "exact",
             }
         )

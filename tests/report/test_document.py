@@ -156,13 +156,21 @@ def test_many_models_get_a_table_in_brief(make_results, page_of):
     assert "Number of stereotypes with each verdict" in page
 
 
-@pytest.mark.parametrize("gone", ["words", "compliance", "scores", "responses"])
-def test_missing_tables_leave_their_section_out(make_results, gone, page_of):
+@pytest.mark.parametrize(
+    ("gone", "section"),
+    [
+        (["words", "items"], "words-1"),
+        (["compliance"], "compliance-1"),
+        (["scores"], "examples"),
+        (["responses"], "examples"),
+    ],
+)
+def test_missing_tables_leave_their_section_out(make_results, gone, section, page_of):
     directory = make_results(keys=["age"])
-    (directory / f"{gone}.parquet").unlink()
+    for name in gone:
+        (directory / f"{name}.parquet").unlink()
     page = page_of(directory)
     assert "How to reproduce" in page
-    section = {"words": "words-1", "compliance": "compliance-1"}.get(gone, "examples")
     assert f'id="{section}"' not in page
 
 

@@ -5,23 +5,27 @@ Each is a function of the scores alone, and is made only if such scores exist.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
 from tiltmeter.instruments.absolute_decision import CONSISTENT
 from tiltmeter.instruments.catalogue import MEASURES, with_table
 from tiltmeter.results import ESTIMATES, FACTORS, SCORES, VERSIONS, Measure, Schema, check
-from tiltmeter.results.schemas import ATTRIBUTIONS, FITS, MATCHES, YES_SHARES
+from tiltmeter.results.schemas import ATTRIBUTIONS, FITS, ITEMS, MATCHES, YES_SHARES
 from tiltmeter.statistics.contrasts import Contrasted, contrast
+from tiltmeter.statistics.items import contributions
 from tiltmeter.statistics.logistic import Regression, regress
+from tiltmeter.statistics.reliability import estimate_reliability
 
 __all__ = [
     "attribution_contrasts",
     "attributions",
     "chained",
     "contrasts",
+    "items",
     "regressions",
+    "reliabilities",
     "yes_shares",
 ]
 
@@ -214,12 +218,39 @@ def regressions(answers: pl.DataFrame) -> Regression:
     return Regression(*_join(parts, FITS))
 
 
+def items(scores: pl.LazyFrame) -> pl.DataFrame:
+    """Give the contribution of each attribute word, one model and instrument in memory at a time.
+
+    Columns of `results.ITEMS`; see `statistics.items.contributions`.
+    """
+    parts = (contributions(part) for part in _cells(scores))
+    return pl.concat([pl.DataFrame(schema=ITEMS), *parts])
+
+
+def reliabilities(scores: pl.LazyFrame) -> pl.DataFrame:
+    """Estimate the reliability of each model, one in memory at a time.
+
+    Columns of `results.ESTIMATES`; see `statistics.reliability.estimate_reliability`.
+    """
+    models = scores.select(pl.col("model").unique().sort()).collect()["model"]
+    of_each = (scores.filter(pl.col("model").eq_missing(pl.lit(model))) for model in models)
+    parts = (estimate_reliability(part.collect()) for part in of_each)
+    return pl.concat([pl.DataFrame(schema=ESTIMATES), *parts])
+
+
+def _cells(scores: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    """Yield the scores of each model and instrument."""
+    cells = scores.select("model", "instrument").unique().sort("model", "instrument").collect()
+    for cell in cells.iter_rows(named=True):
+        same = [pl.col(name).eq_missing(pl.lit(value)) for name, value in cell.items()]
+        yield scores.filter(same).collect()
+
+
 def contrasts(scores: pl.LazyFrame) -> Contrasted:
     """Compare each intervention with none over matched trials, one model in memory at a time."""
-    cells = scores.select("model", "instrument").unique().sort("model", "instrument").collect()
-    parts = []
-    for model, name in cells.iter_rows():
-        part = scores.filter(model=model, instrument=name).collect()
-        if part["intervention"].n_unique() > 1:
-            parts.append(contrast(part, MEASURES[name]))
+    parts = [
+        contrast(part, MEASURES[part["instrument"][0]])
+        for part in _cells(scores)
+        if part["intervention"].n_unique() > 1
+    ]
     return Contrasted(*_join(parts, MATCHES))

@@ -24,6 +24,7 @@ from tiltmeter.results.tables import as_frame, pieces, scan_table, write_pieces
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.dimensions import correlate_dimensions, rank_models
 from tiltmeter.statistics.estimates import Estimated, Inference, estimate_summaries
+from tiltmeter.statistics.items import word_variance
 from tiltmeter.statistics.splits import split_words
 from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
 from tiltmeter.stimuli import Study
@@ -160,12 +161,15 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
         raise InputError(f"{scores if isinstance(scores, Path) else 'scores'}: no rows")
     answers = details.chained(frame)
     regressions = details.regressions(answers)
-    interventions = details.contrasts(frame.select(list(SCORES)))
+    scores_only = frame.select(list(SCORES))
+    interventions = details.contrasts(scores_only)
     groups = details.attribution_contrasts(frame)
     estimates = [of_scores, interventions.estimates, groups.estimates, regressions.estimates]
     estimates += [correlate_dimensions(of_scores), rank_models(of_scores)]
+    estimates += [details.reliabilities(scores_only)]
     judged = judge(pl.concat(estimates), compliance_floor=inference.compliance_floor)
     tables = {
+        "items": details.items(scores_only),
         "orders": orders,
         "compliance": compliant,
         "matches": pl.concat([interventions.matches, groups.matches]),
@@ -187,7 +191,8 @@ def _of_scores(
     for model in models:
         of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
         units = summarise(of_model)
-        parts += _of_each_instrument(units, inference, LEVELS[:-1])
+        words = word_variance(of_model)
+        parts += _of_each_instrument(units, inference, LEVELS[:-1], words)
         pooled.append(pool_pairs(units))
         compliant.append(compliance(of_model))
     if len(pooled) > 1:
@@ -202,14 +207,18 @@ def _of_scores(
 
 
 def _of_each_instrument(
-    units: pl.DataFrame, inference: Inference, levels: Sequence[str]
+    units: pl.DataFrame,
+    inference: Inference,
+    levels: Sequence[str],
+    words: pl.DataFrame | None = None,
 ) -> list[Estimated]:
     """Estimate each instrument separately, with its own measure, placebos beside."""
     estimates = []
     for (name,), part in units.group_by("instrument", maintain_order=True):
         if name not in MEASURES:
             raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
-        found = estimate_summaries(part, MEASURES[str(name)], inference, levels)
+        own = None if words is None else words.filter(instrument=name)
+        found = estimate_summaries(part, MEASURES[str(name)], inference, levels, own)
         placebos = split_words(part, found.estimates)
         estimates.append(Estimated(pl.concat([found.estimates, placebos]), found.orders))
     return estimates

@@ -13,9 +13,9 @@ Primes and targets of the study are never drawn. `estimate` is the effect itself
 `placebo_low` and `placebo_high` describe the effects of the placebos; p is the rank of the effect
 among them (`statistics.placebos`; two-sided, 1 / (placebos + 1) at the least). A claim is about the
 distance of the effect from `placebo_mean`. It needs both placebos: targets that are related to each
-other lean together after any primes, so that arbitrary targets alone would support a claim for half
-of all arbitrary primes (`benchmarks/placebos.py`); and primes that activate everything more would
-pass beside arbitrary primes.
+other lean together after any primes, so that arbitrary targets alone would support a claim for over
+half of all arbitrary primes (`benchmarks/placebos.py`); and primes that activate everything more
+would pass beside arbitrary primes.
 """
 
 from __future__ import annotations

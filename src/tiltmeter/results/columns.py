@@ -31,7 +31,7 @@ def _of(kind: pl.DataType, **meanings: str) -> dict[str, Column]:
 
 
 #: Columns that an external table may lack; they are then null.
-LATER = ("dimension", "object", "outcome", "control")
+LATER = ("dimension", "object", "outcome", "control", "shares")
 
 COLUMNS: dict[str, Column] = {
     **_of(
@@ -87,8 +87,10 @@ COLUMNS: dict[str, Column] = {
         outcome="affective attribution: comedy, tragedy or neutral",
         read_by="decisions: who read the answer, rules or judge",
         span="the passage of the answer that the score rests on",
+        shares="word association: the words that were paired, their sets, and the share of the "
+        "marginalized group for each (forced mode: probability; else 1 or 0), as JSON",
         attribute="an attribute word or task",
-        set="the set of the attribute: tied, counter or extra",
+        set="the set of the attribute: tied, counter or extra; object: a described object",
         # comparisons
         factor="the column in which baseline and candidate differ",
         baseline="the value of `factor` that is the reference",
@@ -97,9 +99,9 @@ COLUMNS: dict[str, Column] = {
         identity="identity of a study of networks: two categories of primes",
         targets="set of target words; null: not by set",
         prime="the prime, a word that is activated first; null: all primes of the identity",
-        first="the first of two categories, groups, sets of targets or dimensions; a positive "
-        "difference favours it",
-        second="the second of two categories, groups, sets of targets or dimensions",
+        first="the first of two categories, groups, sets of targets or dimensions (a positive "
+        "difference favours it), or of two correlated wordings, orders, modes or instruments",
+        second="the second of the two",
         varied="the parameter that differs from the default: time_steps, norm, weights or "
         "retention; null: none",
         norm="norm by which activations are divided: l1, l2 or none",
@@ -133,7 +135,8 @@ COLUMNS: dict[str, Column] = {
         # regressions
         predictor="predictor of the regression",
         response_variable="response variable of the regression, a column of 1 and 0",
-        part="value of the column that rows were split by; all: every row",
+        part="value of the column that rows were split by; all: every row; of a variance "
+        "component, its source",
         formula="the model: 1, 1 + a, 1 + a + b",
         component="part of the predictor that the coefficient is of: total, within (deviation from "
         "the mean of the cluster) or between (mean of the cluster); null: not a regression",
@@ -206,6 +209,9 @@ COLUMNS: dict[str, Column] = {
         logit="forced mode: difference of the log odds, tied − counter",
         margin="decisions: agreement of the evidence in the answer, 0 to 1",
         share="mean probability, or share, of the marginalized group for the word; neutral ½",
+        contribution="mean influence of the word on the score of its stereotype, relative to the "
+        "words of its set; positive: the word makes the score more stereotype-consistent",
+        score_without="mean score of the stereotype without the word",
         # estimates
         estimate="the value of the measure",
         baseline_estimate="the value under the baseline, over matched observations",
@@ -227,6 +233,8 @@ COLUMNS: dict[str, Column] = {
         compliance="share of the responses that could be scored, 0 to 1",
         bound_low="worst case: every missing score at the low end",
         bound_high="worst case: every missing score at the high end",
+        bound_ci_low="low end of the interval if every missing score is at the low end",
+        bound_ci_high="high end of the interval if every missing score is at the high end",
         tost_margin="largest distance from neutral that counts as no bias, in the measure's unit",
         tost_p="p of the equivalence test (TOST), unadjusted",
         tost_p_holm="tost_p adjusted over `adjusted_over` (Holm 1979)",

@@ -47,6 +47,7 @@ TABLES: dict[str, Table] = {
     "responses": Table(_A, schemas.RESPONSES, "a row per model and trial: prompt and answer"),
     "scores": Table(_A, schemas.SCORES, "a row per response and score"),
     "words": Table(_A, schemas.WORDS, "a row per attribute word and pair of group words"),
+    "items": Table(_A, schemas.ITEMS, "a row per stereotype and attribute word: its contribution"),
     "compliance": Table(_A, schemas.COMPLIANCE, "a row per wording, group pair, order, version"),
     "orders": Table(_A, schemas.ORDERS, "a row per level: effect of the order of the groups"),
     "matches": Table(_A, schemas.MATCHES, "a row per level and comparison: matched trials"),

@@ -22,6 +22,7 @@ __all__ = [
     "DIRECTION_TERMS",
     "FACTORS",
     "FITS",
+    "ITEMS",
     "LEVELS",
     "MATCHES",
     "NETWORKS",
@@ -75,11 +76,18 @@ RESPONSES: Schema = columns(
 SCORES: Schema = columns(
     *(*FACTORS, "control", "word_list", "trial_id", "iteration", "pair_id", "order"),
     *("marginalized", "default", "tied", "counter", "attribute_order", "version", "object"),
-    *("outcome", "score", "reason", "coverage", "one_sided", "first_share", "logit", "scoring"),
-    *("read_by", "span", "margin", "conflict"),
+    *("outcome", "score", "reason", "coverage", "one_sided", "first_share", "logit", "shares"),
+    *("scoring", "read_by", "span", "margin", "conflict"),
 )
 
 WORDS: Schema = columns(*FACTORS, "marginalized", "default", "attribute", "set", "n", "share")
+
+#: `n`: scored responses that showed the word.
+ITEMS: Schema = columns(
+    *("model", "study", "instrument", "mode", "intervention", "dimension", "word_list", "scoring"),
+    *("control", "category", "stereotype", "set", "attribute", "n", "share", "contribution", "se"),
+    *("n_clusters", "confidence", "ci_low", "ci_high", "score_without"),
+)
 
 _RUN = ("model", "study", "instrument", "mode", "intervention", "word_list", "scoring")
 _ABOUT = ("category", "stereotype", "dimension", "variation")

@@ -17,9 +17,9 @@ Inference
     Differences that share wordings, group words and draws rise and fall together, so intervals and
     tests are those of `targets`; the paired t test is a row of its own, method ``published``.
     Holm and Benjamini–Hochberg adjust over the candidates and groups of a model, study,
-    instrument, mode, word list, scoring and level. A candidate can also change *which* trials can
-    be scored: the change of compliance is a measure of its own, and the bounds hold whatever the
-    missing scores were.
+    instrument, mode, word list, scoring and level, with all dimensions. A candidate can also change
+    *which* trials can be scored: the change of compliance is a measure of its own, and the bounds
+    hold whatever the missing scores were.
 
 Matching
     Identifiers of trials and mirrored pairs differ between the values of a factor, so a trial is
@@ -55,7 +55,7 @@ from tiltmeter.statistics.clustered import (
     holm,
 )
 from tiltmeter.statistics.estimates import check_range
-from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
+from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, SEEN_TOGETHER, keys_of
 from tiltmeter.statistics.targets import LIKE_THESE, THESE, Targets, means
 
 __all__ = ["Contrasted", "contrast"]
@@ -173,8 +173,8 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
         measure=pl.lit(measure.name),
         effect_size=cohen_d(),
         adjusted_over=pl.format(
-            "{} differences of a model, study, instrument, mode, dimension, word list and scoring, "
-            "over candidates",
+            "{} differences of a model, study, instrument, mode, word list and scoring, over "
+            "dimensions and candidates",
             "level",
         ),
     )
@@ -192,7 +192,7 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
 
 
 def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
-    family = ("level", "model", *NEVER_POOLED)
+    family = ("level", "model", *SEEN_TOGETHER)
     return rows.with_columns(
         p_holm=adjusted(holm, *family), p_bh=adjusted(benjamini_hochberg, *family)
     )
@@ -329,7 +329,7 @@ def _tests(found: Targets | None, target: str, confidence: float) -> Row:
     return {
         **mean.row(confidence),
         "target": target,
-        "clustered_by": found.over if target == THESE else f"stereotypes, {found.over}",
+        "clustered_by": found.over if target == THESE else f"{found.wider}, {found.over}",
         "conditional_on": found.fixed if target == THESE else None,
     }
 

@@ -15,7 +15,8 @@ Measures
     stereotypes together (none below 0); then each stereotype's own variance is the joint one times
     a ratio, observed by expected sums of squares, and the ratios are moderated: they are taken as
     F-distributed, and the prior's degrees of freedom are those that make the ratios of the other
-    stereotypes most likely. Equal ratios give the joint variance, unequal ones mostly the stereotype's own.
+    stereotypes most likely. Equal ratios give the joint variance, unequal ones mostly the
+    stereotype's own. A factor with one level in a stereotype is lent its variance by the others.
 
 Deviations from the source
     A ratio weighs each sum of squares by the part its factor has in the variance of the mean.
@@ -61,7 +62,7 @@ _NOTHING = 1e-14
 
 #: Prior degrees of freedom, at most, for the variance of factors with one level: how far it goes
 #: with the rest of a stereotype's variance is known from other stereotypes only.
-_LENT = 4.0
+_LENT = 2.0
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ Inference
     ``clustered`` is for the target *these*: other wordings, group words, draws and answers, the
     same stereotypes and attribute words. Method ``generalised`` is for the target *like these*. The
     papers' t test is a row of its own, method ``published``. Holm's and Benjamini–Hochberg's
-    adjustments are within a model, study, instrument, mode, word list, scoring and level.
+    adjustments are over what a reader sees at once: a level of a model, study, instrument, mode,
+    word list and scoring, with all dimensions.
     `results.verdicts` says what follows.
 
 Adjustment
@@ -26,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -53,7 +54,14 @@ from tiltmeter.statistics.clustered import (
     cohen_d,
     holm,
 )
-from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of, summarise
+from tiltmeter.statistics.items import word_variance
+from tiltmeter.statistics.summaries import (
+    LEVEL_KEYS,
+    NEVER_POOLED,
+    SEEN_TOGETHER,
+    keys_of,
+    summarise,
+)
 from tiltmeter.statistics.targets import LIKE_THESE, THESE, Targets, means
 
 __all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimate_summaries"]
@@ -143,7 +151,8 @@ def estimate_measure(
     0
     """
     inference = Inference(margin, confidence, compliance_floor)
-    estimates, _ = estimate_summaries(summarise(scores), measure, inference)
+    words = word_variance(scores)
+    estimates, _ = estimate_summaries(summarise(scores), measure, inference, words=words)
     return judge(estimates, compliance_floor=compliance_floor)
 
 
@@ -159,10 +168,12 @@ def estimate_summaries(
     measure: Measure,
     inference: Inference | None = None,
     levels: Sequence[str] = LEVELS,
+    words: pl.DataFrame | None = None,
 ) -> Estimated:
     """Estimate from summaries, so that scores of many models need not be in memory at once.
 
-    `units` are of `summarise`; those of several models joined with `polars.concat`. The estimates
+    `units` are of `summarise`; those of several models joined with `polars.concat`. `words` are of
+    `word_variance`; without them no stereotype has the target *like these*. The estimates
     are to be judged by `results.verdicts.judge` together with those of the controls.
 
     Raises InputError if a score lies outside the measure's range, or is of another instrument.
@@ -175,7 +186,9 @@ def estimate_summaries(
     check_range(units, measure, "lowest", "highest")
     inference = inference or Inference()
     span = measure.high - measure.low
-    scores = means(units, (measure.low, measure.high), levels=levels)
+    by_word = {} if words is None else _by_word(words)
+    scores = means(units, (measure.low, measure.high), levels=levels, words=by_word)
+    worst = _worst(units, measure, inference, levels)
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
     of_orders = means(paired, (-span, span), "difference", "order_n", levels)
@@ -186,7 +199,12 @@ def estimate_summaries(
             (scores.get((level, *key)), of_orders.get((level, *key)))
             for key in described.select(keys_of(level)).rows()
         ]
-        parts.append(_inferred(described, found, measure, inference))
+        inferred = _inferred(described, found, measure, inference)
+        ends = [
+            worst.get((level, *key), (None, None))
+            for key in described.select(keys_of(level)).rows()
+        ]
+        parts.append(_bounded(inferred, ends))
     groups = pl.concat(parts, how="diagonal")
     of_order = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
     orders = groups.drop(of_order.values()).rename(of_order)
@@ -200,8 +218,8 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
         measure=pl.lit(measure.name),
         effect_size=cohen_d(measure.neutral),
         adjusted_over=pl.format(
-            "{} estimates of a model, study, instrument, mode, intervention, dimension, word list "
-            "and scoring",
+            "{} estimates of a model, study, instrument, mode, intervention, word list and "
+            "scoring, over dimensions",
             "level",
         ),
     )
@@ -221,7 +239,7 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
 
 def _adjusted(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     """Adjust the tests of each family."""
-    family = ("level", "model", *NEVER_POOLED)
+    family = ("level", "model", *SEEN_TOGETHER)
     above, below = (adjusted(holm, *family, column=f"p_{side}") for side in ("above", "below"))
     one_sided = pl.when(pl.col("estimate") > measure.neutral).then(above).otherwise(below)
     return rows.with_columns(
@@ -269,6 +287,48 @@ def _inferred(
     )
 
 
+def _by_word(words: pl.DataFrame) -> dict[tuple[Any, ...], tuple[float, float]]:
+    """Add up the variances due to the tied and to the counter words of each stereotype."""
+    variance, df = pl.col("variance"), pl.col("df")
+    summed = (
+        words.drop_nulls("variance")
+        .group_by(keys_of("stereotype"))
+        .agg(total=variance.sum(), uncertain=(variance**2 / df).sum())
+    )
+    rows = summed.with_columns(df=pl.col("total") ** 2 / pl.col("uncertain")).drop("uncertain")
+    return {tuple(key): (total, df or 1.0) for *key, total, df in rows.fill_nan(None).iter_rows()}
+
+
+def _worst(
+    units: pl.DataFrame, measure: Measure, inference: Inference, levels: Sequence[str]
+) -> dict[tuple[Any, ...], tuple[float | None, float | None]]:
+    """Return the ends that intervals have if missing scores are all lowest, or all highest.
+
+    By level and keys of the groups that lack scores.
+    """
+    missing = pl.col("n") - pl.col("n_scored")
+    lacking = units.filter(missing.sum().over(keys_of("model")) > 0)
+    if lacking.is_empty():
+        return {}
+    total = pl.col("n_scored") * pl.col("mean").fill_null(0.0)
+    ends: list[dict[tuple[Any, ...], float | None]] = []
+    for end, side in ((measure.low, 0), (measure.high, 1)):
+        filled = lacking.with_columns(filled=(total + missing * end) / pl.col("n"))
+        found = means(filled, (measure.low, measure.high), "filled", "n", levels)
+        ends.append({k: v.these.interval(inference.confidence)[side] for k, v in found.items()})
+    return {key: (ends[0][key], ends[1][key]) for key in ends[0]}
+
+
+def _bounded(rows: pl.DataFrame, ends: Sequence[tuple[float | None, float | None]]) -> pl.DataFrame:
+    """Add the interval of the worst-case bounds: that of the scores where none is missing."""
+    known = pl.DataFrame(ends, schema={"low": pl.Float64(), "high": pl.Float64()}, orient="row")
+    return rows.hstack(known).select(
+        pl.exclude("low", "high"),
+        bound_ci_low=pl.min_horizontal("low", "ci_low"),
+        bound_ci_high=pl.max_horizontal("high", "ci_high"),
+    )
+
+
 def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.DataFrame:
     """Return what needs no model: counts, compliance, mean, spread, bounds."""
     n, scored, means = pl.col("n").sum(), pl.col("n_scored"), pl.col("mean")
@@ -303,7 +363,7 @@ def _of_target(found: Targets | None, target: str, measure: Measure, inference: 
     return {
         **mean.row(inference.confidence, measure.neutral),
         "target": target,
-        "clustered_by": found.over if target == THESE else f"stereotypes, {found.over}",
+        "clustered_by": found.over if target == THESE else f"{found.wider}, {found.over}",
         "conditional_on": found.fixed if target == THESE else None,
         "tost_margin": inference.margin,
         "tost_p": mean.tost(inference.margin, measure.neutral),

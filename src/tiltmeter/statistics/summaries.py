@@ -12,13 +12,24 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.results import COMPLIANCE, FACTORS, REASONS, SCORES, check
 
-__all__ = ["LEVEL_KEYS", "NEVER_POOLED", "compliance", "keys_of", "pool_pairs", "summarise"]
+__all__ = [
+    "LEVEL_KEYS",
+    "NEVER_POOLED",
+    "SEEN_TOGETHER",
+    "compliance",
+    "keys_of",
+    "pool_pairs",
+    "summarise",
+]
 
 #: Factors that no level pools over.
 NEVER_POOLED = (
     *("study", "instrument", "mode", "intervention", "dimension", "word_list", "scoring"),
     "control",
 )
+
+#: Factors that a family of tests does not reach over. A reader sees all dimensions at once.
+SEEN_TOGETHER = tuple(name for name in NEVER_POOLED if name != "dimension")
 
 #: The columns that tell the groups of a level apart, beside what is never pooled.
 LEVEL_KEYS = {

@@ -81,8 +81,9 @@ class Targets:
 
     these: ClusteredMean
     like_these: ClusteredMean
-    over: str  # what the interval generalises over
+    over: str  # what the interval for *these* generalises over
     fixed: str  # what it holds fixed
+    wider: str  # what the interval for *like these* generalises over besides
 
 
 class _Stratum:
@@ -102,12 +103,15 @@ def means(
     value: str = "mean",
     weight: str = "n_scored",
     levels: Sequence[str] = LEVELS,
+    words: Mapping[tuple[Any, ...], tuple[float, float]] | None = None,
 ) -> dict[tuple[Any, ...], Targets]:
     """Return the means of all groups of some levels, by level and keys.
 
     `units` are rows of `summarise`, with a `value` each and the number of answers behind it as
     `weight`; `bounds` the ends of its scale. Keys are those of `LEVEL_KEYS`, with what is never
-    pooled after the model. Level ``overall`` has only what was asked of two models or more.
+    pooled after the model. Level ``overall`` has only what was asked of two models or more. `words`
+    are the variances of the means of stereotypes due to their attribute words, with degrees of
+    freedom (`items.word_variance`), by keys.
     """
     scored = units.filter(pl.col(weight) > 0)
     found: dict[tuple[Any, ...], Targets] = {}
@@ -119,7 +123,20 @@ def means(
                 strata = _strata(group, keys, value, weight)
                 for level, own, targets in _levels(strata, asked, bounds):
                     found[level, *run, *own] = targets
+    for key, (variance, df) in (words or {}).items():
+        if one := found.get(("stereotype", *key)):
+            like = _other_words(one.these, variance, df)
+            found["stereotype", *key] = replace(one, like_these=like)
     return found
+
+
+def _other_words(these: ClusteredMean, variance: float, df: float) -> ClusteredMean:
+    """Return the mean for other attribute words: the variances of both add up."""
+    if these.se is None or these.df is None or these.unanimous:
+        return replace(these, se=None, df=None)
+    own = these.se**2
+    uncertain = own**2 / these.df + variance**2 / df
+    return replace(these, se=(own + variance) ** 0.5, df=(own + variance) ** 2 / uncertain)
 
 
 def _levels(
@@ -220,6 +237,7 @@ def _pooled(
         like_these=_like_these(empty, parts, between) if len(parts) > 1 else empty,
         over=_over(chosen, moderated),
         fixed=_fixed(chosen, moderated, level),
+        wider="stereotypes" if len(chosen) > 1 else "attribute words",
     )
 
 

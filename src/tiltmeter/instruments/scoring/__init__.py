@@ -7,7 +7,7 @@ variation, iteration, response`; the words are then inferred from the answer.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from tiltmeter.instruments.instrument import Instrument, Key, Scored
 from tiltmeter.instruments.scoring.judging import is_judged, judge_trials, rejudge
 from tiltmeter.instruments.scoring.recorded import complete, folded, keys_by_name, most_named, named
 from tiltmeter.results import SCORES, WORDS
+from tiltmeter.results.shares import as_shares
 from tiltmeter.results.tables import as_frame
 from tiltmeter.stimuli import Study, Words, load_study, word_key
 
@@ -100,9 +101,10 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         raise InputError(f"scoring {scoring!r}: allowed are {', '.join(known)}")
     responses, study = as_frame(responses, "responses"), load_study(study)
     keys = _Keys(study, scoring)
+    paired = {one.paired.name for one in INSTRUMENTS.values() if one.paired}
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
-    tally: dict[tuple[Any, ...], list[float]] = defaultdict(lambda: [0, 0.0])
+    tally: _Tally = defaultdict(lambda: defaultdict(lambda: [0, 0.0]))
     others = responses.select(c for c in responses.columns if keep and c not in SCORES)
     if model is not None and not {"model", "llm"} & set(responses.columns):
         responses = responses.with_columns(model=pl.lit(model))
@@ -111,9 +113,13 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         if judged and is_judged(trial["instrument"], trial, scored, judge_all):
             scored = rejudge(scored, trial, key.words, judged)
         shown = _with_words(trial, scored, key.words)
-        rows.append({**_row(shown, scored, key.scoring), "control": study.control or None})
+        sets = _sets(shown, scored, key)
+        row = _row(shown, scored, key.scoring)
+        row["control"] = study.control or None
+        row["shares"] = as_shares(scored.shares, sets) if shown["instrument"] in paired else None
+        rows.append(row)
         numbers.append(number)
-        _count(tally, shown, scored, key)
+        _count(tally, shown, scored, sets)
     kept = [column.gather(numbers) for column in others]
     return Scores(pl.DataFrame(rows, schema=SCORES).hstack(kept), _words(tally))
 
@@ -217,7 +223,7 @@ def _with_words(trial: dict[str, Any], scored: Scored, words: Words) -> dict[str
     return {**trial, **dict.fromkeys(unseen)}
 
 
-_OWN = SCORES.keys() & {field.name for field in fields(Scored)}
+_OWN = SCORES.keys() & {field.name for field in fields(Scored)} - {"shares"}
 
 
 def _row(trial: Mapping[str, Any], scored: Scored, scoring: str) -> dict[str, Any]:
@@ -225,23 +231,31 @@ def _row(trial: Mapping[str, Any], scored: Scored, scoring: str) -> dict[str, An
     return {**{name: trial.get(name) for name in SCORES}, **own, "scoring": scoring}
 
 
-_TALLY = [name for name in WORDS if name not in ("attribute", "set", "n", "share")]
+_FACTORS = [name for name in WORDS if name not in ("attribute", "set", "n", "share")]
 
 
-def _count(
-    tally: dict[tuple[Any, ...], list[float]], trial: Mapping[str, Any], scored: Scored, key: Key
-) -> None:
-    factors = tuple(trial.get(column) for column in _TALLY)
+def _sets(trial: Mapping[str, Any], scored: Scored, key: Key) -> list[str]:
+    """Return the set of each word of an answer."""
     own = {trial.get(role): role for role in ("counter", "tied")}
-    for word, share in scored.shares.items():
-        entry = tally[(*factors, word, own.get(word) or key.sets.get(word, "extra"))]
+    return [own.get(word) or key.sets.get(word, "extra") for word in scored.shares]
+
+
+#: Factors of an answer → attribute and set → number and sum of shares.
+_Tally = dict[tuple[Any, ...], dict[tuple[str, str], list[float]]]
+
+
+def _count(tally: _Tally, trial: Mapping[str, Any], scored: Scored, sets: Sequence[str]) -> None:
+    of_factors = tally[tuple(trial.get(column) for column in _FACTORS)]
+    for (word, share), of in zip(scored.shares.items(), sets, strict=True):
+        entry = of_factors[word, of]
         entry[0] += 1
         entry[1] += share
 
 
-def _words(tally: Mapping[tuple[Any, ...], list[float]]) -> pl.DataFrame:
+def _words(tally: _Tally) -> pl.DataFrame:
     rows = [
-        {**dict(zip((*_TALLY, "attribute", "set"), key, strict=True)), "n": n, "share": total / n}
-        for key, (n, total) in tally.items()
+        (*factors, *word, n, total / n)
+        for factors, words in tally.items()
+        for word, (n, total) in words.items()
     ]
-    return pl.DataFrame(rows, schema=WORDS)
+    return pl.DataFrame(rows, schema=WORDS, orient="row")

@@ -172,7 +172,7 @@ def _change_figures(each: pl.DataFrame, asked: Asked) -> tuple[Figure, ...]:
     names = each["candidate"].drop_nulls().unique(maintain_order=True)
     caption = (
         "Change of the score with a system prompt. Dot: mean difference of matched trials, with − "
-        f"without the prompt; thick line: clustered {asked.plan.interval}; thin line: {WORST}. "
+        f"without the prompt; thick line: {asked.plan.interval}; thin line: {WORST}. "
         "Neutral 0; left of it, scores are lower with the prompt. "
         f"With {', '.join(f'“{name}”' for name in names)}."
     )

@@ -134,7 +134,7 @@ def _interval_figure(
     several = len({row["who"] for row in rows}) > 1
     blocked = [{**row, "block": row["who"]} for row in rows] if several else list(rows)
     caption = (
-        f"The same means with their clustered {plan.interval}s, a column per dimension.{mode_note} "
+        f"The same means with their {plan.interval}s, a column per dimension.{mode_note} "
         f"Dot: mean; thick line: interval; thin line: {WORST}; dotted line: neutral. "
         f"{scale(measure)}"
     )
@@ -163,7 +163,7 @@ def _mean_table(frame: pl.DataFrame, plan: Plan) -> Table:
     deviation = pl.when(pl.col("n_scored") == 1).then(0.0).otherwise(deviation)
     caption = (
         "Means per dimension, with the standard deviation and the t test of Li et al. (2025, "
-        "Table 1), which treat all answers as independent (naive), and the clustered interval "
+        "Table 1), which treat all answers as independent (naive), and the interval "
         "and p."
     )
     columns = [
@@ -175,7 +175,7 @@ def _mean_table(frame: pl.DataFrame, plan: Plan) -> Table:
         Column("t (naive)", lambda r: number(r["statistic_published"])),
         Column("p (naive)", lambda r: p_value(r["p_published"])),
         Column(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
-        Column("p (clustered)", lambda r: p_value(r["p"])),
+        Column("p", lambda r: p_value(r["p"])),
     ]
     return render_table(frame.with_columns(sd=deviation), caption, columns)
 

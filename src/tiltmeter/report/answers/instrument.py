@@ -14,6 +14,7 @@ from tiltmeter.report.answers.content import content_section
 from tiltmeter.report.answers.decisions import yes_section
 from tiltmeter.report.answers.published import published_section
 from tiltmeter.report.answers.regressions import chained_section
+from tiltmeter.report.answers.reliability import reliability_section
 from tiltmeter.report.answers.results import Asked, who
 from tiltmeter.report.answers.words import word_section
 from tiltmeter.report.drawing.charts import Axis
@@ -33,9 +34,9 @@ from tiltmeter.report.prose import (
     verdict_kind,
 )
 from tiltmeter.report.sections import Finding, Section
-from tiltmeter.report.tables import FROM, VERDICT, Column, Render, Table, alike, count, render_table
+from tiltmeter.report.tables import FROM, VERDICT, Column, Render, Table, alike, render_table
 
-__all__ = ["answers", "brief", "failed_control", "sections", "warned"]
+__all__ = ["MOST_ANSWERS", "answers", "brief", "failed_control", "sections", "warned"]
 
 #: Above this many models and modes the summary is a table.
 MOST_ANSWERS = 4
@@ -59,7 +60,12 @@ _READING = (
     "equivalence test, adjusted in the same way.{exact} d is Cohen’s d against neutral. Worst "
     "case: the mean with all missing answers at one end of the scale; “–” where none is missing."
 )
-_EXACT = " Where all clusters have the same mean, p is an exact bound and there is no t."
+_EXACT = " Where all answers have the same score, p is an exact bound and there is no t."
+_TARGETS = (
+    "Verdicts and intervals are about these stereotypes, with other wordings, group words, draws "
+    "and answers. The column “Stereotypes like these” takes the stereotypes as a sample: it says "
+    "what is known of the category beyond this list."
+)
 _SIDES = {
     False: "Right of the dotted line, answers are stereotype-consistent; left of it, they "
     "contradict the stereotype.",
@@ -191,15 +197,13 @@ def _verdict_section(asked: Asked) -> Section:
         )
         caption = " ".join(["Controls: stimuli whose result is known beforehand.", *purposes])
         made.append(("", _estimate_table(asked.checks, plan, caption)))
-    caption = (
-        f"Mean score per category and over all, with clustered {plan.interval}. "
-        f"{scale(asked.measure)}"
-    )
+    caption = f"Mean score per category and over all, with {plan.interval}. {scale(asked.measure)}"
     draw = partial(forest, axis=Axis.of(asked.measure, plan.number("margin")))
     return Section(
         key="verdicts",
         title="Verdicts per category",
         short="Verdicts",
+        text=(_TARGETS,),
         figures=per_mode("categories", caption, groups, draw, plan),
         tables=tuple(made),
     )
@@ -211,6 +215,10 @@ def _category_table(frame: pl.DataFrame, plan: Plan) -> Table:
         *FROM,
         VERDICT,
         *_mean(plan),
+        Column(
+            "Stereotypes like these",
+            lambda r: interval(r["ci_low_generalised"], r["ci_high_generalised"]),
+        ),
         _WORST,
         _COMPLIANCE,
         Column("n", lambda r: str(r["n"])),
@@ -221,7 +229,7 @@ def _category_table(frame: pl.DataFrame, plan: Plan) -> Table:
 def _estimate_section(asked: Asked) -> Section:
     """Set out the estimates per stereotype in full, and the papers' t test for contrast."""
     each, plan = asked.each, asked.plan
-    caption = "Estimates per stereotype; intervals and p values are clustered."
+    caption = "Estimates per stereotype, with other wordings, group words, draws and answers."
     return Section(
         key="tables",
         title="All estimates",
@@ -256,9 +264,9 @@ def _naive_table(frame: pl.DataFrame, plan: Plan) -> Table:
         Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
         *FROM,
         Column("Mean", lambda r: number(r["estimate"])),
-        Column("SE (clustered)", lambda r: number(r["se"], 3)),
-        Column("Clusters", lambda r: count(r["n_clusters"])),
-        Column("p (clustered)", lambda r: p_value(r["p"])),
+        Column("SE", lambda r: number(r["se"], 3)),
+        Column("df", lambda r: number(r["df"], 1)),
+        Column("p", lambda r: p_value(r["p"])),
         Column("SE (naive)", lambda r: number(r["se_published"], 3)),
         Column("t (naive)", lambda r: number(r["statistic_published"])),
         Column("df (naive)", lambda r: number(r["df_published"], 0)),
@@ -272,7 +280,7 @@ def _stereotype_section(asked: Asked) -> Section:
     """Draw the mean of each stereotype: figure 2 of Bai et al. (2025) for these models."""
     plan, axis = asked.plan, Axis.of(asked.measure, asked.plan.number("margin"))
     caption = (
-        f"Mean score per stereotype. Dot: mean; thick line: clustered {plan.interval}; thin line: "
+        f"Mean score per stereotype. Dot: mean; thick line: {plan.interval}; thin line: "
         f"{WORST}; dotted line: neutral"
         + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
         + scale(asked.measure)
@@ -283,8 +291,10 @@ def _stereotype_section(asked: Asked) -> Section:
         short="Stereotypes",
         text=(
             f"{_SIDES[asked.attributes]} A mean whose interval crosses the line is not "
-            "distinguishable from neutral. Intervals generalise over wordings and group words of "
-            "the same kind, not over languages or stereotypes.",
+            "distinguishable from neutral. Intervals generalise over wordings, group words of the "
+            "same kind, draws and answers, not over languages or attribute words. Where a "
+            "stereotype has a single group word, the variance of group words is that of the other "
+            "stereotypes.",
         ),
         figures=per_mode("stereotypes", caption, asked.each, partial(forest, axis=axis), plan),
     )
@@ -302,6 +312,7 @@ _SECTIONS = (
     conditions.compliance_section,
     conditions.order_section,
     conditions.wording_section,
+    reliability_section,
     word_section,
     published_section,
     _estimate_section,

@@ -12,6 +12,7 @@ from tiltmeter.report.answers.examples import Example, example_section, examples
 from tiltmeter.report.answers.instrument import answers, brief, sections, warned
 from tiltmeter.report.answers.results import Asked, Results, all_asked, read_results
 from tiltmeter.report.answers.sizes import size_section
+from tiltmeter.report.answers.validity import validity
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (
     SIGNS,
@@ -159,6 +160,11 @@ def _findings(each: Sequence[Asked], changed: Sequence[Sequence[Finding]]) -> tu
         ]
     else:
         found = [*(answers(each[0]) or warned(each[0])), *changed[0]]
+    valid = [(asked.name, line) for asked in each if (line := validity(asked))]
+    found[:0] = [
+        line._replace(subject=f"{line.subject}, {name}") if each[1:] else line
+        for name, line in valid
+    ]
     if all(asked.each.is_empty() for asked in each):
         found.append(Finding("", "There are no estimates per stereotype in these results."))
     return tuple(found)
@@ -254,16 +260,17 @@ def _limits(results: Results, each: Sequence[Asked], dimensions: Sequence[str]) 
 
 
 def _conditional(results: Results) -> list[str]:
-    """Say what intervals do not vary, and of which stereotypes."""
-    frame = results.estimates.filter(level="stereotype").drop_nulls("conditional_on")
-    named = frame.group_by("conditional_on", maintain_order=True).agg(
-        pl.struct("study", "stereotype").unique(maintain_order=True).alias("of")
+    """Say of which stereotypes intervals hold a wording, a word or a draw fixed."""
+    frame = results.estimates.filter(level="stereotype").with_columns(
+        fixed=pl.col("conditional_on").str.extract_all("one [a-z ]+").list.join(" and ")
     )
+    named = frame.filter(pl.col("fixed") != "").group_by("fixed", maintain_order=True)
+    of = pl.struct("study", "stereotype").unique(maintain_order=True)
     labels = results.plan.labels
     return [
         f"Some intervals rest on {fixed} and do not generalise beyond it: "
-        f"{', '.join(labels([(one['study'], one['stereotype']) for one in of]))}."
-        for fixed, of in named.iter_rows()
+        f"{', '.join(labels([(one['study'], one['stereotype']) for one in stereotypes]))}."
+        for fixed, stereotypes in named.agg(of.alias("of")).iter_rows()
     ]
 
 

@@ -25,6 +25,7 @@ from tiltmeter.results.directory import read_detail, read_estimates
 from tiltmeter.results.estimates import KEYS
 from tiltmeter.results.schemas import FITS, ORDERS
 from tiltmeter.results.tables import scan_table
+from tiltmeter.statistics.reliability import RELIABILITY
 
 __all__ = ["Asked", "Results", "all_asked", "read_results", "who"]
 
@@ -39,8 +40,12 @@ _SUBJECT = [name for name in KEYS if name != "measure"]
 _ORDER = [name for name in ORDERS if name in KEYS]
 _FIT = [*(name for name in FITS if name in KEYS), "method"]
 
-#: What the papers' test says, beside the clustered one.
-_PUBLISHED = {"published": ("se", "statistic", "df", "p")}
+#: What the papers' test and the wider target say, beside the clustered inference.
+_PUBLISHED = {"published": ("se", "statistic", "df", "p"), "generalised": ("ci_low", "ci_high")}
+
+
+#: Detail tables that are shown as they are.
+_DETAILS = ("words", "items", "yes_shares", "attributions")
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,9 @@ class Results:
     regressions: pl.DataFrame  # coefficients of all methods, with their fits
     correlations: pl.DataFrame  # between dimensions, with Spearman's
     ranks: pl.DataFrame  # with the means that are ranked
+    reliability: pl.DataFrame  # coefficients, and correlations between wordings, modes and so on
     words: pl.DataFrame
+    items: pl.DataFrame
     compliance: pl.DataFrame
     yes_shares: pl.DataFrame
     attributions: pl.DataFrame
@@ -201,7 +208,7 @@ def read_results(directory: Path) -> Results:
     prompts = [name for name in apart if name == "intervention"]
     tables = {
         **_estimates(directory, rows, scores),
-        **{name: read_detail(directory, name) for name in ("words", "yes_shares", "attributions")},
+        **{name: read_detail(directory, name) for name in _DETAILS},
         "compliance": _compliance(read_detail(directory, "compliance"), apart),
     }
     return Results(
@@ -239,6 +246,7 @@ def _estimates(
             rows.filter(measure="rank_correlation"),
             spearman="estimate",
         ),
+        "reliability": rows.filter(pl.col("measure").is_in(RELIABILITY)),
         "ranks": _beside(
             rows.filter(measure="rank"),
             scores,
@@ -250,7 +258,7 @@ def _estimates(
 
 
 def _clustered(rows: pl.DataFrame) -> pl.DataFrame:
-    """Set the published test beside the clustered one; the change of compliance is left out."""
+    """Set other methods beside the clustered one; the change of compliance is left out."""
     return beside(rows.filter(pl.col("measure") != "compliance"), "clustered", _PUBLISHED)
 
 

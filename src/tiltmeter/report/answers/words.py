@@ -1,4 +1,4 @@
-"""Which words or tasks carry a lean: a heat map of them against pairs of group words."""
+"""Which words or tasks carry a lean: a heat map by pairs of group words, and contributions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tiltmeter.report.drawing.charts import Row, vega_lite
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.theme import HEAT, HEAT_STEPS
 from tiltmeter.report.plan import Plan
-from tiltmeter.report.prose import number, place
+from tiltmeter.report.prose import interval, number, place
 from tiltmeter.report.sections import Section, in_order
 from tiltmeter.report.tables import FROM, Column, Table, render_table
 
@@ -24,7 +24,8 @@ __all__ = ["word_section"]
 MOST_CELLS = 15_000
 #: The file for print does so above this many pairs per stereotype.
 MOST_PAIRS = 6
-#: Words named on each side.
+#: Above this many words the table has those of each stereotype that contribute most.
+MOST_ITEMS = 400
 MOST_WORDS = 3
 
 #: The classes of colour, in words.
@@ -40,17 +41,29 @@ _CAPTION = (
     "marginalized group; neutral .50. Stereotype-consistent answers have high values in the rows "
     "tied to the marginalized group and low values in the counter rows."
 )
+_CONTRIBUTION = (
+    "Contribution of each word to the mean score of its stereotype, relative to the other words of "
+    "its set; positive: the word makes the score more stereotype-consistent; neutral 0. Mean "
+    "without it: the mean score if the word is left out. Share: of the marginalized group."
+)
+_STRONGEST = (
+    f" The {MOST_WORDS} words of each stereotype with the largest contributions; items.parquet has "
+    "all."
+)
 _POOLED = " Means over all pairs of group words; words.parquet has each pair."
 
 
 def word_section(asked: Asked) -> Section | None:
-    """Show which words or tasks go to which group; None where there are no words."""
-    words, plan = asked.tables.words.drop_nulls("share"), asked.plan
-    if words.is_empty():
+    """Show which words or tasks go to which group, and what each contributes to the score.
+
+    None where there are no words.
+    """
+    words, items, plan = asked.tables.words.drop_nulls("share"), asked.tables.items, asked.plan
+    if words.is_empty() and items.is_empty():
         return None
-    tables = (("Table of the words given most often", _word_table(words, plan)),)
-    figures = (_figure(words, plan),)
-    return Section("words", "Words and tasks", (), figures, tables, short="Words")
+    figures = () if words.is_empty() else (_figure(words, plan),)
+    table = () if items.is_empty() else (("Table of contributions", _item_table(items, plan)),)
+    return Section("words", "Words and tasks", (), figures, table, short="Words")
 
 
 def _figure(words: pl.DataFrame, plan: Plan) -> Figure:
@@ -75,26 +88,31 @@ def _figure(words: pl.DataFrame, plan: Plan) -> Figure:
     )
 
 
-def _word_table(words: pl.DataFrame, plan: Plan) -> Table:
-    """Set out the words given most often to either group, per model, mode and stereotype."""
-    group = ["model", "mode", "plain_mode", "category", "stereotype", "dimension"]
-    mean = _mean(words, [*group, "attribute"]).sort(*group, "share", "attribute")
-    text = pl.format("{} ({})", "attribute", pl.col("share").map_elements(number, pl.String))
-    strongest = mean.group_by(group, maintain_order=True).agg(
-        marginalized=text.reverse().head(MOST_WORDS).str.join(", "),
-        default=text.head(MOST_WORDS).str.join(", "),
-    )
-    caption = (
-        "The three words or tasks given most often to each group, with the share of the "
-        "marginalized group (neutral .50)."
-    )
+def _item_table(items: pl.DataFrame, plan: Plan) -> Table:
+    """Set out what each word contributes; of many words, those that contribute most."""
+    many = items.height > MOST_ITEMS
+    shown = _strongest(items) if many else items
+    caption = _CONTRIBUTION + _STRONGEST * many + f" {plan.interval}, over draws."
     columns = [
         Column("Stereotype", lambda r: plan.label(r["stereotype"]), "head"),
         *FROM,
-        Column("Most often to the marginalized group", lambda r: r["marginalized"], "text"),
-        Column("Most often to the default group", lambda r: r["default"], "text"),
+        Column("Set", lambda r: r["set"], "text", fold=True),
+        Column("Word or task", lambda r: r["attribute"], "text"),
+        Column("Contribution", lambda r: number(r["contribution"], 3)),
+        Column("Interval", lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+        Column("Mean without it", lambda r: number(r["score_without"], 3)),
+        Column("Share", lambda r: "" if r["share"] is None else number(r["share"])),
+        Column("n", lambda r: str(r["n"])),
     ]
-    return render_table(in_order(strongest, plan), caption, columns)
+    by = ["set", "contribution"]
+    return render_table(in_order(shown.sort(by, descending=True), plan), caption, columns)
+
+
+def _strongest(items: pl.DataFrame) -> pl.DataFrame:
+    """Pick the words of each stereotype with the largest contributions, of either sign."""
+    size = pl.col("contribution").abs()
+    place = size.rank("ordinal", descending=True).over("model", "mode", "stereotype")
+    return items.filter(place <= MOST_WORDS)
 
 
 def _mean(words: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:

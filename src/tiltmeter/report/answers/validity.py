@@ -1,0 +1,81 @@
+"""Whether an instrument is valid on a model: its controls, and its reliability beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import polars as pl
+
+from tiltmeter.report.answers.instrument import MOST_ANSWERS, failed_control
+from tiltmeter.report.answers.results import Asked
+from tiltmeter.report.prose import number
+from tiltmeter.report.sections import Finding
+
+__all__ = ["validity"]
+
+#: Kind of a control → what is said where it passes, fails, and was not asked.
+_OUTCOMES = {
+    "positive": ("positive control detected", "positive control not detected",
+                 "no positive control"),
+    "negative": ("no effect in the placebo", "an effect in the placebo", "no placebo"),
+}  # fmt: skip
+
+
+#: What is said where so many kinds of control were asked, and none failed.
+_PASSED = ("not tested", "partly tested", "valid")
+
+
+class _Judged(NamedTuple):
+    verdict: str  # valid, not valid, partly tested, not tested
+    why: str
+
+
+def validity(asked: Asked) -> Finding | None:
+    """Say in one line whether the instrument is valid on each model, per mode.
+
+    Valid: it detects the known association of the positive control, and none in the placebo. Not
+    valid: a control fails. Partly tested or not tested: one kind of control, or both, was not
+    asked. None where there are no estimates.
+    """
+    runs = asked.each.select("model", "control_mode").unique(maintain_order=True).rows()
+    judged = {f"{model}, mode {mode}": _judged(asked, model, mode) for model, mode in runs}
+    if not judged:
+        return None
+    if len(judged) > MOST_ANSWERS:
+        counts = Counter(one.verdict for one in judged.values())
+        said = [f"{verdict} in {n} of {len(judged)}" for verdict, n in counts.items()]
+        return Finding("Validity", f"Models and modes: {', '.join(said)}.")
+    said = [f"{who}: {one.verdict} ({one.why})" for who, one in judged.items()]
+    return Finding("Validity", f"{'; '.join(said)}.")
+
+
+def _judged(asked: Asked, model: str | None, mode: str) -> _Judged:
+    """Judge one model and mode by its controls, and state its reliability."""
+    failed = _failed(asked, model, mode)
+    outcomes = [says[failed[kind] if kind in failed else 2] for kind, says in _OUTCOMES.items()]
+    verdict = "not valid" if any(failed.values()) else _PASSED[len(failed)]
+    return _Judged(verdict, ", ".join([*outcomes, _reliability(asked, model, mode)]))
+
+
+def _failed(asked: Asked, model: str | None, mode: str) -> dict[str, bool]:
+    """Say of each kind of control that was asked whether one of them fails."""
+    expected = dict(asked.plan.pairs("controls"))
+    failed: dict[str, bool] = {}
+    same = pl.col("model").eq_missing(pl.lit(model)) & (pl.col("control_mode") == mode)
+    for row in asked.checks.filter(same).iter_rows(named=True):
+        kind = expected.get(row["study"], "")
+        if kind in _OUTCOMES:
+            failed[kind] = failed.get(kind, False) or bool(failed_control(row, kind, asked.plan))
+    return failed
+
+
+def _reliability(asked: Asked, model: str | None, mode: str) -> str:
+    """State the split-half reliability; of several dimensions, the lowest and the highest."""
+    same = pl.col("model").eq_missing(pl.lit(model)) & (pl.col("control_mode") == mode)
+    rows = asked.tables.reliability.filter(same, measure="split_half").drop_nulls("estimate")
+    if rows.is_empty():
+        return "reliability not known"
+    ends = pl.col("estimate").min().alias("low"), pl.col("estimate").max().alias("high")
+    low, high = map(number, rows.select(ends).row(0))
+    return f"split-half reliability {low if low == high else f'{low} to {high}'}"

@@ -1,0 +1,58 @@
+"""The section on reliability."""
+
+import polars as pl
+import pytest
+
+from tiltmeter.report.answers.reliability import reliability_section
+from tiltmeter.report.answers.results import all_asked, read_results
+from tiltmeter.report.prose import bracketed, number
+from tiltmeter.statistics.reliability import FACETS
+
+
+def cells(table):
+    titles = [cell.text for cell in table.columns]
+    return [dict(zip(titles, (cell.text for cell in row), strict=True)) for row in table.rows]
+
+
+@pytest.fixture
+def two_modes(make_results):
+    directory = make_results(modes=["structured", "free"])
+    return pl.read_parquet(directory / "estimates.parquet"), all_asked(read_results(directory))[0]
+
+
+def test_coefficients_stand_in_a_row_per_mode(two_modes):
+    estimates, asked = two_modes
+    table = reliability_section(asked).tables[0][1]
+    rows = {row["Mode"]: row for row in cells(table)}
+    own = estimates.filter(mode="free", measure="generalisability").row(0, named=True)
+    shown = bracketed(own["estimate"], own["ci_low"], own["ci_high"])
+    assert rows["free"]["Generalisability"] == shown
+    parts = [rows["free"][f"Variance: {part}"] for part in
+             ("stereotypes", "wordings", "interaction", "draws")]  # fmt: skip
+    assert sum(int(part.removesuffix("%")) for part in parts) == pytest.approx(100, abs=2)
+
+
+def test_every_correlation_has_a_row(two_modes):
+    estimates, asked = two_modes
+    table = reliability_section(asked).tables[1][1]
+    rows = [row for row in cells(table) if row["Between"] == "modes"]
+    modes = estimates.filter(measure="mode_correlation")
+    assert [row["r"] for row in rows] == [number(modes["estimate"][0])]
+    assert (
+        len(table.rows) == estimates.filter(pl.col("measure").is_in(list(FACETS.values()))).height
+    )
+
+
+def test_instruments_are_compared_in_the_sections_of_both(make_everything):
+    directory = make_everything(keys=["age", "guilt", "career", "islam", "weight"])
+    decided = next(
+        one for one in all_asked(read_results(directory)) if one.instrument == "relative_decision"
+    )
+    rows = [row for row in cells(reliability_section(decided).tables[1][1])
+            if row["Between"] == "instruments"]  # fmt: skip
+    assert rows and all("LLM Relative Decision Test" in (r["First"], r["Second"]) for r in rows)
+
+
+def test_few_stereotypes_have_no_section(make_results):
+    asked = all_asked(read_results(make_results(keys=["age"])))[0]
+    assert reliability_section(asked) is None

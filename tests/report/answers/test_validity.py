@@ -1,0 +1,69 @@
+"""The line that says whether an instrument is valid on a model."""
+
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from tiltmeter.report.answers.validity import validity
+from tiltmeter.report.plan import Plan
+from tiltmeter.results import ESTIMATES
+
+PLAN = Plan({"controls": {"insects": "positive", "nonsense": "negative"}})
+
+
+def asked(*controls, modes=("free",), halves=(0.9,)):
+    """An instrument with controls (mode, study, verdict), and its reliability per mode."""
+    runs = pl.DataFrame({"model": "m", "control_mode": list(modes)})
+    schema = {**ESTIMATES, "control_mode": pl.String}
+    row = {"model": "m", "stereotype": "s", "estimate": 0.5}
+    checks = [{**row, "control_mode": m, "study": s, "verdict": v} for m, s, v in controls]
+    halves = [{**row, "control_mode": modes[0], "estimate": r, "measure": "split_half"}
+              for r in halves]  # fmt: skip
+    return SimpleNamespace(
+        each=runs,
+        checks=pl.DataFrame(checks, schema=schema),
+        plan=PLAN,
+        tables=SimpleNamespace(reliability=pl.DataFrame(halves, schema=schema)),
+    )
+
+
+SHOWN, NOTHING = ("free", "insects", "consistent"), ("free", "nonsense", "inconclusive")
+
+
+@pytest.mark.parametrize(
+    ("controls", "says"),
+    [
+        ([SHOWN, NOTHING], "valid (positive control detected, no effect in the placebo"),
+        ([("free", "insects", "inconclusive"), NOTHING],
+         "not valid (positive control not detected, no effect in the placebo"),
+        ([SHOWN, ("free", "nonsense", "consistent")],
+         "not valid (positive control detected, an effect in the placebo"),
+        ([SHOWN, NOTHING, ("free", "nonsense", "reversed")],
+         "not valid (positive control detected, an effect in the placebo"),
+        ([SHOWN], "partly tested (positive control detected, no placebo"),
+        ([("forced", "insects", "consistent")], "not tested (no positive control, no placebo"),
+    ],
+)  # fmt: skip
+def test_controls_decide(controls, says):
+    line = validity(asked(*controls))
+    assert (line.subject, line.text) == (
+        "Validity", f"m, mode free: {says}, split-half reliability 0.90)."
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("halves", "says"),
+    [((), "reliability not known"), ((0.5, 0.8), "split-half reliability 0.50 to 0.80")],
+)
+def test_reliability_stands_beside_the_controls(halves, says):
+    assert says in validity(asked(SHOWN, NOTHING, halves=halves)).text
+
+
+def test_of_many_modes_the_verdicts_are_counted():
+    line = validity(asked(SHOWN, NOTHING, modes=["free", "forced", "a", "b", "c"]))
+    assert line.text == "Models and modes: valid in 1 of 5, not tested in 4 of 5."
+
+
+def test_nothing_is_said_of_nothing():
+    assert validity(asked(modes=(), halves=())) is None
