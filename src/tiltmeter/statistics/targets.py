@@ -293,8 +293,8 @@ def _these(
     own = float(weighted.sum())
     if own <= 0:
         return replace(empty, se=0.0, df=size - 1.0, unanimous=True, n_clusters=size, scale=None)
-    joint_df = own / float((weighted / errors.joint_df).sum() or np.inf)
-    own_df = min(joint_df, own**2 / float((weighted**2 / errors.df).sum()))
+    own_df = own**2 / float((weighted**2 / errors.df).sum())
+    own_df = 1.0 / max(1.0 / own_df, float((weighted / errors.joint_df).sum()) / own)
     added = [max(extra, 0.0) if f != "variation" else extra for f, (extra, _) in between.items()]
     variance = max(own + sum(added), _LEAST * own)
     expected = own + sum(max(extra, 0.0) for extra in added)

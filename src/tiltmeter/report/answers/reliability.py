@@ -29,8 +29,8 @@ _COEFFICIENTS = (
     "Reliability of the means of the stereotypes. Split halves: correlation of two halves of the "
     "draws, stepped up to all draws (Spearman–Brown). Generalisability (Eρ²): the same order over "
     "wordings and draws. Dependability (Φ): the same means. Range 0 to 1. Variance: share of the "
-    "variance of a draw that is due to each source; interaction: stereotypes × wordings, with "
-    "draws where each wording has one."
+    "variance of a draw that is due to each source; interaction: stereotypes × wordings, and draws "
+    "where each wording has one."
 )
 _CORRELATIONS = (
     "Correlation of the means of the stereotypes between two wordings, group orders, modes or "

@@ -13,8 +13,9 @@ from tiltmeter.report.plan import Plan, spaced
 from tiltmeter.report.prose import counted, first_few
 from tiltmeter.report.sections import Part, Passage, Source, Term, findings_or_table, made_with
 from tiltmeter.report.states.associations import association_finding, association_section
+from tiltmeter.report.states.differences import profile_finding
 from tiltmeter.report.states.layers import direction_finding, direction_section, layer_section
-from tiltmeter.report.states.profiles import SCALE, profile_finding, profile_section
+from tiltmeter.report.states.profiles import SCALE, profile_section
 from tiltmeter.report.states.relations import relation_finding, relation_section
 from tiltmeter.report.states.results import ONE_LAYER, States, read_states
 
