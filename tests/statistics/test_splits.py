@@ -74,13 +74,13 @@ def test_all_splits_are_those_of_scipys_permutation_test(words_of: Table, measur
 
 
 def test_p_is_uniform_where_words_are_alike(words_of: Table, measure: Measure) -> None:
-    p = placebos(many(words_of, 400, 6), measure).filter(level="stereotype")["p"]
+    p = placebos(many(words_of, 250, 5), measure).filter(level="stereotype")["p"]
     assert stats.kstest(p.to_numpy(), "uniform").pvalue > 0.01
     assert 0.02 < (p <= 0.05).mean() < 0.08
 
 
 def test_noise_makes_p_larger_and_not_smaller(words_of: Table, measure: Measure) -> None:
-    p = placebos(many(words_of, 400, 4, noise=0.1), measure).filter(level="stereotype")["p"]
+    p = placebos(many(words_of, 250, 4, noise=0.1), measure).filter(level="stereotype")["p"]
     assert (p <= 0.05).mean() < 0.07
     assert (p <= 0.5).mean() < 0.56
 

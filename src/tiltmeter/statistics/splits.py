@@ -109,7 +109,10 @@ def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) 
         than `FEWEST_SPLITS` in all, p is null and the note says so.
     """
     means = estimates.filter(pl.col("method") == "clustered", pl.col("level").is_in(SPLIT_LEVELS))
-    blocks = _all_blocks(units.filter(pl.col("n_scored") > 0))
+    if means.is_empty():
+        return means
+    scored = units.filter(pl.col("n_scored") > 0)
+    blocks = _all_blocks(scored.with_columns(pl.col("mean") - means["neutral"][0]))
     kept, placed = [], []
     for at, row in enumerate(means.iter_rows(named=True)):
         own = blocks.get((row["level"], *(row[key] for key in keys_of(row["level"]))))
@@ -132,7 +135,10 @@ _STATED = (
 
 
 def _all_blocks(scored: pl.DataFrame) -> dict[tuple[Any, ...], list[_Block]]:
-    """Return the blocks of each mean, by level and keys; none where words are unknown."""
+    """Return the blocks of each mean, by level and keys; none where words are unknown.
+
+    `mean` of the rows is the distance from neutral.
+    """
     n, found, unnamed = pl.col("n_scored"), dict[tuple[Any, ...], list[_Block]](), set()
     pairs = scored.group_by(*_STEREOTYPE, *_SIDES, maintain_order=True).agg(
         value=(n * pl.col("mean")).sum() / n.sum(), weight=n.sum().cast(pl.Float64)
