@@ -58,8 +58,10 @@ _FAILS = {
 
 _READING = (
     "p (Holm) is adjusted for the number of stereotypes. p (TOST) is the p value of the "
-    "equivalence test, adjusted in the same way.{exact} d is Cohen’s d against neutral. Worst "
-    "case: the mean with all missing answers at one end of the scale; “–” where none is missing."
+    "equivalence test, adjusted in the same way.{exact} d is Cohen’s d against neutral. Random "
+    "splits: the interval of the means of random splits of the group words, and the p of the mean "
+    "among them; “–” where there are few splits. Worst case: the mean with all missing answers at "
+    "one end of the scale; “–” where none is missing."
 )
 _EXACT = " Where all answers have the same score, p is an exact bound and there is no t."
 _TARGETS = (
