@@ -11,8 +11,9 @@ from rich.console import Console
 from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
-    *("startup", "inference", "coverage", "regression", "scoring", "reading", "elicitation"),
-    *("embedded", "association", "networks", "chance", "placebos", "representation", "weat"),
+    *("startup", "inference", "coverage", "regression", "placebo", "scoring", "reading"),
+    *("elicitation", "embedded", "association", "networks", "chance", "placebos"),
+    *("representation", "weat"),
 )
 
 

@@ -25,6 +25,7 @@ from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.dimensions import correlate_dimensions, rank_models
 from tiltmeter.statistics.estimates import Estimated, Inference, estimate_summaries
 from tiltmeter.statistics.items import word_variance
+from tiltmeter.statistics.splits import split_words
 from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
 from tiltmeter.stimuli import Study
 
@@ -211,14 +212,15 @@ def _of_each_instrument(
     levels: Sequence[str],
     words: pl.DataFrame | None = None,
 ) -> list[Estimated]:
-    """Estimate each instrument separately, with its own measure."""
+    """Estimate each instrument separately, with its own measure, placebos beside."""
     estimates = []
     for (name,), part in units.group_by("instrument", maintain_order=True):
         if name not in MEASURES:
             raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
         own = None if words is None else words.filter(instrument=name)
-        measure = MEASURES[str(name)]
-        estimates.append(estimate_summaries(part, measure, inference, levels, own))
+        found = estimate_summaries(part, MEASURES[str(name)], inference, levels, own)
+        placebos = split_words(part, found.estimates)
+        estimates.append(Estimated(pl.concat([found.estimates, placebos]), found.orders))
     return estimates
 
 

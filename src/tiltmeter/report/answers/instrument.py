@@ -35,6 +35,7 @@ from tiltmeter.report.prose import (
 )
 from tiltmeter.report.sections import Finding, Section
 from tiltmeter.report.tables import FROM, VERDICT, Column, Render, Table, alike, render_table
+from tiltmeter.statistics.splits import FEWEST_SPLITS
 
 __all__ = ["MOST_ANSWERS", "answers", "brief", "failed_control", "sections", "warned"]
 
@@ -57,14 +58,21 @@ _FAILS = {
 
 _READING = (
     "p (Holm) is adjusted for the number of stereotypes. p (TOST) is the p value of the "
-    "equivalence test, adjusted in the same way.{exact} d is Cohen’s d against neutral. Worst "
-    "case: the mean with all missing answers at one end of the scale; “–” where none is missing."
+    "equivalence test, adjusted in the same way.{exact} d is Cohen’s d against neutral. Random "
+    "splits: the interval of the means of random splits of the group words, and the p of the mean "
+    "among them; “–” where there are few splits. Worst case: the mean with all missing answers at "
+    "one end of the scale; “–” where none is missing."
 )
 _EXACT = " Where all answers have the same score, p is an exact bound and there is no t."
 _TARGETS = (
     "Verdicts and intervals are about these stereotypes, with other wordings, group words, draws "
     "and answers. The column “Stereotypes like these” takes the stereotypes as a sample: it says "
     "what is known of the category beyond this list."
+)
+_RANDOM = (
+    "Random splits assign the same group words to two groups at random (placebo; shown with "
+    f"{FEWEST_SPLITS} splits or more). A mean inside their interval is no larger than arbitrary "
+    "groups of these words have."
 )
 _SIDES = {
     False: "Right of the dotted line, answers are stereotype-consistent; left of it, they "
@@ -179,7 +187,15 @@ def _worst(row: Mapping[str, Any]) -> str:
     return "–" if ends[0] is not None and ends[0] == ends[1] else interval(*ends)
 
 
+def _splits(row: Mapping[str, Any]) -> str:
+    if row["p_placebo"] is None:
+        return "–"
+    ends = interval(row["placebo_low_placebo"], row["placebo_high_placebo"])
+    return f"{ends}, p {p_value(row['p_placebo'])}"
+
+
 _WORST = Column("Worst case", _worst)
+_SPLITS = Column("Random splits", _splits)
 _COMPLIANCE = Column("Compliance", lambda r: percent(r["compliance"]))
 
 
@@ -251,6 +267,7 @@ def _estimate_table(frame: pl.DataFrame, plan: Plan, caption: str) -> Table:
         Column("df", lambda r: number(r["df"], 1)),
         *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (TOST)": "tost_p_holm"}),
         Column("d", lambda r: number(r["effect_size"])),
+        *([_SPLITS] if frame["p_placebo"].count() else []),
         _WORST,
         Column("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
         _COMPLIANCE,
@@ -279,9 +296,15 @@ def _naive_table(frame: pl.DataFrame, plan: Plan) -> Table:
 def _stereotype_section(asked: Asked) -> Section:
     """Draw the mean of each stereotype: figure 2 of Bai et al. (2025) for these models."""
     plan, axis = asked.plan, Axis.of(asked.measure, asked.plan.number("margin"))
+    known = pl.col("p_placebo").is_not_null()
+    ends = ("placebo_low", "placebo_high")
+    each = asked.each.with_columns(pl.when(known).then(f"{c}_placebo").alias(c) for c in ends)
+    split = each["p_placebo"].count() > 0
     caption = (
         f"Mean score per stereotype. Dot: mean; thick line: {plan.interval}; thin line: "
-        f"{WORST}; dotted line: neutral"
+        f"{WORST}; "
+        + (f"grey bar: {plan.interval} of random splits of the group words; " if split else "")
+        + "dotted line: neutral"
         + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
         + scale(asked.measure)
     )
@@ -295,8 +318,9 @@ def _stereotype_section(asked: Asked) -> Section:
             "same kind, draws and answers, not over languages or attribute words. Where a "
             "stereotype has a single group word, the variance of group words is that of the other "
             "stereotypes.",
+            *([_RANDOM] if split else []),
         ),
-        figures=per_mode("stereotypes", caption, asked.each, partial(forest, axis=axis), plan),
+        figures=per_mode("stereotypes", caption, each, partial(forest, axis=axis), plan),
     )
 
 

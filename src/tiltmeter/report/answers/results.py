@@ -40,8 +40,12 @@ _SUBJECT = [name for name in KEYS if name != "measure"]
 _ORDER = [name for name in ORDERS if name in KEYS]
 _FIT = [*(name for name in FITS if name in KEYS), "method"]
 
-#: What the papers' test and the wider target say, beside the clustered inference.
-_PUBLISHED = {"published": ("se", "statistic", "df", "p"), "generalised": ("ci_low", "ci_high")}
+#: What the papers' test, the wider target and random splits say, beside the clustered inference.
+_PUBLISHED = {
+    "published": ("se", "statistic", "df", "p"),
+    "generalised": ("ci_low", "ci_high"),
+    "placebo": ("p", "placebo_low", "placebo_high"),
+}
 
 
 #: Detail tables that are shown as they are.

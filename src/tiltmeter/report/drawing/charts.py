@@ -43,6 +43,7 @@ TIPS = (
     ("Mean", "shown"),
     ("Interval", "interval"),
     ("Worst case", "bounds"),
+    ("Random splits", "placebo"),
     ("Answers (scored)", "answers"),
     ("Compliance", "compliance"),
     ("df", "df"),

@@ -127,6 +127,7 @@ def drawn(row: Mapping[str, Any], plan: Plan, panel: str | None) -> Row:
     key, df = row["stereotype"], row.get("df")
     category = category_title(row["category"]) if row["category"] else "All"
     low, high = row.get("bound_low"), row.get("bound_high")
+    placebo = (row.get("placebo_low"), row.get("placebo_high"))
     return {
         **measured(row),
         "label": row.get("label") or (plan.label(key) if key else category),
@@ -139,6 +140,9 @@ def drawn(row: Mapping[str, Any], plan: Plan, panel: str | None) -> Row:
         "bound_low": low,
         "bound_high": high,
         "bounds": interval(low, high),
+        "placebo_low": placebo[0],
+        "placebo_high": placebo[1],
+        "placebo": None if None in placebo else interval(*placebo),
         "n": row.get("n"),
         **({"counts": row["counts"]} if "counts" in row else {}),
         "answers": f"{row.get('n')} ({row.get('n_scored')})",
