@@ -92,7 +92,7 @@ def compare(case: Case) -> Iterator[tuple[Any, ...]]:
     half = (measure.high - measure.low) / 2
     condition = CONDITIONS[case.condition]
     units = summarise(simulation.frame.with_columns(score=measure.neutral))
-    means = foresee(units, known_sources(condition), measure)
+    means = foresee(units, known_sources(condition, case.study), measure)
     drawn = _drawn(simulation, condition, case.runs, rng)
     grid = measure.neutral + half * np.linspace(0, 0.9, 400)
     for level in MARGIN:
@@ -116,16 +116,20 @@ def _share(p: list[Any], level: float) -> float:
     return sum(one is not None and one < level for one in p) / len(p)
 
 
-def known_sources(condition: Any) -> Any:
-    """Return the components of a condition; the response is the mean of a mirrored pair."""
+def known_sources(condition: Any, study: str) -> Any:
+    """Return the components of a condition; the response is the mean of a mirrored pair.
+
+    Draws that wordings do not share are as many as responses.
+    """
     import numpy as np
 
     from tiltmeter.statistics.targets import Sources
 
     wording = condition.wording**2 + condition.stereotype_wording**2
     words = condition.marginalized**2, condition.default**2
-    response = condition.noise**2 / 2
-    components = np.array([wording, *words, 0.0, condition.draw**2, response])
+    response, draw = condition.noise**2 / 2, condition.draw**2
+    drawn = (draw, response) if study == "mist2025" else (0.0, response + draw)
+    components = np.array([wording, *words, 0.0, *drawn])
     return Sources(components, np.zeros(6), condition.wording**2, 2.0)
 
 

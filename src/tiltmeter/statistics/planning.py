@@ -317,14 +317,14 @@ class _Design:
         assert mean.se is not None
         if not mean.scale:
             return mean.se
-        return mean.se * float(_scale(None, self.measure) / mean.scale) ** 0.5
+        return float(mean.se * (_scale(None, self.measure) / mean.scale) ** 0.5)
 
 
 def _at_least(estimated: Array, se: float) -> Array:
     """Scale estimates of an error up to the error, where they are too small on average."""
     if not len(estimated):
         return estimated
-    return estimated * max(1.0, se / float(np.mean(estimated**2)) ** 0.5)
+    return np.asarray(estimated * max(1.0, se / float(np.mean(estimated**2)) ** 0.5))
 
 
 def _codes(units: pl.DataFrame) -> list[NDArray[np.int64]]:
