@@ -28,8 +28,8 @@ LEFT_OF = {
     "instruments": {"errors", "results", "stimuli", "reading", "modes"},
     "asking": {"errors", "results", "stimuli", "reading", "models", "modes", "networks", "states",
                "instruments"},
-    "audits": {"errors", "results", "stimuli", "models", "modes", "statistics", "networks",
-               "states", "instruments", "asking"},
+    "audits": {"errors", "results", "stimuli", "models", "modes", "statistics", "reference",
+               "networks", "states", "instruments", "asking"},
     "report": {"errors", "results", "statistics", "reference"},
     "cli": {"errors", "results", "stimuli", "models", "modes", "statistics", "reference",
             "networks", "states", "instruments", "asking", "audits", "report"},
@@ -68,8 +68,9 @@ def test_the_picture_in_the_docs_has_the_same_rules() -> None:
 
 
 FLAT = {
-    "Asking", "Design", "INSTRUMENTS", "Inference", "PlanOptions", "Study", "TiltmeterError", "ask",
-    "audit", "draw", "estimate", "load_study", "read_results", "score", "write_report",
+    "Asking", "Design", "INSTRUMENTS", "Inference", "PlanOptions", "Study", "TiltmeterError",
+    "allocate", "ask", "audit", "draw", "estimate", "load_study", "power", "read_results", "score",
+    "write_report",
 }  # fmt: skip
 NAMESPACES = {"asking", "models", "networks", "reading", "reference", "states", "statistics"}
 

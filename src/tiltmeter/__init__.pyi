@@ -9,6 +9,8 @@ from .audits.auditing import Asking as Asking
 from .audits.auditing import ask as ask
 from .audits.auditing import audit as audit
 from .audits.auditing import draw as draw
+from .audits.planning import allocate as allocate
+from .audits.planning import power as power
 from .audits.sizes import PlanOptions as PlanOptions
 from .audits.tabulating import estimate as estimate
 from .errors import TiltmeterError as TiltmeterError

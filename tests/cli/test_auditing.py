@@ -237,3 +237,22 @@ def test_a_run_with_interventions_sizes_and_a_judge(run: Run, serve: Any) -> Non
     asked = server.prompts.total()
     assert run(*command)[0] == 0
     assert server.prompts.total() == asked
+
+
+def test_power_says_what_a_design_can_tell_and_asks_nothing(run: Run) -> None:
+    five = ("--stereotypes", "age,weight,disability,mentalill,eating", "--iterations", "4")
+    code, out, _ = run("power", "openai/x", *five)
+    assert code == 0
+    assert "stereotype (5)" in out and "gpt-4o" in out
+    code, out, _ = run("power", "openai/x", *five, "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert {row["level"] for row in rows} == {"stereotype", "category", "model"}
+
+
+def test_power_compares_designs_with_as_many_calls(run: Run) -> None:
+    code, out, _ = run("power", "openai/x", "--stereotypes", "age,weight", "--calls", "60")
+    assert code == 0
+    assert len(out.splitlines()) == 2 + 4
+    code, out, err = run("power", "openai/x", "--calls", "1")
+    assert (code, out) == (2, "")
+    assert err.startswith("tiltmeter: calls 1: ") and err.count("\n") == 1

@@ -48,10 +48,15 @@ def test_both_words_stand_first_equally_often() -> None:
     assert drawn["attribute_order"].value_counts()["count"].to_list() == [120, 120]
 
 
-def test_every_wording_shows_the_same_draws() -> None:
-    drawn = trials(MIST, Design(iterations=10))
+@pytest.mark.parametrize(("shared", "draws"), [(True, 100), (False, 298)])
+def test_wordings_show_the_same_draws_if_the_study_says_so(shared: bool, draws: int) -> None:
+    """Of 100 draws a wording; without sharing, two happen to be alike."""
+    own = MIST.instruments.affective_attribution
+    asked = own.model_copy(update={"shared_draws": shared})
+    instruments = MIST.instruments.model_copy(update={"affective_attribution": asked})
+    drawn = trials(MIST.model_copy(update={"instruments": instruments}), Design(iterations=10))
     words = ["stereotype", "iteration", "version", "object", "marginalized", "default"]
-    assert drawn.select(words).unique().height == drawn.height / 3
+    assert drawn.select(words).unique().height == draws
 
 
 def test_as_in_the_paper_the_group_is_random_and_comedy_stands_first() -> None:

@@ -79,7 +79,8 @@ def test_shares_of_yes_have_all_four_versions():
 
 
 @pytest.mark.parametrize(
-    "name", ["published.csv", "published_decisions.csv", "published_regressions.csv"]
+    "name",
+    ["components.csv", "published.csv", "published_decisions.csv", "published_regressions.csv"],
 )
 def test_the_file_is_the_one_in_the_index(name):
     folder = files("tiltmeter.reference")

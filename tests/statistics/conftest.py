@@ -4,9 +4,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import scipy.stats
 from scipy.special import expit
+from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
 from tiltmeter.results import SCORES, Measure
+from tiltmeter.statistics.clustered import ClusteredMean, clustered_mean
 
 ROW: dict[str, Any] = {
     "model": "m",
@@ -74,3 +77,41 @@ def drawn() -> Callable[..., pl.DataFrame]:
         return pl.DataFrame({"score": score, "decision": decision, "cluster": member})
 
     return frame_of
+
+
+@pytest.fixture(scope="session")
+def on_a_scale() -> Callable[..., tuple[float, float, float, float]]:
+    """Return a maker of statistic, p and interval of a `ClusteredMean`, by statsmodels.
+
+    The mean is a share of as many independent answers as give it the error `se`, where it lies one
+    of `units` nearer to the middle. Wilson's interval then has t's quantile for the normal one.
+    """
+
+    def tested(one, units, bounds=(-1.0, 1.0), confidence=0.95):
+        low, span = bounds[0], bounds[1] - bounds[0]
+        share, error = (one.mean - low) / span, one.se / span
+        nearer = (units * share + 0.5) / (units + 1)
+        n = nearer * (1 - nearer) / error**2
+        neutral = -low / span
+        statistic, _ = proportions_ztest(share * n, n, neutral, prop_var=neutral)
+        alpha = 2 * scipy.stats.norm.sf(scipy.stats.t.ppf(0.5 + confidence / 2, one.df))
+        ends = proportion_confint(share * n, n, alpha, method="wilson")
+        p = 2 * scipy.stats.t.sf(abs(statistic), one.df)
+        return statistic, p, *(low + span * end for end in ends)
+
+    return tested
+
+
+@pytest.fixture(scope="session")
+def widest() -> Callable[..., ClusteredMean]:
+    """Return a maker of the mean of a column by the clusters that give the widest interval."""
+
+    def of(frame: pl.DataFrame, value: str, *factors: str | list[str]) -> ClusteredMean:
+        labels = (frame.select(pl.struct(f).rank("dense")).to_series().to_numpy() for f in factors)
+        means = [clustered_mean(frame[value].to_numpy(), label) for label in labels]
+        return max(
+            (one for one in means if one.se is not None),
+            key=lambda one: one.se * scipy.stats.t.ppf(0.975, one.df),
+        )
+
+    return of

@@ -4,12 +4,16 @@ import pytest
 import scipy.linalg
 import scipy.stats
 import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 from statsmodels.stats.weightstats import DescrStatsW
 
 from tiltmeter.errors import InputError
 from tiltmeter.statistics import clustered_mean
 from tiltmeter.statistics.clustered import (
+    ClusteredMean,
     adjusted,
     benjamini_hochberg,
     holm,
@@ -144,6 +148,47 @@ def test_unanimous_interval_misses_less_often_than_it_may(clusters):
             low, high = agreed.interval(0.95)
             missed += chance * (not low <= 2 * q - 1 <= high)
         assert missed <= 0.05
+
+
+def share(successes: int, n: int, low: float = 0.0, high: float = 1.0) -> ClusteredMean:
+    """Return the mean of n answers at the ends of a scale, with the variance of a share of 1/3."""
+    mean, scale = low + (high - low) * successes / n, (high - low) ** 2 * 2 / 9
+    return ClusteredMean(n, n, mean, (scale / n) ** 0.5, 1e12, bounds=(low, high), scale=scale)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize(("successes", "n"), [(0, 7), (1, 7), (3, 10), (50, 200), (200, 200)])
+def test_interval_on_a_scale_is_wilsons(successes, n, confidence):
+    expected = proportion_confint(successes, n, 1 - confidence, method="wilson")
+    assert share(successes, n).interval(confidence) == pytest.approx(expected, abs=1e-9)
+    other = [2 * end - 1 for end in expected]
+    assert share(successes, n, -1.0).interval(confidence) == pytest.approx(other, abs=1e-9)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 7), (3, 10), (50, 200)])
+@pytest.mark.parametrize("null", [0.2, 0.5])
+def test_p_on_a_scale_is_that_of_the_score_test(successes, n, null):
+    for alternative, method in (("two-sided", "p"), ("larger", "p_above"), ("smaller", "p_below")):
+        _, expected = proportions_ztest(successes, n, null, alternative, prop_var=null)
+        assert getattr(share(successes, n), method)(null) == pytest.approx(expected)
+
+
+@given(
+    st.floats(-1, 1), st.floats(1e-3, 1), st.floats(1, 50), st.floats(0.1, 1), st.floats(0.5, 0.999)
+)
+def test_interval_on_a_scale_lies_inside_and_holds_what_the_test_keeps(
+    mean, se, df, scale, confidence
+):
+    result = ClusteredMean(9, 9, mean, se, df, bounds=(-1.0, 1.0), scale=scale)
+    low, high = result.interval(confidence)
+    assert -1 <= low <= mean + 1e-9 and mean - 1e-9 <= high <= 1
+    for null in np.linspace(-0.995, 0.995, 41):
+        if min(abs(null - low), abs(null - high)) > 1e-6:
+            assert (result.p(null) >= 1 - confidence) == (low <= null <= high)
+
+
+def test_a_true_mean_at_an_end_allows_no_other_score():
+    assert (share(1, 9).p(0.0), share(0, 9).p(1.0), share(8, 9).p(1.0)) == (0.0, 0.0, 0.0)
 
 
 SAMPLE = np.random.default_rng(3).normal(0.05, 0.4, 60)

@@ -10,7 +10,6 @@ from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, SCORES, Measure
 from tiltmeter.results.schemas import MATCHES
 from tiltmeter.results.verdicts import judge
-from tiltmeter.statistics import clustered_mean
 from tiltmeter.statistics.contrasts import Contrasted, contrast
 
 
@@ -102,33 +101,37 @@ def test_numbers_of_a_row_are_those_of_the_parts():
     contrasted = contrast(frame, WIDE, confidence=0.9)
     row, published = only(contrasted), only(contrasted, method="published")
     by_hand = differences(frame)
-    clusters = by_hand.select(pl.concat_str("stereotype", "variation")).to_series()
-    expected = clustered_mean(by_hand["d"].to_numpy(), clusters.to_numpy())
     paired = scipy.stats.ttest_rel(
         frame.filter(intervention="fair")["score"], frame.filter(intervention="none")["score"]
     )
-    assert row["clustered_by"] == "stereotype × variation"
-    assert (row["estimate"], row["se"], row["df"]) == pytest.approx(
-        (expected.mean, expected.se, expected.df)
-    )
-    assert (row["statistic"], row["p"]) == pytest.approx((expected.t(), expected.p()))
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected.interval(0.9))
+    assert row["estimate"] == published["estimate"] == pytest.approx(by_hand["d"].mean())
     of_the_paper = published["statistic"], published["df"], published["p"]
     assert of_the_paper == pytest.approx((paired.statistic, 47, paired.pvalue))
     assert published["ci_low"] is published["p_holm"] is published["verdict"] is None
     assert row["effect_size"] == pytest.approx(by_hand["d"].mean() / by_hand["d"].std())
-    assert row["estimate"] == published["estimate"]
     assert row["estimate"] == pytest.approx(row["candidate_estimate"] - row["baseline_estimate"])
-    assert (row["test"], row["confidence"], row["n_clusters"]) == ("t", 0.9, 4)
+    assert (row["test"], row["confidence"]) == ("t", 0.9)
+    assert row["clustered_by"] == "wordings, marginalized words, draws, answers"
+    fixed = "these stereotypes, attribute words, one default word"
+    assert (row["target"], row["conditional_on"]) == ("these", fixed)
 
 
-def test_a_stereotype_is_clustered_by_wording_and_group_pair():
+#: The crossed factors of these draws, by pair.
+CROSSED = ("variation", "marginalized", ["variation", "marginalized"], "draw", "pair_id")
+
+
+def test_a_single_stereotype_has_the_error_of_its_widest_clusters(widest, on_a_scale):
     frame = asked({"none": 0.0, "fair": -0.3})
     row = only(contrast(frame, WIDE), "stereotype", stereotype="age")
-    by_hand = differences(frame).filter(stereotype="age")
-    clusters = by_hand.select(pl.concat_str("variation", "marginalized")).to_series()
-    assert row["clustered_by"] == "variation × group pair"
-    assert row["se"] == pytest.approx(clustered_mean(by_hand["d"], clusters.to_numpy()).se)
+    by_hand = (
+        differences(frame).filter(stereotype="age").with_columns(draw=pl.col("iteration") // 2)
+    )
+    expected = widest(by_hand, "d", *CROSSED)
+    assert (row["estimate"], row["se"], row["df"]) == pytest.approx(
+        (expected.mean, expected.se, expected.df)
+    )
+    tested = on_a_scale(expected, 12, (-18.0, 18.0))
+    assert [row[c] for c in ("statistic", "p", "ci_low", "ci_high")] == pytest.approx(tested)
 
 
 def test_every_level_and_candidate():
@@ -141,14 +144,17 @@ def test_every_level_and_candidate():
     assert {row[:3]: row[3] for row in rows} == {
         (measure, method, level): count
         for measure, method in (("word_association", "clustered"), ("compliance", "clustered"),
-                                ("word_association", "published"))
+                                ("word_association", "published"),
+                                ("word_association", "generalised"))
         for level, count in expected.items()
+        if method != "generalised" or level not in ("cell", "stereotype")
     }  # fmt: skip
     for table in result:
         assert set(table["candidate"]) == {"fair", "blunt"}
         assert table["intervention"].null_count() == table.height
         assert (table["factor"] == "intervention").all()
-    assert only(result, "overall", candidate="fair")["conditional_on"] == "these models"
+    fixed = only(result, "overall", candidate="fair")["conditional_on"]
+    assert fixed == "these stereotypes, these models, attribute words, one default word"
 
 
 def test_the_family_is_all_candidates_of_a_model_and_level():
@@ -164,7 +170,7 @@ def test_the_verdict_needs_the_adjusted_p():
     result = contrast(asked({"none": 0.0, "up": 0.5, "same": 0.0}), WIDE)
     assert only(result, candidate="up")["verdict"] == "higher"
     assert only(result, candidate="same")["verdict"] == "inconclusive"
-    unsure = judge(result.estimates).filter(pl.col("p_holm") >= 0.05)
+    unsure = judge(result.estimates).filter(pl.col("p_holm") >= 0.05, method="clustered")
     assert set(unsure["verdict"]) == {"inconclusive"}
 
 
@@ -210,21 +216,21 @@ def test_only_trials_scored_in_both_are_compared():
     assert shares == pytest.approx((40 / 48, 36 / 48))
 
 
-def test_change_of_compliance_is_clustered_as_the_difference():
+def test_change_of_compliance_is_inferred_as_the_difference(widest, on_a_scale):
     frame = lost(asked({"none": 0.0, "fair": -0.3}), "fair", [1, 2, 3])
     gone = (pl.col("variation") == "plain") & (pl.col("intervention") == "fair")
     frame = frame.with_columns(
         score=pl.when(~gone | (pl.col("iteration") < 9)).then("score"),
         reason=pl.lit("refused"),
     )
-    row = only(contrast(frame, WIDE), measure="compliance")
-    draws = frame.filter(intervention="fair")
-    change = draws["score"].is_not_null().cast(pl.Float64) - 1
-    clusters = draws.select(pl.concat_str("stereotype", "variation")).to_series()
-    expected = clustered_mean(change.to_numpy(), clusters.to_numpy())
+    row = only(contrast(frame, WIDE), "stereotype", stereotype="age", measure="compliance")
+    change = frame.filter(intervention="fair", stereotype="age").with_columns(
+        d=pl.col("score").is_not_null().cast(pl.Float64) - 1, draw=pl.col("iteration") // 2
+    )
+    expected = widest(change, "d", *CROSSED)
+    _, p, low, high = on_a_scale(expected, 12)
     assert row["estimate"] == pytest.approx(expected.mean)
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected.interval())
-    assert row["p"] == pytest.approx(expected.p())
+    assert (row["p"], row["ci_low"], row["ci_high"]) == pytest.approx((p, low, high))
     assert row["p_holm"] is row["verdict"] is None  # its p is not adjusted
 
 
@@ -270,7 +276,7 @@ def test_a_change_without_variance_has_an_exact_p():
     )
     row = only(contrast(frame, scale(0, 1)))
     assert (row["test"], row["statistic"], row["estimate"]) == ("unanimous", None, 1.0)
-    assert row["p"] == pytest.approx(0.5**3)
+    assert row["p"] == pytest.approx(0.5**23)  # 24 pairs
     nothing = frame.with_columns(score=pl.lit(1.0))
     assert only(contrast(nothing, scale(0, 1)))["p"] == 1.0
 
@@ -303,17 +309,17 @@ def test_swapping_baseline_and_candidate_changes_the_sign(seed, gone, gone_too):
 
 
 def test_interval_covers_where_wordings_respond_differently():
-    """20 stereotypes × 2 wordings, each with its own effect around −0.2; 10 draws of each."""
+    """10 stereotypes × 4 wordings, each with its own effect around −0.2; 10 draws of each."""
     rng = np.random.default_rng(7)
     cells = np.repeat(np.arange(40), 10)
     trial = {
-        "stereotype": cells // 2,
-        "variation": cells % 2,
+        "stereotype": cells // 4,
+        "variation": cells % 4,
         "iteration": np.tile(np.arange(10), 40),
     }
     frame = pl.DataFrame(trial).with_columns(marginalized=pl.lit("old"), category=pl.lit("c"))
     frames = []
-    for model in range(150):
+    for model in range(80):
         common, effect = rng.normal(0, 1, 400), rng.normal(-0.2, 0.3, 40)[cells]
         for name, score in {
             "none": common + rng.normal(0, 0.4, 400),
@@ -328,14 +334,20 @@ def test_interval_covers_where_wordings_respond_differently():
         (pl.col(c) if c in scores.columns else pl.lit(None)).cast(t).alias(c)
         for c, t in SCORES.items()
     )
-    found = contrast(scores, WIDE).estimates.filter(level="model", measure="word_association")
-    rows, published = (found.filter(method=method) for method in ("clustered", "published"))
-    assert rows.height == published.height == 150
-    covered = rows.filter(pl.lit(-0.2).is_between("ci_low", "ci_high")).height
+    found = contrast(scores, WIDE).estimates.filter(measure="word_association")
+    covers = pl.lit(-0.2).is_between("ci_low", "ci_high").mean()
+    covered = {
+        of: found.filter(level=of[0], method=of[1]).select(covers).item()
+        for of in (("stereotype", "clustered"), ("model", "clustered"), ("model", "generalised"))
+    }
     half = 1.96 * pl.col("se")
-    naive = published.filter((pl.col("estimate") + 0.2).abs() <= half).height
-    assert 0.9 <= covered / 150 <= 0.99
-    assert naive / 150 < 0.85
+    naive = found.filter(
+        (pl.col("estimate") + 0.2).abs() <= half, level="model", method="published"
+    )
+    assert 0.93 <= covered["stereotype", "clustered"] <= 0.97
+    assert 0.9 <= covered["model", "clustered"]
+    assert 0.9 <= covered["model", "generalised"]
+    assert naive.height / 80 < 0.85
 
 
 @pytest.mark.parametrize(

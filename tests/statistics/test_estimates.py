@@ -67,15 +67,16 @@ def test_never_pooled(drawn, measure, factor):
     assert rows[factor][0] == "other"
 
 
-def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure):
+def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure, on_a_scale):
+    """One stereotype with three wordings: these are its widest clusters."""
     scores = drawn(0.3, noise=0.2)
     estimates = estimate_measure(scores, measure, confidence=0.9)
     row, published = only(estimates, "model"), only(estimates, "model", "published")
     expected = clustered_mean(scores["score"].to_numpy(), scores["variation"].to_numpy())
     naive = scipy.stats.ttest_1samp(scores["score"], 0)
     assert (row["se"], row["df"]) == pytest.approx((expected.se, expected.df))
-    assert (row["statistic"], row["p"]) == pytest.approx((expected.t(), expected.p()))
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected.interval(0.9))
+    tested = on_a_scale(expected, 12, confidence=0.9)
+    assert [row[c] for c in ("statistic", "p", "ci_low", "ci_high")] == pytest.approx(tested)
     of_the_paper = published["statistic"], published["df"], published["p"]
     assert of_the_paper == pytest.approx((naive.statistic, naive.df, naive.pvalue))
     assert published["se"] == pytest.approx(scores["score"].std() / 24**0.5)
@@ -138,14 +139,15 @@ def test_shares_are_of_the_scored(scores_of, measure):
     assert order(scores, measure, "cell")["first_share"] == 0.75
 
 
-def test_order_effect_is_the_difference_within_pairs(drawn, measure):
+def test_order_effect_is_the_difference_within_pairs(drawn, measure, on_a_scale):
     scores = drawn(0.1, order=0.6, noise=0.1)
     row = order(scores, measure, "model")
     wide = scores.pivot("order", index=["pair_id", "variation"], values="score")
     difference = wide["marginalized_first"] - wide["default_first"]
     expected = clustered_mean(difference.to_numpy(), wide["variation"].to_numpy())
     assert row["order_effect"] == pytest.approx(difference.mean())
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected.interval())
+    *_, low, high = on_a_scale(expected, 12, (-2.0, 2.0))
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high))
     assert row["n_pairs"] == 12
 
 
@@ -183,7 +185,7 @@ def test_no_verdict_below_the_compliance_floor(drawn, measure, scores_of):
     assert (row["verdict"], row["compliance"]) == ("no verdict: compliance", 0.75)
     assert (
         only(estimate_measure(scores, measure, compliance_floor=0.75), "model")["verdict"]
-        == "consistent"
+        == "consistent, scored answers only"  # with −1 for the missing, one wording is below 0
     )
 
 
@@ -191,7 +193,8 @@ def test_one_cluster_has_a_mean_and_no_verdict(scores_of, pair_of, measure):
     row = only(estimate_measure(scores_of(*pair_of("a", 0.5, 0.1)), measure), "model")
     assert (row["estimate"], row["se"], row["p"]) == (pytest.approx(0.3), None, None)
     assert row["verdict"] == "no verdict: one cluster"
-    assert row["conditional_on"] == "one stereotype and one wording and one group pair"
+    single = "one wording, one marginalized word, one default word, one draw"
+    assert row["conditional_on"] == f"this stereotype, attribute words, {single}"
 
 
 def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):
@@ -245,10 +248,10 @@ def test_nothing_gives_an_empty_table(scores_of, measure):
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("margin", 0), ("confidence", 95), ("compliance_floor", 2), ("cluster", "word")],
+    [("margin", 0), ("confidence", 95), ("compliance_floor", 2)],
 )
 def test_parameters_that_mean_nothing(drawn, measure, option, value):
-    with pytest.raises(InputError, match=f"{option} '?{value}"):
+    with pytest.raises(InputError, match=f"{option} {value}"):
         estimate_measure(drawn(0.3), measure, **{option: value})
 
 

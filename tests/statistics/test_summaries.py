@@ -68,7 +68,7 @@ def test_compliance_of_nothing_is_empty():
     assert compliance(pl.DataFrame(schema=SCORES)).is_empty()
 
 
-def test_pooled_pairs_give_the_same_estimates_over_all_models(scores_of, pair_of, measure):
+def test_pooled_pairs_give_the_same_means_and_counts_over_all_models(scores_of, pair_of, measure):
     rows = [
         row
         for k, word in enumerate(["x", "y", "x"])
@@ -79,15 +79,17 @@ def test_pooled_pairs_give_the_same_estimates_over_all_models(scores_of, pair_of
     pooled = pl.concat([pool_pairs(summarise(m)), pool_pairs(summarise(other))])
     assert pooled.height == 4 < summarise(m).height * 2
     whole = summarise(m.vstack(other))
-    for ours, theirs in zip(
-        estimate_summaries(pooled, measure), estimate_summaries(whole, measure), strict=True
-    ):
-        assert_frame_equal(ours.filter(level="overall"), theirs.filter(level="overall"))
+    stated = ("level", "n", "n_scored", "compliance", "estimate", "sd", "bound_low", "bound_high")
+    ours, theirs = (
+        estimate_summaries(units, measure).estimates.filter(level="overall").select(stated)
+        for units in (pooled, whole)
+    )
+    assert_frame_equal(ours, theirs)
 
 
-def clustering(scores, measure, level, **options):
-    rows = estimate_measure(scores, measure, **options).filter(level=level, method="clustered")
-    return rows.select("clustered_by", "n_clusters", "conditional_on").rows()
+def targets(scores, measure, level, method="clustered"):
+    rows = estimate_measure(scores, measure).filter(level=level, method=method)
+    return rows.select("target", "clustered_by", "conditional_on").rows()
 
 
 @pytest.fixture
@@ -104,59 +106,40 @@ def full(scores_of, pair_of):
     return scores_of(*rows)
 
 
-def test_each_level_has_its_clusters(full, measure):
+def test_each_level_says_what_it_generalises_over_and_holds_fixed(full, measure):
+    kept = "attribute words, {}one default word, one draw"
+    words = "marginalized words, answers"
     expected = {
-        "cell": ("group pair", 2, "one wording"),
-        "stereotype": ("variation × group pair", 4, None),
-        "category": ("stereotype × variation", 4, None),
-        "model": ("stereotype × variation", 4, None),
+        "cell": (words, "this stereotype, " + kept.format("one wording, ")),
+        "stereotype": (f"wordings, {words}", "this stereotype, " + kept.format("")),
+        "category": (f"wordings, {words}", "these stereotypes, " + kept.format("")),
+        "model": (f"wordings, {words}", "these stereotypes, " + kept.format("")),
     }
     for level in LEVELS[:-1]:
-        assert set(clustering(full, measure, level)) == {expected[level]}
+        assert set(targets(full, measure, level)) == {("these", *expected[level])}
 
 
-def test_levels_above_can_cluster_by_stereotype(full, measure):
-    by = {level: clustering(full, measure, level, cluster="stereotype") for level in LEVELS}
-    assert by["category"] == by["model"] == [("stereotype", 2, None)]
-    assert by["stereotype"][0][0] == "variation × group pair"
+def test_levels_above_have_a_row_for_other_stereotypes(full, measure):
+    over = "stereotypes, wordings, marginalized words, answers"
+    for level in ("category", "model"):
+        ((target, clustered_by, _),) = targets(full, measure, level, "generalised")
+        assert (target, clustered_by) == ("like these", over)
+    assert targets(full, measure, "stereotype", "generalised") == []
+    assert targets(full.filter(stereotype="age"), measure, "model", "generalised") == []
 
 
-def test_one_stereotype_cannot_cluster_by_itself(full, measure):
-    one = full.filter(stereotype="age")
-    rows = clustering(one, measure, "model", cluster="stereotype")
-    assert rows == [("stereotype × variation", 2, "one stereotype")]
-
-
-def test_one_wording_falls_back_to_group_pairs(full, measure):
-    one = full.filter(stereotype="age", variation="synonym")
-    assert clustering(one, measure, "stereotype") == [("variation × group pair", 2, "one wording")]
-    fixed = "one stereotype and one wording"
-    assert clustering(one, measure, "model") == [("variation × group pair", 2, fixed)]
-
-
-def test_one_group_pair_falls_back_to_mirrored_pairs(full, measure):
+def test_what_does_not_vary_is_held_fixed(full, measure):
     one = full.filter(stereotype="age", variation="synonym", marginalized="old")
-    fixed = "one wording and one group pair"
-    assert clustering(one, measure, "cell") == [("mirrored pair", 2, fixed)]
-    assert clustering(one, measure, "stereotype") == [("mirrored pair", 2, fixed)]
-    assert clustering(one, measure, "category") == [
-        ("mirrored pair", 2, f"one stereotype and {fixed}")
-    ]
+    words = "one marginalized word, one default word, one draw"
+    fixed = f"this stereotype, attribute words, one wording, {words}"
+    for level in ("cell", "stereotype", "model"):
+        assert targets(one, measure, level) == [("these", "answers", fixed)]
 
 
-def test_responses_without_a_pair_stand_alone(scores_of, measure):
-    scores = scores_of(*({"score": s / 10, "order": None} for s in range(5)))
-    fixed = "one wording and one group pair"
-    assert clustering(scores, measure, "cell") == [("response", 5, fixed)]
-
-
-def test_group_words_that_were_not_recorded_are_no_single_pair(scores_of, measure):
-    recorded = {"order": None, "marginalized": None, "default": None}
-    wordings = ("replication", "synonym")
-    rows = [{"score": s / 10, "variation": v, **recorded} for v in wordings for s in range(3)]
-    scores, fixed = scores_of(*rows), "unrecorded group words"
-    assert clustering(scores, measure, "stereotype") == [("variation", 2, fixed)]
-    assert set(clustering(scores, measure, "cell")) == {("response", 3, f"one wording and {fixed}")}
+def test_draws_vary_where_they_are_numbered(full, measure):
+    one = full.filter(stereotype="age", variation="synonym", marginalized="old")
+    several = one.with_columns(iteration=pl.col("pair_id").rank("dense").cast(pl.Int64))
+    assert targets(several, measure, "cell")[0][1] == "draws, answers"
 
 
 def test_a_cluster_without_scores_is_none(full, measure, scores_of):
@@ -169,6 +152,6 @@ def test_a_cluster_without_scores_is_none(full, measure, scores_of):
 
 def test_all_models_share_their_prompts(full, measure):
     other = full.with_columns(model=full["model"].replace("m", "other"), score=-full["score"])
-    assert clustering(full.vstack(other), measure, "overall") == [
-        ("stereotype × variation", 4, "these models")
-    ]
+    fixed = "these stereotypes, these models, attribute words, one default word, one draw"
+    over = "wordings, marginalized words, answers"
+    assert targets(full.vstack(other), measure, "overall") == [("these", over, fixed)]

@@ -21,6 +21,7 @@ COMMANDS = {
     "network": ("network", "Build association networks and measure bias in them."),
     "report": ("auditing", "Recompute the tables and the report of a results directory."),
     "cost": ("auditing", "Estimate the calls, tokens and dollars of a run."),
+    "power": ("planning", "Predict what a run can tell, and how to spend calls best."),
     "list": ("studies", "List instruments, studies, stereotypes and wordings."),
     "draft": ("draft", "Ask a model to propose stimuli that a person reviews."),
     "validate": ("studies", "Check a study file; errors name file, line and field."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from tiltmeter.cli.options import (
     say_cost,
     say_unfinished,
 )
+from tiltmeter.cli.planning import say_power
 from tiltmeter.errors import ModelError
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def audit_command(
 
     plan = build_plan(models, options, size)
     directory = out or default_directory(plan.models, size)
-    complete = _ask_and_tabulate(plan, directory, options)
+    complete = _ask_and_tabulate(plan, directory, options, say_power)
     if profile and complete:
         _read_states(plan, directory)
     click.echo(f"report: {write_report(directory)}")
@@ -134,11 +136,16 @@ def report_command(directory: Path, scoring: str, sizes: Path | None, csv: Path 
         click.echo(f"{len(names)} tables: {csv}")
 
 
-def _ask_and_tabulate(plan: Plan, directory: Path, options: dict[str, Any]) -> bool:
+def _ask_and_tabulate(
+    plan: Plan,
+    directory: Path,
+    options: dict[str, Any],
+    announce: Callable[[Plan], None] = lambda plan: None,
+) -> bool:
     """Ask unanswered trials and write the tables; return whether every trial has an answer.
 
-    Checks that models can be asked and read before the cost is printed. Exits if the user stopped
-    the run or nothing was answered.
+    Checks that models can be asked and read before `announce` and the cost are printed. Exits if
+    the user stopped the run or nothing was answered.
     """
     from tiltmeter.asking.budget import estimate_cost
     from tiltmeter.asking.plan import read_sizes, record_sizes
@@ -155,6 +162,7 @@ def _ask_and_tabulate(plan: Plan, directory: Path, options: dict[str, Any]) -> b
     trials = plan.trials()
     costs = [estimate_cost(trials, model, prices) for model in plan.models]
     models = open_plan(plan, directory, connection, " ".join(["tiltmeter", *sys.argv[1:]]))
+    announce(plan)
     say_cost(costs)
     with progress_bar(trials.height * len(plan.models)) as advance:
         outcome = ask_models(trials, models, directory, budget, on_progress=advance, prices=prices)

@@ -140,6 +140,12 @@ COLUMNS: dict[str, Column] = {
         formula="the model: 1, 1 + a, 1 + a + b",
         component="part of the predictor that the coefficient is of: total, within (deviation from "
         "the mean of the cluster) or between (mean of the cluster); null: not a regression",
+        # planning
+        error_source="what makes scores of a stereotype differ: variation, marginalized, default, "
+        "cell (a wording with one pair of group words), draw or response; shared_variation is the "
+        "part of variation that all stereotypes have in common",
+        planned_from="whose components of variance a prediction uses, and where they differ from "
+        "what is planned",
         # inference
         method="method of interval and p: clustered, published, permutation, bootstrap, "
         "placebo, rewired, mixed, …",
@@ -170,6 +176,11 @@ COLUMNS: dict[str, Column] = {
         n_low_coverage="answers that paired too few of the words",
         n_error="trials that ended in an error without an answer",
         n_pairs="mirrored pairs scored in both orders",
+        n_tests="means that are tested together, over which the first test of Holm divides",
+        n_calls="calls of the model",
+        n_variations="wordings asked",
+        n_iterations="trials per stereotype, dimension and wording",
+        n_group_pairs="pairs of a marginalized and a default word, the fewest of any stereotype",
         n_clusters="clusters used for the standard error",
         n_resamples="permutations, bootstrap samples, placebos or rewired networks used for p or "
         "interval",
@@ -202,6 +213,14 @@ COLUMNS: dict[str, Column] = {
     ),
     **_of(
         pl.Float64(),
+        relative_variance="variance due to an error source, as a part of (mean − low)(high − mean) "
+        "of the scale",
+        answers_per_unit="answers behind a response of `error_source`: 2 for mirrored pairs",
+        half_width="half the width of the interval where the mean is neutral",
+        smallest_effect="distance from neutral of the nearest mean above it that is found with "
+        "the stated power; null: none on the scale",
+        smallest_effect_model="the same for the mean of the model",
+        equivalent_power="probability of the verdict `equivalent` where the true mean is neutral",
         # scores
         score="the score of a response, on its measure's scale",
         coverage="words paired / words asked, 0 to 1",

@@ -17,7 +17,9 @@ __all__ = [
     "ASSOCIATION_TESTS",
     "ATTRIBUTIONS",
     "CHAINED",
+    "ALLOCATION",
     "COMPLIANCE",
+    "COMPONENTS",
     "CONTEXTS",
     "DIRECTION_TERMS",
     "FACTORS",
@@ -28,6 +30,7 @@ __all__ = [
     "NETWORKS",
     "ORDERS",
     "OVERLAPS",
+    "POWER",
     "PROFILE_TERMS",
     "REASONS",
     "RESPONSES",
@@ -172,4 +175,23 @@ DIRECTION_TERMS: Schema = columns(*_OF, "space", "dimension", "n", "n_high")
 ASSOCIATION_TESTS: Schema = columns(
     *(*_OF, "study", "measure", "stereotype", "dimension", "layer", "first", "second", "toward"),
     *("against", "n_first", "n_second", "n_toward", "n_against", "between_variance"),
+)
+
+#: Components of variance behind the scores of a run, for planning.
+COMPONENTS: Schema = columns(
+    *("model", "study", "instrument", "mode", "intervention", "dimension", "error_source"),
+    *("relative_variance", "df", "answers_per_unit", "n_scored"),
+)
+
+#: What a design can tell, before it is asked.
+POWER: Schema = columns(
+    *("study", "instrument", "mode", "intervention", "dimension", "control", "level", "category"),
+    *("stereotype", "n", "n_pairs", "n_tests", "se", "df", "confidence", "half_width"),
+    *("smallest_effect", "tost_margin", "equivalent_power", "planned_from"),
+)
+
+#: Ways to spend a number of calls.
+ALLOCATION: Schema = columns(
+    *("study", "instrument", "mode", "n_variations", "n_iterations", "n_group_pairs", "n_pairs"),
+    *("n_calls", "smallest_effect", "smallest_effect_model", "planned_from"),
 )

@@ -88,8 +88,9 @@ class ClusteredMean:
     taken as exchangeable and of equal weight. Without `bounds`, p and interval are null.
 
     With `scale`, the variance is proportional to (mean − low)(high − mean), as that of a share is,
-    and `se` is the error where this product is `scale`. Test and interval are then Wilson's, with t
-    for the normal: the interval stays inside `bounds`, also where every score is at one end.
+    and `se` is the error where this product is `scale`. Test and interval are then Wilson's (1927,
+    JASA 22(158), 209–212), with t for the normal: the variance is that of the hypothesis, and the
+    interval stays inside `bounds`, also where every score is at one end.
     """
 
     n: int

@@ -1,0 +1,337 @@
+"""What a design can tell before it is asked: error, smallest effect, chance of `equivalent`.
+
+Reference
+    Power of t tests: Johnson, Kotz & Balakrishnan (1995), Continuous Univariate Distributions 2,
+    chapter 31 (non-central t); of two one-sided tests: Phillips (1990), J. Pharmacokinetics and
+    Biopharmaceutics 18(2), 137–144. Designs from components of variance: Cronbach, Gleser, Nanda &
+    Rajaratnam (1972), The Dependability of Behavioral Measurements (D studies).
+
+Measures
+    For each mean of a design (trials, without answers), with components of variance from a pilot:
+
+    ==================  ==========================================================================
+    se                  error of the mean where it is neutral, exact for these components
+    df                  median degrees of freedom of its estimate
+    half_width          median of half the width of the interval where the mean is neutral
+    smallest_effect     distance from neutral of the nearest mean above it that the two-sided test
+                        finds with the stated power
+    equivalent_power    probability that both one-sided tests at the margin are significant where
+                        the true mean is neutral
+    ==================  ==========================================================================
+
+How
+    Errors are estimated by `targets.means` itself, from scores drawn for this design, `RUNS` times.
+    Given an estimated error and its degrees of freedom, the mean is normal about the true one; the
+    probabilities are averages over the runs. With an error that is χ² this is the non-central t.
+    Estimates that are too small on average, as where a single wording is asked, are scaled up to
+    the exact error: what a design does not see is not taken for absent.
+
+Tests
+    Tests are at α / m, α = 1 − confidence, for the m means of a level that are adjusted together:
+    the level that Holm's method gives to its first test. A mean that is not the first is found
+    more often.
+
+Target
+    *These*: other wordings, group words, draws and answers; the same stereotypes and attributes.
+
+Assumptions
+    All answers are scored. The variance of a mean is proportional to (mean − low)(high − mean).
+    Stereotypes have equal components.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.special import ndtr, stdtrit
+
+from tiltmeter.errors import InputError
+from tiltmeter.results import Measure, check
+from tiltmeter.results.schemas import COMPONENTS, POWER
+from tiltmeter.statistics.clustered import Array, ClusteredMean, check_confidence
+from tiltmeter.statistics.crossed import CROSSED, FEWEST, SHARED
+from tiltmeter.statistics.estimates import Inference, check_range
+from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, summarise
+from tiltmeter.statistics.targets import Sources, means, sources
+
+__all__ = ["RUNS", "Foreseen", "components", "foresee", "plan_power", "read_sources"]
+
+#: Drawn estimates of each error; of the means of a model their number matters.
+RUNS = 60
+
+LEVELS = ("stereotype", "category", "model")
+
+#: Rows of a table of components, in the order of `Sources.components`.
+_ERRORS = (*CROSSED, "response")
+
+_SHARED = "shared_variation"
+
+#: Means that are tried, as parts of the way from neutral to the upper end of the scale.
+_GRID = np.linspace(0.0, 1.0, 501)
+
+
+def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Estimate the components of variance of a pilot.
+
+    Parameters
+    ----------
+    scores
+        Columns of `results.SCORES`, of one measure and any number of runs.
+    measure
+        What the number means; gives the ends of the scale.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.schemas.COMPONENTS`: a row per run (model, study, mode, intervention,
+        dimension) and error source. `relative_variance` is a part of (mean − low)(high − mean),
+        `df` the levels less one, summed over stereotypes. Sources that the pilot does not tell
+        apart, as where each wording shows one pair of words, share their variance; draws with one
+        response each are counted as responses.
+
+    Raises
+    ------
+    InputError
+        If no run has `crossed.FEWEST` stereotypes and any variance, a column is missing, or a
+        score lies outside the range.
+    """
+    units = summarise(scores)
+    check_range(units, measure, "lowest", "highest")
+    names = ("model", *NEVER_POOLED)
+    rows = [
+        {**dict(zip(names, run, strict=True)), **row}
+        for run, of_run in sources(units, (measure.low, measure.high))
+        for row in _rows(of_run)
+    ]
+    if not rows:
+        raise InputError(
+            f"scores: {measure.name}: no run has {FEWEST} stereotypes whose scores vary; "
+            "components of variance need them"
+        )
+    counts = units.group_by(names).agg(pl.col("n_scored").sum())
+    frame = pl.DataFrame(rows, infer_schema_length=None).cast({c: pl.String for c in names})
+    joined = frame.join(counts, on=names, nulls_equal=True, maintain_order="left")
+    return check(joined, COMPONENTS, "components")
+
+
+def _rows(of_run: Sources) -> Iterable[dict[str, Any]]:
+    variances = [*of_run.components, of_run.shared]
+    df = [*of_run.df, of_run.df[CROSSED.index("variation")]]
+    for name, variance, of_source in zip((*_ERRORS, _SHARED), variances, df, strict=True):
+        row = {"error_source": name, "relative_variance": variance, "df": of_source}
+        yield {**row, "answers_per_unit": of_run.answers}
+
+
+def read_sources(table: pl.DataFrame) -> Sources:
+    """Return the components of one run from its rows of `COMPONENTS`.
+
+    Raises InputError where a source is missing, or a number is negative or missing.
+    """
+    of = dict(table.select("error_source", "relative_variance").iter_rows())
+    if missing := [name for name in (*_ERRORS, _SHARED) if of.get(name) is None]:
+        raise InputError(f"components: no relative_variance of error_source {', '.join(missing)}")
+    if min(of.values()) < 0 or sum(of[name] for name in _ERRORS) <= 0:
+        raise InputError("components: relative_variance is 0 or more, and not 0 for all sources")
+    df = dict(table.select("error_source", "df").iter_rows())
+    return Sources(
+        components=np.array([of[name] for name in _ERRORS]),
+        df=np.array([df[name] for name in _ERRORS], float),
+        shared=min(of[_SHARED], of["variation"]),
+        answers=table["answers_per_unit"][0],
+    )
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """A mean before it is measured: its error where it is neutral, and estimates of the error."""
+
+    measure: Measure
+    n: int
+    n_pairs: int
+    se: float
+    estimated: Array  # (runs,), se
+    df: Array  # (runs,)
+
+    def found(self, true: Array, level: float) -> Array:
+        """Return the probability that the two-sided test finds each true mean above neutral."""
+        needed = stdtrit(self.df, 1.0 - level / 2.0) * self.estimated
+        distance = (true - self.measure.neutral)[:, None] - needed
+        spread = np.maximum(self.se * self._relative(true)[:, None], 1e-12)
+        return np.asarray(ndtr(distance / spread).mean(axis=1))
+
+    def smallest(self, power: float, level: float) -> float | None:
+        """Return the smallest distance from neutral that is found; None if none on the scale."""
+        distances = _GRID * (self.measure.high - self.measure.neutral)
+        reached = np.flatnonzero(self.found(self.measure.neutral + distances, level) >= power)
+        return float(distances[reached[0]]) if len(reached) else None
+
+    def equivalent(self, margin: float, level: float) -> float:
+        """Return the probability that a neutral mean is shown to be within the margin."""
+        at_margin = self._relative(np.array([self.measure.neutral + margin]))[0]
+        room = margin - stdtrit(self.df, 1.0 - level) * self.estimated * at_margin
+        return float(np.maximum(2.0 * ndtr(room / self.se) - 1.0, 0.0).mean())
+
+    def half_width(self, confidence: float) -> float:
+        """Return the median of half the width of the interval of a neutral mean."""
+        widths = []
+        for se, df in zip(self.estimated, self.df, strict=True):
+            low, high = self._mean(se, df).interval(confidence)
+            assert low is not None and high is not None
+            widths.append(high - low)
+        return float(np.median(widths)) / 2.0
+
+    def _mean(self, se: float, df: float) -> ClusteredMean:
+        one = self.measure
+        scale = (one.neutral - one.low) * (one.high - one.neutral)
+        bounds = (one.low, one.high)
+        return ClusteredMean(self.n, 2, one.neutral, se, df, bounds=bounds, scale=scale)
+
+    def _relative(self, true: Array) -> Array:
+        """Return the error of means that are not neutral, as a part of that of a neutral one."""
+        return np.asarray(np.sqrt(_scale(true, self.measure) / _scale(None, self.measure)))
+
+
+def _scale(mean: Array | None, measure: Measure) -> Array:
+    at = np.array(measure.neutral) if mean is None else mean
+    return np.maximum((at - measure.low) * (measure.high - at), 0.0)
+
+
+def plan_power(
+    units: pl.DataFrame,
+    known: Sources,
+    measure: Measure,
+    inference: Inference | None = None,
+    power: float = 0.8,
+    runs: int = RUNS,
+) -> pl.DataFrame:
+    """Predict what the mean scores of one run will tell.
+
+    `units` are rows of `summarise` of its trials, all counted as scored. Returns columns of
+    `results.schemas.POWER` without `planned_from`, a row per stereotype, category and model.
+    Raises InputError if `power` is not between 0 and 1.
+    """
+    inference = inference or Inference()
+    check_confidence(inference.confidence)
+    if not 0 < power < 1:
+        raise InputError(f"power {power}: must be between 0 and 1")
+    run = units.select(*NEVER_POOLED).row(0, named=True)
+    groups = foresee(units, known, measure, runs)
+    tests = {level: sum(own == level for own, *_ in groups) for level in LEVELS}
+    rows = []
+    for (level, *key), one in groups.items():
+        named = {**run, "level": level, **dict(zip(LEVEL_KEYS[level][1:], key, strict=True))}
+        predicted = _predicted(one, tests[level], inference, power)
+        rows.append({**named, "n_tests": tests[level], **predicted})
+    schema = {c: t for c, t in POWER.items() if c != "planned_from"}
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    absent = [c for c in schema if c not in frame.columns]
+    return check(frame.with_columns(pl.lit(None).alias(c) for c in absent), schema, "power")
+
+
+def _predicted(one: Foreseen, tests: int, inference: Inference, power: float) -> dict[str, Any]:
+    row: dict[str, Any] = {"n": one.n, "n_pairs": one.n_pairs, "tost_margin": inference.margin}
+    row |= {"confidence": inference.confidence, "se": one.se}
+    if not len(one.df):
+        return row
+    level = (1.0 - inference.confidence) / tests
+    return {
+        **row,
+        "df": float(np.median(one.df)),
+        "half_width": one.half_width(inference.confidence),
+        "smallest_effect": one.smallest(power, level),
+        "equivalent_power": one.equivalent(inference.margin, level),
+    }
+
+
+def foresee(
+    units: pl.DataFrame, known: Sources, measure: Measure, runs: int = RUNS, seed: int = 0
+) -> dict[tuple[Any, ...], Foreseen]:
+    """Return the means of one run before they are measured, by level and keys.
+
+    `units`, rows of `summarise`, are of one run; their values do not matter.
+    """
+    design = _Design(units, known, measure)
+    drawn = means(design.draw(runs, seed), (measure.low, measure.high), levels=LEVELS)
+    estimates: dict[tuple[Any, ...], list[ClusteredMean]] = {}
+    fixed = 2 + len(NEVER_POOLED)
+    for key, targets in drawn.items():
+        estimates.setdefault((key[0], *key[fixed:]), []).append(targets.these)
+    return {key: design.foreseen(key, of_key) for key, of_key in estimates.items()}
+
+
+class _Design:
+    """The factors of the units of one run, and the variances of their effects."""
+
+    def __init__(self, units: pl.DataFrame, known: Sources, measure: Measure) -> None:
+        self.units, self.measure = units, measure
+        self.weights = units["n"].to_numpy().astype(float)
+        components = known.components.copy()
+        components[-1] *= known.answers * len(units) / self.weights.sum()
+        components[0] -= known.shared
+        scale = float(_scale(None, measure))
+        self.variances = scale * np.array([*components, known.shared])
+        self.codes = [*_codes(units), np.arange(len(units)), _coded(units, ["variation"])]
+
+    def draw(self, runs: int, seed: int) -> pl.DataFrame:
+        """Draw neutral scores: rows of `summarise`, each run a model."""
+        rng = np.random.default_rng(seed)
+        drawn = []
+        for run in range(runs):
+            values = np.full(len(self.weights), self.measure.neutral)
+            for codes, variance in zip(self.codes, self.variances, strict=True):
+                values += rng.normal(0.0, variance**0.5, codes.max() + 1)[codes]
+            values = values.clip(self.measure.low, self.measure.high)
+            drawn.append(
+                self.units.with_columns(
+                    model=pl.lit(f"run {run:04}"), mean=pl.Series(values), n_scored="n"
+                )
+            )
+        return pl.concat(drawn)
+
+    def foreseen(self, key: tuple[Any, ...], estimates: Sequence[ClusteredMean]) -> Foreseen:
+        """Return one mean with its exact error and the estimated ones."""
+        level, *own = key
+        member = np.ones(len(self.weights), bool)
+        for column, value in zip(LEVEL_KEYS[level][1:], own, strict=True):
+            member &= (self.units[column] == value).to_numpy()
+        weights = self.weights * member / self.weights[member].sum()
+        squares = [float((np.bincount(codes, weights) ** 2).sum()) for codes in self.codes]
+        known = [one for one in estimates if one.se and one.df]
+        se = float(self.variances @ squares) ** 0.5
+        return Foreseen(
+            measure=self.measure,
+            n=int(self.weights[member].sum()),
+            n_pairs=int(member.sum()),
+            se=se,
+            estimated=_at_least(np.array([self._at_neutral(one) for one in known]), se),
+            df=np.array([one.df for one in known], float),
+        )
+
+    def _at_neutral(self, mean: ClusteredMean) -> float:
+        """Return the error that the test of a mean against neutral uses."""
+        assert mean.se is not None
+        if not mean.scale:
+            return mean.se
+        return mean.se * float(_scale(None, self.measure) / mean.scale) ** 0.5
+
+
+def _at_least(estimated: Array, se: float) -> Array:
+    """Scale estimates of an error up to the error, where they are too small on average."""
+    if not len(estimated):
+        return estimated
+    return estimated * max(1.0, se / float(np.mean(estimated**2)) ** 0.5)
+
+
+def _codes(units: pl.DataFrame) -> list[NDArray[np.int64]]:
+    """Return the levels of each crossed factor, within stereotypes."""
+    of_factor: Mapping[str, list[str]] = {"cell": list(SHARED)}
+    return [_coded(units, ["category", "stereotype", *of_factor.get(f, [f])]) for f in CROSSED]
+
+
+def _coded(units: pl.DataFrame, columns: list[str]) -> NDArray[np.int64]:
+    return units.select(pl.struct(columns).rank("dense") - 1).to_series().to_numpy().astype(int)

@@ -1,0 +1,92 @@
+"""What a plan can tell: whose components are used, and which design is best."""
+
+import polars as pl
+import pytest
+
+import tiltmeter as tm
+from tiltmeter.audits.planning import allocate_plan, median_effect, power_of_plan, read_pilot
+from tiltmeter.audits.sizes import build_plan, sized_plan
+from tiltmeter.errors import InputError
+from tiltmeter.results import SCORES
+from tiltmeter.results.schemas import ALLOCATION, POWER
+from tiltmeter.statistics.planning import read_sources
+
+AGES = tm.PlanOptions(studies=["bai2025"], stereotypes="age,weight", iterations=2)
+FIVE = "age,weight,disability,mentalill,eating"
+PLAN = build_plan(["openai/x"], tm.PlanOptions(stereotypes=FIVE))
+SHIPPED = tm.reference.load_components()
+
+
+def test_every_shipped_run_has_all_components():
+    for _, of_run in SHIPPED.group_by("model", "study", "instrument", "mode", "dimension"):
+        read_sources(of_run)
+
+
+def test_the_components_of_the_same_measure_and_mode_come_first():
+    one = tm.power("openai/gpt-4o", size=None, options=AGES)
+    assert one.schema == POWER
+    assert one["planned_from"][0] == "shipped: gpt-4o, bai2025, word_association, free"
+    one_of_mist = next(iter(tm.load_study("mist2025").stereotypes))
+    free = tm.PlanOptions(studies=["mist2025"], stereotypes=one_of_mist, iterations=2)
+    other = tm.power("openai/gpt-4o", size=None, options=free)
+    assert other["planned_from"].unique().to_list() == [
+        "shipped, nearest: gpt-4o, bai2025, word_association, free"
+    ]
+
+
+def test_a_pilot_comes_before_what_is_shipped():
+    doubled = SHIPPED.filter(model="gpt-4o").with_columns(
+        pl.col("relative_variance") * 4, model=pl.lit("m")
+    )
+    ours, shipped = (
+        tm.power("openai/x", size=None, options=AGES, pilot=pilot) for pilot in (doubled, None)
+    )
+    assert ours["planned_from"][0].startswith("pilot: m")
+    assert ours["se"].to_list() == pytest.approx([2 * se for se in shipped["se"]])
+
+
+def test_more_calls_never_tell_less():
+    few, many = (allocate_plan(PLAN, calls, runs=8) for calls in (120, 480))
+    assert few.schema == ALLOCATION
+    assert few["n_calls"].max() <= 120
+    assert many["n_calls"].max() <= 480
+    assert many["smallest_effect_model"][0] < few["smallest_effect_model"][0]
+
+
+def test_where_wordings_differ_more_of_them_are_best():
+    source = pl.col("error_source")
+    variance = pl.when(source.is_in(["variation", "response"])).then(0.02).otherwise(0.0)
+    wordings = SHIPPED.filter(model="gpt-4o").with_columns(relative_variance=variance)
+    best = allocate_plan(PLAN, 80, wordings, runs=8)
+    assert best["n_variations"].to_list() == [4, 3, 2, 1]
+
+
+def test_the_median_of_effects_beyond_the_scale_is_none():
+    assert median_effect(pl.Series([0.2, 0.3, None])) == 0.3
+    assert median_effect(pl.Series([0.2, None, None])) is None
+
+
+@pytest.mark.parametrize(
+    ("calls", "options", "says"),
+    [
+        (1, AGES, "calls 1: fewer than a mirrored pair"),
+        (99, tm.PlanOptions(studies=["bai2025", "mist2025"]), "one study, one instrument"),
+    ],
+)
+def test_what_cannot_be_allocated_is_one_line(calls, options, says):
+    with pytest.raises(InputError, match=says):
+        tm.allocate("openai/x", calls, options=options)
+
+
+def test_a_pilot_without_scores_is_one_line():
+    with pytest.raises(InputError, match="missing column"):
+        read_pilot(pl.DataFrame({"a": [1]}))
+    with pytest.raises(InputError, match="no scores"):
+        read_pilot(pl.DataFrame(schema=SCORES))
+
+
+def test_controls_are_planned_too_and_can_be_left_out():
+    plan = sized_plan("quick", ["openai/x"], tm.PlanOptions(stereotypes="age"))
+    told, without = (power_of_plan(plan, runs=2, controls=c) for c in (True, False))
+    assert {"positive", "negative", None} == {*told["control"]}
+    assert {*without["control"]} == {None}

@@ -1,0 +1,132 @@
+"""Components of variance and power, against simulation with known components and textbooks."""
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.stats
+
+from tiltmeter.errors import InputError
+from tiltmeter.results import SCORES, Measure
+from tiltmeter.statistics.planning import (
+    Foreseen,
+    components,
+    foresee,
+    plan_power,
+    read_sources,
+)
+from tiltmeter.statistics.summaries import summarise
+from tiltmeter.statistics.targets import Sources, means
+
+MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
+PAIRS = 2
+SD = {"variation": 0.12, "marginalized": 0.1, "response": 0.15}
+
+
+def drawn(rng, *, stereotypes=8, wordings=4, words=3, shared=0.0, shift=0.0):
+    """Draw scores of every wording × word, with known standard deviations."""
+    of_wording = rng.normal(0, shared, wordings)
+    rows = []
+    for s in range(stereotypes):
+        w = of_wording + rng.normal(0, (SD["variation"] ** 2 - shared**2) ** 0.5, wordings)
+        m = rng.normal(0, SD["marginalized"], words)
+        for i, j, k in np.ndindex(wordings, words, PAIRS):
+            value = shift + w[i] + m[j] + rng.normal(0, SD["response"])
+            draw = (i * words + j) * PAIRS + k
+            of_pair = {"stereotype": f"s{s}", "variation": f"v{i}", "marginalized": f"m{j}"}
+            of_pair |= {"pair_id": f"{s}.{draw}", "iteration": draw, "score": value}
+            rows += [{**of_pair, "order": o} for o in ("marginalized_first", "default_first")]
+    known = {"model": "m", "study": "x", "instrument": "word_association", "mode": "free"}
+    known |= {"intervention": "none", "category": "c", "default": "d", "scoring": "exact"}
+    frame = pl.DataFrame(rows).with_columns(pl.lit(v).alias(k) for k, v in known.items())
+    absent = [c for c in SCORES if c not in frame.columns]
+    frame = frame.with_columns(pl.lit(None).alias(c) for c in absent)
+    return frame.select(pl.col(c).cast(t) for c, t in SCORES.items())
+
+
+def known(shared: float = 0.0) -> Sources:
+    """Return the components of `drawn`, whose scores are near neutral."""
+    variances = [SD["variation"] ** 2, SD["marginalized"] ** 2, 0, 0, 0, SD["response"] ** 2]
+    return Sources(np.array(variances), np.zeros(6), shared**2, 2.0)
+
+
+def test_components_of_a_large_pilot_are_those_it_was_drawn_with():
+    scores = drawn(np.random.default_rng(1), stereotypes=60, wordings=6, words=6)
+    found = dict(components(scores, MEASURE).select("error_source", "relative_variance").rows())
+    for source, sd in SD.items():
+        assert found[source] == pytest.approx(sd**2, rel=0.2), source
+    assert found["default"] == found["draw"] == 0.0
+    assert found["cell"] == pytest.approx(0.0, abs=0.002)
+
+
+def test_wordings_that_all_stereotypes_share_are_told_apart():
+    scores = drawn(np.random.default_rng(2), stereotypes=60, wordings=40, words=2, shared=0.1)
+    found = dict(components(scores, MEASURE).select("error_source", "relative_variance").rows())
+    assert found["shared_variation"] == pytest.approx(0.01, rel=0.4)
+
+
+def test_the_error_is_that_of_simulated_means():
+    rng = np.random.default_rng(3)
+    units = summarise(drawn(rng, shared=0.08))
+    foreseen = foresee(units, known(0.08), MEASURE, runs=2)
+    model = [drawn(rng, shared=0.08)["score"].mean() for _ in range(300)]
+    assert foreseen[("model",)].se == pytest.approx(np.std(model), rel=0.12)
+    of_one = SD["variation"] ** 2 / 4 + SD["marginalized"] ** 2 / 3 + SD["response"] ** 2 / 24
+    assert foreseen["stereotype", "c", "s0"].se == pytest.approx(of_one**0.5)
+
+
+@pytest.mark.parametrize("level", ["stereotype", "model"])
+def test_predicted_power_is_that_of_simulated_pilots(level):
+    rng = np.random.default_rng(4)
+    foreseen = foresee(summarise(drawn(rng)), known(), MEASURE, runs=40)
+    alpha = 0.05 / (8 if level == "stereotype" else 1)
+    shift = 0.3 if level == "stereotype" else 0.1
+    ours = [one for (own, *_), one in foreseen.items() if own == level]
+    predicted = np.mean([one.found(np.array([shift]), alpha) for one in ours])
+    runs = [drawn(rng, shift=shift).with_columns(model=pl.lit(f"{k}")) for k in range(60)]
+    found = means(summarise(pl.concat(runs)), (-1.0, 1.0), levels=[level]).values()
+    simulated = np.mean([one.these.p_above(0.0) < alpha / 2 for one in found])
+    assert 0.3 < predicted < 0.95
+    assert simulated == pytest.approx(predicted, abs=0.12)
+
+
+def exact(df: float = 7.0, draws: int = 4000) -> Foreseen:
+    """Return a mean whose estimated variance is χ², on so wide a scale that it has no ends."""
+    wide = Measure("wide", "", -1e6, 1e6, 0.0, "", "")
+    quantiles = scipy.stats.chi2.ppf((np.arange(draws) + 0.5) / draws, df)
+    return Foreseen(wide, 8, 8, 0.1, 0.1 * (quantiles / df) ** 0.5, np.full(draws, df))
+
+
+def test_with_a_chi_square_error_power_is_that_of_the_non_central_t():
+    mean, critical = exact(), scipy.stats.t.ppf(0.975, 7)
+    for true in (0.0, 0.1, 0.3):
+        reference = scipy.stats.nct.sf(critical, 7, true / 0.1) if true else 0.025
+        assert mean.found(np.array([true]), 0.05)[0] == pytest.approx(reference, abs=1e-3)
+
+
+def test_the_chance_of_equivalence_is_that_of_simulated_t_tests():
+    rng = np.random.default_rng(5)
+    means_ = rng.normal(0, 0.1, 40_000)
+    errors = 0.1 * (rng.chisquare(7, 40_000) / 7) ** 0.5
+    told = abs(means_) < 0.3 - scipy.stats.t.ppf(0.95, 7) * errors
+    assert exact().equivalent(0.3, 0.05) == pytest.approx(told.mean(), abs=0.01)
+
+
+def test_more_means_tested_together_need_a_larger_effect():
+    mean = exact()
+    wide = Foreseen(MEASURE, 8, 8, 0.1, mean.estimated, mean.df)
+    one, many = wide.smallest(0.8, 0.05), wide.smallest(0.8, 0.05 / 21)
+    assert one is not None and many is not None and one < many
+    assert wide.smallest(0.999, 1e-9) is None
+
+
+def test_what_is_asked_of_no_run_is_refused():
+    with pytest.raises(InputError, match="5 stereotypes"):
+        components(drawn(np.random.default_rng(0), stereotypes=4), MEASURE)
+    units = summarise(drawn(np.random.default_rng(0), stereotypes=5, words=1))
+    with pytest.raises(InputError, match="power 1: "):
+        plan_power(units, known(), MEASURE, power=1)
+    table = components(drawn(np.random.default_rng(0)), MEASURE)
+    with pytest.raises(InputError, match="error_source draw"):
+        read_sources(table.filter(pl.col("error_source") != "draw"))
+    with pytest.raises(InputError, match="0 or more"):
+        read_sources(table.with_columns(relative_variance=-1.0))

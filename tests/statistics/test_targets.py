@@ -1,0 +1,257 @@
+import numpy as np
+import polars as pl
+import pytest
+import scipy.stats
+
+from tiltmeter.results import SCORES, Measure
+from tiltmeter.statistics import estimate_measure
+from tiltmeter.statistics.clustered import clustered_mean
+from tiltmeter.statistics.summaries import NEVER_POOLED
+from tiltmeter.statistics.targets import means
+
+SIDES = (-1.0, 1.0)
+
+KEPT = dict.fromkeys(NEVER_POOLED, "x")
+
+
+def crossed(stereotypes: int = 8, wordings: int = 4, draws: int = 6, models: int = 1):
+    """Return the design of models × stereotypes × wordings × draws, as for `targets.means`.
+
+    Each stereotype has three marginalized and two default words, crossed in its draws.
+    """
+    axes = np.mgrid[:models, :stereotypes, :wordings, :draws]
+    model, stereotype, wording, draw = (axis.ravel() for axis in axes)
+    word = pl.col("stereotype") + " " + (pl.col("draw") % 3).cast(pl.String)
+    return pl.DataFrame(
+        {
+            "model": [f"m{i}" for i in model],
+            "category": [f"c{i % 2}" for i in stereotype],
+            "stereotype": [f"s{i}" for i in stereotype],
+            "variation": [f"v{i}" for i in wording],
+            "draw": draw,
+            "n_scored": 2,
+        }
+    ).with_columns(
+        marginalized=word,
+        default=pl.col("stereotype") + pl.format(" {}", pl.col("draw") // 3 % 2),
+        **{name: pl.lit(value) for name, value in KEPT.items()},
+    )
+
+
+def effects(rng: np.random.Generator, units: pl.DataFrame, *factor: str) -> np.ndarray:
+    """Draw a normal effect for each combination of levels, for each row its own."""
+    codes = units.select(pl.struct(factor).rank("dense")).to_series().to_numpy()
+    return rng.normal(size=codes.max() + 1)[codes]
+
+
+#: Effects, each of sd .1 in simulations.
+EFFECTS = (
+    ("model", "variation"),
+    ("model", "stereotype", "variation"),
+    ("model", "marginalized"),
+    ("model", "default"),
+    ("model", "stereotype", "draw"),
+    ("model", "stereotype", "variation", "draw"),
+)
+
+
+def simulated(models: int, mean: float = 0.2, seed: int = 0) -> pl.DataFrame:
+    units, rng = crossed(models=models), np.random.default_rng(seed)
+    noise = 0.1 * sum(effects(rng, units, *factor) for factor in EFFECTS)
+    return units.with_columns(mean=pl.Series(mean + noise))
+
+
+def as_scores(units: pl.DataFrame) -> pl.DataFrame:
+    """Return both orders of each mirrored pair, with the same score."""
+    named = units.with_row_index("pair_id").with_columns(
+        pl.col("pair_id").cast(pl.String),
+        iteration="draw",
+        score="mean",
+        instrument=pl.lit("word_association"),
+    )
+    orders = pl.DataFrame({"order": ["marginalized_first", "default_first"]})
+    both = named.join(orders, how="cross")
+    return both.select(
+        (pl.col(c) if c in both.columns else pl.lit(None)).cast(t).alias(c)
+        for c, t in SCORES.items()
+    )
+
+
+def test_crossed_intervals_cover_and_the_narrowest_clusters_do_not():
+    """Six crossed effects of sd .1 around a mean of .2; 120 models of 8 stereotypes."""
+    units = simulated(120)
+    found = means(units, SIDES, levels=("stereotype", "model"))
+    covered = {"stereotype": [], "model": []}
+    for (level, *_), targets in found.items():
+        low, high = targets.these.interval()
+        covered[level].append(low <= 0.2 <= high)
+    assert 0.93 <= np.mean(covered["stereotype"]) <= 0.97
+    assert 0.9 <= np.mean(covered["model"]) <= 0.98
+    narrow = []
+    for _, group in units.group_by("model", "stereotype"):
+        cell = group.select(pl.struct("variation", "marginalized", "default").rank("dense"))
+        one = clustered_mean(group["mean"].to_numpy(), cell.to_series().to_numpy())
+        narrow.append(one.interval()[0] <= 0.2 <= one.interval()[1])
+    assert np.mean(narrow) < 0.85
+
+
+def test_other_stereotypes_are_covered_too():
+    """Each stereotype has a mean of its own, of sd .1 around .2."""
+    units = simulated(120, seed=1)
+    own = 0.1 * effects(np.random.default_rng(2), units, "model", "stereotype")
+    found = means(units.with_columns(pl.col("mean") + pl.Series(own)), SIDES, levels=("model",))
+    covered = [
+        low <= 0.2 <= high for low, high in (one.like_these.interval() for one in found.values())
+    ]
+    assert len(covered) == 120
+    assert 0.9 <= np.mean(covered) <= 0.99
+
+
+def one_of(units: pl.DataFrame, *key: str):
+    """Return the mean of one group: its level, model, and the keys of what it pools over."""
+    level, model, *own = key
+    return means(units, SIDES, levels=(level,))[level, model, *KEPT.values(), *own]
+
+
+def lettered(units: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Give each stereotype levels of its own."""
+    return units.with_columns(pl.col(c) + " of " + pl.col("stereotype") for c in columns)
+
+
+ALL = ("variation", "marginalized", "default", ["variation", "marginalized", "default"], "draw")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_fewer_than_five_stereotypes_have_the_error_of_the_widest_clusters(seed, widest):
+    units = simulated(1, seed=seed).filter(pl.col("stereotype").is_in(["s0", "s1"]))
+    apart = lettered(units, "variation")
+    variances, df = [], []
+    for name in ("s0", "s1"):
+        own = apart.filter(stereotype=name).with_row_index("row")
+        expected = widest(own, "mean", *ALL, "row")
+        found = one_of(apart, "stereotype", "m0", f"c{name[1]}", name).these
+        assert (found.se, found.df) == pytest.approx((expected.se, expected.df))
+        variances.append(expected.se**2)
+        df.append(expected.df)
+    variance = sum(variances) / 4  # nothing in common: the variances add up
+    both = one_of(apart, "model", "m0").these
+    assert both.se**2 == pytest.approx(variance)
+    satterthwaite = variance**2 / sum((v / 4) ** 2 / d for v, d in zip(variances, df, strict=True))
+    assert both.df == pytest.approx(satterthwaite)
+
+
+def test_other_stereotypes_are_the_clusters_where_nothing_else_is_shared():
+    units = lettered(simulated(1), "variation")
+    found = one_of(units, "model", "m0").like_these
+    expected = clustered_mean(units["mean"].to_numpy(), units["stereotype"].to_numpy())
+    assert (found.mean, found.se, found.df) == pytest.approx(
+        (expected.mean, expected.se, expected.df)
+    )
+
+
+def test_shared_wordings_widen_the_interval_of_their_mean():
+    """Where wordings move all stereotypes alike, as many of them are no help."""
+    units = crossed()
+    rng = np.random.default_rng(3)
+    shared = effects(rng, units, "variation") + 0.1 * rng.normal(size=units.height)
+    units = units.with_columns(mean=0.2 * pl.Series(shared))
+    by_wording = units.group_by("variation").agg(pl.col("mean").mean())["mean"]
+    expected = scipy.stats.sem(by_wording)
+    assert one_of(units, "model", "m0").these.se > 0.8 * expected
+    apart = one_of(lettered(units, "variation"), "model", "m0").these
+    assert apart.se < 0.6 * expected
+
+
+def test_two_wordings_in_common_widen_no_more_than_if_they_moved_all_alike():
+    """Two wordings alone have one degree of freedom; those of the stereotypes bound the error."""
+    units = crossed(wordings=2, models=20)
+    noise = 0.1 * sum(effects(np.random.default_rng(4), units, *of) for of in EFFECTS[1:])
+    found = means(units.with_columns(mean=pl.Series(noise)), SIDES, levels=("stereotype", "model"))
+    for model in units["model"].unique():
+        own = [one.these for key, one in found.items() if key[:2] == ("stereotype", model)]
+        low, high = found["model", model, *KEPT.values()].these.interval()
+        alike = np.mean([one.se for one in own])  # the error if all effects were common
+        widest_df = min(one.df for one in own)
+        assert (high - low) / 2 < 1.02 * scipy.stats.t.ppf(0.9875, widest_df) * alike
+
+
+def judged(units: pl.DataFrame, scores: pl.DataFrame | None = None) -> dict[str, dict]:
+    measure = Measure("word_association", "", *SIDES, 0.0, "", "")
+    estimates = estimate_measure(as_scores(units) if scores is None else scores, measure)
+    rows = estimates.filter(level="stereotype", method="clustered").rows(named=True)
+    return {row["stereotype"]: row for row in rows}
+
+
+def saturated(stereotypes: int) -> pl.DataFrame:
+    """Return the first four of eight stereotypes with every score at the end of the scale."""
+    units = simulated(1) if stereotypes == 8 else crossed(stereotypes).with_columns(mean=0.0)
+    ends = pl.col("stereotype").is_in(["s0", "s1", "s2", "s3"])
+    return units.with_columns(mean=pl.when(ends).then(1.0).otherwise("mean"))
+
+
+@pytest.mark.parametrize("stereotypes", [1, 4, 8])
+def test_scores_at_the_end_are_consistent_and_their_interval_ends_there(stereotypes):
+    row = judged(saturated(stereotypes))["s0"]
+    assert (row["estimate"], row["verdict"]) == (1.0, "consistent")
+    assert row["ci_high"] == pytest.approx(1.0, abs=1e-9)
+    assert 0.5 < row["ci_low"] < 1.0
+    assert 0 < row["p"] < 1e-5
+
+
+@pytest.mark.parametrize("lower", [0.0, -1.0])
+@pytest.mark.parametrize("stereotypes", [1, 2, 6, 8])
+def test_one_of_200_answers_lower_changes_no_verdict(stereotypes, lower):
+    units = crossed(stereotypes, draws=25).with_columns(mean=1.0)
+    scores = as_scores(units)
+    assert scores.filter(stereotype="s0").height == 200
+    values = scores["score"].to_list()
+    values[7] = lower
+    lowered = judged(units, scores.with_columns(score=pl.Series(values)))
+    assert {row["verdict"] for row in lowered.values()} == {"consistent"}
+
+
+@pytest.mark.parametrize("mean", [-0.97, 0.9, 0.99])
+def test_intervals_end_inside_the_scale(mean):
+    units = simulated(3, mean).with_columns(pl.col("mean").clip(-1, 1))
+    for targets in means(units, SIDES).values():
+        for one in (targets.these, targets.like_these):
+            low, high = one.interval(0.99)
+            if low is not None:
+                assert -1 <= low <= one.mean + 1e-9 and one.mean - 1e-9 <= high <= 1
+
+
+def numbers(units: pl.DataFrame) -> dict:
+    return {
+        key: [one.mean, one.se, one.df, *one.interval(), other.se, other.df]
+        for key, one, other in (
+            (key, found.these, found.like_these) for key, found in means(units, SIDES).items()
+        )
+    }
+
+
+def same(ours: dict, theirs: dict) -> bool:
+    return ours.keys() == theirs.keys() and all(
+        a == b if a is None or b is None else a == pytest.approx(b, rel=1e-8, abs=1e-12)
+        for key in ours
+        for a, b in zip(ours[key], theirs[key], strict=True)
+    )
+
+
+@pytest.mark.parametrize("stereotypes", [2, 8])
+def test_order_of_rows_and_names_of_levels_do_not_matter(stereotypes):
+    chosen = [f"s{i}" for i in range(stereotypes)]
+    units = simulated(1).filter(pl.col("stereotype").is_in(chosen))
+    first = numbers(units)
+    assert same(first, numbers(units.sample(fraction=1, shuffle=True, seed=1)))
+    renamed = units.with_columns(
+        marginalized=pl.col("marginalized").str.reverse(),
+        default=pl.lit("x") + pl.col("default").str.reverse(),
+        draw=1000 - 7 * pl.col("draw"),
+    )
+    assert same(first, numbers(renamed))
+    wordings = {f"v{i}": f"y{9 - i}" for i in range(4)}
+    reworded = numbers(units.with_columns(pl.col("variation").replace(wordings)))
+    assert same(
+        {key: row for key, row in first.items() if key[0] != "cell"},
+        {key: row for key, row in reworded.items() if key[0] != "cell"},
+    )
