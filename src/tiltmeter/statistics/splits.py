@@ -162,7 +162,8 @@ def _blocks(pairs: Mapping[str, Any]) -> Iterator[_Block]:
     words = [*(f"marginalized {w}" for w in marginalized), *(f"default {w}" for w in default)]
     values, weights = np.array(pairs["value"]), np.array(pairs["weight"])
     effects = _effects(first, second, values, weights, len(words))
-    answers = np.bincount(first, weights, len(words)) - np.bincount(second, weights, len(words))
+    own, other = (np.bincount(side, weights, len(words)) for side in (first, second))
+    answers = np.asarray(own - other, np.float64)
     labels = _labels(first, second, len(words))
     for label in np.unique(labels):
         at = np.flatnonzero(labels == label)
@@ -231,7 +232,7 @@ def _means(blocks: Sequence[_Block], seed: int) -> Array:
             places = np.tile(np.arange(len(one.words)), (DRAWS + 1, 1))
             rng.permuted(places[1:], axis=1, out=places[1:])
             sums += one.sums(places)
-    return sums / sum(one.answers.clip(0).sum() for one in blocks)
+    return np.asarray(sums / sum(one.answers.clip(0).sum() for one in blocks))
 
 
 @cache

@@ -1,5 +1,7 @@
+import polars as pl
 import pytest
 
+from tiltmeter.report import write_report
 from tiltmeter.report.answers.instrument import failed_control
 from tiltmeter.report.plan import Plan
 
@@ -21,3 +23,17 @@ def test_a_control_fails_in_words(expected, code, fails):
     text = failed_control(row, expected, Plan())
     assert bool(text) == fails
     assert not fails or f"The {expected} control fails" in text
+
+
+def test_means_stand_beside_random_splits(make_results):
+    directory = make_results(modes=["forced"])
+    path = directory / "estimates.parquet"
+    placebo = (pl.col("method") == "placebo") & (pl.col("stereotype") == "age")
+    known = {"p": 0.031, "placebo_low": -0.23, "placebo_high": 0.24}
+    filled = (pl.when(placebo).then(v).otherwise(c).alias(c) for c, v in known.items())
+    pl.read_parquet(path).with_columns(filled).write_parquet(path)
+    write_report(directory)
+    page = (directory / "report.html").read_text("utf-8")
+    assert "Random splits assign" in page
+    assert "−0.23 to 0.24, p .031" in page
+    assert "grey bar: 95% interval of random splits" in page
