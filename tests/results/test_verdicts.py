@@ -59,6 +59,10 @@ def verdict(measure: Measure = ABOVE, **row: Any) -> str | None:
         ({**LEAN, "estimate": -0.3}, "reversed"),
         ({**LEAN, **WITHIN, "estimate": 0.05}, "consistent, within margin"),
         ({**LEAN, **WITHIN, "estimate": -0.05}, "reversed, within margin"),
+        ({**LEAN, "bound_ci_low": -0.1, "bound_ci_high": 0.5}, "consistent, scored answers only"),
+        ({**LEAN, **WITHIN, "estimate": -0.3, "bound_ci_low": -0.5, "bound_ci_high": 0.1},
+         "reversed, scored answers only"),
+        ({**LEAN, "bound_ci_low": 0.1, "bound_ci_high": 0.5}, "consistent"),
         (EQUIVALENT, "equivalent"),
         ({**LEAN, "compliance": 0.79}, "no verdict: compliance"),
         ({**LEAN, "compliance": 0.8}, "consistent"),
@@ -123,7 +127,7 @@ def test_the_compliance_floor_is_a_setting() -> None:
 # The positive control
 
 CONTROL = {"study": "control_insects", "control": "positive"}
-SHOWS, FAILS = {**CONTROL, **LEAN}, {**CONTROL}
+SHOWS, FAILS = {**CONTROL, **LEAN, "ci_low": 0.11}, {**CONTROL}
 WITHDRAWN = "no verdict: positive control"
 
 
@@ -147,9 +151,10 @@ def test_equivalent_is_withdrawn_where_the_positive_control_fails(control: dict[
     assert about({}, control=control) == [WITHDRAWN]
 
 
-@pytest.mark.parametrize("control", [SHOWS, {**SHOWS, **WITHIN, "estimate": 0.05}])
-def test_equivalent_stands_where_the_positive_control_shows(control: dict[str, Any]) -> None:
-    assert about({}, control=control) == ["equivalent"]
+def test_equivalent_stands_where_the_positive_control_lies_beyond_the_margin() -> None:
+    assert about({}, control=SHOWS) == ["equivalent"]
+    assert about({}, control={**SHOWS, "ci_low": 0.1}) == [WITHDRAWN]
+    assert about({"tost_margin": 0.2}, control={**SHOWS, "tost_margin": 0.2}) == [WITHDRAWN]
 
 
 @pytest.mark.parametrize(
@@ -201,11 +206,12 @@ def test_the_verdicts_given_are_those_explained() -> None:
         "p_holm": (0.01, 0.2),
         "tost_p_holm": (0.01, 0.2),
         "estimate": (-0.1, 0.1),
+        "bound_ci_low": (None, -0.1),
         "factor": (None, "intervention"),
         "model": ("m", "fails"),
     }
     rows = [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
-    given = judged({**FAILS, "model": "fails"}, *rows)
+    given = judged({**FAILS, "model": "fails"}, *({**row, "bound_ci_high": 0.2} for row in rows))
     assert set(given["verdict"]) == set(VERDICTS) == set(BECAUSE)
     assert given.schema == ESTIMATES
     reasons = given.select("verdict", "because").unique()

@@ -117,7 +117,9 @@ def power_of_plan(
     `controls`, of the other studies alone.
     """
     inference = inference or Inference(plan.margin, compliance_floor=plan.compliance_floor)
-    of_study = {s.study.name: s.study.control or None for s in plan.selections}
+    of_study: dict[str, str | None] = {
+        s.study.name: s.study.control or None for s in plan.selections
+    }
     embedded = find_provider(plan.models[0]).embedded
     parts = [pl.DataFrame(schema=POWER)]
     for scores in _runs(plan.trials(), of_study):

@@ -103,11 +103,13 @@ def _lines(table: pl.DataFrame) -> list[str]:
     for key, run in shown.group_by(keys, maintain_order=True):
         lines.append(", ".join(str(value) for value in key if value not in (None, "none")))
         for (level,), rows in run.group_by("level", maintain_order=True):
-            half, equal = rows["half_width"].median(), rows["equivalent_power"].median()
+            half, equal, pairs = (
+                rows.select(pl.col(c).cast(pl.Float64).median()).item()
+                for c in ("half_width", "equivalent_power", "n_pairs")
+            )
             lines.append(
                 f"  {f'{level} ({rows.height})' if rows.height > 1 else level:42}"
-                f"{rows['n_pairs'].median():>7.0f}{'±' + _number(half):>10}  "  # type: ignore[arg-type]
-                f"{_effect(rows):20}{_number(equal):>10}"  # type: ignore[arg-type]
+                f"{pairs:>7.0f}{'±' + _number(half):>10}  {_effect(rows):20}{_number(equal):>10}"
             )
         lines.append(f"  components: {run['planned_from'][0]}")
     return lines

@@ -134,7 +134,9 @@ class ClusteredMean:
             return (self.mean - null) / self.se
         (low, high), distance = self.bounds, self.mean - null
         variance = max((null - low) * (high - null), 0.0) / self.scale * self.se**2
-        return distance / variance**0.5 if variance > 0 else math.copysign(math.inf, distance)
+        if variance > 0 or distance == 0:
+            return distance / variance**0.5 if variance > 0 else 0.0
+        return math.copysign(math.inf, distance)
 
     def p(self, null: float = 0.0) -> float | None:
         """Two-sided p of the hypothesis that the mean is `null`."""

@@ -234,7 +234,7 @@ def _solve(expected: Array, squares: Array) -> Array:
     while True:
         block = expected[np.ix_(used, used)]
         solution = np.linalg.lstsq(block, squares[used], rcond=1e-9)[0]
-        sizes = solution[:-1] * np.sqrt(np.diag(block)[:-1])
+        sizes = solution[:-1] * np.sqrt(np.diag(block)[:-1].clip(0.0))
         if len(used) == 1 or sizes.min() >= 0:
             break
         used.pop(int(sizes.argmin()))

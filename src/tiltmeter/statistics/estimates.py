@@ -358,7 +358,7 @@ def _share(column: str) -> pl.Expr:
 def _of_target(found: Targets | None, target: str, measure: Measure, inference: Inference) -> Row:
     """Return the inference on one group for one target."""
     if found is None:
-        return dict.fromkeys(_OF_TARGET)
+        return dict.fromkeys(_OF_TARGET) | {"target": target, "tost_margin": inference.margin}
     mean = found.these if target == THESE else found.like_these
     return {
         **mean.row(inference.confidence, measure.neutral),

@@ -95,6 +95,7 @@ class _Stratum:
         self.key, self.values, self.weights, self.factors = key, values, weights, factors
         self.part = part(values, weights, factors)
         self.varies = {f: len(np.unique(codes)) for f, codes in factors.items()}
+        self.unrecorded = {f for f, codes in factors.items() if not codes.any()}
 
 
 def means(
@@ -159,7 +160,7 @@ def _strata(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -> 
         *keys,
         pl.col(value).cast(pl.Float64).alias("value"),
         pl.col(weight).cast(pl.Float64).alias("weight"),
-        *(pl.col(c).fill_null("").rank("dense").alias(f"{c}_code") for c in SHARED),
+        *(pl.col(c).rank("dense").fill_null(0).alias(f"{c}_code") for c in SHARED),
         cell_code=words.rank("dense"),
         draw_code=pl.col("draw").fill_null(-1).rank("dense"),
     )
@@ -360,6 +361,9 @@ def _fixed(chosen: Sequence[_Stratum], moderated: Moderated | None, level: str) 
     """Name what the interval for *these* holds fixed."""
     lent = _lent(chosen, moderated)
     single = {f: f not in lent and all(one.varies.get(f, 1) < 2 for one in chosen) for f in _NAMES}
+    unrecorded = set.intersection(*(one.unrecorded for one in chosen))
+    for f in unrecorded & single.keys():
+        single[f] = False
     fixed = {
         "this stereotype" if len(chosen) == 1 else "these stereotypes": True,
         "these models": level == "overall",
@@ -368,6 +372,7 @@ def _fixed(chosen: Sequence[_Stratum], moderated: Moderated | None, level: str) 
         "one marginalized word": single["marginalized"],
         "one default word": single["default"],
         "one draw": single["draw"],
+        "unrecorded group words": bool(unrecorded & {"marginalized", "default"}),
     }
     return ", ".join(name for name, holds in fixed.items() if holds)
 
