@@ -202,10 +202,13 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
     components = _solve(expected, np.asarray(squares))
     if components.sum() <= _NOTHING:
         return None
-    found = [_ratio(one, components, scale) for one, scale in zip(parts, scales, strict=True)]
+    covariances = [_covariance(one, components) for one in parts]
+    each = zip(parts, covariances, scales, strict=True)
+    found = [_ratio(one, components, covariance, scale) for one, covariance, scale in each]
     joint, lent, ratios, df = np.array(found).T
     prior_df, centre = _prior(ratios, df)
-    joint_df = _joint_df(parts, components, expected) / _design_effect(parts, scales)
+    joint_df = _joint_df(parts, components, expected, covariances)
+    joint_df /= _design_effect(parts, scales)
     weight = np.minimum(prior_df, _LENT)
     moderated = joint * (prior_df * centre + df * ratios) / (prior_df + df)
     moderated += lent * (weight * centre + df * ratios) / (weight + df)
@@ -217,10 +220,12 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
     )
 
 
-def _joint_df(parts: Sequence[Part], components: Array, expected: Array) -> Array:
+def _joint_df(
+    parts: Sequence[Part], components: Array, expected: Array, covariances: Sequence[Array]
+) -> Array:
     """Return the degrees of freedom of the joint variances, from the error of the components."""
     used = np.flatnonzero(components > 0)
-    covariance = sum(_covariance(one, components) / one.size**2 for one in parts if one.size > 1)
+    covariance = sum(own / one.size**2 for one, own in zip(parts, covariances, strict=True))
     solved = np.linalg.pinv(expected[np.ix_(used, used)], rcond=1e-9, hermitian=True)
     errors = solved @ np.asarray(covariance)[np.ix_(used, used)] @ solved
     shares = np.array([one.shares[used] for one in parts])
@@ -243,7 +248,9 @@ def _solve(expected: Array, squares: Array) -> Array:
     return components
 
 
-def _ratio(one: Part, components: Array, scale: float) -> tuple[float, float, float, float]:
+def _ratio(
+    one: Part, components: Array, covariance: Array, scale: float
+) -> tuple[float, float, float, float]:
     """Return the joint variance of the mean of one part, and how its own compares.
 
     The variance due to factors that vary, that due to factors with one level (lent by other
@@ -258,7 +265,7 @@ def _ratio(one: Part, components: Array, scale: float) -> tuple[float, float, fl
     mean = float(weights @ expected)
     if one.size < 2 or mean <= 0:
         return joint, lent, 1.0, 0.0
-    variance = float(weights @ _covariance(one, components) @ weights)
+    variance = float(weights @ covariance @ weights)
     return joint, lent, float(weights @ one.squares) / scale / mean, 2.0 * mean**2 / variance
 
 
