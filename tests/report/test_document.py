@@ -225,7 +225,7 @@ def test_scorings_are_never_pooled(make_results, page_of):
 
 
 def test_what_an_interval_rests_on_is_said(page):
-    assert "Some intervals rest on one group pair" in page
+    assert "Some intervals rest on one marginalized word and one default word" in page
 
 
 def test_controls_stand_apart(make_results, page_of):

@@ -90,7 +90,7 @@ def power(  # noqa: PLR0913 - the options of an audit
     >>> told = power("openai/gpt-4o", size="quick")
     >>> bai = told.filter(study="bai2025", instrument="word_association")
     >>> model, stereotypes = bai.filter(level="model"), bai.filter(level="stereotype")
-    >>> model["smallest_effect"].item() < stereotypes["smallest_effect"].min()
+    >>> model["half_width"].item() < stereotypes["half_width"].min()
     True
     """
     plan = _plan(as_names("models", models), size, options or PlanOptions())
