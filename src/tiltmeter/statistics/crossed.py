@@ -289,21 +289,19 @@ def _prior(ratios: Array, df: Array) -> tuple[Array, Array]:
 
 def _design_effect(parts: Sequence[Part], scales: Array) -> float:
     """Return by how much wordings that stereotypes have in common lower the joint df."""
-    sums: dict[int, float] = {}
-    own, count = 0.0, 0
+    sets: dict[tuple[int, ...], list[Array]] = {}
     for one, scale in zip(parts, scales, strict=True):
-        levels, deviations, _ = one.totals.get("variation", (np.empty(0), np.empty(0), None))
-        if len(levels) < 2:
-            continue
-        scaled = deviations / scale**0.5
-        own, count = own + float(scaled @ scaled), count + 1
-        for level, value in zip(levels.tolist(), scaled.tolist(), strict=True):
-            sums[level] = sums.get(level, 0.0) + value
-    if count < 2 or own <= _NOTHING:
+        if "variation" in one.totals and len(one.totals["variation"][0]) > 1:
+            levels, deviations, _ = one.totals["variation"]
+            sets.setdefault(tuple(levels.tolist()), []).append(deviations / scale**0.5)
+    stacked = [np.array(rows) for rows in sets.values()]
+    others = sum((len(rows) - 1) * float((rows**2).sum()) for rows in stacked)
+    if others <= _NOTHING:
         return 1.0
-    together = sum(value**2 for value in sums.values())
-    correlation = min(max(0.0, (together / own - 1.0) / (count - 1)), 1.0)
-    return 1.0 + (count - 1) * correlation**2
+    together = sum(float((rows.sum(axis=0) ** 2).sum() - (rows**2).sum()) for rows in stacked)
+    correlation = min(max(0.0, together / others), 1.0)
+    pairs = sum(len(rows) * (len(rows) - 1) for rows in stacked)
+    return 1.0 + pairs / sum(map(len, stacked)) * correlation**2
 
 
 def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, float]:

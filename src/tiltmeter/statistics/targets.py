@@ -16,8 +16,10 @@ Targets
 Measures
     The variance of a mean over stereotypes is, for *these*, the sum of the variances of their
     means, weighted by the squares of their parts of the answers, plus what wordings and group
-    words that they share add. For *like these* the clusters are the stereotypes (CR2), plus the
-    same addition. A factor with a single level is held fixed, and the result says so.
+    words that they share add. Variances are moderated over all stereotypes that were asked alike,
+    also of other studies, dimensions and controls. For *like these* the clusters are the
+    stereotypes (CR2), plus the same addition. A factor with a single level is lent its variance by
+    other stereotypes or, where none has several levels, held fixed; the result says so.
 
 Few stereotypes
     With fewer than `crossed.FEWEST` nothing tells how variances differ between stereotypes. The
@@ -47,7 +49,7 @@ from tiltmeter.statistics.crossed import (
     moderate,
     part,
 )
-from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED
+from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 
 __all__ = ["LIKE_THESE", "THESE", "Sources", "Targets", "means", "sources"]
 
@@ -59,11 +61,15 @@ _SHARED_LEVEL = 0.975
 #: The least variance, as a part of that without shared wordings, which may come out too small.
 _LEAST = 0.1
 
-#: What stereotypes are moderated within, what tells them apart, and the levels made of them.
+#: What stereotypes are moderated within: what was asked alike, over studies, dimensions, controls.
+_TOGETHER = ("model", "instrument", "mode", "intervention", "word_list", "scoring")
+_APART = tuple(name for name in NEVER_POOLED if name not in _TOGETHER)
+
+#: What is moderated within, what tells strata apart, and the levels made of them.
 _STRATA = (
-    (("model", *NEVER_POOLED), ("category", "stereotype", "variation"), ("cell",)),
-    (("model", *NEVER_POOLED), ("category", "stereotype"), ("stereotype", "category", "model")),
-    (NEVER_POOLED, ("category", "stereotype"), ("overall",)),
+    (_TOGETHER, (*_APART, "category", "stereotype", "variation"), ("cell",)),
+    (_TOGETHER, (*_APART, "category", "stereotype"), ("stereotype", "category", "model")),
+    (_TOGETHER[1:], (*_APART, "category", "stereotype"), ("overall",)),
 )
 
 #: Names of the factors in the result.
@@ -121,9 +127,10 @@ def means(
             several = pl.col("model").n_unique().over(NEVER_POOLED) > 1
             runs = scored if "model" in family else scored.filter(several)
             for run, group in runs.group_by(family, maintain_order=True):
-                strata = _strata(group, keys, value, weight)
+                strata, names = _strata(group, keys, value, weight), (*family, *keys)
                 for level, own, targets in _levels(strata, asked, bounds):
-                    found[level, *run, *own] = targets
+                    named = dict(zip(names, (*run, *own), strict=False))
+                    found[level, *(named[name] for name in keys_of(level))] = targets
     for key, (variance, df) in (words or {}).items():
         if one := found.get(("stereotype", *key)):
             like = _other_words(one.these, variance, df)
@@ -146,7 +153,7 @@ def _levels(
     parts = [one.part for one in strata]
     moderated = moderate(parts, _scales(parts, bounds))
     for level in levels:
-        length = max(len(LEVEL_KEYS[level]) - 1, 0)
+        length = len(_APART) + max(len(LEVEL_KEYS[level]) - 1, 0)
         grouped: dict[tuple[Any, ...], list[int]] = {}
         for place, one in enumerate(strata):
             grouped.setdefault(one.key[:length], []).append(place)
@@ -160,7 +167,10 @@ def _strata(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -> 
         *keys,
         pl.col(value).cast(pl.Float64).alias("value"),
         pl.col(weight).cast(pl.Float64).alias("weight"),
-        *(pl.col(c).rank("dense").fill_null(0).alias(f"{c}_code") for c in SHARED),
+        *(pl.col(c).rank("dense").fill_null(0).alias(f"{c}_code") for c in SHARED[1:]),
+        variation_code=pl.when(pl.col("variation").is_not_null())
+        .then(pl.struct("study", "variation").rank("dense"))
+        .otherwise(0),
         cell_code=words.rank("dense"),
         draw_code=pl.col("draw").fill_null(-1).rank("dense"),
     )
@@ -395,7 +405,7 @@ def sources(
     Runs with fewer than `FEWEST` stereotypes, or without variance, have none. Draws with one
     response each cannot be told apart from responses and are counted as these.
     """
-    family, keys, _ = _STRATA[1]
+    family, keys = ("model", *NEVER_POOLED), ("category", "stereotype")
     draw = CROSSED.index("draw")
     for run, group in units.filter(pl.col("n_scored") > 0).group_by(family, maintain_order=True):
         parts = [one.part for one in _strata(group, keys, "mean", "n_scored")]
