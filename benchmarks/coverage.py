@@ -31,7 +31,7 @@ from typing import Any
 from benchmarks.measuring import Result, Value
 
 SIZES = ("quick", "standard", "paper")
-RUNS = {"spread": 100, "neutral": 100, "margin": 40}
+RUNS = {"spread": 60, "neutral": 60, "margin": 20}
 FEW = {"spread": 20, "neutral": 20, "margin": 10}
 #: Runs estimated in one call.
 BATCH = 10
