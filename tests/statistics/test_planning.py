@@ -14,8 +14,9 @@ from tiltmeter.statistics.planning import (
     plan_power,
     read_sources,
 )
+from tiltmeter.statistics.sources import Sources
 from tiltmeter.statistics.summaries import summarise
-from tiltmeter.statistics.targets import Sources, means
+from tiltmeter.statistics.targets import means
 
 MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
 PAIRS = 2

@@ -41,11 +41,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.results import FACTORS, LEVELS, SCORES, Measure, Schema, as_estimates, check, columns
+from tiltmeter.results import FACTORS, LEVELS, SCORES, Measure, Schema, as_estimates, check
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.schemas import MATCHES
 from tiltmeter.statistics.clustered import (
-    TESTED,
     Row,
     adjusted,
     benjamini_hochberg,
@@ -56,7 +55,7 @@ from tiltmeter.statistics.clustered import (
 )
 from tiltmeter.statistics.estimates import check_range
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, SEEN_TOGETHER, keys_of
-from tiltmeter.statistics.targets import LIKE_THESE, THESE, Targets, means
+from tiltmeter.statistics.targets import LIKE_THESE, OF_TARGET, THESE, Targets, means
 
 __all__ = ["Contrasted", "contrast"]
 
@@ -80,7 +79,6 @@ _ADJUSTED = ("p_holm", "p_bh", "adjusted_over")
 _TESTED_COMPLIANCE = ("estimate", "p", "ci_low", "ci_high")
 _OF_COMPLIANCE = (*_TESTED_COMPLIANCE, "baseline_estimate", "candidate_estimate")
 
-_OF_TARGET: Schema = {**TESTED, **columns("target", "clustered_by", "conditional_on")}
 _OF_CHANGE: Schema = {f"compliance_{name}": pl.Float64() for name in _TESTED_COMPLIANCE}
 
 
@@ -178,8 +176,8 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
             "level",
         ),
     )
-    other = _adjusted(named.drop(_OF_TARGET).unnest("like_these").drop_nulls("se")).select(
-        *_STATED, *_ESTIMATED, *_ADJUSTED, *_OF_TARGET, method=pl.lit("generalised")
+    other = _adjusted(named.drop(OF_TARGET).unnest("like_these").drop_nulls("se")).select(
+        *_STATED, *_ESTIMATED, *_ADJUSTED, *OF_TARGET, method=pl.lit("generalised")
     )
     compliance = named.select(
         *(*_STATED, "n_clusters", "target", "clustered_by", "conditional_on", "confidence"),
@@ -267,10 +265,13 @@ def _inferred(
     confidence: float,
 ) -> pl.DataFrame:
     """Add the inference on each group, of its scores and its compliance."""
-    these = [{**_tests(one, THESE, confidence), **_change(two, confidence)} for one, two in found]
-    other = [_tests(one, LIKE_THESE, confidence) for one, _ in found]
-    return described.hstack(pl.DataFrame(these, schema={**_OF_TARGET, **_OF_CHANGE})).with_columns(
-        like_these=pl.Series(other, dtype=pl.Struct(_OF_TARGET))
+    these = [
+        {**(one.row(THESE, confidence) if one else {}), **_change(two, confidence)}
+        for one, two in found
+    ]
+    other = [one.row(LIKE_THESE, confidence) if one else {} for one, _ in found]
+    return described.hstack(pl.DataFrame(these, schema={**OF_TARGET, **_OF_CHANGE})).with_columns(
+        like_these=pl.Series(other, dtype=pl.Struct(OF_TARGET))
     )
 
 
@@ -321,22 +322,9 @@ def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
     return pairs.group_by(keys).agg(**described)
 
 
-def _tests(found: Targets | None, target: str, confidence: float) -> Row:
-    """Return the inference on one group for one target."""
-    if found is None:
-        return dict.fromkeys(_OF_TARGET)
-    mean = found.these if target == THESE else found.like_these
-    return {
-        **mean.row(confidence),
-        "target": target,
-        "clustered_by": found.over if target == THESE else f"{found.wider}, {found.over}",
-        "conditional_on": found.fixed if target == THESE else None,
-    }
-
-
 def _change(found: Targets | None, confidence: float) -> Row:
     """Return the change of compliance."""
     if found is None:
-        return dict.fromkeys(_OF_CHANGE)
+        return {}
     of_change = {"estimate": found.these.mean, **found.these.row(confidence)}
     return {f"compliance_{name}": of_change[name] for name in _TESTED_COMPLIANCE}

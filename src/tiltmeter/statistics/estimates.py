@@ -45,7 +45,6 @@ from tiltmeter.results import (
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.clustered import (
-    TESTED,
     Row,
     adjusted,
     benjamini_hochberg,
@@ -62,7 +61,7 @@ from tiltmeter.statistics.summaries import (
     keys_of,
     summarise,
 )
-from tiltmeter.statistics.targets import LIKE_THESE, THESE, Targets, means
+from tiltmeter.statistics.targets import LIKE_THESE, OF_TARGET, THESE, Targets, means
 
 __all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimate_summaries"]
 
@@ -77,8 +76,8 @@ _ADJUSTED = ("p_holm", "p_bh", "tost_p_holm", "adjusted_over")
 
 #: What is said of both targets.
 _OF_TARGET: Schema = {
-    **TESTED,
-    **columns("target", "clustered_by", "conditional_on", "tost_margin", "tost_p"),
+    **OF_TARGET,
+    **columns("tost_margin", "tost_p"),
     **dict.fromkeys(("p_above", "p_below"), pl.Float64()),
 }
 
@@ -195,16 +194,10 @@ def estimate_summaries(
     parts = []
     for level in levels:
         described = _described(units, level, measure)
-        found = [
-            (scores.get((level, *key)), of_orders.get((level, *key)))
-            for key in described.select(keys_of(level)).rows()
-        ]
+        keys = [(level, *key) for key in described.select(keys_of(level)).rows()]
+        found = [(scores.get(key), of_orders.get(key)) for key in keys]
         inferred = _inferred(described, found, measure, inference)
-        ends = [
-            worst.get((level, *key), (None, None))
-            for key in described.select(keys_of(level)).rows()
-        ]
-        parts.append(_bounded(inferred, ends))
+        parts.append(_bounded(inferred, [worst.get(key, (None, None)) for key in keys]))
     groups = pl.concat(parts, how="diagonal")
     of_order = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
     orders = groups.drop(of_order.values()).rename(of_order)
@@ -304,16 +297,15 @@ def _worst(
 ) -> dict[tuple[Any, ...], tuple[float | None, float | None]]:
     """Return the ends that intervals have if missing scores are all lowest, or all highest.
 
-    By level and keys of the groups that lack scores.
+    By level and keys; empty if no score is missing.
     """
     missing = pl.col("n") - pl.col("n_scored")
-    lacking = units.filter(missing.sum().over(keys_of("model")) > 0)
-    if lacking.is_empty():
+    if units.select(missing.sum()).item() == 0:
         return {}
     total = pl.col("n_scored") * pl.col("mean").fill_null(0.0)
     ends: list[dict[tuple[Any, ...], float | None]] = []
     for end, side in ((measure.low, 0), (measure.high, 1)):
-        filled = lacking.with_columns(filled=(total + missing * end) / pl.col("n"))
+        filled = units.with_columns(filled=(total + missing * end) / pl.col("n"))
         found = means(filled, (measure.low, measure.high), "filled", "n", levels)
         ends.append({k: v.these.interval(inference.confidence)[side] for k, v in found.items()})
     return {key: (ends[0][key], ends[1][key]) for key in ends[0]}
@@ -358,13 +350,10 @@ def _share(column: str) -> pl.Expr:
 def _of_target(found: Targets | None, target: str, measure: Measure, inference: Inference) -> Row:
     """Return the inference on one group for one target."""
     if found is None:
-        return dict.fromkeys(_OF_TARGET) | {"target": target, "tost_margin": inference.margin}
-    mean = found.these if target == THESE else found.like_these
+        return {"target": target, "tost_margin": inference.margin}
+    mean = found.mean(target)
     return {
-        **mean.row(inference.confidence, measure.neutral),
-        "target": target,
-        "clustered_by": found.over if target == THESE else f"{found.wider}, {found.over}",
-        "conditional_on": found.fixed if target == THESE else None,
+        **found.row(target, inference.confidence, measure.neutral),
         "tost_margin": inference.margin,
         "tost_p": mean.tost(inference.margin, measure.neutral),
         "p_above": mean.p_above(measure.neutral),
@@ -378,7 +367,7 @@ def _of_these(
     """Return the inference on one group for the target *these*, and its effect of order."""
     tested = _of_target(score, THESE, measure, inference)
     if order is None:
-        return {**tested, **dict.fromkeys(_OF_ORDER), "n_pairs": 0}
+        return {**tested, "n_pairs": 0}
     low, high = order.these.interval(inference.confidence)
     ends = {"order_effect_low": low, "order_effect_high": high}
     return {**tested, "order_effect": order.these.mean, "n_pairs": order.these.n, **ends}

@@ -56,8 +56,9 @@ from tiltmeter.results.schemas import COMPONENTS, POWER
 from tiltmeter.statistics.clustered import Array, ClusteredMean, check_confidence
 from tiltmeter.statistics.crossed import CROSSED, FEWEST, SHARED
 from tiltmeter.statistics.estimates import Inference, check_range
+from tiltmeter.statistics.sources import Sources, sources
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, summarise
-from tiltmeter.statistics.targets import Sources, means, sources
+from tiltmeter.statistics.targets import means
 
 __all__ = ["RUNS", "Foreseen", "components", "foresee", "plan_power", "read_sources"]
 

@@ -37,23 +37,25 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
-from tiltmeter.results import LEVELS
-from tiltmeter.statistics.clustered import Array, ClusteredMean, mean_of_clusters
+from tiltmeter.results import LEVELS, Schema, columns
+from tiltmeter.statistics.clustered import TESTED, Array, ClusteredMean, Row, mean_of_clusters
 from tiltmeter.statistics.crossed import (
     CROSSED,
     SHARED,
-    Codes,
     Moderated,
     Part,
     common,
     moderate,
-    part,
 )
+from tiltmeter.statistics.strata import Stratum, scale_of, scales_of, strata_of
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 
-__all__ = ["LIKE_THESE", "THESE", "Sources", "Targets", "means", "sources"]
+__all__ = ["LIKE_THESE", "OF_TARGET", "THESE", "Targets", "means"]
 
 THESE, LIKE_THESE = "these", "like these"
+
+#: The columns of `Targets.row`.
+OF_TARGET: Schema = {**TESTED, **columns("target", "clustered_by", "conditional_on")}
 
 #: Level of a two-sided interval that two candidates for an upper bound share.
 _SHARED_LEVEL = 0.975
@@ -91,17 +93,19 @@ class Targets:
     fixed: str  # what it holds fixed
     wider: str  # what the interval for *like these* generalises over besides
 
+    def mean(self, target: str) -> ClusteredMean:
+        """Return the mean for a target."""
+        return self.these if target == THESE else self.like_these
 
-class _Stratum:
-    """The scores of a stereotype, or of one wording of it."""
-
-    def __init__(
-        self, key: tuple[Any, ...], values: Array, weights: Array, factors: Mapping[str, Codes]
-    ) -> None:
-        self.key, self.values, self.weights, self.factors = key, values, weights, factors
-        self.part = part(values, weights, factors)
-        self.varies = {f: len(np.unique(codes)) for f, codes in factors.items()}
-        self.unrecorded = {f for f, codes in factors.items() if not codes.any()}
+    def row(self, target: str, confidence: float, null: float = 0.0) -> Row:
+        """Return the test and the interval for a target, in columns of `results.ESTIMATES`."""
+        these = target == THESE
+        return {
+            **self.mean(target).row(confidence, null),
+            "target": target,
+            "clustered_by": self.over if these else f"{self.wider}, {self.over}",
+            "conditional_on": self.fixed if these else None,
+        }
 
 
 def means(
@@ -127,7 +131,7 @@ def means(
             several = pl.col("model").n_unique().over(NEVER_POOLED) > 1
             runs = scored if "model" in family else scored.filter(several)
             for run, group in runs.group_by(family, maintain_order=True):
-                strata, names = _strata(group, keys, value, weight), (*family, *keys)
+                strata, names = strata_of(group, keys, value, weight), (*family, *keys)
                 for level, own, targets in _levels(strata, asked, bounds):
                     named = dict(zip(names, (*run, *own), strict=False))
                     found[level, *(named[name] for name in keys_of(level))] = targets
@@ -148,10 +152,10 @@ def _other_words(these: ClusteredMean, variance: float, df: float) -> ClusteredM
 
 
 def _levels(
-    strata: Sequence[_Stratum], levels: Sequence[str], bounds: tuple[float, float]
+    strata: Sequence[Stratum], levels: Sequence[str], bounds: tuple[float, float]
 ) -> Iterator[tuple[str, tuple[Any, ...], Targets]]:
     parts = [one.part for one in strata]
-    moderated = moderate(parts, _scales(parts, bounds))
+    moderated = moderate(parts, scales_of(parts, bounds))
     for level in levels:
         length = len(_APART) + max(len(LEVEL_KEYS[level]) - 1, 0)
         grouped: dict[tuple[Any, ...], list[int]] = {}
@@ -161,33 +165,7 @@ def _levels(
             yield level, own, _pooled(strata, members, moderated, bounds, level)
 
 
-def _strata(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -> list[_Stratum]:
-    words = pl.concat_str(pl.col(SHARED).fill_null(""), separator="\0")
-    coded = run.sort(keys).select(
-        *keys,
-        pl.col(value).cast(pl.Float64).alias("value"),
-        pl.col(weight).cast(pl.Float64).alias("weight"),
-        *(pl.col(c).rank("dense").fill_null(0).alias(f"{c}_code") for c in SHARED[1:]),
-        variation_code=pl.when(pl.col("variation").is_not_null())
-        .then(pl.struct("study", "variation").rank("dense"))
-        .otherwise(0),
-        cell_code=words.rank("dense"),
-        draw_code=pl.col("draw").fill_null(-1).rank("dense"),
-    )
-    crossed = [f for f in CROSSED if f not in keys]
-    factors = {f: coded[f"{f}_code"].to_numpy().astype(np.intp) for f in crossed}
-    values, weights = coded["value"].to_numpy(), coded["weight"].to_numpy()
-    starts = coded.select(pl.struct(keys).rle_id()).to_series().to_numpy()
-    at = np.flatnonzero(np.diff(starts, prepend=-1))
-    rows = coded.select(keys)[at].rows()
-    bounds = zip(at, [*at[1:], len(starts)], strict=True)
-    return [
-        _Stratum(key, values[i:j], weights[i:j], {f: codes[i:j] for f, codes in factors.items()})
-        for key, (i, j) in zip(rows, bounds, strict=True)
-    ]
-
-
-def _widest(one: _Stratum, bounds: tuple[float, float]) -> ClusteredMean:
+def _widest(one: Stratum, bounds: tuple[float, float]) -> ClusteredMean:
     """Return the mean with the error by the clusters that give the widest interval."""
     totals = one.weights * one.values
     single = mean_of_clusters(one.weights, totals, bounds=bounds)
@@ -205,21 +183,8 @@ def _width(one: ClusteredMean) -> float:
     return -1.0 if one.se is None or one.df is None else float(stdtrit(one.df, 0.975)) * one.se
 
 
-def _scales(parts: Sequence[Part], bounds: tuple[float, float]) -> Array:
-    return np.array([_scale(one.mean, one.size, bounds) for one in parts])
-
-
-def _scale(mean: float, size: int, bounds: tuple[float, float]) -> float:
-    """Return (mean − low)(high − mean), with one unit more, in the middle; 1 without ends."""
-    low, high = bounds
-    if not np.isfinite(high - low):
-        return 1.0
-    shrunken = (size * mean + (low + high) / 2.0) / (size + 1)
-    return (shrunken - low) * (high - shrunken)
-
-
 def _pooled(
-    strata: Sequence[_Stratum],
+    strata: Sequence[Stratum],
     members: Sequence[int],
     moderated: Moderated | None,
     bounds: tuple[float, float],
@@ -239,7 +204,7 @@ def _pooled(
         se=None,
         df=None,
         bounds=bounds if finite else None,
-        scale=_scale(mean, size, bounds) if finite else None,
+        scale=scale_of(mean, size, bounds) if finite else None,
     )
     errors = _moderated(moderated, members, parts) or _unmoderated(chosen, bounds)
     between = _between(parts, shares)
@@ -281,7 +246,7 @@ def _wording_share(one: Part, components: Array) -> float:
     return float(by_factor[CROSSED.index("variation")] / by_factor.sum())
 
 
-def _unmoderated(chosen: Sequence[_Stratum], bounds: tuple[float, float]) -> _Errors | None:
+def _unmoderated(chosen: Sequence[Stratum], bounds: tuple[float, float]) -> _Errors | None:
     alone = [_widest(one, bounds) for one in chosen]
     known = [(one.se**2, one.df) for one in alone if one.se is not None and one.df is not None]
     if len(known) < len(alone):
@@ -295,7 +260,7 @@ def _these(
     errors: _Errors | None,
     between: Mapping[str, tuple[float, float]],
     shares: Array,
-    chosen: Sequence[_Stratum],
+    chosen: Sequence[Stratum],
 ) -> ClusteredMean:
     if errors is None:
         return empty
@@ -347,7 +312,7 @@ def _between(parts: Sequence[Part], shares: Array) -> dict[str, tuple[float, flo
     return {factor: common(parts, shares, factor) for factor in SHARED} if len(parts) > 1 else {}
 
 
-def _over(chosen: Sequence[_Stratum], moderated: Moderated | None) -> str:
+def _over(chosen: Sequence[Stratum], moderated: Moderated | None) -> str:
     """Name what the interval for *these* generalises over."""
     lent = _lent(chosen, moderated)
     varying = [
@@ -358,7 +323,7 @@ def _over(chosen: Sequence[_Stratum], moderated: Moderated | None) -> str:
     return ", ".join([*varying, "answers"])
 
 
-def _lent(chosen: Sequence[_Stratum], moderated: Moderated | None) -> set[str]:
+def _lent(chosen: Sequence[Stratum], moderated: Moderated | None) -> set[str]:
     """Return the factors with one level whose variance other stereotypes lend."""
     if moderated is None:
         return set()
@@ -367,7 +332,7 @@ def _lent(chosen: Sequence[_Stratum], moderated: Moderated | None) -> set[str]:
     return {f for f in known if all(one.varies[f] < 2 for one in chosen)}
 
 
-def _fixed(chosen: Sequence[_Stratum], moderated: Moderated | None, level: str) -> str:
+def _fixed(chosen: Sequence[Stratum], moderated: Moderated | None, level: str) -> str:
     """Name what the interval for *these* holds fixed."""
     lent = _lent(chosen, moderated)
     single = {f: f not in lent and all(one.varies.get(f, 1) < 2 for one in chosen) for f in _NAMES}
@@ -385,56 +350,3 @@ def _fixed(chosen: Sequence[_Stratum], moderated: Moderated | None, level: str) 
         "unrecorded group words": bool(unrecorded & {"marginalized", "default"}),
     }
     return ", ".join(name for name, holds in fixed.items() if holds)
-
-
-@dataclass(frozen=True)
-class Sources:
-    """The components of variance of one run, as parts of (mean − low)(high − mean)."""
-
-    components: Array  # (k,), of `CROSSED` and of the response
-    df: Array  # (k,), levels less one, summed over stereotypes
-    shared: float  # the component of wordings that all stereotypes have in common
-    answers: float  # answers behind a response
-
-
-def sources(
-    units: pl.DataFrame, bounds: tuple[float, float]
-) -> Iterator[tuple[tuple[Any, ...], Sources]]:
-    """Yield the components of variance of each run of `units`, by model and what is never pooled.
-
-    Runs with fewer than `FEWEST` stereotypes, or without variance, have none. Draws with one
-    response each cannot be told apart from responses and are counted as these.
-    """
-    family, keys = ("model", *NEVER_POOLED), ("category", "stereotype")
-    draw = CROSSED.index("draw")
-    for run, group in units.filter(pl.col("n_scored") > 0).group_by(family, maintain_order=True):
-        parts = [one.part for one in _strata(group, keys, "mean", "n_scored")]
-        scales = _scales(parts, bounds)
-        if (moderated := moderate(parts, scales)) is None:
-            continue
-        df = np.sum([np.array(one.levels) - 1.0 for one in parts], axis=0)
-        components = moderated.components.copy()
-        if df[draw] == df[-1]:
-            components[-1] += components[draw]
-            components[draw] = 0.0
-        answers = sum(one.answers for one in parts) / sum(one.size for one in parts)
-        yield run, Sources(components, df, _shared(parts, scales, components), answers)
-
-
-def _shared(parts: Sequence[Part], scales: Array, components: Array) -> float:
-    """Return the component of wordings that stereotypes have in common."""
-    shares = np.array([one.answers for one in parts])
-    shares /= shares.sum()
-    added, _ = common(parts, shares, "variation")
-    totals: dict[int, float] = {}
-    own = 0.0
-    for p, one in zip(shares, parts, strict=True):
-        levels, _, fractions = one.totals["variation"]
-        own += float(((p * fractions) ** 2).sum())
-        for level, fraction in zip(levels.tolist(), fractions.tolist(), strict=True):
-            totals[level] = totals.get(level, 0.0) + p * fraction
-    weight = sum(total**2 for total in totals.values()) - own
-    if added <= 0 or weight <= 0:
-        return 0.0
-    relative = added / weight / float(shares @ scales**0.5) ** 2
-    return float(min(relative, components[CROSSED.index("variation")]))
