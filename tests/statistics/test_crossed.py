@@ -9,10 +9,16 @@ from tiltmeter.statistics.crossed import (
     _solve,
     common,
     moderate,
-    part,
 )
+from tiltmeter.statistics.squares import parts
 
 # A single part, against dense matrices
+
+
+def part(values, weights, factors):
+    """Return the sums of squares of one stereotype."""
+    (one,) = parts(values, weights, factors)
+    return one
 
 
 def layout(seed: int, n: int = 30, levels: tuple[int, ...] = (3, 5, 2)) -> dict[str, np.ndarray]:
@@ -46,6 +52,25 @@ def test_sums_of_squares_and_what_they_expect(seed, weighted):
     expected = [[np.trace(f.T @ c @ h @ h.T @ c @ f) for h in z] for f in z]
     assert one.squares == pytest.approx(squares)
     assert one.expected == pytest.approx(np.array(expected))
+
+
+def test_stereotypes_of_one_call_are_as_those_of_several():
+    """With levels in common, and levels of their own."""
+    rng, sizes = np.random.default_rng(4), (12, 1, 30)
+    of = np.repeat(np.arange(3), sizes)
+    y, weights = rng.normal(size=43), rng.integers(1, 5, 43).astype(float)
+    factors = {"variation": rng.integers(0, 4, 43), "draw": np.arange(43) // 2}
+    for s, one in enumerate(parts(y, weights, factors, of)):
+        at = of == s
+        alone = part(y[at], weights[at], {f: codes[at] for f, codes in factors.items()})
+        assert (one.mean, one.size, one.levels) == (alone.mean, alone.size, alone.levels)
+        assert one.squares == pytest.approx(alone.squares)
+        assert one.expected == pytest.approx(alone.expected)
+        for f, codes in factors.items():
+            levels, deviations, shares = one.totals[f]
+            assert levels.tolist() == np.unique(codes[at]).tolist()
+            assert deviations == pytest.approx(alone.totals[f][1])
+            assert shares.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -281,9 +306,9 @@ def shared_layout(seed: int) -> tuple[list[np.ndarray], list[np.ndarray], np.nda
 
 
 def parts_of(values, codes, weights):
-    return [
-        part(y, w, {"variation": own}) for y, own, w in zip(values, codes, weights, strict=True)
-    ]
+    of = np.repeat(np.arange(len(values)), [len(y) for y in values])
+    joined = (np.concatenate(one).astype(float) for one in (values, weights))
+    return parts(*joined, {"variation": np.concatenate(codes)}, of)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -27,18 +27,16 @@ Deviations from the source
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln
 
 from tiltmeter.statistics.clustered import Array
+from tiltmeter.statistics.squares import Part
 
-__all__ = ["CROSSED", "FEWEST", "SHARED", "Moderated", "Part", "common", "moderate", "part"]
-
-Codes = NDArray[np.intp]
+__all__ = ["CROSSED", "FEWEST", "SHARED", "Moderated", "common", "moderate"]
 
 #: Sources of variation, beside the single response.
 CROSSED = ("variation", "marginalized", "default", "cell", "draw")
@@ -65,114 +63,38 @@ _NOTHING = 1e-14
 _LENT = 2.0
 
 
-@dataclass(frozen=True)
-class Part:
-    """The sums of squares of one stereotype's scores, and what they are made of."""
-
-    mean: float
-    size: int  # units, such as mirrored pairs
-    answers: float  # answers behind them
-    levels: tuple[int, ...]  # of each factor; of the last, the response, the units
-    squares: Array  # (k,), sums of squared totals of deviations
-    expected: Array  # (k, k), E[squares] = expected @ components
-    shares: Array  # (k,), variance of the mean = shares @ components
-    products: Mapping[tuple[int, int], Array]  # of factors with few levels: Z_f' C Z_h
-    totals: Mapping[str, tuple[Codes, Array, Array]]  # level, mean deviation, share of answers
-
-
-def part(values: Array, weights: Array, factors: Mapping[str, Codes]) -> Part:
-    """Return the sums of squares of `values`, shape (units,), by factor.
-
-    `weights` are the numbers of answers behind the values, `factors` their levels, as integers.
-    """
-    n, answers = len(values), float(weights.sum())
-    w = weights * (n / answers)
-    mean = float(weights @ values / answers)
-    deviations = w * (values - mean)
-    members = [np.unique(codes, return_inverse=True)[1] for codes in factors.values()]
-    sums = [np.bincount(codes, weights=deviations) for codes in members]
-    counts = [np.asarray(np.bincount(codes, weights=w), float) for codes in members]
-    return Part(
-        mean=mean,
-        size=n,
-        answers=answers,
-        levels=(*map(len, counts), n),
-        squares=np.array([float(one @ one) for one in (*sums, deviations)]),
-        expected=_expected(members, counts, w),
-        shares=np.array([float(one @ one) for one in (*counts, w)]) / n**2,
-        products=_products(members, counts, w),
-        totals={f: _totals(factors[f], deviations, w) for f in SHARED if f in factors},
-    )
-
-
-def _totals(codes: Codes, deviations: Array, w: Array) -> tuple[Codes, Array, Array]:
-    levels, member = np.unique(codes, return_inverse=True)
-    n = len(codes)
-    sums, counts = np.bincount(member, weights=deviations), np.bincount(member, weights=w)
-    return levels, sums / n, counts / n
-
-
-def _expected(factors: Sequence[Codes], counts: Sequence[Array], w: Array) -> Array:
-    """Return the coefficients of the components in the expected sums of squares."""
-    k, n = len(factors), len(w)
-    expected = np.empty((k + 1, k + 1))
-    squared = w**2
-    for f, codes in enumerate(factors):
-        own = counts[f]
-        for h in range(f, k):
-            cells, member = np.unique(codes * len(counts[h]) + factors[h], return_inverse=True)
-            both = np.bincount(member, weights=w)
-            rows, columns = np.divmod(cells, len(counts[h]))
-            cross = both @ (both - 2.0 * own[rows] * counts[h][columns] / n)
-            cross += (own @ own) * (counts[h] @ counts[h]) / n**2
-            expected[f, h] = expected[h, f] = cross
-        single = squared @ (1.0 - 2.0 * own[codes] / n + own @ own / n**2)
-        expected[f, k] = expected[k, f] = single
-    expected[k, k] = squared.sum() - 2.0 * (squared @ w) / n + squared.sum() ** 2 / n**2
-    return expected
-
-
-def _products(
-    factors: Sequence[Codes], counts: Sequence[Array], w: Array
-) -> dict[tuple[int, int], Array]:
-    small = [f for f, count in enumerate(counts) if len(count) <= _MOST_LEVELS]
-    products = {}
-    for f in small:
-        for h in small:
-            shape = len(counts[f]), len(counts[h])
-            both = np.bincount(factors[f] * shape[1] + factors[h], w, shape[0] * shape[1])
-            products[f, h] = both.reshape(shape) - np.outer(counts[f], counts[h]) / len(w)
-    return products
+def _products(one: Part, factors: Sequence[int]) -> Array:
+    """Return Z'CZ of the levels Z of some factors, with C = W − ww'/n; (levels, levels)."""
+    sizes = np.array([one.levels[f] for f in factors], np.intp)
+    starts, n, k = np.cumsum(sizes) - sizes, int(sizes.sum()), len(factors)
+    members = [one.members[f] + start for f, start in zip(factors, starts, strict=True)]
+    places = np.array(members, np.intp).reshape(k, one.size)
+    weights = np.broadcast_to(one.weights, (k, k, one.size)).ravel()
+    both = np.bincount((places[:, None] * n + places).ravel(), weights, n * n).reshape(n, n)
+    counts = both.diagonal()
+    return np.asarray(both - np.outer(counts, counts) / one.size)
 
 
 def _covariance(one: Part, components: Array) -> Array:
     """Return the covariance of the sums of squares of normal effects with these components."""
-    small = sorted({f for f, _ in one.products})
     last = len(one.levels) - 1
+    small = [f for f in range(last) if one.levels[f] <= _MOST_LEVELS]
     large = [f for f in range(last) if f not in small]
     noise = components[last] + components[large] @ one.shares[large] / one.shares[last]
     expected = one.expected @ components
     covariance = np.zeros((last + 1, last + 1))
     for f in large:
         covariance[f, f] = 2.0 * expected[f] ** 2 / (one.levels[f] - 1)
-    product = one.products
-    spread = {
-        (f, g): noise * product[f, g]
-        + sum(components[h] * (product[f, h] @ product[h, g]) for h in small)
-        for f in small
-        for g in small
-    }
-    for f, g in spread:
-        covariance[f, g] = 2.0 * (spread[f, g] ** 2).sum()
-    for f in small:
-        with_responses = noise * np.trace(spread[f, f]) + sum(
-            components[h] * (spread[f, h] * product[f, h]).sum() for h in small
-        )
-        covariance[f, last] = covariance[last, f] = 2.0 * with_responses
-    responses = noise**2 * (one.size - 1) + sum(
-        components[h] * (noise * np.trace(product[h, h]) + np.trace(spread[h, h])) for h in small
-    )
-    covariance[last, last] = 2.0 * responses
+    product = _products(one, small)
+    factor = np.repeat(np.array(small, np.intp), [one.levels[f] for f in small])  # of each level
+    added, variances = np.eye(last + 1)[:, factor], components[factor]
+    spread = noise * product + (product * variances) @ product
+    covariance += 2.0 * added @ spread**2 @ added.T
+    with_responses = noise * spread.diagonal() + (spread * product) @ variances
+    covariance[last] += 2.0 * added @ with_responses
+    covariance[:, last] = covariance[last]
+    responses = variances @ (noise * product.diagonal() + spread.diagonal())
+    covariance[last, last] = 2.0 * (noise**2 * (one.size - 1) + responses)
     return covariance
 
 

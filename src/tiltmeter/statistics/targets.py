@@ -43,10 +43,10 @@ from tiltmeter.statistics.crossed import (
     CROSSED,
     SHARED,
     Moderated,
-    Part,
     common,
     moderate,
 )
+from tiltmeter.statistics.squares import Part
 from tiltmeter.statistics.strata import Stratum, scale_of, scales_of, strata_of
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 
@@ -167,15 +167,15 @@ def _levels(
 
 def _widest(one: Stratum, bounds: tuple[float, float]) -> ClusteredMean:
     """Return the mean with the error by the clusters that give the widest interval."""
-    totals = one.weights * one.values
-    single = mean_of_clusters(one.weights, totals, bounds=bounds)
-    if single.unanimous:
+    weights = one.part.weights * (one.part.answers / one.part.size)
+    totals = weights * one.values
+    single = mean_of_clusters(weights, totals, bounds=bounds)
+    if single.unanimous or single.se is None:
         return single
     candidates = [single]
-    for codes in one.factors.values():
-        _, member = np.unique(codes, return_inverse=True)
-        sizes = np.bincount(member, weights=one.weights)
-        candidates.append(mean_of_clusters(sizes, np.bincount(member, weights=totals)))
+    for member in one.part.members:
+        sizes = np.bincount(member, weights)
+        candidates.append(mean_of_clusters(sizes, np.bincount(member, totals)))
     return max(candidates, key=_width)
 
 
