@@ -119,6 +119,17 @@ def test_balanced_one_way_components_are_those_of_the_analysis_of_variance():
     assert one.shares @ components == pytest.approx(between / (groups * m))
 
 
+def test_a_factor_that_never_varies_has_no_component():
+    """Its expected sums of squares are 0 but for rounding."""
+    rng = np.random.default_rng(7)
+    for n in range(5, 40):
+        weights = rng.random(n)
+        one = part(
+            rng.normal(size=n), weights, {"variation": np.arange(n) % 3, "draw": np.zeros(n, int)}
+        )
+        assert _solve(one.expected, one.squares)[1] == 0.0
+
+
 def test_no_component_is_below_zero():
     """Groups with one mean: the analysis of variance puts the component between below 0."""
     codes = np.repeat(np.arange(4), 2)

@@ -58,6 +58,9 @@ _MOST_LEVELS = 150
 
 _NOTHING = 1e-14
 
+#: Expected sums of squares below this part of the largest are due to rounding.
+_ROUNDING = 1e-9
+
 #: Prior degrees of freedom, at most, for the variance of factors with one level: how far it goes
 #: with the rest of a stereotype's variance is known from other stereotypes only.
 _LENT = 2.0
@@ -157,7 +160,8 @@ def _joint_df(
 
 def _solve(expected: Array, squares: Array) -> Array:
     """Return the components that explain the sums of squares, none below 0."""
-    used = list(range(len(squares)))
+    diagonal = np.diag(expected)
+    used = np.flatnonzero(diagonal > _ROUNDING * diagonal.max()).tolist()  # factors that vary
     while True:
         block = expected[np.ix_(used, used)]
         solution = np.linalg.lstsq(block, squares[used], rcond=1e-9)[0]
