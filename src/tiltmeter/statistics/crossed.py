@@ -36,7 +36,7 @@ from scipy.special import betaln
 from tiltmeter.statistics.clustered import Array
 from tiltmeter.statistics.squares import Part
 
-__all__ = ["CROSSED", "FEWEST", "SHARED", "Moderated", "common", "moderate"]
+__all__ = ["CROSSED", "FEWEST", "SHARED", "Moderated", "common", "moderate", "shared_component"]
 
 #: Sources of variation, beside the single response.
 CROSSED = ("variation", "marginalized", "default", "cell", "draw")
@@ -236,11 +236,23 @@ def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, fl
     `shares`, shape (stereotypes,), are the parts of the answers. Beside it, the variance of this
     number; both 0 where no level is shared. It may be below 0, as it is unbiased.
     """
+    component, error, weight = shared_component(parts, shares, factor)
+    return weight * component, weight**2 * error
+
+
+def shared_component(
+    parts: Sequence[Part], shares: Array, factor: str
+) -> tuple[float, float, float]:
+    """Return the component of a factor that stereotypes share, its variance, and its weight.
+
+    The weight is what the component is multiplied with in the variance of the mean. All are 0 where
+    no level is shared. The component is on the scale of the means, unbiased, and may be below 0.
+    """
     used = [(p, one.totals[factor]) for p, one in zip(shares, parts, strict=True)]
     used = [(p, totals) for p, totals in used if len(totals[0]) > 1]
     levels = {level for _, totals in used for level in totals[0].tolist()}
     if len(used) < 2 or not 1 < len(levels) <= _MOST_LEVELS:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
     at = {level: place for place, level in enumerate(sorted(levels))}
     sums, counts = np.zeros((len(used), len(at))), np.zeros((len(used), len(at)))
     for row, (p, (own, deviations, fractions)) in enumerate(used):
@@ -248,15 +260,14 @@ def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, fl
         sums[row, places], counts[row, places] = p * deviations, p * fractions
     centring = np.diag(counts.sum(axis=0)) - counts.T @ (counts / counts.sum(axis=1)[:, None])
     pooled, single = sums.sum(axis=0), (sums**2).sum()
-    shared = (counts.sum(axis=0) ** 2).sum() - (counts**2).sum()
+    weight = float((counts.sum(axis=0) ** 2).sum() - (counts**2).sum())
     informative = (centring**2).sum() - sum(_centred(row) for row in counts)
-    if shared <= _NOTHING or informative <= _NOTHING:
-        return 0.0, 0.0
+    if weight <= _NOTHING or informative <= _NOTHING:
+        return 0.0, 0.0, 0.0
     together = float(pooled @ pooled)
     df = np.trace(centring) ** 2 / (centring**2).sum()
-    factor_of = shared / informative
-    error = 2.0 * (factor_of * max(together, single)) ** 2 / df
-    return factor_of * (together - single), error
+    error = 2.0 * (max(together, single) / informative) ** 2 / df
+    return (together - single) / informative, error, weight
 
 
 def _centred(counts: Array) -> float:
