@@ -137,9 +137,9 @@ COLUMNS: dict[str, Column] = {
         response_variable="response variable of the regression, a column of 1 and 0",
         part="value of the column that rows were split by; all: every row",
         formula="the model: 1, 1 + a, 1 + a + b",
-        component="component of a predictor: total, within (deviation from the mean of the cluster) "
-        "or between (mean of the cluster); of a variance: stereotypes, wordings, their interaction "
-        "(stereotypes × wordings) or draws",
+        component="component of a predictor: total, within (deviation from the mean of the "
+        "cluster) or between (mean of the cluster); of a variance: stereotypes, wordings, their "
+        "interaction (stereotypes × wordings) or draws",
         # planning
         error_source="what makes scores of a stereotype differ: variation, marginalized, default, "
         "cell (a wording with one pair of group words), draw or response; shared_variation is the "

@@ -92,8 +92,8 @@ def estimate_reliability(scores: pl.DataFrame, confidence: float = 0.95) -> pl.D
     polars.DataFrame
         Columns of `results.ESTIMATES`, of level ``model``; `measure` is one of `RELIABILITY`, `n`
         the number of stereotypes. Correlations name what they compare in `first` and `second`,
-        variance components their source in `component`. A value that cannot be estimated is null, with a
-        `note`.
+        variance components their source in `component`. A value that cannot be estimated is null,
+        with a `note`.
 
     Raises
     ------
