@@ -80,7 +80,6 @@ def _row(found: list[dict[str, float]]) -> list[Value]:
 
 
 def _ours(path: Path) -> tuple[int, float]:
-    import polars as pl
 
     from tiltmeter.audits.tabulating import estimate_scores, score_responses
     from tiltmeter.stimuli import load_study
