@@ -274,8 +274,6 @@ def _texts(job: Job, simulation: Any, rng: Any) -> list[Row]:
 
     Text also tells the share of each word, and so gives rows that scores alone do not give.
     """
-    import polars as pl
-
     import tiltmeter
     from benchmarks.simulated_scores import CONDITIONS
     from tiltmeter.results.estimates import KEYS

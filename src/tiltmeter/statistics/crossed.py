@@ -37,7 +37,7 @@ from scipy.special import betaln
 from tiltmeter.statistics.clustered import Array
 from tiltmeter.statistics.squares import MOST_LEVELS, Part, moments
 
-__all__ = ["CROSSED", "FEWEST", "SHARED", "Moderated", "common", "moderate"]
+__all__ = ["CROSSED", "FEWEST", "SHARED", "Moderated", "common", "moderate", "shared_component"]
 
 #: Sources of variation, beside the single response.
 CROSSED = ("variation", "marginalized", "default", "cell", "draw")
@@ -203,17 +203,31 @@ def _solve(expected: Array, squares: Array) -> Array:
 
 
 def _prior(ratios: Array, df: Array) -> tuple[float, float]:
-    """Return df and centre of the prior that makes ratios with these df most likely."""
+    """Return df and centre of the prior that makes ratios with these df most likely.
+
+    For a prior df the likelihood has one maximum over centres, since log F has a log-concave
+    density; it is found by halving.
+    """
     known = (df > 0) & (ratios > 1e-8)
     if known.sum() < FEWEST - 1:
         return float(_PRIORS[-1]), 1.0
     d, x = df[known], ratios[known]
-    centres = _SCALES * np.average(x, weights=d)
-    prior, scaled = _PRIORS[:, None, None], x / centres[:, None]
-    density = d / 2 * np.log(d / prior) + (d / 2 - 1) * np.log(scaled) - betaln(d / 2, prior / 2)
-    density -= (d + prior) / 2 * np.log1p(d * scaled / prior) + np.log(centres)[:, None]
-    at, centre = np.divmod(density.sum(axis=2).argmax(), len(centres))
-    return float(_PRIORS[at]), float(centres[centre])
+    centres, half = _SCALES * np.average(x, weights=d), (d + _PRIORS[:, None]) / 2.0
+    constants = betaln(d / 2, _PRIORS[:, None] / 2).sum(axis=1)
+
+    def likelihood(at: NDArray[np.intp]) -> Array:
+        spread = _PRIORS * centres[at]
+        each = (half * np.log1p(d * x / spread[:, None])).sum(axis=1)
+        return np.asarray(-d.sum() / 2 * np.log(spread) - constants - each)
+
+    low = np.zeros(len(_PRIORS), np.intp)
+    high = np.full_like(low, len(centres) - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        rising = likelihood(np.minimum(middle + 1, high)) > likelihood(middle)
+        low, high = np.where(rising, middle + 1, low), np.where(rising, high, middle)
+    best = int(likelihood(low).argmax())
+    return float(_PRIORS[best]), float(centres[low[best]])
 
 
 def _design_effect(parts: Sequence[Part], scales: Array) -> float:
@@ -239,11 +253,23 @@ def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, fl
     `shares`, shape (stereotypes,), are the parts of the answers. Beside it, the variance of this
     number; both 0 where no level is shared. It may be below 0, as it is unbiased.
     """
+    component, error, weight = shared_component(parts, shares, factor)
+    return weight * component, weight**2 * error
+
+
+def shared_component(
+    parts: Sequence[Part], shares: Array, factor: str
+) -> tuple[float, float, float]:
+    """Return the component of a factor that stereotypes share, its variance, and its weight.
+
+    The weight is what the component is multiplied with in the variance of the mean. All are 0 where
+    no level is shared. The component is on the scale of the means, unbiased, and may be below 0.
+    """
     used = [(p, one.totals[factor]) for p, one in zip(shares, parts, strict=True)]
     used = [(p, totals) for p, totals in used if len(totals[0]) > 1]
     levels = {level for _, totals in used for level in totals[0].tolist()}
     if len(used) < 2 or not 1 < len(levels) <= MOST_LEVELS:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
     at = {level: place for place, level in enumerate(sorted(levels))}
     sums, counts = np.zeros((len(used), len(at))), np.zeros((len(used), len(at)))
     for row, (p, (own, deviations, fractions)) in enumerate(used):
@@ -251,15 +277,14 @@ def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, fl
         sums[row, places], counts[row, places] = p * deviations, p * fractions
     centring = np.diag(counts.sum(axis=0)) - counts.T @ (counts / counts.sum(axis=1)[:, None])
     pooled, single = sums.sum(axis=0), (sums**2).sum()
-    shared = (counts.sum(axis=0) ** 2).sum() - (counts**2).sum()
+    weight = float((counts.sum(axis=0) ** 2).sum() - (counts**2).sum())
     informative = (centring**2).sum() - sum(_centred(row) for row in counts)
-    if shared <= _NOTHING or informative <= _NOTHING:
-        return 0.0, 0.0
+    if weight <= _NOTHING or informative <= _NOTHING:
+        return 0.0, 0.0, 0.0
     together = float(pooled @ pooled)
     df = np.trace(centring) ** 2 / (centring**2).sum()
-    factor_of = shared / informative
-    error = 2.0 * (factor_of * max(together, single)) ** 2 / df
-    return factor_of * (together - single), error
+    error = 2.0 * (max(together, single) / informative) ** 2 / df
+    return (together - single) / informative, error, weight
 
 
 def _centred(counts: Array) -> float:
