@@ -167,18 +167,15 @@ def answer(
 
 def _leaning(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> str:
     """Say which means that differ from neutral are no larger than those of random splits."""
-    split = [
-        row
-        for row in rows
-        if verdict_kind(row["verdict"]) in ("consistent", "reversed")
-        and row["placebo_low_placebo"] is not None
-    ]
-    known = [row for row in split if row["p_placebo"] is not None]
+    if all(row["placebo_low_placebo"] is None for row in rows):
+        return ""
+    leaning = [row for row in rows if verdict_kind(row["verdict"]) in ("consistent", "reversed")]
+    known = [row for row in leaning if row["p_placebo"] is not None]
     within = [plan.label(row["stereotype"]) for row in known if row["p_placebo"] > ALPHA]
     parts = (
         (len(known) - len(within), "beyond them (p (placebo) at most .05)"),
         (len(within), f"no larger ({', '.join(within)})"),
-        (len(split) - len(known), "not tested, too few group words to split"),
+        (len(leaning) - len(known), "not tested (group words too few to split, or not all known)"),
     )
     text = "; ".join(f"{count} {what}" for count, what in parts if count)
     shown = " Consistent and reversed means beside those of random splits of their group words: "
