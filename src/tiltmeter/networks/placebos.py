@@ -51,6 +51,7 @@ from tiltmeter.statistics.two_samples import effects_of_rows, signed_rank_effect
 __all__ = ["NEAREST", "nearest_words", "placebo_effects", "placebo_slopes"]
 
 Places = NDArray[np.intp]
+Rows = Mapping[str, list[int]]
 
 #: Words that each prime or target can be replaced by.
 NEAREST = 50
@@ -69,24 +70,25 @@ def placebo_effects(network: Network, contrast: Contrast) -> list[Row]:
     setting = contrast.setting
     if not setting.placebos:
         return []
-    names = [name for name, words in contrast.sets.items() if words and contrast.primes]
+    sets = {name: words for name, words in contrast.sets.items() if words and contrast.primes}
+    rows = {name: contrast.rows(words) for name, words in sets.items()}
     words = [*contrast.primes, *contrast.places]
     few = len(network) < len(words) + NEAREST
     drawn: dict[str, Mapping[str, Array]] = {"placebo": {}, "placebo_targets": {}}
-    if names and not few:
+    if rows and not few:
         pools = np.split(nearest_words(network, words), [len(contrast.primes)])
         rng = np.random.default_rng(setting.seed)
-        drawn["placebo"] = _of_primes(network, contrast, names, pools[0], rng)
-        drawn["placebo_targets"] = _of_targets(network, contrast, names, pools[1], rng)
-    rows, note = [], _FEW if few else "no pair of primes and target in the network"
+        drawn["placebo"] = _of_primes(network, contrast, rows, pools[0], rng)
+        drawn["placebo_targets"] = _of_targets(network, contrast, rows, pools[1], rng)
+    placed, note = [], _FEW if few else "no pair of primes and target in the network"
     for method, effects in drawn.items():
         own = [
             _placed(describe_effect(contrast, name), effects.get(name), setting, note)
             for name in contrast.sets
         ]
         adjust(own, "sets of a network and identity")
-        rows += [{**row, "method": method} for row in own]
-    return rows
+        placed += [{**row, "method": method} for row in own]
+    return placed
 
 
 def placebo_slopes(network: Network, rated: Rated) -> list[Row]:
@@ -162,16 +164,11 @@ def _connectivity(network: Network) -> tuple[Array, Array]:
 
 
 def _of_primes(
-    network: Network,
-    contrast: Contrast,
-    names: Sequence[str],
-    pools: Places,
-    rng: np.random.Generator,
+    network: Network, contrast: Contrast, rows: Rows, pools: Places, rng: np.random.Generator
 ) -> dict[str, Array]:
     """Measure the effects of arbitrary primes on each set of targets."""
     each = _with_primes(network, contrast, pools, contrast.setting.placebos, rng)
     levels = np.stack(list(each))
-    rows = {name: contrast.rows(contrast.sets[name]) for name in names}
     return {
         name: signed_rank_effect(paired(levels[:, at]).reshape(len(levels), -1))
         for name, at in rows.items()
@@ -189,17 +186,12 @@ def _with_primes(
 
 
 def _of_targets(
-    network: Network,
-    contrast: Contrast,
-    names: Sequence[str],
-    pools: Places,
-    rng: np.random.Generator,
+    network: Network, contrast: Contrast, rows: Rows, pools: Places, rng: np.random.Generator
 ) -> dict[str, Array]:
     """Measure the effects of the primes on arbitrary targets in place of each set."""
     setting, (words, pools) = contrast.setting, _numbered(network, pools)
     activation = activate(network, contrast.primes, setting.spreading, targets=words)
     differences = paired(activation.normalised(setting.norm or "l2"))
-    rows = {name: contrast.rows(contrast.sets[name]) for name in names}
     return {
         name: effects_of_rows(differences, _draw(pools[at], setting.placebos, rng))
         for name, at in rows.items()

@@ -40,8 +40,8 @@ _PLACEBOS = (
     "Neighbours have like valences, so arbitrary primes have slopes too, and differ in them. So "
     "each prime was replaced {many:,} times by arbitrary words of like degree and strength "
     "(placebos). p (placebo primes): rank of the distance from the median of these, two-sided. "
-    "Primes are said to differ if this p is at most .05. With one identity of few primes the "
-    "placebos vary much: a difference that is not beyond them is not shown to be absent."
+    "Primes are said to differ if this p is at most .05. Few primes give wide placebos: a "
+    "difference that is not beyond them is not shown to be absent."
 )
 _JOINT = (
     "One model with all primes of an identity, and a Wald test that their slopes are equal, show "
