@@ -246,8 +246,9 @@ def _mean_squares(means: Array, draws: _Draws) -> _MeanSquares | None:
 
 def _correlations(scored: pl.DataFrame, facet: str, confidence: float) -> Iterator[Row]:
     """Yield the correlation of the stereotypes' means between every two values of a facet."""
-    keys = [name for name in _RUN if name != facet]
-    named = scored.drop_nulls(facet)
+    keys, named = [name for name in _RUN if name != facet], scored.drop_nulls(facet)
+    if named[facet].n_unique() < 2:
+        return
     cells = named.group_by(*keys, facet, "stereotype", maintain_order=True)
     means = cells.agg(pl.col("score").mean()).sort(facet, "stereotype")
     for key, part in means.group_by(keys, maintain_order=True):
