@@ -56,6 +56,10 @@ _SCALES = np.exp(np.linspace(-2.5, 1.0, 71))
 
 _NOTHING = 1e-14
 
+#: Prior degrees of freedom, at most, for the variance of factors with one level: how far it goes
+#: with the rest of a stereotype's variance is known from other stereotypes only.
+_LENT = 2.0
+
 #: Expected sums of squares below this part of the largest are due to rounding.
 _ROUNDING = 1e-9
 
@@ -65,7 +69,7 @@ class Moderated:
     """Variances of the means of stereotypes, each moderated by the others.
 
     A variance is ``scale × floor + weights @ squares``. But for its squares and its scale, nothing
-    in it depends on the scores of the stereotype itself.
+    in it depends on the scores of the stereotype itself, unless a factor has one level there.
     """
 
     variances: Array  # (stereotypes,)
@@ -178,7 +182,9 @@ def _by_others(page: _Page, place: int) -> tuple[float, Array, float, float]:
     alike = page.design_effect(others) - 1.0
     prior, centre = _prior(of.observed[others], of.df[others])
     prior, own = min(prior, known / (1.0 + alike)), of.df[place]
-    joint, lent = of.joint[place], of.lent[place]
+    joint, weight = of.joint[place], min(prior, _LENT)
+    ratio = (weight * centre + own * of.observed[place]) / (weight + own)
+    lent = ratio * of.lent[place]
     uncertain = joint**2 / (prior + own) + lent**2 / prior
     joint_df = known * n / (n - 1) / (1.0 + alike * (n - 1) / (n - 2))  # with its own
     df = max(min((joint + lent) ** 2 / uncertain, joint_df), 1.0)
