@@ -149,8 +149,8 @@ COLUMNS: dict[str, Column] = {
         # inference
         method="method of interval and p: clustered, published, permutation, bootstrap, "
         "placebo, rewired, mixed, …",
-        test="the test of p: t, 't, lowered' (of scores nearer to neutral, see estimates.md), unanimous "
-        "(exact bound if clusters do not vary), …",
+        test="the test of p: t, 't, lowered' (of scores nearer to neutral, see estimates.md), "
+        "unanimous (exact bound if clusters do not vary), …",
         alternative="two-sided, greater or less",
         adjusted_over="the family of tests over which p_holm and p_bh are adjusted",
         clustered_by="what the interval generalises over: wordings, marginalized words, …; in "

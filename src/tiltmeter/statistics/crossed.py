@@ -64,6 +64,12 @@ _LENT = 2.0
 _ROUNDING = 1e-9
 
 
+#: Of more stereotypes, leaving one out changes next to nothing.
+_MANY = 200
+
+Used = NDArray[np.bool_]  # (stereotypes,), which of them are used
+
+
 @dataclass(frozen=True)
 class Moderated:
     """Variances of the means of stereotypes, each moderated by the others.
@@ -92,62 +98,72 @@ class _Page:
         self.squares = np.array([one.squares for one in parts]) / scales[:, None]
         self.moments = np.array([moments(one) for one in parts])
 
-    def components(self, used: NDArray[np.bool_]) -> Array:
+    def components(self, used: Used) -> Array:
         """Estimate the components from some of the stereotypes."""
         each = used / self.sizes
         return _solve(np.tensordot(each, self.expected, 1), each @ self.squares)
 
-    def ratios(self, components: Array) -> _Ratios:
-        """Compare the variance of each stereotype with what components make of it."""
-        by_factor = self.shares * components
-        expected = self.expected @ components
-        seen = self.several & (expected > _NOTHING)
+
+class _Others:
+    """Variances of all stereotypes, in units of what the components of some make of them."""
+
+    def __init__(self, page: _Page, used: Used) -> None:
+        self.page, self.used = page, used
+        components = page.components(used)
+        if components.sum() <= _NOTHING:
+            components = page.components(np.ones_like(used))
+        by_factor, expected = page.shares * components, page.expected @ components
+        self.joint = (by_factor * page.several).sum(axis=1)
+        self.lent = (by_factor * ~page.several).sum(axis=1)  # of factors with one level
+        covariances = page.moments @ components @ components
+        self._compare(by_factor, expected, covariances)
+        self.components, self.errors = components, self._errors(components, covariances)
+        parts = [one for one, use in zip(page.parts, used, strict=True) if use]
+        self.alike = _design_effect(parts, page.scales[used]) - 1.0
+        self.prior, self.centre = _prior(self.observed[used], self.df[used])
+
+    def _compare(self, by_factor: Array, expected: Array, covariances: Array) -> None:
+        """Set the ratios of observed to expected variances, with df and weights of the squares."""
+        seen = self.page.several & (expected > _NOTHING)
         weights = np.divide(by_factor, expected, out=np.zeros_like(expected), where=seen)
         mean = (weights * expected).sum(axis=1)
-        known = (self.sizes > 1) & (mean > 0)
-        weights = np.divide(weights, mean[:, None], where=known[:, None], out=0.0 * weights)
-        covariances = self.covariances(components)
-        variance = np.einsum("sf,sfg,sg->s", weights, covariances, weights)
-        return _Ratios(
-            joint=(by_factor * self.several).sum(axis=1),
-            lent=(by_factor * ~self.several).sum(axis=1),
-            weights=weights,
-            observed=np.where(known, (weights * self.squares).sum(axis=1), 1.0),
-            df=np.divide(2.0, variance, where=known, out=np.zeros_like(variance)),
-            covariances=covariances,
-        )
+        known = (self.page.sizes > 1) & (mean > 0)
+        self.weights = np.divide(weights, mean[:, None], where=known[:, None], out=0.0 * weights)
+        variance = np.einsum("sf,sfg,sg->s", self.weights, covariances, self.weights)
+        self.observed = np.where(known, (self.weights * self.page.squares).sum(axis=1), 1.0)
+        self.df = np.divide(2.0, variance, where=known, out=np.zeros_like(variance))
 
-    def covariances(self, components: Array) -> Array:
-        """Return the covariance of the sums of squares of each stereotype."""
-        return self.moments @ components @ components
-
-    def joint_df(self, place: int, used: NDArray[np.bool_], components: Array, of: Array) -> float:
-        """Return the df of a joint variance, from the error of the components; `of` the squares."""
-        kept = np.flatnonzero(components > 0)
+    def _errors(self, components: Array, covariances: Array) -> Array:
+        """Return the covariance of the components, shape (k, k)."""
+        kept, each = np.flatnonzero(components > 0), self.used / self.page.sizes
         at = np.ix_(kept, kept)
-        each = used / self.sizes
-        solved = np.linalg.pinv(np.tensordot(each, self.expected, 1)[at], 1e-9, hermitian=True)
-        errors = solved @ np.tensordot(each**2, of, 1)[at] @ solved
-        share = self.shares[place, kept]
-        variance = max(float(share @ errors @ share), 1e-300)
-        return 2.0 * float(share @ components[kept]) ** 2 / variance
+        expected, squares = (
+            np.tensordot(w, of, 1)[at]
+            for w, of in ((each, self.page.expected), (each**2, covariances))
+        )
+        solved = np.linalg.pinv(expected, 1e-9, hermitian=True)
+        errors = np.zeros((len(components),) * 2)
+        errors[at] = solved @ squares @ solved
+        return errors
 
-    def design_effect(self, used: NDArray[np.bool_]) -> float:
-        """Return by how much wordings that stereotypes have in common lower the joint df."""
-        parts = [one for one, use in zip(self.parts, used, strict=True) if use]
-        return _design_effect(parts, self.scales[used])
-
-
-@dataclass(frozen=True)
-class _Ratios:
-    """Variances of stereotypes, in units of what the components of others make of them."""
-
-    joint: Array  # due to factors of several levels
-    lent: Array  # due to factors with one level
-    weights: Array  # (stereotypes, k), of the sums of squares in `observed`
-    observed: Array
-    df: Array
-    covariances: Array  # (stereotypes, k, k)
+    def moderated(self, place: int) -> tuple[float, Array, float, float]:
+        """Return floor, weights, df and joint df of a stereotype."""
+        n, own, share = len(self.used), self.df[place], self.page.shares[place]
+        known = (
+            2.0
+            * float(share @ self.components) ** 2
+            / max(float(share @ self.errors @ share), 1e-300)
+        )
+        prior = min(self.prior, known / (1.0 + self.alike))
+        joint, weight = self.joint[place], min(prior, _LENT)
+        lent = (
+            self.lent[place] * (weight * self.centre + own * self.observed[place]) / (weight + own)
+        )
+        uncertain = joint**2 / (prior + own) + lent**2 / prior
+        joint_df = known * n / (n - 1) / (1.0 + self.alike * (n - 1) / (n - 2))  # with its own
+        df = max(min((joint + lent) ** 2 / uncertain, joint_df), 1.0)
+        floor = self.centre * joint * prior / (prior + own) + lent
+        return floor, self.weights[place] * own * joint / (prior + own), df, joint_df
 
 
 def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
@@ -155,41 +171,23 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
 
     `scales`, shape (stereotypes,), are what variances are proportional to: on a bounded scale
     (mean − low)(high − mean), as of shares, else 1. None with fewer than `FEWEST` stereotypes that
-    have a variance to be estimated from.
+    have a variance to be estimated from. Of more than `_MANY`, each is moderated by all.
     """
     if sum(one.size > 1 for one in parts) < FEWEST:
         return None
-    page = _Page(parts, scales)
-    components = page.components(np.ones(len(parts), bool))
+    page, every, all_of_them = _Page(parts, scales), range(len(parts)), np.ones(len(parts), bool)
+    components = page.components(all_of_them)
     if components.sum() <= _NOTHING:
         return None
-    found = [_by_others(page, place) for place in range(len(parts))]
+    if len(parts) > _MANY:
+        others = _Others(page, all_of_them)
+        found = [others.moderated(place) for place in every]
+    else:
+        found = [_Others(page, np.array(every) != place).moderated(place) for place in every]
     floors, weights, df, joint_df = (np.array(column) for column in zip(*found, strict=True))
     squares = np.array([one.squares for one in parts])
     variances = scales * floors + (weights * squares).sum(axis=1)
     return Moderated(variances, df, joint_df, floors, weights, components)
-
-
-def _by_others(page: _Page, place: int) -> tuple[float, Array, float, float]:
-    """Return floor, weights, df and joint df of a stereotype, from the other stereotypes."""
-    others = np.arange(len(page.sizes)) != place
-    components = page.components(others)
-    if components.sum() <= _NOTHING:
-        components = page.components(~others)
-    of = page.ratios(components)
-    n = len(others)
-    known = page.joint_df(place, others, components, of.covariances)
-    alike = page.design_effect(others) - 1.0
-    prior, centre = _prior(of.observed[others], of.df[others])
-    prior, own = min(prior, known / (1.0 + alike)), of.df[place]
-    joint, weight = of.joint[place], min(prior, _LENT)
-    ratio = (weight * centre + own * of.observed[place]) / (weight + own)
-    lent = ratio * of.lent[place]
-    uncertain = joint**2 / (prior + own) + lent**2 / prior
-    joint_df = known * n / (n - 1) / (1.0 + alike * (n - 1) / (n - 2))  # with its own
-    df = max(min((joint + lent) ** 2 / uncertain, joint_df), 1.0)
-    floor = centre * joint * prior / (prior + own) + lent
-    return floor, of.weights[place] * own * joint / (prior + own), df, joint_df
 
 
 def _solve(expected: Array, squares: Array) -> Array:
