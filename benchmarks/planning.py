@@ -23,6 +23,7 @@ from benchmarks.measuring import Result
 
 #: Simulated runs: of stereotypes every run tells several times.
 RUNS = 200
+FORESEEN = 400
 TARGETS = (0.5, 0.8)
 MOST = 0.05
 MARGIN = {"stereotype": 0.3, "model": 0.2}
@@ -81,7 +82,7 @@ def compare(case: Case) -> Iterator[tuple[Any, ...]]:
     from benchmarks.simulated_scores import CONDITIONS, Simulation
     from tiltmeter.audits.sizes import PlanOptions, sized_plan
     from tiltmeter.statistics.planning import foresee
-    from tiltmeter.statistics.summaries import summarise
+    from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
 
     one = PlanOptions(studies=[case.study], instruments=[case.instrument], modes=[case.mode])
     trials = sized_plan(case.size, ["openai/gpt-4o"], one).trials()
@@ -92,7 +93,8 @@ def compare(case: Case) -> Iterator[tuple[Any, ...]]:
     half = (measure.high - measure.low) / 2
     condition = CONDITIONS[case.condition]
     units = summarise(simulation.frame.with_columns(score=measure.neutral))
-    means = foresee(units, known_sources(condition, case.study), measure)
+    known = {units.select(NEVER_POOLED).row(0): known_sources(condition)}
+    means = foresee(units, known, measure, FORESEEN)
     drawn = _drawn(simulation, condition, case.runs, rng)
     grid = measure.neutral + half * np.linspace(0, 0.9, 400)
     for level in MARGIN:
@@ -116,20 +118,19 @@ def _share(p: list[Any], level: float) -> float:
     return sum(one is not None and one < level for one in p) / len(p)
 
 
-def known_sources(condition: Any, study: str) -> Any:
+def known_sources(condition: Any) -> Any:
     """Return the components of a condition; the response is the mean of a mirrored pair.
 
-    Draws that wordings do not share are as many as responses.
+    Wordings share no draws, so that these cannot be told from responses.
     """
     import numpy as np
 
-    from tiltmeter.statistics.targets import Sources
+    from tiltmeter.statistics.sources import Sources
 
     wording = condition.wording**2 + condition.stereotype_wording**2
     words = condition.marginalized**2, condition.default**2
-    response, draw = condition.noise**2 / 2, condition.draw**2
-    drawn = (draw, response) if study == "mist2025" else (0.0, response + draw)
-    components = np.array([wording, *words, 0.0, *drawn])
+    response = condition.noise**2 / 2 + condition.draw**2
+    components = np.array([wording, *words, 0.0, 0.0, response])
     return Sources(components, np.zeros(6), condition.wording**2, 2.0)
 
 
@@ -141,7 +142,7 @@ def _simulated(drawn: Any, simulation: Any, true: float, level: str) -> list[Any
     """
     import polars as pl
 
-    from tiltmeter.statistics.summaries import summarise
+    from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
     from tiltmeter.statistics.targets import means
 
     measure, low, high = simulation.measure, simulation.measure.low, simulation.measure.high
