@@ -11,8 +11,8 @@ from rich.console import Console
 from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
-    *("startup", "inference", "coverage", "regression", "placebo", "scoring", "reading"),
-    *("elicitation", "embedded", "association", "networks", "chance", "placebos"),
+    *("startup", "inference", "coverage", "planning", "regression", "placebo", "scoring"),
+    *("reading", "elicitation", "embedded", "association", "networks", "chance", "placebos"),
     *("representation", "weat"),
 )
 

@@ -138,9 +138,7 @@ def power_of_plan(
     return told if controls else told.filter(pl.col("control").is_null())
 
 
-def _asked_alike(
-    trials: pl.DataFrame, controls: dict[str, str | None]
-) -> Iterator[pl.DataFrame]:
+def _asked_alike(trials: pl.DataFrame, controls: dict[str, str | None]) -> Iterator[pl.DataFrame]:
     """Yield the trials of runs whose variances are moderated together, as neutral scores."""
     for _, of_one in trials.group_by("instrument", maintain_order=True):
         for measure in INSTRUMENTS[of_one["instrument"][0]].measures:

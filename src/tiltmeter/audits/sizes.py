@@ -184,12 +184,13 @@ def _battery(size: str, embedded: bool) -> dict[str, Size]:
     return chosen
 
 
-def _asked(
-    battery: Mapping[str, Size], options: PlanOptions
-) -> list[tuple[str, str]] | None:
+def _asked(battery: Mapping[str, Size], options: PlanOptions) -> list[tuple[str, str]] | None:
     """Return pairs of instrument and study; None if the options name them."""
     if options.studies and options.instruments:
         return None
+    named = bool(
+        options.studies or options.instruments or options.stereotypes or options.variations
+    )
     studies = dict.fromkeys(options.studies or (one.study for one in INSTRUMENTS.values()))
     names = dict.fromkeys(options.instruments or battery)
     offered = [
@@ -198,7 +199,7 @@ def _asked(
         for name in names
         if name in offers(loaded := load_study(study))
         and (options.studies or _has(loaded, name, options))
-        and (options.studies or options.instruments or _tells(battery[name], study))
+        and (named or _tells(battery[name], study))
     ]
     first = tuple(INSTRUMENTS)[:1]
     return offered or [(study, name) for study in studies for name in options.instruments or first]
@@ -214,7 +215,7 @@ def _has(study: Study, name: str, options: PlanOptions) -> bool:
 
 
 def _tells(of_size: Size, study: str) -> bool:
-    """Return whether a size asks a study that the user does not name."""
+    """Return whether a size asks a study where the user names no part of a plan."""
     return of_size.studies is None or study in of_size.studies
 
 

@@ -87,12 +87,12 @@ class Size:
 
     iterations: int
     control: int | None = None
-    """Trials of the positive control; None: no control. docs/planning.md says what they can show."""
+    """Trials of the positive control; None: no control. docs/planning.md: what they can show."""
     placebo: int | None = None
     wordings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Study → the variations asked, if not the default."""
     studies: tuple[str, ...] | None = None
-    """Studies asked where the user names neither study nor instrument; None: all that have it."""
+    """Studies asked where the user names no part of a study; None: all that have it."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ Measures
     half_width          median of half the width of the interval where the mean is neutral
     smallest_effect     distance from neutral of the nearest mean above it that the two-sided test
                         finds with the stated power
+    smallest_beyond     the same for a mean whose interval lies above the margin of equivalence, as
+                        that of a positive control must
     equivalent_power    probability that both one-sided tests at the margin are significant where
                         the true mean is neutral
     ==================  ==========================================================================
@@ -29,8 +31,8 @@ How
 
 Tests
     Tests are at α / m, α = 1 − confidence, for the m means of a level that are adjusted together,
-    those of all dimensions: the level that Holm's method gives to its first test. A mean that is not the first is found
-    more often.
+    those of all dimensions: the level that Holm's method gives to its first test. A mean that is
+    not the first is found more often.
 
 Target
     *These*: other wordings, group words, draws and answers; the same stereotypes and attributes.
@@ -65,7 +67,7 @@ from tiltmeter.statistics.targets import means
 __all__ = ["RUNS", "Foreseen", "components", "foresee", "plan_power", "read_sources"]
 
 #: Drawn estimates of each error; of the means of a model their number matters.
-RUNS = 60
+RUNS = 100
 
 LEVELS = ("stereotype", "category", "model")
 
@@ -173,17 +175,23 @@ class Foreseen:
     estimated: Array  # (runs,), se
     df: Array  # (runs,)
 
-    def found(self, true: Array, level: float) -> Array:
-        """Return the probability that the two-sided test finds each true mean above neutral."""
-        needed = stdtrit(self.df, 1.0 - level / 2.0) * self.estimated
-        distance = (true - self.measure.neutral)[:, None] - needed
+    def found(self, true: Array, level: float, margin: float = 0.0) -> Array:
+        """Return the probability that each true mean is found above neutral by more than a margin.
+
+        The test is two-sided.
+        """
+        null = self.measure.neutral + margin
+        at_null = self._relative(np.array([null]))[0]
+        needed = stdtrit(self.df, 1.0 - level / 2.0) * self.estimated * at_null
+        distance = (true - null)[:, None] - needed
         spread = np.maximum(self.se * self._relative(true)[:, None], 1e-12)
         return np.asarray(ndtr(distance / spread).mean(axis=1))
 
-    def smallest(self, power: float, level: float) -> float | None:
+    def smallest(self, power: float, level: float, margin: float = 0.0) -> float | None:
         """Return the smallest distance from neutral that is found; None if none on the scale."""
         distances = _GRID * (self.measure.high - self.measure.neutral)
-        reached = np.flatnonzero(self.found(self.measure.neutral + distances, level) >= power)
+        chances = self.found(self.measure.neutral + distances, level, margin)
+        reached = np.flatnonzero(chances >= power)
         return float(distances[reached[0]]) if len(reached) else None
 
     def equivalent(self, margin: float, level: float) -> float:
@@ -263,6 +271,7 @@ def _predicted(one: Foreseen, tests: int, inference: Inference, power: float) ->
         "df": float(np.median(one.df)),
         "half_width": one.half_width(inference.confidence),
         "smallest_effect": one.smallest(power, level),
+        "smallest_beyond": one.smallest(power, 1.0 - inference.confidence, inference.margin),
         "equivalent_power": one.equivalent(inference.margin, level),
     }
 
@@ -295,9 +304,7 @@ def foresee(
 class _Design:
     """The factors of units, and the standard deviations of their effects."""
 
-    def __init__(
-        self, units: pl.DataFrame, known: Mapping[Run, Sources], measure: Measure
-    ) -> None:
+    def __init__(self, units: pl.DataFrame, known: Mapping[Run, Sources], measure: Measure) -> None:
         self.units, self.measure = units, measure
         self.weights = units["n"].to_numpy().astype(float)
         self.codes = [*_codes(units), np.arange(len(units)), _coded(units, ["variation"])]
