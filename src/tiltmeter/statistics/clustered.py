@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -91,6 +91,10 @@ class ClusteredMean:
     and `se` is the error where this product is `scale`. Test and interval are then Wilson's (1927,
     JASA 22(158), 209–212), with t for the normal: the variance is that of the hypothesis, and the
     interval stays inside `bounds`, also where every score is at one end.
+
+    `stronger` is the mean of scores nearer to neutral that make a stronger case against it, if
+    there are any (`monotone`). Tests, and the end of the interval on its side, are then its own;
+    equivalence is tested with the scores as they are.
     """
 
     n: int
@@ -101,9 +105,17 @@ class ClusteredMean:
     unanimous: bool = False
     bounds: tuple[float, float] | None = None
     scale: float | None = None
+    stronger: ClusteredMean | None = None
 
     def interval(self, confidence: float = 0.95) -> tuple[float | None, float | None]:
         """Interval for the mean; both ends null where there is none."""
+        if self.stronger is None:
+            return self._plain_interval(confidence)
+        own, other = (one._plain_interval(confidence) for one in (self, self.stronger))
+        above = (self.mean or 0.0) > (self.stronger.mean or 0.0)
+        return (other[0], own[1]) if above else (own[0], other[1])
+
+    def _plain_interval(self, confidence: float) -> tuple[float | None, float | None]:
         if self.mean is None or self.se is None or self.df is None:
             return None, None
         if not self.unanimous:
@@ -128,6 +140,8 @@ class ClusteredMean:
 
     def t(self, null: float = 0.0) -> float | None:
         """Return t of the mean against `null`; null where there is no variance."""
+        if self.stronger is not None:
+            return self.stronger.t(null)
         if self.mean is None or self.se is None or self.unanimous:
             return None
         if self.scale is None or self.bounds is None:
@@ -155,14 +169,15 @@ class ClusteredMean:
 
     def tost(self, margin: float, neutral: float = 0.0) -> float | None:
         """Return p of the equivalence test: the larger of two one-sided p; `margin` is above 0."""
-        above, below = self.p_above(neutral - margin), self.p_below(neutral + margin)
+        plain = replace(self, stronger=None)
+        above, below = plain.p_above(neutral - margin), plain.p_below(neutral + margin)
         return None if above is None or below is None else max(above, below)
 
     def row(self, confidence: float, null: float = 0.0) -> Row:
         """Return the test against `null` and the interval, in columns of `results.ESTIMATES`."""
         p, (low, high) = self.p(null), self.interval(confidence)
         return {
-            "test": None if p is None else "unanimous" if self.unanimous else "t",
+            "test": None if p is None else self._test(),
             "se": self.se,
             "df": self.df,
             "statistic": self.t(null),
@@ -172,6 +187,9 @@ class ClusteredMean:
             "ci_high": high,
             "n_clusters": self.n_clusters,
         }
+
+    def _test(self) -> str:
+        return "unanimous" if self.unanimous else "t" if self.stronger is None else "t, lowered"
 
     def _one_sided(self, null: float, side: float) -> float | None:
         t = self.t(null)

@@ -145,49 +145,128 @@ def _products(
     return products
 
 
-def _covariance(one: Part, components: Array) -> Array:
-    """Return the covariance of the sums of squares of normal effects with these components."""
-    small = sorted({f for f, _ in one.products})
-    last = len(one.levels) - 1
-    large = [f for f in range(last) if f not in small]
-    noise = components[last] + components[large] @ one.shares[large] / one.shares[last]
-    expected = one.expected @ components
-    covariance = np.zeros((last + 1, last + 1))
-    for f in large:
-        covariance[f, f] = 2.0 * expected[f] ** 2 / (one.levels[f] - 1)
-    product = one.products
-    spread = {
-        (f, g): noise * product[f, g]
-        + sum(components[h] * (product[f, h] @ product[h, g]) for h in small)
-        for f in small
-        for g in small
-    }
-    for f, g in spread:
-        covariance[f, g] = 2.0 * (spread[f, g] ** 2).sum()
-    for f in small:
-        with_responses = noise * np.trace(spread[f, f]) + sum(
-            components[h] * (spread[f, h] * product[f, h]).sum() for h in small
-        )
-        covariance[f, last] = covariance[last, f] = 2.0 * with_responses
-    responses = noise**2 * (one.size - 1) + sum(
-        components[h] * (noise * np.trace(product[h, h]) + np.trace(spread[h, h])) for h in small
+def _moments(one: Part) -> Array:
+    """Return K, shape (k, k, k, k): the sums of squares of normal effects have covariance c'Kc.
+
+    `c` are the components. Factors of more than `_MOST_LEVELS` levels count as responses, but for
+    the variances of their own sums of squares.
+    """
+    k, large = (
+        len(one.levels),
+        [f for f in range(len(one.levels) - 1) if (f, f) not in one.products],
     )
-    covariance[last, last] = 2.0 * responses
-    return covariance
+    small = [f for f in range(k - 1) if f not in large]
+    block = np.repeat(np.eye(len(small)), [one.levels[f] for f in small], axis=0)
+    whole = np.block([[one.products[f, h] for h in small] for f in small]) if small else np.eye(0)
+    paths = [whole[:, own] @ whole[own] for own in block.T.astype(bool)] + [whole]
+    crossed = np.array([[block.T @ (p * q) @ block for q in paths] for p in paths])
+    traces = np.array([np.diag(p) @ block for p in paths])
+    found = np.zeros((k, k, len(paths), len(paths)))
+    found[np.ix_(small, small)] = crossed.transpose(2, 3, 0, 1)
+    for place, f in enumerate(small):
+        found[f, -1, -1] = found[-1, f, -1] = traces[:, place]
+        found[f, -1, :-1] = found[-1, f, :-1] = crossed[:, -1, place].T
+        found[-1, -1, place] = traces[:, place]
+        found[-1, -1, place, -1] += traces[-1, place]
+    found[-1, -1, -1, -1] = one.size - 1
+    taken = np.zeros((len(paths), k))
+    taken[range(len(small)), small] = 1.0
+    taken[-1, [*large, -1]] = one.shares[[*large, -1]] / one.shares[-1]
+    found = taken.T @ found @ taken
+    for f in large:
+        found[f, f] = np.outer(one.expected[f], one.expected[f]) / (one.levels[f] - 1)
+    return np.asarray(2.0 * found)
 
 
 @dataclass(frozen=True)
 class Moderated:
-    """Variances of the means of stereotypes."""
+    """Variances of the means of stereotypes, each moderated by the others.
+
+    A variance is ``scale × floor + weights @ squares``. But for its squares and its scale, nothing
+    in it depends on the scores of the stereotype itself.
+    """
 
     variances: Array  # (stereotypes,)
     df: Array  # (stereotypes,)
     joint_df: Array  # (stereotypes,), of the joint variance, which no df exceeds
-    components: Array  # (k,), of the joint variance, as parts of the scale
+    floors: Array  # (stereotypes,), as parts of the scale
+    weights: Array  # (stereotypes, k)
+    components: Array  # (k,), of all stereotypes, as parts of the scale
+
+
+class _Page:
+    """What stereotypes are moderated by, an array each, with stereotypes first."""
+
+    def __init__(self, parts: Sequence[Part], scales: Array) -> None:
+        self.parts, self.scales = parts, scales
+        self.sizes = np.array([one.size for one in parts], float)
+        self.several = np.array([one.levels for one in parts]) > 1
+        self.shares = np.array([one.shares for one in parts])
+        self.expected = np.array([one.expected for one in parts])
+        self.squares = np.array([one.squares for one in parts]) / scales[:, None]
+        self.moments = np.array([_moments(one) for one in parts])
+
+    def components(self, used: NDArray[np.bool_]) -> Array:
+        """Estimate the components from some of the stereotypes."""
+        each = used / self.sizes
+        return _solve(np.tensordot(each, self.expected, 1), each @ self.squares)
+
+    def ratios(self, components: Array) -> _Ratios:
+        """Compare the variance of each stereotype with what components make of it."""
+        by_factor = self.shares * components
+        expected = self.expected @ components
+        seen = self.several & (expected > _NOTHING)
+        weights = np.divide(by_factor, expected, out=np.zeros_like(expected), where=seen)
+        mean = (weights * expected).sum(axis=1)
+        known = (self.sizes > 1) & (mean > 0)
+        weights = np.divide(weights, mean[:, None], where=known[:, None], out=0.0 * weights)
+        covariances = self.covariances(components)
+        variance = np.einsum("sf,sfg,sg->s", weights, covariances, weights)
+        return _Ratios(
+            joint=(by_factor * self.several).sum(axis=1),
+            lent=(by_factor * ~self.several).sum(axis=1),
+            weights=weights,
+            observed=np.where(known, (weights * self.squares).sum(axis=1), 1.0),
+            df=np.divide(2.0, variance, where=known, out=np.zeros_like(variance)),
+            covariances=covariances,
+        )
+
+    def covariances(self, components: Array) -> Array:
+        """Return the covariance of the sums of squares of each stereotype."""
+        return self.moments @ components @ components
+
+    def joint_df(self, place: int, used: NDArray[np.bool_], components: Array, of: Array) -> float:
+        """Return the df of a joint variance, from the error of the components; `of` the squares."""
+        kept = np.flatnonzero(components > 0)
+        at = np.ix_(kept, kept)
+        each = used / self.sizes
+        solved = np.linalg.pinv(np.tensordot(each, self.expected, 1)[at], 1e-9, hermitian=True)
+        errors = solved @ np.tensordot(each**2, of, 1)[at] @ solved
+        share = self.shares[place, kept]
+        variance = max(float(share @ errors @ share), 1e-300)
+        alike = [one for one, use in zip(self.parts, used, strict=True) if use]
+        return (
+            2.0
+            * float(share @ components[kept]) ** 2
+            / variance
+            / _design_effect(alike, self.scales[used])
+        )
+
+
+@dataclass(frozen=True)
+class _Ratios:
+    """Variances of stereotypes, in units of what the components of others make of them."""
+
+    joint: Array  # due to factors of several levels
+    lent: Array  # due to factors with one level
+    weights: Array  # (stereotypes, k), of the sums of squares in `observed`
+    observed: Array
+    df: Array
+    covariances: Array  # (stereotypes, k, k)
 
 
 def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
-    """Estimate the variances of the means of `parts`, which have the same factors, together.
+    """Estimate the variances of the means of `parts`, which have the same factors.
 
     `scales`, shape (stereotypes,), are what variances are proportional to: on a bounded scale
     (mean − low)(high − mean), as of shares, else 1. None with fewer than `FEWEST` stereotypes that
@@ -195,42 +274,31 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
     """
     if sum(one.size > 1 for one in parts) < FEWEST:
         return None
-    expected = np.asarray(sum(one.expected / one.size for one in parts))
-    squares = sum(
-        one.squares / (one.size * scale) for one, scale in zip(parts, scales, strict=True)
-    )
-    components = _solve(expected, np.asarray(squares))
+    page = _Page(parts, scales)
+    components = page.components(np.ones(len(parts), bool))
     if components.sum() <= _NOTHING:
         return None
-    covariances = [_covariance(one, components) for one in parts]
-    each = zip(parts, covariances, scales, strict=True)
-    found = [_ratio(one, components, covariance, scale) for one, covariance, scale in each]
-    joint, lent, ratios, df = np.array(found).T
-    prior_df, centre = _prior(ratios, df)
-    joint_df = _joint_df(parts, components, expected, covariances)
-    joint_df /= _design_effect(parts, scales)
-    weight = np.minimum(prior_df, _LENT)
-    moderated = joint * (prior_df * centre + df * ratios) / (prior_df + df)
-    moderated += lent * (weight * centre + df * ratios) / (weight + df)
-    return Moderated(
-        variances=scales * moderated,
-        df=np.maximum(np.minimum(prior_df + df, joint_df), 1.0),
-        joint_df=joint_df,
-        components=components,
-    )
+    found = [_by_others(page, place) for place in range(len(parts))]
+    floors, weights, df, joint_df = (np.array(column) for column in zip(*found, strict=True))
+    squares = np.array([one.squares for one in parts])
+    variances = scales * floors + (weights * squares).sum(axis=1)
+    return Moderated(variances, df, joint_df, floors, weights, components)
 
 
-def _joint_df(
-    parts: Sequence[Part], components: Array, expected: Array, covariances: Sequence[Array]
-) -> Array:
-    """Return the degrees of freedom of the joint variances, from the error of the components."""
-    used = np.flatnonzero(components > 0)
-    covariance = sum(own / one.size**2 for one, own in zip(parts, covariances, strict=True))
-    solved = np.linalg.pinv(expected[np.ix_(used, used)], rcond=1e-9, hermitian=True)
-    errors = solved @ np.asarray(covariance)[np.ix_(used, used)] @ solved
-    shares = np.array([one.shares[used] for one in parts])
-    variances = np.einsum("sf,fg,sg->s", shares, errors, shares)
-    return np.asarray(2.0 * (shares @ components[used]) ** 2 / np.maximum(variances, 1e-300))
+def _by_others(page: _Page, place: int) -> tuple[float, Array, float, float]:
+    """Return floor, weights, df and joint df of a stereotype, from the other stereotypes."""
+    others = np.arange(len(page.sizes)) != place
+    components = page.components(others)
+    if components.sum() <= _NOTHING:
+        components = page.components(~others)
+    of = page.ratios(components)
+    prior, centre = _prior(of.observed[others], of.df[others])
+    own, lent_prior = of.df[place], min(prior, _LENT)
+    joint, lent = of.joint[place] / (prior + own), of.lent[place] / (lent_prior + own)
+    floor = centre * (joint * prior + lent * lent_prior)
+    joint_df = page.joint_df(place, others, components, of.covariances)
+    df = max(min(prior + own, joint_df), 1.0)
+    return floor, of.weights[place] * own * (joint + lent), df, joint_df
 
 
 def _solve(expected: Array, squares: Array) -> Array:
@@ -248,43 +316,18 @@ def _solve(expected: Array, squares: Array) -> Array:
     return components
 
 
-def _ratio(
-    one: Part, components: Array, covariance: Array, scale: float
-) -> tuple[float, float, float, float]:
-    """Return the joint variance of the mean of one part, and how its own compares.
-
-    The variance due to factors that vary, that due to factors with one level (lent by other
-    stereotypes), the ratio of the part's own variance to the joint one, and its df.
-    """
-    several = np.array(one.levels) > 1
-    by_factor = one.shares * components
-    joint, lent = float(by_factor[several].sum()), float(by_factor[~several].sum())
-    expected = one.expected @ components
-    seen = several & (expected > _NOTHING)
-    weights = np.divide(by_factor, expected, out=np.zeros_like(expected), where=seen)
-    mean = float(weights @ expected)
-    if one.size < 2 or mean <= 0:
-        return joint, lent, 1.0, 0.0
-    variance = float(weights @ covariance @ weights)
-    return joint, lent, float(weights @ one.squares) / scale / mean, 2.0 * mean**2 / variance
-
-
-def _prior(ratios: Array, df: Array) -> tuple[Array, Array]:
-    """Return df and centre of the prior of each ratio: those that make the others most likely."""
+def _prior(ratios: Array, df: Array) -> tuple[float, float]:
+    """Return df and centre of the prior that makes ratios with these df most likely."""
     known = (df > 0) & (ratios > 1e-8)
-    if known.sum() < FEWEST:
-        return np.full(len(ratios), _PRIORS[-1]), np.ones(len(ratios))
+    if known.sum() < FEWEST - 1:
+        return float(_PRIORS[-1]), 1.0
     d, x = df[known], ratios[known]
     centres = _SCALES * np.average(x, weights=d)
     prior, scaled = _PRIORS[:, None, None], x / centres[:, None]
     density = d / 2 * np.log(d / prior) + (d / 2 - 1) * np.log(scaled) - betaln(d / 2, prior / 2)
     density -= (d + prior) / 2 * np.log1p(d * scaled / prior) + np.log(centres)[:, None]
-    own = np.zeros((*density.shape[:2], len(ratios)))
-    own[:, :, known] = density
-    others = density.sum(axis=2)[:, :, None] - own
-    best = others.reshape(-1, len(ratios)).argmax(axis=0)
-    at, centre = np.divmod(best, len(centres))
-    return _PRIORS[at], centres[centre]
+    at, centre = np.divmod(density.sum(axis=2).argmax(), len(centres))
+    return float(_PRIORS[at]), float(centres[centre])
 
 
 def _design_effect(parts: Sequence[Part], scales: Array) -> float:

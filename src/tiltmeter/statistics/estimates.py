@@ -61,7 +61,7 @@ from tiltmeter.statistics.summaries import (
     keys_of,
     summarise,
 )
-from tiltmeter.statistics.targets import LIKE_THESE, OF_TARGET, THESE, Targets, means
+from tiltmeter.statistics.targets import LIKE_THESE, OF_TARGET, THESE, Targets, means, with_words
 
 __all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimate_summaries"]
 
@@ -186,7 +186,8 @@ def estimate_summaries(
     inference = inference or Inference()
     span = measure.high - measure.low
     by_word = {} if words is None else _by_word(words)
-    scores = means(units, (measure.low, measure.high), levels=levels, words=by_word)
+    ends = measure.low, measure.high
+    scores = with_words(means(units, ends, levels=levels, neutral=measure.neutral), by_word)
     worst = _worst(units, measure, inference, levels)
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
@@ -303,10 +304,10 @@ def _worst(
     if units.select(missing.sum()).item() == 0:
         return {}
     total = pl.col("n_scored") * pl.col("mean").fill_null(0.0)
-    ends: list[dict[tuple[Any, ...], float | None]] = []
-    for end, side in ((measure.low, 0), (measure.high, 1)):
+    bounds, ends = (measure.low, measure.high), list[dict[tuple[Any, ...], float | None]]()
+    for side, end in enumerate(bounds):
         filled = units.with_columns(filled=(total + missing * end) / pl.col("n"))
-        found = means(filled, (measure.low, measure.high), "filled", "n", levels)
+        found = means(filled, bounds, "filled", "n", levels, neutral=measure.neutral)
         ends.append({k: v.these.interval(inference.confidence)[side] for k, v in found.items()})
     return {key: (ends[0][key], ends[1][key]) for key in ends[0]}
 

@@ -47,10 +47,11 @@ from tiltmeter.statistics.crossed import (
     common,
     moderate,
 )
+from tiltmeter.statistics.monotone import strongest
 from tiltmeter.statistics.strata import Stratum, scale_of, scales_of, strata_of
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 
-__all__ = ["LIKE_THESE", "OF_TARGET", "THESE", "Targets", "means"]
+__all__ = ["LIKE_THESE", "OF_TARGET", "THESE", "Targets", "means", "with_words"]
 
 THESE, LIKE_THESE = "these", "like these"
 
@@ -62,6 +63,9 @@ _SHARED_LEVEL = 0.975
 
 #: The least variance, as a part of that without shared wordings, which may come out too small.
 _LEAST = 0.1
+
+#: A smaller p is told without a stronger case; no test is at a lower level.
+_CLEAR = 1e-4
 
 #: What stereotypes are moderated within: what was asked alike, over studies, dimensions, controls.
 _TOGETHER = ("model", "instrument", "mode", "intervention", "word_list", "scoring")
@@ -114,15 +118,15 @@ def means(
     value: str = "mean",
     weight: str = "n_scored",
     levels: Sequence[str] = LEVELS,
-    words: Mapping[tuple[Any, ...], tuple[float, float]] | None = None,
+    neutral: float | None = None,
 ) -> dict[tuple[Any, ...], Targets]:
     """Return the means of all groups of some levels, by level and keys.
 
     `units` are rows of `summarise`, with a `value` each and the number of answers behind it as
     `weight`; `bounds` the ends of its scale. Keys are those of `LEVEL_KEYS`, with what is never
-    pooled after the model. Level ``overall`` has only what was asked of two models or more. `words`
-    are the variances of the means of stereotypes due to their attribute words, with degrees of
-    freedom (`items.word_variance`), by keys.
+    pooled after the model. Level ``overall`` has only what was asked of two models or more. The
+    test of a stereotype against `neutral` does not weaken where scores move away from it
+    (`monotone`).
     """
     scored = units.filter(pl.col(weight) > 0)
     found: dict[tuple[Any, ...], Targets] = {}
@@ -132,14 +136,28 @@ def means(
             runs = scored if "model" in family else scored.filter(several)
             for run, group in runs.group_by(family, maintain_order=True):
                 strata, names = strata_of(group, keys, value, weight), (*family, *keys)
-                for level, own, targets in _levels(strata, asked, bounds):
+                for level, own, targets in _levels(strata, asked, bounds, neutral):
                     named = dict(zip(names, (*run, *own), strict=False))
                     found[level, *(named[name] for name in keys_of(level))] = targets
-    for key, (variance, df) in (words or {}).items():
-        if one := found.get(("stereotype", *key)):
-            like = _other_words(one.these, variance, df)
-            found["stereotype", *key] = replace(one, like_these=like)
     return found
+
+
+def with_words(
+    found: Mapping[tuple[Any, ...], Targets], words: Mapping[tuple[Any, ...], tuple[float, float]]
+) -> dict[tuple[Any, ...], Targets]:
+    """Return `means` with the target *like these* of single stereotypes: other attribute words.
+
+    `words` are the variances of the means of stereotypes due to these words, with degrees of
+    freedom (`items.word_variance`), by keys.
+    """
+    single = {
+        ("stereotype", *key): of for key, of in words.items() if ("stereotype", *key) in found
+    }
+    wider = {
+        key: replace(found[key], like_these=_other_words(found[key].these, *of))
+        for key, of in single.items()
+    }
+    return {**found, **wider}
 
 
 def _other_words(these: ClusteredMean, variance: float, df: float) -> ClusteredMean:
@@ -148,11 +166,16 @@ def _other_words(these: ClusteredMean, variance: float, df: float) -> ClusteredM
         return replace(these, se=None, df=None)
     own = these.se**2
     uncertain = own**2 / these.df + variance**2 / df
-    return replace(these, se=(own + variance) ** 0.5, df=(own + variance) ** 2 / uncertain)
+    return replace(
+        these, stronger=None, se=(own + variance) ** 0.5, df=(own + variance) ** 2 / uncertain
+    )
 
 
 def _levels(
-    strata: Sequence[Stratum], levels: Sequence[str], bounds: tuple[float, float]
+    strata: Sequence[Stratum],
+    levels: Sequence[str],
+    bounds: tuple[float, float],
+    neutral: float | None,
 ) -> Iterator[tuple[str, tuple[Any, ...], Targets]]:
     parts = [one.part for one in strata]
     moderated = moderate(parts, scales_of(parts, bounds))
@@ -162,7 +185,25 @@ def _levels(
         for place, one in enumerate(strata):
             grouped.setdefault(one.key[:length], []).append(place)
         for own, members in grouped.items():
-            yield level, own, _pooled(strata, members, moderated, bounds, level)
+            pooled = _pooled(strata, members, moderated, bounds, level)
+            if len(members) == 1 and moderated and neutral is not None:
+                these = _monotone(pooled.these, strata[members[0]], moderated, members[0], neutral)
+                pooled = replace(pooled, these=these)
+            yield level, own, pooled
+
+
+def _monotone(
+    mean: ClusteredMean, one: Stratum, moderated: Moderated, place: int, neutral: float
+) -> ClusteredMean:
+    """Add the strongest case against neutral where it may decide."""
+    p = mean.p(neutral)
+    if p is None or mean.bounds is None or not _CLEAR < p < 1.0:
+        return mean
+    floor, weights = float(moderated.floors[place]), moderated.weights[place]
+    if (case := strongest(one, floor, weights, neutral, mean.bounds)) is None:
+        return mean
+    se = case.variance**0.5
+    return replace(mean, stronger=replace(mean, mean=case.mean, se=se, scale=case.scale))
 
 
 def _widest(one: Stratum, bounds: tuple[float, float]) -> ClusteredMean:
