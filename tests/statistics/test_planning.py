@@ -98,7 +98,8 @@ def exact(df: float = 7.0, draws: int = 4000) -> Foreseen:
     """Return a mean whose estimated variance is χ², on so wide a scale that it has no ends."""
     wide = Measure("wide", "", -1e6, 1e6, 0.0, "", "")
     quantiles = scipy.stats.chi2.ppf((np.arange(draws) + 0.5) / draws, df)
-    return Foreseen(wide, 8, 8, 0.1, 0.1 * (quantiles / df) ** 0.5, np.full(draws, df))
+    errors = 0.1 * (quantiles / df) ** 0.5
+    return Foreseen(wide, 8, 8, 0.1, errors, errors, np.full(draws, df))
 
 
 def test_with_a_chi_square_error_power_is_that_of_the_non_central_t():
@@ -118,7 +119,7 @@ def test_the_chance_of_equivalence_is_that_of_simulated_t_tests():
 
 def test_more_means_tested_together_need_a_larger_effect():
     mean = exact()
-    wide = Foreseen(MEASURE, 8, 8, 0.1, mean.estimated, mean.df)
+    wide = Foreseen(MEASURE, 8, 8, 0.1, mean.estimated, mean.tested, mean.df)
     one, many = wide.smallest(0.8, 0.05), wide.smallest(0.8, 0.05 / 21)
     assert one is not None and many is not None and one < many
     assert wide.smallest(0.999, 1e-9) is None

@@ -173,6 +173,7 @@ class Foreseen:
     n_pairs: int
     se: float
     estimated: Array  # (runs,), se
+    tested: Array  # (runs,), se as the test against neutral has it
     df: Array  # (runs,)
 
     def found(self, true: Array, level: float, margin: float = 0.0) -> Array:
@@ -182,7 +183,7 @@ class Foreseen:
         """
         null = self.measure.neutral + margin
         at_null = self._relative(np.array([null]))[0]
-        needed = stdtrit(self.df, 1.0 - level / 2.0) * self.estimated * at_null
+        needed = stdtrit(self.df, 1.0 - level / 2.0) * self.tested * at_null
         distance = (true - null)[:, None] - needed
         spread = np.maximum(self.se * self._relative(true)[:, None], 1e-12)
         return np.asarray(ndtr(distance / spread).mean(axis=1))
@@ -289,7 +290,8 @@ def foresee(
     over all of them; their values do not matter.
     """
     design = _Design(units, known, measure)
-    drawn = means(design.draw(runs, seed), (measure.low, measure.high), levels=LEVELS)
+    ends = measure.low, measure.high
+    drawn = means(design.draw(runs, seed), ends, levels=LEVELS, neutral=design.null)
     estimates: dict[tuple[Any, ...], list[ClusteredMean]] = {}
     for (level, _, *key), targets in drawn.items():
         estimates.setdefault((level, *key), []).append(targets.these)
@@ -313,6 +315,7 @@ class _Design:
         answers = np.array([known[run].answers for run in runs])
         self.sd[:, _RESPONSE] *= (answers / self.weights) ** 0.5
         self.seen = _seen(units, self.codes)
+        self.null = (measure.low + measure.neutral) / 2.0
 
     def draw(self, runs: int, seed: int) -> pl.DataFrame:
         """Draw neutral scores: rows of `summarise`, each run a model."""
@@ -362,11 +365,27 @@ class _Design:
             n_pairs=len(member),
             se=float(variances.sum()) ** 0.5,
             estimated=unseen * np.array([self._at_neutral(one) for one in known]),
+            tested=unseen * np.array([self._tested(one) for one in known]),
             df=np.array([one.df for one in known], float),
         )
 
+    def _tested(self, mean: ClusteredMean) -> float:
+        """Return the error that a test makes of a mean, where it is neutral.
+
+        Of the test against a mean that is half-way to the low end, as that of a mean half-way to
+        the high end against neutral: with `ClusteredMean.stronger` it is smaller than the error.
+        """
+        t = mean.t(self.null)
+        if not t or mean.mean is None:
+            return self._at_neutral(mean)
+        at_null = (mean.mean - self.null) / t
+        if not mean.scale:
+            return at_null
+        relative = _scale(None, self.measure) / _scale(np.array(self.null), self.measure)
+        return float(at_null * relative**0.5)
+
     def _at_neutral(self, mean: ClusteredMean) -> float:
-        """Return the error that the test of a mean against neutral uses."""
+        """Return the error of a mean where it is neutral."""
         assert mean.se is not None
         if not mean.scale:
             return mean.se
