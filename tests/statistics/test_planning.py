@@ -159,6 +159,13 @@ def test_a_control_is_planned_with_the_variance_of_the_studies_beside_it():
     assert other["smallest_beyond"] < one["smallest_beyond"]
 
 
+def test_where_lower_scores_are_the_stronger_case_their_error_is_that_of_the_test():
+    found = foresee(summarise(drawn(np.random.default_rng(0))), {RUN: known()}, MEASURE, runs=20)
+    one, model = found["stereotype", *RUN, "c", "s0"], found["model", *RUN]
+    assert (one.tested <= one.estimated + 1e-12).all() and (one.tested < one.estimated).any()
+    assert model.tested == pytest.approx(model.estimated)
+
+
 def test_the_dimensions_of_a_study_are_tested_together():
     units = summarise(drawn(np.random.default_rng(0)))
     dims = pl.concat(units.with_columns(dimension=pl.lit(d)) for d in ("a", "b"))

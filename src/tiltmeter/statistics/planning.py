@@ -23,6 +23,8 @@ Measures
 
 How
     Errors are estimated by `targets.means` itself, from scores drawn for this design, `RUNS` times.
+    Tests far from neutral may have a smaller error (`ClusteredMean.stronger`): that of the test
+    against the mean half-way to the low end is taken.
     Given an estimated error and its degrees of freedom, the mean is normal about the true one; the
     probabilities are averages over the runs. With an error that is χ² this is the non-central t.
     A source with one level in every stereotype, as where a single wording is asked, is not in the
