@@ -11,7 +11,11 @@ from rich.console import Console
 from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
+<<<<<<< HEAD
     *("startup", "inference", "coverage", "planning", "regression", "placebo", "scoring"),
+=======
+    *("startup", "inference", "coverage", "regression", "invented_names", "scoring"),
+>>>>>>> main
     *("reading", "elicitation", "embedded", "association", "networks", "chance", "placebos"),
     *("representation", "weat"),
 )

@@ -270,23 +270,33 @@ def _contrasts(job: Job, simulation: Any, rng: Any) -> list[Row]:
 
 
 def _texts(job: Job, simulation: Any, rng: Any) -> list[Row]:
-    """Return how far estimates from answers as text are from those of their scores, at most."""
-    import numpy as np
-    import polars as pl
+    """Return how far estimates from answers as text are from those of their scores, at most.
 
+    Text also tells the share of each word, and so gives rows that scores alone do not give.
+    """
     import tiltmeter
     from benchmarks.simulated_scores import CONDITIONS
+    from tiltmeter.results.estimates import KEYS
 
     expected, _ = simulation.draw(CONDITIONS["all effects"], rng)
     responses, scores = simulation.write(expected, rng)
     read = tiltmeter.score(responses, job.study, instrument=job.instrument).scores
-    numbers = ("estimate", "ci_low", "ci_high", "p")
     of_text, of_scores = (
-        tiltmeter.estimate(one).filter(pl.col("measure") == job.instrument).select(numbers)
-        for one in (read, scores)
+        tiltmeter.estimate(one).filter(measure=job.instrument) for one in (read, scores)
     )
-    apart = float(np.nanmax(np.abs((of_text - of_scores).cast(pl.Float64).to_numpy())))
-    return [{"level": "all", "target": "text", "apart": apart}]
+    keys = [*KEYS, "method", "alternative"]
+    both = of_scores.join(of_text, on=keys, how="left", nulls_equal=True, suffix="_text")
+    apart = both.select(_apart(name) for name in ("estimate", "ci_low", "ci_high", "p"))
+    return [{"level": "all", "target": "text", "apart": max(*apart.max().row(0))}]
+
+
+def _apart(name: str) -> Any:
+    """Return how far two columns are apart; infinitely where one has no number."""
+    import polars as pl
+
+    one, other = pl.col(name), pl.col(f"{name}_text")
+    known = one.is_null() == other.is_null()
+    return pl.when(known).then((one - other).abs()).otherwise(float("inf"))
 
 
 def time_of_estimating(size: str) -> float:

@@ -9,10 +9,13 @@ How
     Networks: Claude 3 Haiku (15,596 nodes, 64,599 edges), gender stereotypes, both sets of
     targets. 200 times the targets, and 200 times the primes, are replaced by arbitrary words of
     like degree and strength, and the results measured as if the study had named them.
+    Valence: 50 times the primes of religion are replaced in the same way, five slopes each; 99
+    placebos. Ratings are those of the NRC VAD lexicon.
     States: the embedded model, three layers. 200 times the pole labels of the dictionary are
     shuffled (all nine dimensions, names of women and men), and 200 times the attributes of WEAT 1
-    (flowers and insects). Placebos: 199 each. Processor time in a process of its own. Without the
-    released network only states are measured.
+    (flowers and insects) for WEAT and CEAT (in templates), or the flowers and insects for MAC.
+    Placebos: 199 each. Processor time in a process of its own. Without the released network and the
+    lexicon only states are measured.
 """
 
 from __future__ import annotations
@@ -25,7 +28,10 @@ from typing import Any
 from benchmarks.measuring import Result, Value, fresh
 from benchmarks.networks import HAIKU
 
+RATINGS = HAIKU.parents[1] / "nrc" / "vad_v1" / "v.scores"
 EMPTY, FEW, SEED = 200, 199, 21
+#: Identities and placebos of valence, where each placebo takes a regression per prime.
+IDENTITIES, SLOPES = 50, 99
 LEVELS = (0.05, 0.2, 0.5)
 LAYERS = ("5", "15", "25")
 
@@ -35,7 +41,9 @@ Shares = dict[str, list[float]]
 def run() -> Result:
     columns = ("what", "processor s", *(f"p ≤ {level:g}" for level in LEVELS))
     networks = ("times", "targets", "primes") if HAIKU.exists() else ()
-    measured = {what: fresh("benchmarks.placebos", what) for what in (*networks, "axes", "weat")}
+    networks += ("valence",) if HAIKU.exists() and RATINGS.exists() else ()
+    each = (*networks, "axes", "weat", "ceat", "mac")
+    measured = {what: fresh("benchmarks.placebos", what) for what in each}
     rows: list[list[Value]] = [
         [what, s, *[None] * 3] for what, s in measured.pop("times", {}).items()
     ]
@@ -45,8 +53,8 @@ def run() -> Result:
     related = {name for name in placebos if "arbitrary primes: p (placebo targets)" in name}
     claims: dict[str, bool | None] = {
         # of 200 draws of .05, 18 or more come up once in a hundred times
-        "p (placebo) is at most .05 in under 18 of 200 cases without meaning": (
-            max(share for name, share in placebos.items() if name not in related) * EMPTY < 18
+        "p (placebo) is at most .05 in under 9% of cases without meaning": (
+            max(share for name, share in placebos.items() if name not in related) < 0.09
         ),
         "beside arbitrary targets alone, arbitrary primes pass in over 25%": (
             min(placebos[name] for name in related) > 0.25 if related else None
@@ -66,7 +74,6 @@ def _contrasts(replaced: str) -> Any:
 
     from tiltmeter.networks.approaches import activate_sides
     from tiltmeter.networks.loading import read_network
-    from tiltmeter.networks.placebos import nearest_words
     from tiltmeter.networks.setting import Setting
     from tiltmeter.stimuli import load_network_study
 
@@ -75,18 +82,59 @@ def _contrasts(replaced: str) -> Any:
     how = Setting(placebos=FEW if replaced else 999, draws=0).within(network)
     about = {"subject": "Haiku", "study": "abramski2025", "identity": "gender"}
     yield network, activate_sides(network, identity, {}, about, how)
-    words = [*identity.primes, *(w for of in identity.targets.values() for w in of)]
-    near = dict(zip(words, nearest_words(network, words), strict=True))
+    targets = [word for of in identity.targets.values() for word in of]
+    words = identity.primes if replaced == "primes" else targets
+    swaps = _swaps(network, words, [*identity.primes, *targets], rng)
     for _ in range(EMPTY if replaced else 0):
-        swap = {word: word for word in words}
-        asked = [*identity.primes] if replaced == "primes" else words[len(identity.primes) :]
-        for word in asked:  # each another word
+        swap = next(swaps)
+        pairs = [{side: swap.get(w, w) for side, w in pair.items()} for pair in identity.pairs]
+        targets_of = {side: [swap.get(w, w) for w in of] for side, of in identity.targets.items()}
+        one = identity.model_copy(update={"pairs": pairs, "targets": targets_of})
+        yield network, activate_sides(network, one, {}, about, how)
+
+
+def _swaps(network: Any, words: Any, known: Any, rng: Any) -> Any:
+    """Yield words like each of some words, all different and none of those known."""
+    from tiltmeter.networks.placebos import nearest_words
+
+    near = dict(zip(known, nearest_words(network, known), strict=True))
+    while True:
+        swap: dict[str, str] = {}
+        for word in words:
             places = [at for at in near[word] if network.words[at] not in swap.values()]
             swap[word] = network.words[rng.choice(places)]
-        pairs = [{side: swap[word] for side, word in pair.items()} for pair in identity.pairs]
-        targets = {side: [swap[w] for w in of] for side, of in identity.targets.items()}
-        one = identity.model_copy(update={"pairs": pairs, "targets": targets})
-        yield network, activate_sides(network, one, {}, about, how)
+        yield swap
+
+
+def _valence() -> Shares:
+    """Replace the primes of religion, and measure slopes of valence as if the study named them."""
+    import numpy as np
+    import polars as pl
+
+    from tiltmeter.networks.bias import measure_bias
+    from tiltmeter.networks.lexicons import Lexicons, read_valence
+    from tiltmeter.networks.loading import read_network
+    from tiltmeter.networks.setting import Setting
+    from tiltmeter.stimuli import load_network_study
+
+    network, study = read_network(HAIKU), load_network_study("abramski2025")
+    identity, found = study.identities["religion"], []
+    lexicons = Lexicons(valence=read_valence(RATINGS))
+    swaps = _swaps(network, identity.primes, identity.primes, np.random.default_rng(SEED))
+    for seed in range(IDENTITIES):
+        one = identity.model_copy(update={"primes": list(next(swaps).values())})
+        asked = study.model_copy(update={"identities": {"religion": one}})
+        how = Setting(placebos=SLOPES, seed=1_000 + seed)
+        found.append(measure_bias(network, asked, lexicons=lexicons, setting=how).estimates)
+    table = pl.concat(found)
+    names = {"placebo": "p (placebo)", "published": "published p", "robust": "robust p"}
+    return {
+        f"arbitrary primes: {called}, {what} of valence": _shares(
+            table.filter(method=method, measure=measure)["p"].to_numpy()
+        )
+        for measure, what in (("valence_slope", "slopes"), ("valence_joint", "joint test"))
+        for method, called in names.items()
+    }
 
 
 def _times() -> dict[str, float]:
@@ -174,33 +222,44 @@ def _axes() -> Shares:
 
 
 def _weat() -> Shares:
-    """Shuffle the attributes of flowers and insects, and test them as if they were named so."""
+    return _tests("weat", "permutation")
+
+
+def _ceat() -> Shares:
+    return _tests("ceat", "random_effects")
+
+
+def _mac() -> Shares:
+    return _tests("mac", "permutation")
+
+
+def _tests(method: str, tested: str) -> Shares:
+    """Shuffle the attributes of flowers and insects (for MAC these), and test them as named."""
     from dataclasses import replace
 
     import numpy as np
     import polars as pl
 
-    from tiltmeter.states import alone, load_tests, test_associations
+    from tiltmeter.states import alone, in_templates, load_tests, test_associations
     from tiltmeter.states.word_tests import TestSetting, WordSet, test_words
 
     test, rng, found = load_tests("caliskan2017")[0], np.random.default_rng(SEED), []
-    states = _read(alone(test_words([test])))
-    words = [*test.toward.words, *test.against.words]
-    of, n = {"model": "smollm2", "contexts": "none", "removed": 0}, len(test.toward.words)
+    names = ("first", "second") if method == "mac" else ("toward", "against")
+    states = _read((in_templates if method == "ceat" else alone)(test_words([test])))
+    words = [word for name in names for word in getattr(test, name).words]
+    of, n = {"model": "smollm2", "contexts": "none", "removed": 0}, len(words) // 2
     for seed in range(EMPTY):
         mixed = [words[at] for at in rng.permutation(len(words))]
-        sets = {
-            "toward": WordSet("one", tuple(mixed[:n])),
-            "against": WordSet("other", tuple(mixed[n:])),
-        }
-        how = TestSetting(draws=0, drawn_partitions=1_000, placebos=FEW, seed=seed)
-        found.append(
-            test_associations(states, [replace(test, **sets)], of=of, setting=how).estimates
-        )
+        halves = (tuple(mixed[:n]), tuple(mixed[n:]))
+        sets = {name: WordSet(name, half) for name, half in zip(names, halves, strict=True)}
+        how = TestSetting(draws=0, drawn_partitions=1_000, samples=100, placebos=FEW, seed=seed)
+        one = replace(test, **sets)
+        found.append(test_associations(states, [one], of=of, method=method, setting=how).estimates)
     table = pl.concat(found).filter(layer=LAYERS[1], alternative="two-sided")
+    what = f"{method.upper()}, shuffled {'groups' if method == 'mac' else 'attributes'}"
     return {
-        f"shuffled attributes: {called}": _shares(table.filter(method=method)["p"].to_numpy())
-        for method, called in (("placebo", "p (placebo)"), ("permutation", "permutation p"))
+        f"{what}: {called}": _shares(table.filter(method=name)["p"].to_numpy())
+        for name, called in (("placebo", "p (placebo)"), (tested, "p of the test"))
     }
 
 

@@ -80,7 +80,6 @@ def _row(found: list[dict[str, float]]) -> list[Value]:
 
 
 def _ours(path: Path) -> tuple[int, float]:
-    import polars as pl
 
     from tiltmeter.audits.tabulating import estimate_scores, score_responses
     from tiltmeter.stimuli import load_study
@@ -88,7 +87,7 @@ def _ours(path: Path) -> tuple[int, float]:
     out = path.with_name("scores.parquet")
     score_responses(path, {"bai2025": load_study("bai2025")}, out)
     estimates, _ = estimate_scores(out)
-    models = estimates.filter(pl.col("level") == "model")
+    models = estimates.filter(level="model", method="clustered")
     return models["n"].sum(), models["n_scored"].sum()
 
 

@@ -12,8 +12,9 @@ import pytest
 
 from tiltmeter.networks import Network, placebos
 from tiltmeter.networks.bias import measure_bias
+from tiltmeter.networks.lexicons import Lexicons
 from tiltmeter.networks.setting import Setting
-from tiltmeter.networks.spreading import Spreading
+from tiltmeter.networks.spreading import Spreading, activate, transition
 from tiltmeter.stimuli import NetworkStudy, parse_network_study
 
 WORDS = 300
@@ -93,6 +94,69 @@ def test_a_planted_association_is_found_by_both() -> None:
         assert (mine["p"] <= 0.05).mean() >= 0.9 and (mine["p_holm"] >= mine["p"]).all()
 
 
+def valence_rows(
+    network: Network, primes: Sequence[str], valences: np.ndarray, how: Setting
+) -> pl.DataFrame:
+    """Estimate slopes of valences, made of numbers around 0, on the activation by primes."""
+    study = parse_network_study(
+        "name: mine\nidentities:\n  faith:\n    approach: valence\n"
+        f"    primes: [{', '.join(primes)}]\n",
+        "mine.yaml",
+    )
+    ratings = 1 / (1 + np.exp(-valences / valences.std()))
+    lexicons = Lexicons(valence=dict(zip(network.words, ratings.tolist(), strict=True)))
+    return measure_bias(network, study, lexicons=lexicons, setting=how).estimates
+
+
+def test_slopes_of_arbitrary_primes_are_found_at_the_nominal_rate() -> None:
+    """Neighbours have like valences, so that words are not independent, as the tests have it."""
+    rng, how, found = np.random.default_rng(3), replace(HOW, placebos=19), []
+    for _ in range(5):
+        network = made_up(rng)
+        spread = np.linalg.matrix_power(transition(network, Spreading()).T.toarray(), 3)
+        for _ in range(8):
+            valences = spread @ rng.normal(size=WORDS)
+            found.append(valence_rows(network, drawn(rng)[:3], valences - valences.mean(), how))
+    p = {
+        key: part["p"].to_numpy()
+        for key, part in pl.concat(found).group_by("measure", "method", maintain_order=True)
+    }
+    assert np.mean(p["valence_slope", "robust"] <= 0.05) > 0.2
+    slopes, joint = p["valence_slope", "placebo"], p["valence_joint", "placebo"]
+    assert (len(slopes), len(joint)) == (120, 40)
+    # of 40 networks and identities .05 (.5) comes up in 5.5 (14 to 26) or more once in 100 times
+    assert 0 < np.mean(slopes <= 0.05) <= 5.5 / 40 and np.mean(joint <= 0.05) <= 5.5 / 40
+    assert 14 / 40 <= np.mean(slopes <= 0.5) <= 26 / 40
+    assert 12 / 40 <= np.mean(joint <= 0.5) <= 28 / 40
+
+
+def test_a_planted_slope_is_found_at_its_prime_and_in_the_joint_test() -> None:
+    rng = np.random.default_rng(4)
+    network, primes = made_up(rng), drawn(rng)[:3]
+    near = activate(network, primes, HOW.spreading).normalised()[:, 0]
+    found = valence_rows(network, primes, near - near.mean(), HOW).filter(method="placebo")
+    slope, *_, joint = found.iter_rows(named=True)
+    assert (slope["prime"], slope["p"], slope["n_resamples"]) == (primes[0], 0.01, 99)
+    assert slope["estimate"] > slope["placebo_high"] > 0 > slope["placebo_low"]
+    assert slope["p_holm"] == pytest.approx(0.03)
+    assert joint["p"] < 0.02 and joint["estimate"] > joint["placebo_high"]
+    assert joint["p_holm"] is None and joint["statistic"] is None
+
+
+def test_a_placebo_of_slopes_is_the_slope_after_other_primes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(placebos, "NEAREST", 1)
+    rng = np.random.default_rng(94)
+    network, primes = made_up(rng), drawn(rng)[:3]
+    others, valences = near_by_hand(network, primes), rng.normal(size=WORDS)
+    assert len(others) == len({*others}) == 3, "words are equally near: take another seed"
+    found = valence_rows(network, primes, valences, HOW).filter(method="placebo")
+    swapped = valence_rows(network, others, valences, HOW).filter(method="published")
+    for name in ("placebo_mean", "placebo_low", "placebo_high"):
+        assert found[name].to_list() == pytest.approx(swapped["estimate"].to_list())
+
+
 def near_by_hand(network: Network, words: list[str]) -> list[str]:
     """Give the words nearest in rank of degree and strength that are none of `words`."""
     edges = network.edges()
@@ -151,6 +215,16 @@ def test_too_few_words_leave_a_note(little: Network, study: NetworkStudy) -> Non
     assert found.height == 4 and found["p"].null_count() == 4
     assert set(found["note"]) == {"fewer than 50 other words to draw placebos from"}
     assert rows(little, study, replace(how, placebos=0)).is_empty()
+
+
+def test_slopes_in_too_small_a_network_leave_a_note(
+    little: Network, study: NetworkStudy, lexicons: Lexicons
+) -> None:
+    found = measure_bias(little, study, approaches=["valence"], lexicons=lexicons).estimates
+    placed = found.filter(method="placebo")
+    assert placed["prime"].to_list() == ["woman", "man", "girl", None]
+    assert placed["p"].null_count() == 4
+    assert set(placed["note"]) == {"fewer than 50 other words to draw placebos from"}
 
 
 def test_haikus_arbitrary_targets_lean_towards_female_primes(haiku: Network) -> None:

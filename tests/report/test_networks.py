@@ -18,6 +18,7 @@ from tiltmeter.report.networks.differences import difference_section
 from tiltmeter.report.networks.effects import stereotype_section
 from tiltmeter.report.networks.part import findings, network_part
 from tiltmeter.report.networks.results import read_networks
+from tiltmeter.report.networks.valence import valence_section
 from tiltmeter.report.prose import shown_names
 from tiltmeter.results.directory import TABLES
 from tiltmeter.results.records import write_plan
@@ -389,12 +390,16 @@ def test_long_names_are_short_in_drawings(tmp_path, networked):
     assert len(set(marks)) == 3 and max(map(len, marks)) <= 30 and marks[2] == "Haiku"
 
 
-def place(directory, method, **columns):
-    """Add placebos to the effects of gender in Haiku's network: columns for female, for male."""
+def place(directory, method, of=("permutation", "gender"), **columns):
+    """Add placebos to estimates of Haiku's network: columns for female, for male.
+
+    `of`: method and identity of the estimates.
+    """
     path = directory / "estimates.parquet"
     frame = pl.read_parquet(path)
-    own = frame.filter(method="permutation", subject="Haiku", identity="gender")
-    columns = {"n_resamples": (999, 999), "confidence": (0.95, 0.95), **columns}
+    own = frame.filter(method=of[0], subject="Haiku", identity=of[1])
+    each = own.height
+    columns = {"n_resamples": [999] * each, "confidence": [0.95] * each, **columns}
     given = {name: pl.Series(values, dtype=frame.schema[name]) for name, values in columns.items()}
     added = own.with_columns(method=pl.lit(method), alternative=pl.lit("two-sided"), **given)
     pl.concat([frame, added]).write_parquet(path)
@@ -444,6 +449,36 @@ def test_placebos_stand_beside_the_effects(placed):
     assert haiku[head.index("Arbitrary primes")] == "0.10 [−0.40 to 0.50]"
     assert haiku[head.index("p (placebo targets)")] == ".001"
     assert "Grey bar" in found.figures[0].caption
+
+
+@pytest.mark.parametrize(
+    ("p", "said"),
+    [
+        (0.03, "The primes differ in valence by more than arbitrary primes do"),
+        (0.6, "The primes are not shown to differ in valence by more than arbitrary primes do"),
+    ],
+)
+def test_primes_differ_in_valence_if_they_do_beyond_arbitrary_primes(made, p, said):
+    place(made, "placebo", ("published", "religion"), p=(0.3, 0.01, 0.5, p), se=[None] * 4,
+          p_holm=(0.6, 0.03, 0.6, None), placebo_mean=(0, 0, 0, 0.1), statistic=[None] * 4,
+          placebo_low=(-1, -1, -1, 0.05), placebo_high=(1, 1, 1, 0.15))  # fmt: skip
+    networks = read_networks(made)
+    text = next(t for who, name, t in findings(networks) if (who, name) == ("Religion", "Haiku"))
+    assert text.startswith(
+        f"{said} (√(χ² / n) 0.20; arbitrary primes 0.10 [0.05 to 0.15], p {p:.3f}; equal slopes: "
+        "p .200 as published, .001 robust).".replace("p 0.", "p .")
+    )
+    assert ("Most positive: jewish" in text) == (p < 0.05)
+    assert "Slopes beyond arbitrary primes: atheist." in text
+    found = valence_section(networks)
+    assert any("replaced 999 times" in text for text in found.text)
+    for _, table in found.tables:
+        head, *body = texts(table)
+        haiku = next(row for row in body if "Haiku" in row)
+        assert haiku[head.index("p (placebo primes)")] in (".300", f"{p:.3f}".lstrip("0"))
+    bars = found.figures[1].spec["datasets"]["rows"]
+    assert [row["placebo_high"] for row in bars] == [None, 0.15]
+    assert all("Grey bar" in figure.caption for figure in found.figures)
 
 
 def test_without_placebos_none_are_spoken_of(made):

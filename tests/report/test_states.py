@@ -441,12 +441,13 @@ def test_placebos_stand_beside_the_differences(made):
     assert {(row["placebo_low"], row["placebo_high"]) for row in curve} == {(-0.2, 0.4)}
 
 
-def test_an_association_needs_its_placebos_too(made):
+@pytest.mark.parametrize(("p", "mean"), [(0.5, 0.0), (0.001, 1.15)])
+def test_an_association_needs_to_be_beyond_its_placebos_too(made, p, mean):
     path = made / "estimates.parquet"
     frame = pl.read_parquet(path)
     tested = frame.filter(method="permutation", alternative="two-sided", study="caliskan2017")
     added = tested.with_columns(
-        method=pl.lit("placebo"), p=pl.lit(0.3), p_holm=pl.lit(0.5), placebo_mean=pl.lit(0.0),
+        method=pl.lit("placebo"), p=pl.lit(p / 2), p_holm=pl.lit(p), placebo_mean=pl.lit(mean),
         placebo_low=pl.lit(-1.1), placebo_high=pl.lit(1.2), confidence=pl.lit(0.95),
     )  # fmt: skip
     frame = frame.with_columns(

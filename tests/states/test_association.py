@@ -236,8 +236,8 @@ def test_words_that_are_all_alike_have_no_effect_and_a_reason() -> None:
     values = np.ones((8, 1, 3), dtype=np.float32)
     states = States(tuple(words(test)), ("0",), values, np.ones(8, dtype=np.int64))
     found = measure(test, states, setting=TestSetting(draws=50))
-    assert found.height == 3
-    assert [found[name].null_count() for name in ("estimate", "p", "ci_low")] == [3] * 3
+    assert found.height == 4
+    assert [found[name].null_count() for name in ("estimate", "p", "ci_low")] == [4] * 3
     assert set(found["note"]) == {"no word is closer than another"}
 
 

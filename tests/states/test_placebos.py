@@ -159,6 +159,65 @@ def test_attributes_without_meaning_pass_the_permutation_test_but_not_the_placeb
     assert 28 / 80 <= np.mean(p["placebo"] <= 0.5) <= 52 / 80
 
 
+def placed(found: list[pl.DataFrame], method: str) -> np.ndarray:
+    return pl.concat(found).filter(method=method, alternative="two-sided")["p"].to_numpy()
+
+
+def test_groups_without_a_difference_pass_the_test_of_mac_but_not_the_placebo() -> None:
+    """All words, of either group, are nearer to the first attributes than to the second."""
+    rng, found = np.random.default_rng(8), []
+    for _ in range(60):
+        values, common = stretched(rng, 32), stretched(rng, 1)
+        values[:24] += common
+        values[24:] -= common
+        found.append(weat_rows(values, (8, 8, 8, 8), "mac"))
+    assert np.mean(placed(found, "permutation") <= 0.05) > 0.5
+    p = placed(found, "placebo")
+    assert len(p) == 120  # the two groups of a test mirror each other: 60 of .05 or .5
+    assert 0 < np.mean(p <= 0.05) <= 8 / 60 and 21 / 60 <= np.mean(p <= 0.5) <= 39 / 60
+
+
+def test_a_group_unlike_the_other_is_found_by_mac() -> None:
+    values = stretched(np.random.default_rng(9), 32, first=1.0)
+    values[:8, :, 30] += 4.0
+    values[16:24, :, 30] += 4.0
+    row = weat_rows(values, (8, 8, 8, 8), "mac").filter(method="placebo").row(0, named=True)
+    assert row["p"] <= 0.02 and row["estimate"] > row["placebo_high"]
+    assert (row["first"], row["second"], row["n_resamples"]) == ("x", None, 399)
+
+
+def ceat_rows(values: np.ndarray) -> pl.DataFrame:
+    """Estimate CEAT of 8 words a set; `values` has the shape (32, contexts, 40)."""
+    sets = [WordSet(n, tuple(f"{n}{i}" for i in range(8))) for n in ("x", "y", "s", "t")]
+    keys = [f"{word}|{n}" for one in sets for word in one.words for n in range(values.shape[1])]
+    states = states_of(keys, values.reshape(len(keys), 1, -1))
+    setting = TestSetting(samples=50, placebos=399)
+    return associate(
+        states, [WordTest("mine", "one", *sets)], of=OF, method="ceat", setting=setting
+    ).estimates  # fmt: skip
+
+
+def test_attributes_without_meaning_pass_the_test_of_ceat_but_not_the_placebo() -> None:
+    rng, found = np.random.default_rng(10), []
+    for _ in range(60):
+        values = stretched(rng, 32) + 0.5 * stretched(rng, 32, layers=3)
+        values[:8] += stretched(rng, 1)  # the targets differ, in a direction without meaning
+        found.append(ceat_rows(values))
+    assert np.mean(placed(found, "random_effects") <= 0.05) > 0.5
+    p = placed(found, "placebo")
+    assert len(p) == 60 and 0 < np.mean(p <= 0.05) <= 8 / 60
+    assert 21 / 60 <= np.mean(p <= 0.5) <= 39 / 60
+
+
+def test_placebos_of_words_in_one_state_are_those_of_weat() -> None:
+    """All contexts of a word are alike: all draws are, and CEAT is WEAT."""
+    values = stretched(np.random.default_rng(11), 32)
+    weat = weat_rows(values, (8, 8, 8, 8)).filter(method="placebo")
+    ceat = ceat_rows(np.repeat(values, 3, axis=1)).filter(method="placebo")
+    for name in ("estimate", "p", "placebo_mean", "placebo_low", "placebo_high"):
+        assert ceat[name].item() == pytest.approx(weat[name].item(), abs=1e-5)
+
+
 def test_attributes_that_mean_something_are_found() -> None:
     values = stretched(np.random.default_rng(6), 32, first=1.0)
     values[:8, :, 30] += 4.0
@@ -168,9 +227,11 @@ def test_attributes_that_mean_something_are_found() -> None:
     assert abs(row["placebo_mean"]) < 0.3 and row["n_resamples"] == 399
 
 
-def test_few_attributes_leave_a_note_and_one_set_no_row() -> None:
-    values = stretched(np.random.default_rng(7), 20)
-    row = weat_rows(values[:18], (8, 8, 1, 1)).filter(method="placebo").row(0, named=True)
+@pytest.mark.parametrize(
+    ("method", "sizes"), [("weat", (8, 8, 1, 1)), ("mac", (2, 2, 8, 8)), ("ripa", (1, 1, 8, 8))]
+)
+def test_few_words_to_shuffle_leave_a_note(method: str, sizes: tuple[int, ...]) -> None:
+    values = stretched(np.random.default_rng(7), sum(sizes))
+    row = weat_rows(values, sizes, method).filter(method="placebo").row(0, named=True)
     assert (row["p"], row["n_resamples"]) == (None, None)
     assert row["note"] == "too few words to shuffle between two sets"
-    assert weat_rows(values, (2, 2, 8, 8), "mac").filter(method="placebo").is_empty()

@@ -53,13 +53,14 @@ def test_the_variance_of_an_effect_is_that_of_simulated_ones() -> None:
 def test_draws_of_contexts_give_a_combined_effect() -> None:
     found = association.test_associations(states(5, 0.3), [TEST], of=OF, method="ceat").estimates
     whole = association.test_associations(states(5, 0.3), [TEST], of=OF).estimates
-    row, two_sided = found.iter_rows(named=True)
+    row, two_sided, placed = found.iter_rows(named=True)
     stated = ("ceat", "random_effects", 1_000)
     assert (row["measure"], row["method"], row["n_resamples"]) == stated
     assert row["estimate"] == pytest.approx(whole["estimate"][0], abs=0.1)
     half = 1.959964 * row["se"]
     assert row["ci_high"] - row["estimate"] == pytest.approx(half, rel=1e-5)
     assert two_sided["p"] == 2 * row["p"] < 1e-3
+    assert (placed["method"], placed["estimate"]) == ("placebo", row["estimate"])
 
 
 def test_contexts_that_matter_make_variance_between_draws() -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -103,14 +104,27 @@ def on_a_scale() -> Callable[..., tuple[float, float, float, float]]:
 
 
 @pytest.fixture(scope="session")
-def widest() -> Callable[..., ClusteredMean]:
+def one_more() -> Callable[..., ClusteredMean]:
+    """Return a maker of a mean whose variance has that of one more unit, in the middle, too."""
+
+    def of(one: ClusteredMean, units: int) -> ClusteredMean:
+        own, added = one.se**2, (one.mean / (units + 1)) ** 2
+        uncertain = own**2 / one.df + added**2 / (units - 1)
+        return replace(one, se=(own + added) ** 0.5, df=(own + added) ** 2 / uncertain)
+
+    return of
+
+
+@pytest.fixture(scope="session")
+def widest(one_more) -> Callable[..., ClusteredMean]:
     """Return a maker of the mean of a column by the clusters that give the widest interval."""
 
     def of(frame: pl.DataFrame, value: str, *factors: str | list[str]) -> ClusteredMean:
         labels = (frame.select(pl.struct(f).rank("dense")).to_series().to_numpy() for f in factors)
         means = [clustered_mean(frame[value].to_numpy(), label) for label in labels]
+        units = max(one.n_clusters for one in means)
         return max(
-            (one for one in means if one.se is not None),
+            (one_more(one, units) for one in means if one.se is not None),
             key=lambda one: one.se * scipy.stats.t.ppf(0.975, one.df),
         )
 

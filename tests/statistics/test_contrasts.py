@@ -270,13 +270,15 @@ def test_a_candidate_that_is_never_scored_has_no_number():
     assert row["bound_low"] < row["bound_high"]
 
 
-def test_a_change_without_variance_has_an_exact_p():
+def test_a_change_without_variance_has_that_of_one_more_pair():
+    """Two stereotypes, of 12 pairs each; the variance of either is 1/13²."""
     frame = asked({"none": 0.0, "fair": 0.5}, noise=0.0).with_columns(
         score=pl.when(intervention="fair").then(1.0).otherwise(0.0)
     )
     row = only(contrast(frame, scale(0, 1)))
-    assert (row["test"], row["statistic"], row["estimate"]) == ("unanimous", None, 1.0)
-    assert row["p"] == pytest.approx(0.5**23)  # 24 pairs
+    assert (row["test"], row["estimate"]) == ("t", 1.0)
+    assert (row["se"], row["df"]) == pytest.approx((0.5**0.5 / 13, 22))
+    assert row["statistic"] == pytest.approx((1 - (24 / 25) ** 2) ** 0.5 / row["se"])
     nothing = frame.with_columns(score=pl.lit(1.0))
     assert only(contrast(nothing, scale(0, 1)))["p"] == 1.0
 

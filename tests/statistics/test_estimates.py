@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, LEVELS, REASONS, SCORES, Measure
-from tiltmeter.statistics import clustered_mean, compliance, estimate_measure
+from tiltmeter.statistics import compliance, estimate_measure
 from tiltmeter.statistics.estimates import estimate_summaries
 from tiltmeter.statistics.summaries import summarise
 
@@ -67,12 +67,13 @@ def test_never_pooled(drawn, measure, factor):
     assert rows[factor][0] == "other"
 
 
-def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure, on_a_scale):
+def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure, widest, on_a_scale):
     """One stereotype with three wordings: these are its widest clusters."""
     scores = drawn(0.3, noise=0.2)
     estimates = estimate_measure(scores, measure, confidence=0.9)
     row, published = only(estimates, "model"), only(estimates, "model", "published")
-    expected = clustered_mean(scores["score"].to_numpy(), scores["variation"].to_numpy())
+    pairs = scores.group_by("pair_id", "variation").agg(pl.col("score").mean())
+    expected = widest(pairs, "score", "variation", ["variation", "pair_id"])
     naive = scipy.stats.ttest_1samp(scores["score"], 0)
     assert (row["se"], row["df"]) == pytest.approx((expected.se, expected.df))
     tested = on_a_scale(expected, 12, confidence=0.9)
@@ -139,12 +140,12 @@ def test_shares_are_of_the_scored(scores_of, measure):
     assert order(scores, measure, "cell")["first_share"] == 0.75
 
 
-def test_order_effect_is_the_difference_within_pairs(drawn, measure, on_a_scale):
+def test_order_effect_is_the_difference_within_pairs(drawn, measure, widest, on_a_scale):
     scores = drawn(0.1, order=0.6, noise=0.1)
     row = order(scores, measure, "model")
     wide = scores.pivot("order", index=["pair_id", "variation"], values="score")
     difference = wide["marginalized_first"] - wide["default_first"]
-    expected = clustered_mean(difference.to_numpy(), wide["variation"].to_numpy())
+    expected = widest(wide.with_columns(d=difference), "d", "variation", ["variation", "pair_id"])
     assert row["order_effect"] == pytest.approx(difference.mean())
     *_, low, high = on_a_scale(expected, 12, (-2.0, 2.0))
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high))
@@ -211,12 +212,13 @@ def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):
     assert row["verdict"] == "no verdict: nothing scored"
 
 
-def test_a_deterministic_model_gets_an_exact_test(scores_of, pair_of, measure):
+def test_a_deterministic_model_has_the_variance_of_one_more_pair(scores_of, pair_of, measure):
     scores = scores_of(*(row for k in range(20) for row in pair_of(f"p{k}", 1.0, 1.0)))
     row = only(estimate_measure(scores, measure), "model")
-    assert (row["test"], row["se"], row["sd"], row["statistic"]) == ("unanimous", 0.0, 0.0, None)
-    assert row["p"] == pytest.approx(0.5**19)
-    assert (row["ci_low"], row["ci_high"]) == (pytest.approx(2 * 0.05 ** (1 / 19) - 1), 1.0)
+    assert (row["test"], row["sd"], row["df"]) == ("t", 0.0, pytest.approx(19))
+    assert row["se"] == pytest.approx(1 / 21)
+    assert row["statistic"] == pytest.approx(21 * (1 - (20 / 21) ** 2) ** 0.5)
+    assert 0 < row["ci_low"] < row["ci_high"] == pytest.approx(1)
     assert row["verdict"] == "consistent"
     half = 2 * (1 - 0.05 ** (1 / 19))  # a difference of orders reaches from −2 to 2
     orders = order(scores, measure, "model")

@@ -166,7 +166,7 @@ def test_responses_without_a_score_and_extra_words_have_no_contribution(scores_o
 def test_nothing_gives_an_empty_table(scores_of):
     scores = scores_of({"score": 0.1}).clear()
     assert contributions(scores).schema == pl.Schema(ITEMS)
-    assert word_variance(scores).is_empty()
+    assert word_variance(contributions(scores)).is_empty()
 
 
 def test_malformed_shares_are_refused(scores_of):
@@ -195,7 +195,7 @@ def test_the_variance_of_means_of_words_is_found(scores_of):
     rng = np.random.default_rng(1)
     words = rng.normal(0.5, 0.2, (150, 1, 12))
     shares = words + rng.normal(0, 0.3, (150, 4, 12))
-    found = word_variance(replicates(scores_of, shares, difference, 1))
+    found = word_variance(contributions(replicates(scores_of, shares, difference, 1)))
     assert found["variance"].mean() == pytest.approx(0.2**2 / 6, rel=0.12)
     assert found["noise"].mean() == pytest.approx(0.3**2 / 4 / 6, rel=0.12)
 
@@ -210,7 +210,7 @@ def test_words_of_one_wording_have_their_own_errors(scores_of):
             value = x[0].mean() - x[1].mean()
             sets = ["tied"] * 4 + ["counter"] * 4
             rows.append(response(x.ravel(), value, sets, names, stereotype=f"s{s}", logit=0.0))
-    found = word_variance(scores_of(*rows))
+    found = word_variance(contributions(scores_of(*rows)))
     assert found["variance"].mean() == pytest.approx(0.2**2 / 8, rel=0.12)
     assert found["noise"].mean() == pytest.approx(0.2**2 / 4 / 8, rel=0.12)
     assert contributions(scores_of(*rows[:1]))["se"].is_null().all()
@@ -223,17 +223,21 @@ def test_the_variance_of_equation_1_is_found(scores_of):
     shares = (rng.random((150, 25, 16)) < leaning).astype(float)
     scores = replicates(scores_of, shares, equation1, 1)
     means = scores.group_by("stereotype").agg(pl.col("score").mean(), v=pl.col("score").var() / 25)
-    found = word_variance(scores)["variance"].sum() / 150 + means["v"].mean()
+    words = word_variance(contributions(scores))
+    found = words["variance"].sum() / 150 + means["v"].mean()
     assert found == pytest.approx(means["score"].var(), rel=0.2)
     assert found > 2 * means["v"].mean()
 
 
 def test_variance_has_no_more_degrees_of_freedom_than_words(scores_of, probable):
-    found = word_variance(scores_of(*answers(probable, difference))).sort("set")
+    def variances(shares):
+        return word_variance(contributions(scores_of(*answers(shares, difference)))).sort("set")
+
+    found = variances(probable)
     assert found["n_words"].to_list() == [4, 3]
     assert (found["df"].drop_nulls() < found["n_words"].max()).all()
     steady = np.tile(probable[0], (6, 1))
-    fixed = word_variance(scores_of(*answers(steady, difference))).sort("set")
+    fixed = variances(steady)
     assert fixed["df"].to_list() == pytest.approx([3, 2])
     assert fixed["variance"][1] == pytest.approx(np.var(probable[0][:3], ddof=1) / 3)
 

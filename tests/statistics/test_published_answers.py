@@ -82,12 +82,15 @@ def test_error_for_stereotypes_like_these(scores):
     assert row["se"] == pytest.approx(fit.bse[0], rel=1e-2)
 
 
-def test_a_cell_by_itself_is_the_t_test_of_the_paper(scores):
+def test_a_cell_by_itself_has_the_error_of_the_paper_and_one_more_answer(scores):
     """With one group pair and no mirrored pairs each answer is a cluster, and the error naive."""
     alone = scores.filter(stereotype="age", variation="replication")
     cell = estimate_measure(alone, MEASURE).filter(level="cell")
     clustered, published = cell.rows(named=True)
     assert (clustered["method"], published["method"]) == ("clustered", "published")
     assert clustered["clustered_by"] == "answers"
-    assert clustered["se"] == pytest.approx(published["se"])
-    assert clustered["df"] == pytest.approx(published["df"])
+    own, added = published["se"] ** 2, (clustered["estimate"] / (clustered["n"] + 1)) ** 2
+    assert clustered["se"] ** 2 == pytest.approx(own + added)
+    assert clustered["df"] == pytest.approx(
+        (own + added) ** 2 / (own**2 + added**2) * published["df"]
+    )

@@ -50,7 +50,7 @@ def test_generalisability_is_made_of_the_mean_squares_of_an_analysis_of_variance
     person, wording = (ms["p"] - ms["Residual"]) / 3, (ms["i"] - ms["Residual"]) / 7
     phi = person / (person + wording / 3 + ms["Residual"] / 3)
     assert the(found, "dependability")["estimate"] == pytest.approx(phi)
-    parts = dict(found.filter(measure="variance_component").select("part", "estimate").rows())
+    parts = dict(found.filter(measure="variance_component").select("component", "estimate").rows())
     within = values[0].var(axis=-1, ddof=1).mean()
     assert parts == {
         "stereotypes": pytest.approx(person),
@@ -84,10 +84,12 @@ def test_the_interval_of_generalisability_covers_the_truth(measured):
 def test_variance_components_are_found(measured):
     sd = (0.3, 0.2, 0.15, 0.4)
     found = estimate_reliability(measured(simulated(150, 12, 4, 3, sd, seed=1)))
-    means = found.filter(measure="variance_component").group_by("part").agg(pl.mean("estimate"))
+    means = (
+        found.filter(measure="variance_component").group_by("component").agg(pl.mean("estimate"))
+    )
     truth = dict(zip(("stereotypes", "wordings", "stereotypes × wordings", "draws"), sd))  # noqa: B905
-    for part, value in means.rows():
-        assert value == pytest.approx(truth[part] ** 2, rel=0.12), part
+    for component, value in means.rows():
+        assert value == pytest.approx(truth[component] ** 2, rel=0.12), component
 
 
 def test_split_halves_are_stepped_up_to_the_whole(measured):

@@ -85,7 +85,7 @@ def test_crossed_intervals_cover_and_the_narrowest_clusters_do_not():
     for (level, *_), targets in found.items():
         low, high = targets.these.interval()
         covered[level].append(low <= 0.2 <= high)
-    assert 0.93 <= np.mean(covered["stereotype"]) <= 0.97
+    assert 0.93 <= np.mean(covered["stereotype"]) <= 0.98
     assert 0.9 <= np.mean(covered["model"]) <= 0.98
     narrow = []
     for _, group in units.group_by("model", "stereotype"):

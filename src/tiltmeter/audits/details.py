@@ -12,9 +12,8 @@ import polars as pl
 from tiltmeter.instruments.absolute_decision import CONSISTENT
 from tiltmeter.instruments.catalogue import MEASURES, with_table
 from tiltmeter.results import ESTIMATES, FACTORS, SCORES, VERSIONS, Measure, Schema, check
-from tiltmeter.results.schemas import ATTRIBUTIONS, FITS, ITEMS, MATCHES, YES_SHARES
+from tiltmeter.results.schemas import ATTRIBUTIONS, FITS, MATCHES, YES_SHARES
 from tiltmeter.statistics.contrasts import Contrasted, contrast
-from tiltmeter.statistics.items import contributions
 from tiltmeter.statistics.logistic import Regression, regress
 from tiltmeter.statistics.reliability import estimate_reliability
 
@@ -23,7 +22,6 @@ __all__ = [
     "attributions",
     "chained",
     "contrasts",
-    "items",
     "regressions",
     "reliabilities",
     "yes_shares",
@@ -216,15 +214,6 @@ def regressions(answers: pl.DataFrame) -> Regression:
         estimates = fitted.estimates.with_columns(*of_run, subject)
         parts.append((estimates, fitted.fits.with_columns(of_run)))
     return Regression(*_join(parts, FITS))
-
-
-def items(scores: pl.LazyFrame) -> pl.DataFrame:
-    """Give the contribution of each attribute word, one model and instrument in memory at a time.
-
-    Columns of `results.ITEMS`; see `statistics.items.contributions`.
-    """
-    parts = (contributions(part) for part in _cells(scores))
-    return pl.concat([pl.DataFrame(schema=ITEMS), *parts])
 
 
 def reliabilities(scores: pl.LazyFrame) -> pl.DataFrame:

@@ -20,11 +20,12 @@ from tiltmeter.instruments.scoring import Scores, score
 from tiltmeter.results import COMPLIANCE, ESTIMATES, LEVELS, ORDERS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.results.directory import write_results
 from tiltmeter.results.records import Journal
+from tiltmeter.results.schemas import ITEMS
 from tiltmeter.results.tables import as_frame, pieces, scan_table, write_pieces
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.dimensions import correlate_dimensions, rank_models
 from tiltmeter.statistics.estimates import Estimated, Inference, estimate_summaries
-from tiltmeter.statistics.items import word_variance
+from tiltmeter.statistics.items import contributions, word_variance
 from tiltmeter.statistics.splits import split_words
 from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
 from tiltmeter.stimuli import Study
@@ -156,7 +157,7 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
     """
     inference = inference or Inference()
     frame = scores if isinstance(scores, pl.LazyFrame) else scan_table(scores, SCORES)
-    of_scores, orders, compliant = _of_scores(frame, inference)
+    of_scores, tables = _of_scores(frame, inference)
     if of_scores.is_empty():
         raise InputError(f"{scores if isinstance(scores, Path) else 'scores'}: no rows")
     answers = details.chained(frame)
@@ -169,9 +170,7 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
     estimates += [details.reliabilities(scores_only)]
     judged = judge(pl.concat(estimates), compliance_floor=inference.compliance_floor)
     tables = {
-        "items": details.items(scores_only),
-        "orders": orders,
-        "compliance": compliant,
+        **tables,
         "matches": pl.concat([interventions.matches, groups.matches]),
         "fits": regressions.fits,
         "chained": answers,
@@ -181,17 +180,16 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
     return Tables(judged, {name: one for name, one in tables.items() if not one.is_empty()})
 
 
-def _of_scores(
-    frame: pl.LazyFrame, inference: Inference
-) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Estimate the scores of each model, then of all models, with order effects and compliance."""
+def _of_scores(frame: pl.LazyFrame, inference: Inference) -> Tables:
+    """Estimate the scores of each model, then of all; with items, order effects and compliance."""
     models = frame.select(pl.col("model").unique().sort()).collect()["model"]
     parts: list[tuple[pl.DataFrame, pl.DataFrame]] = []
-    pooled, compliant = [], [pl.DataFrame(schema=COMPLIANCE)]
+    pooled, compliant, items = [], [pl.DataFrame(schema=COMPLIANCE)], [pl.DataFrame(schema=ITEMS)]
     for model in models:
         of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
         units = summarise(of_model)
-        words = word_variance(of_model)
+        items.append(contributions(of_model))
+        words = word_variance(items[-1])
         parts += _of_each_instrument(units, inference, LEVELS[:-1], words)
         pooled.append(pool_pairs(units))
         compliant.append(compliance(of_model))
@@ -203,7 +201,8 @@ def _of_scores(
         pl.concat(tables).sort(order, maintain_order=True)
         for tables in zip(empty, *parts, strict=True)
     )
-    return estimates, orders, pl.concat(compliant)
+    joined = {"items": pl.concat(items), "orders": orders, "compliance": pl.concat(compliant)}
+    return Tables(estimates, joined)
 
 
 def _of_each_instrument(

@@ -26,7 +26,7 @@ compared.
 Deviations: the paper names neither family nor link. Binomial and logit give slopes and χ² of the
 size of its figures 10 and 11; a normal family does not. Rows of method ``published`` have that
 model's p and χ²; rows of method ``robust`` have sandwich p and intervals. Both assume independent
-words, which neighbours in a network are not.
+words, which neighbours in a network are not; `placebos` has what arbitrary primes give.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ __all__ = [
     "DIRECTIONS",
     "Array",
     "Contrast",
+    "Rated",
     "Row",
+    "activate_rated",
     "activate_sides",
     "activations",
     "adjust",
@@ -94,13 +96,37 @@ class Contrast:
     normalised: Array
     setting: Setting
 
+    @property
+    def targets(self) -> Sequence[str]:
+        """The targets of all sets, as the rows of activations."""
+        return list(self.places)
+
+    def rows(self, targets: Sequence[str]) -> list[int]:
+        """Give the rows of some targets."""
+        return [self.places[word] for word in targets]
+
     def levels(self, targets: Sequence[str]) -> Array:
         """Give the normalised activation of some targets, shape (targets, primes)."""
-        return self.normalised[[self.places[word] for word in targets]]
+        return self.normalised[self.rows(targets)]
 
     def differences(self, targets: Sequence[str]) -> Array:
         """Give first − second category of some targets, shape (targets, pairs of primes)."""
         return paired(self.levels(targets))
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """The activation of rated words by the primes of an identity in one network.
+
+    `normalised` has the shape (targets, primes).
+    """
+
+    about: Row  # subject, study, identity, instrument
+    primes: Sequence[str]
+    targets: Sequence[str]  # the rated words
+    valences: Array  # of the targets, 0 to 1
+    normalised: Array
+    setting: Setting
 
 
 def paired(levels: Array) -> Array:
@@ -227,25 +253,34 @@ def ends(draws: Array, confidence: float) -> Row:
     return {"ci_low": float(low), "ci_high": float(high)}
 
 
-def slopes(
+def activate_rated(
     network: Network, identity: Valence, ratings: Mapping[str, float], about: Row, setting: Setting
-) -> list[Row]:
-    """Fit one model per prime and a joint model of all primes; rows of `results.ESTIMATES`.
+) -> Rated:
+    """Activate the primes of an identity and keep the rated words; otherwise as `activate_sides`.
 
-    `ratings` are valences from 0 to 1; `n` counts the rated nodes. Otherwise as `activate_sides`.
+    `ratings` are valences from 0 to 1.
     """
     primes = setting.present(network, identity.primes, "prime")
     rated = [word for word in network.words if word in ratings]
     activation = activate(network, primes, setting.spreading, targets=rated)
-    x = activation.normalised(setting.norm or "l2")
-    y = np.array([ratings[word] for word in rated], dtype=np.float64)
-    shared = {**about, "n": len(rated), **setting.columns()}
+    normalised = activation.normalised(setting.norm or "l2")
+    valences = np.array([ratings[word] for word in rated], dtype=np.float64)
+    return Rated(about, primes, rated, valences, normalised, setting)
+
+
+def slopes(rated: Rated) -> list[Row]:
+    """Fit one model per prime and a joint model of all primes; rows of `results.ESTIMATES`.
+
+    `n` counts the rated nodes.
+    """
+    y, x = rated.valences, rated.normalised
+    shared = {**rated.about, "n": len(y), **rated.setting.columns()}
     of_prime = {**shared, "measure": "valence_slope", "level": "prime", "alternative": "two-sided"}
     of_all = {**shared, "measure": "valence_joint", "level": "identity", "alternative": "greater"}
     rows = [
         {**of_prime, "prime": prime, **row}
-        for column, prime in enumerate(primes)
-        for row in _slope(y, x[:, [column]], setting.confidence)
+        for column, prime in enumerate(rated.primes)
+        for row in _slope(y, x[:, [column]], rated.setting.confidence)
     ]
     return rows + [{**of_all, **row} for row in _joint(y, x)]
 

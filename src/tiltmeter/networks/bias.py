@@ -24,7 +24,9 @@ from tiltmeter.networks.approaches import (
     DIRECTIONS,
     Array,
     Contrast,
+    Rated,
     Row,
+    activate_rated,
     activate_sides,
     activations,
     adjust,
@@ -34,7 +36,7 @@ from tiltmeter.networks.approaches import (
 )
 from tiltmeter.networks.lexicons import Lexicons
 from tiltmeter.networks.network import Network, check_networks
-from tiltmeter.networks.placebos import placebo_effects
+from tiltmeter.networks.placebos import placebo_effects, placebo_slopes
 from tiltmeter.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
 from tiltmeter.results import as_estimates
 from tiltmeter.results.schemas import ABSENCES, ACTIVATIONS
@@ -108,12 +110,13 @@ def measure_bias(
     for network in listed:
         for key, identity, made in _measured(network, loaded, approaches, lexicons, setting):
             absent += _absent(network, loaded.name, key, identity)
+            rows += _tested(made)
             if isinstance(made, Contrast):
                 contrasts[key].append(made)
                 activated += activations(made)
-            rows += _tested(made)
-            if isinstance(made, Contrast):
                 rows += placebo_effects(network, made)
+            else:
+                rows += placebo_slopes(network, made)
     rows += (row for group in contrasts.values() for row in _differences(group))
     return Bias(
         as_estimates(rows, MEASURES, FAMILY),
@@ -169,8 +172,8 @@ def vary_setting(
     return as_estimates(rows, MEASURES, FAMILY)
 
 
-def _tested(made: Contrast | list[Row]) -> list[Row]:
-    return effects(made) if isinstance(made, Contrast) else made
+def _tested(made: Contrast | Rated) -> list[Row]:
+    return effects(made) if isinstance(made, Contrast) else slopes(made)
 
 
 def _measured(
@@ -179,8 +182,8 @@ def _measured(
     approaches: Sequence[str] | None,
     lexicons: Lexicons | None,
     setting: Setting | None,
-) -> Iterator[tuple[str, Identity, Contrast | list[Row]]]:
-    """Yield each identity with its contrast or, for valence, its rows of estimates."""
+) -> Iterator[tuple[str, Identity, Contrast | Rated]]:
+    """Yield each identity with the activation of its targets or, for valence, of rated words."""
     known, how = lexicons or Lexicons(), (setting or Setting()).within(network)
     asked = _approaches(study, approaches, known)
     shared = {"subject": network.name, "study": study.name, "instrument": INSTRUMENT}
@@ -188,9 +191,9 @@ def _measured(
         if identity.approach not in asked:
             continue
         about: Row = {**shared, "identity": key}
-        made: Contrast | list[Row]
+        made: Contrast | Rated
         if isinstance(identity, Valence):
-            made = slopes(network, identity, known.valence or {}, about, how)
+            made = activate_rated(network, identity, known.valence or {}, about, how)
         else:
             made = activate_sides(network, identity, known.emotions or {}, about, how)
         yield key, identity, made

@@ -1,11 +1,11 @@
-"""Placebos of effects: the same effect for arbitrary primes, or for arbitrary targets.
+"""Placebos of effects and slopes: the same for arbitrary primes, or for arbitrary targets.
 
 Zero is not what an effect is where there is nothing to find: words of one category may have more
 or stronger associations, and activate all targets more. Two placebos say what it is instead.
 
-Method ``placebo``: arbitrary pairs of primes, targets as they are. Each prime is replaced by a word
-of like degree and strength, drawn from the `NEAREST` by rank. Each set of primes is normalised as
-the primes of the study are.
+Method ``placebo``: arbitrary primes, targets as they are. Each prime is replaced by a word of like
+degree and strength, drawn from the `NEAREST` by rank. Each set of primes is normalised as the
+primes of the study are.
 Method ``placebo_targets``: arbitrary targets, primes as they are. Each target is replaced in the
 same way. One spreading activates all words that can be drawn.
 
@@ -16,29 +16,47 @@ distance of the effect from `placebo_mean`. It needs both placebos: targets that
 other lean together after any primes, so that arbitrary targets alone would support a claim for over
 half of all arbitrary primes (`benchmarks/placebos.py`); and primes that activate everything more
 would pass beside arbitrary primes.
+
+Slopes of valence, and their joint statistic, have the first kind: the targets are all rated words,
+which leaves none to replace them by. Neighbours have like valences, so that arbitrary primes have
+slopes too. Each placebo takes a regression per prime; `MOST_SLOPES` are drawn at most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from tiltmeter.networks.approaches import Array, Contrast, Row, adjust, describe_effect, paired
+from tiltmeter.networks.approaches import (
+    Array,
+    Contrast,
+    Rated,
+    Row,
+    adjust,
+    describe_effect,
+    paired,
+    slopes,
+)
 from tiltmeter.networks.network import Network
+from tiltmeter.networks.setting import FEWEST, Setting
 from tiltmeter.networks.spreading import activate
 from tiltmeter.statistics.placebos import place
 from tiltmeter.statistics.two_samples import effects_of_rows, signed_rank_effect
 
-__all__ = ["NEAREST", "nearest_words", "placebo_effects"]
+__all__ = ["NEAREST", "nearest_words", "placebo_effects", "placebo_slopes"]
 
 Places = NDArray[np.intp]
+Rows = Mapping[str, list[int]]
 
 #: Words that each prime or target can be replaced by.
 NEAREST = 50
+#: Placebos of slopes: with 199, p adjusted for ten primes can reach .05.
+MOST_SLOPES = 199
 
 _FEW = f"fewer than {NEAREST} other words to draw placebos from"
 
@@ -52,29 +70,72 @@ def placebo_effects(network: Network, contrast: Contrast) -> list[Row]:
     setting = contrast.setting
     if not setting.placebos:
         return []
-    names = [name for name, words in contrast.sets.items() if words and contrast.primes]
+    sets = {name: words for name, words in contrast.sets.items() if words and contrast.primes}
+    rows = {name: contrast.rows(words) for name, words in sets.items()}
     words = [*contrast.primes, *contrast.places]
     few = len(network) < len(words) + NEAREST
     drawn: dict[str, Mapping[str, Array]] = {"placebo": {}, "placebo_targets": {}}
-    if names and not few:
-        near = dict(zip(words, nearest_words(network, words), strict=True))
+    if rows and not few:
+        pools = np.split(nearest_words(network, words), [len(contrast.primes)])
         rng = np.random.default_rng(setting.seed)
-        drawn["placebo"] = _of_primes(network, contrast, names, near, rng)
-        drawn["placebo_targets"] = _of_targets(network, contrast, names, near, rng)
-    rows = []
+        drawn["placebo"] = _of_primes(network, contrast, rows, pools[0], rng)
+        drawn["placebo_targets"] = _of_targets(network, contrast, rows, pools[1], rng)
+    placed, note = [], _FEW if few else "no pair of primes and target in the network"
     for method, effects in drawn.items():
-        own = [_placed(contrast, name, effects.get(name), few) for name in contrast.sets]
+        own = [
+            _placed(describe_effect(contrast, name), effects.get(name), setting, note)
+            for name in contrast.sets
+        ]
         adjust(own, "sets of a network and identity")
-        rows += [{**row, "method": method} for row in own]
-    return rows
+        placed += [{**row, "method": method} for row in own]
+    return placed
 
 
-def _placed(contrast: Contrast, name: str, effects: Array | None, few: bool) -> Row:
-    """Find the effect of a set of targets among those of placebos."""
-    row = {**describe_effect(contrast, name), "alternative": "two-sided"}
+def placebo_slopes(network: Network, rated: Rated) -> list[Row]:
+    """Compare slopes of valence, and their joint statistic, with those of arbitrary primes.
+
+    Rows of `results.ESTIMATES`, as of `placebo_effects`; `n_resamples` counts the placebos that
+    have a slope.
+    """
+    setting, primes = rated.setting, list(rated.primes)
+    if not setting.placebos:
+        return []
+    own = slopes(rated)
+    drawn = np.empty((0, len(_estimates(own))))
+    few = len(network) < len(primes) + NEAREST
+    if primes and not few:
+        rng, draws = np.random.default_rng(setting.seed), min(setting.placebos, MOST_SLOPES)
+        levels = _with_primes(network, rated, nearest_words(network, primes), draws, rng)
+        drawn = np.array([_estimates(slopes(replace(rated, normalised=one))) for one in levels])
+    rows, note = [], _FEW if few else f"fewer than {FEWEST} placebos with a number"
+    for row, effects in zip(_published(own), drawn.T, strict=True):
+        known = effects[np.isfinite(effects)]
+        enough = row.get("estimate") is not None and len(known) >= FEWEST
+        stated = {name: value for name, value in row.items() if name not in _TESTED}
+        rows.append(_placed(stated, known if enough else None, setting, note))
+    adjust([row for row in rows if "prime" in row], "primes of a network and identity")
+    return [{**row, "method": "placebo"} for row in rows]
+
+
+#: Columns of the published test, which a placebo has not.
+_TESTED = ("se", "p", "statistic", "df")
+
+
+def _published(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row["method"] == "published"]
+
+
+def _estimates(rows: Sequence[Row]) -> list[float]:
+    """Return the slopes and their joint statistic, nan where there is no number."""
+    return [row.get("estimate", np.nan) for row in _published(rows)]
+
+
+def _placed(row: Row, effects: Array | None, setting: Setting, note: str) -> Row:
+    """Find an estimate among those of placebos; without any, `note` says why."""
+    row = {**row, "alternative": "two-sided"}
     if effects is None:
-        return {**row, "note": _FEW if few else "no pair of primes and target in the network"}
-    confidence = contrast.setting.confidence
+        return {**row, "note": row.get("note") or note}
+    confidence = setting.confidence
     p, mean, low, high = map(float, place(row["estimate"], effects, confidence=confidence))
     ends = {"placebo_mean": mean, "placebo_low": low, "placebo_high": high}
     return {**row, "p": p, **ends, "confidence": confidence, "n_resamples": len(effects)}
@@ -103,47 +164,44 @@ def _connectivity(network: Network) -> tuple[Array, Array]:
 
 
 def _of_primes(
-    network: Network,
-    contrast: Contrast,
-    names: Sequence[str],
-    near: Mapping[str, Places],
-    rng: np.random.Generator,
+    network: Network, contrast: Contrast, rows: Rows, pools: Places, rng: np.random.Generator
 ) -> dict[str, Array]:
     """Measure the effects of arbitrary primes on each set of targets."""
-    setting, pools = contrast.setting, np.stack([near[prime] for prime in contrast.primes])
-    pool, where = np.unique(pools, return_inverse=True)
-    primes = [network.words[place] for place in pool]
-    activation = activate(network, primes, setting.spreading, targets=list(contrast.places))
-    picks = _draw(where.reshape(pools.shape), setting.placebos, rng)
-    norm = setting.norm or "l2"
-    levels = np.stack([activation.of(drawn).normalised(norm) for drawn in picks])
-    rows = {name: [contrast.places[word] for word in contrast.sets[name]] for name in names}
+    each = _with_primes(network, contrast, pools, contrast.setting.placebos, rng)
+    levels = np.stack(list(each))
     return {
-        name: signed_rank_effect(paired(levels[:, at]).reshape(len(picks), -1))
+        name: signed_rank_effect(paired(levels[:, at]).reshape(len(levels), -1))
         for name, at in rows.items()
     }
+
+
+def _with_primes(
+    network: Network, made: Contrast | Rated, pools: Places, draws: int, rng: np.random.Generator
+) -> Iterator[Array]:
+    """Yield the normalised activation of targets with each prime drawn from its pool."""
+    primes, pools = _numbered(network, pools)
+    activation = activate(network, primes, made.setting.spreading, targets=made.targets)
+    for drawn in _draw(pools, draws, rng):
+        yield activation.of(drawn).normalised(made.setting.norm or "l2")
 
 
 def _of_targets(
-    network: Network,
-    contrast: Contrast,
-    names: Sequence[str],
-    near: Mapping[str, Places],
-    rng: np.random.Generator,
+    network: Network, contrast: Contrast, rows: Rows, pools: Places, rng: np.random.Generator
 ) -> dict[str, Array]:
     """Measure the effects of the primes on arbitrary targets in place of each set."""
-    setting, targets = contrast.setting, list(contrast.places)
-    pools = np.stack([near[word] for word in targets])
-    pool, where = np.unique(pools, return_inverse=True)
-    words = [network.words[place] for place in pool]
+    setting, (words, pools) = contrast.setting, _numbered(network, pools)
     activation = activate(network, contrast.primes, setting.spreading, targets=words)
     differences = paired(activation.normalised(setting.norm or "l2"))
-    of = where.reshape(pools.shape)
-    rows = {name: [contrast.places[word] for word in contrast.sets[name]] for name in names}
     return {
-        name: effects_of_rows(differences, _draw(of[at], setting.placebos, rng))
+        name: effects_of_rows(differences, _draw(pools[at], setting.placebos, rng))
         for name, at in rows.items()
     }
+
+
+def _numbered(network: Network, pools: Places) -> tuple[list[str], Places]:
+    """List the words of pools once, and number the words of each pool by this list."""
+    pool, where = np.unique(pools, return_inverse=True)
+    return [network.words[place] for place in pool], where.reshape(pools.shape)
 
 
 def _draw(pools: Places, draws: int, rng: np.random.Generator) -> Places:

@@ -18,7 +18,7 @@ from tiltmeter.results import Measure
 __all__ = ["ALPHA", "CONTROL", "MEANINGS", "SIGNS", "WORST", "answer", "bracketed",
            "category_title", "counted", "cut", "endings", "file_names", "first_few", "interval",
            "interval_title", "many", "number", "p_value", "percent", "place", "rank", "scale",
-           "short_names", "shown_names", "verdict", "verdict_class", "verdict_kind",
+           "short_names", "shown_names", "splits_text", "verdict", "verdict_class", "verdict_kind",
            "visible"]  # fmt: skip
 
 #: A result with a larger p is not significant.
@@ -151,15 +151,43 @@ def answer(
     if slight and margin:
         text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
     text += f" The others: {others}." if others else ""
+    text += _leaning(plan, rows)
     if total and total["estimate"] is not None:
+        splits = f"; random splits of the group words {splits_text(total)}"
         text += (
             f" The mean over all stereotypes is {number(total['estimate'])} "
-            f"({plan.interval} {interval(total['ci_low'], total['ci_high'])}) on a scale from "
+            f"({plan.interval} {interval(total['ci_low'], total['ci_high'])}"
+            f"{splits if total['p_placebo'] is not None else ''}) on a scale from "
             f"{number(measure.low, 0)} to {number(measure.high, 0)} where "
             f"{measure.neutral:g} is neutral. "
             f"{percent(total['compliance'])} of the answers could be scored."
         )
     return text
+
+
+def _leaning(plan: Plan, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say which means that differ from neutral are no larger than those of random splits."""
+    if all(row["placebo_low_placebo"] is None for row in rows):
+        return ""
+    leaning = [row for row in rows if verdict_kind(row["verdict"]) in ("consistent", "reversed")]
+    known = [row for row in leaning if row["p_placebo"] is not None]
+    within = [plan.label(row["stereotype"]) for row in known if row["p_placebo"] > ALPHA]
+    parts = (
+        (len(known) - len(within), "beyond them (p (placebo) at most .05)"),
+        (len(within), f"no larger ({', '.join(within)})"),
+        (len(leaning) - len(known), "not tested (group words too few to split, or not all known)"),
+    )
+    text = "; ".join(f"{count} {what}" for count, what in parts if count)
+    shown = " Consistent and reversed means beside those of random splits of their group words: "
+    return f"{shown}{text}." if text else ""
+
+
+def splits_text(row: Mapping[str, Any]) -> str:
+    """Write the interval of random splits of the group words, and the p of a mean among them."""
+    if row["p_placebo"] is None:
+        return "–"
+    ends = interval(row["placebo_low_placebo"], row["placebo_high_placebo"])
+    return f"{ends}, p {p_value(row['p_placebo'])}"
 
 
 def scale(measure: Measure) -> str:

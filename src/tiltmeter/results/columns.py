@@ -135,11 +135,11 @@ COLUMNS: dict[str, Column] = {
         # regressions
         predictor="predictor of the regression",
         response_variable="response variable of the regression, a column of 1 and 0",
-        part="value of the column that rows were split by; all: every row; of a variance "
-        "component, its source",
+        part="value of the column that rows were split by; all: every row",
         formula="the model: 1, 1 + a, 1 + a + b",
-        component="part of the predictor that the coefficient is of: total, within (deviation from "
-        "the mean of the cluster) or between (mean of the cluster); null: not a regression",
+        component="component of a predictor: total, within (deviation from the mean of the "
+        "cluster) or between (mean of the cluster); of a variance: stereotypes, wordings, their "
+        "interaction (stereotypes × wordings) or draws",
         # planning
         error_source="what makes scores of a stereotype differ: variation, marginalized, default, "
         "cell (a wording with one pair of group words), draw or response; shared_variation is the "
@@ -149,7 +149,8 @@ COLUMNS: dict[str, Column] = {
         # inference
         method="method of interval and p: clustered, published, permutation, bootstrap, "
         "placebo, rewired, mixed, …",
-        test="the test of p: t, unanimous (exact bound if clusters do not vary), …",
+        test="the test of p: t, 't, lowered' (of scores nearer to neutral, see estimates.md), unanimous "
+        "(exact bound if clusters do not vary), …",
         alternative="two-sided, greater or less",
         adjusted_over="the family of tests over which p_holm and p_bh are adjusted",
         clustered_by="what the interval generalises over: wordings, marginalized words, …; in "

@@ -74,11 +74,18 @@ def as_estimates(
         rows = pl.DataFrame(listed, schema={name: ESTIMATES.get(name) for name in names})
     if wrong := [name for name in rows.columns if name not in ESTIMATES]:
         raise InputError(f"estimates: no column {', '.join(wrong)}; see docs/columns.md")
-    lacking = [name for name in ESTIMATES if name not in rows.columns]
-    whole = rows.with_columns(pl.lit(None, ESTIMATES[name]).alias(name) for name in lacking)
-    whole = whole.select(pl.col(c).cast(t) for c, t in ESTIMATES.items())
-    whole = whole.with_columns(pl.selectors.float().fill_nan(None), family=pl.lit(family))
+    if rows.is_empty():
+        return pl.DataFrame(schema=ESTIMATES)
+    whole = rows.select(_cast(name, rows) for name in ESTIMATES).with_columns(family=pl.lit(family))
     return _on_scale(whole, measures)
+
+
+def _cast(name: str, rows: pl.DataFrame) -> pl.Expr:
+    """Return a column of `ESTIMATES`, without values if the rows lack it; no number is nan."""
+    if name not in rows.columns:
+        return pl.lit(None, ESTIMATES[name]).alias(name)
+    column = pl.col(name).cast(ESTIMATES[name])
+    return column.fill_nan(None) if ESTIMATES[name].is_float() else column
 
 
 def _on_scale(rows: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFrame:

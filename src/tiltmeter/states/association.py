@@ -27,13 +27,9 @@ Measures
     the attributes. A WEAT effect may come from one group alone.
 
 Placebos
-    Targets also differ in their association with attributes without meaning. Method ``placebo``
-    shuffles the words of the two sets of references (attributes; of RIPA the groups) between them;
-    p, two-sided, is the rank of the effect among these (`statistics.placebos`). Effects of the
-    shuffles are in the unit of the effect, the standard deviation with the references as they are.
-    MAC and CEAT have no placebos: the first has one set of references, the second draws contexts.
-    Neutral words in place of the attributes would need a list of such words and their states; words
-    of a test that change sides are matched by construction.
+    Method ``placebo``: p, two-sided, is the rank of the effect among effects with references
+    shuffled (`placebos`). Neutral words in place of the attributes would need a list of such words
+    and their states; words of a test that change sides are matched by construction.
 
 Deviations from the sources
     May et al. take each sentence for an item; here a word has one state, its mean over the
@@ -62,10 +58,10 @@ from tiltmeter.results.schemas import ASSOCIATION_TESTS
 from tiltmeter.states.contexts import average_contexts
 from tiltmeter.states.differential import Differential, permute
 from tiltmeter.states.measures import MEASURES
+from tiltmeter.states.placebos import TOO_FEW, place_test
 from tiltmeter.states.sampled import combine_samples
 from tiltmeter.states.word_tests import FEWEST, TestSetting, WordSet, WordTest, test_words
 from tiltmeter.statistics.clustered import adjusted, holm
-from tiltmeter.statistics.placebos import place
 
 #: A function called test is no test of pytest's.
 __test__: dict[str, str] = {}
@@ -86,12 +82,7 @@ _TESTED = columns("method", "test", "statistic", "n_resamples")
 #: One row per test and layer, before it is parted into methods.
 _FLAT = {**_STATED, **_TESTED, **_INTERVAL, **columns("p", "se"), **ASSOCIATION_TESTS}
 _FLAT |= columns("placebo_mean", "placebo_low", "placebo_high")
-_FLAT |= {"p_two_sided": pl.Float64(), "p_placebo": pl.Float64(), "placebo_note": pl.String()}
-
-#: With fewer splits of the references p of the placebos cannot reach .05: a split and its
-#: mirror image are equally far from 0.
-_FEWEST_SPLITS = 40
-_FEW = "too few words to shuffle between two sets"
+_FLAT |= {"p_two_sided": pl.Float64(), "p_placebo": pl.Float64()}
 
 
 class Tested(NamedTuple):
@@ -129,8 +120,8 @@ def test_associations(
     -------
     Tested
         For each test and layer (of ``mac`` for each group) an estimate by methods ``permutation``,
-        alternative greater and two-sided, ``bootstrap`` and, where there are two sets of
-        attributes, ``placebo``; of ``ceat`` by ``random_effects``.
+        alternative greater and two-sided, ``bootstrap`` and ``placebo``; of ``ceat`` by
+        ``random_effects`` and ``placebo``.
         There is no row of a mean over layers: mean effects have no test of this kind. No number is
         null, and `note` says why.
 
@@ -186,7 +177,7 @@ def _parted(flat: pl.DataFrame, how: TestSetting) -> pl.DataFrame:
         tested.select(*_STATED, *_TESTED, "at", p="p_two_sided", alternative=pl.lit("two-sided")),
     ]
     if how.placebos:
-        parts.append(_placebo_rows(permuted, how.placebos))
+        parts.append(_placebo_rows(tested, how.placebos))
     if how.draws:
         drawn = {"method": pl.lit("bootstrap"), "n_resamples": pl.lit(how.draws)}
         parts.append(permuted.select(*_STATED, *_INTERVAL, "at", **drawn))
@@ -194,16 +185,15 @@ def _parted(flat: pl.DataFrame, how: TestSetting) -> pl.DataFrame:
     return whole.sort("at", maintain_order=True).drop("at").collect()
 
 
-def _placebo_rows(permuted: pl.LazyFrame, draws: int) -> pl.LazyFrame:
-    """Give the rows of tests whose attributes were shuffled between their sets, or why not."""
-    shuffled = pl.any_horizontal(pl.col("p_placebo", "placebo_note").is_not_null())
-    return permuted.filter(shuffled).select(
+def _placebo_rows(tested: pl.LazyFrame, draws: int) -> pl.LazyFrame:
+    """Give the rows of tests whose references were shuffled between their sets, or why not."""
+    return tested.select(
         *(name for name in _STATED if name != "note"),
         *("placebo_mean", "placebo_low", "placebo_high", "confidence", "adjusted_over", "at"),
         p="p_placebo",
         p_holm=adjusted(holm, "study", "layer", column="p_placebo"),
         n_resamples=pl.when(pl.col("p_placebo").is_not_null()).then(draws),
-        note=pl.coalesce("note", "placebo_note"),
+        note=pl.coalesce("note", pl.when(pl.col("p_placebo").is_null()).then(pl.lit(TOO_FEW))),
         method=pl.lit("placebo"),
         alternative=pl.lit("two-sided"),
     )
@@ -226,7 +216,7 @@ def _weat(states: States, test: WordTest, how: TestSetting) -> Rows:
         return [(layer, {"note": note}) for layer in states.layers]
     targets, attributes = states.unit(words[0] + words[1]), states.unit(words[2] + words[3])
     cosines = np.einsum("tlw,alw->lta", targets, attributes, optimize=True)
-    return _rows(states, Differential(cosines, len(words[0]), len(words[2])), how)
+    return _contrasted(states, Differential(cosines, len(words[0]), len(words[2])), how)
 
 
 def _ripa(states: States, test: WordTest, how: TestSetting) -> Rows:
@@ -235,18 +225,26 @@ def _ripa(states: States, test: WordTest, how: TestSetting) -> Rows:
     groups = np.concatenate([states.of(first), states.of(second)])
     attributes = np.concatenate([states.of(toward), states.of(against)])
     products = np.einsum("alw,tlw->lat", attributes, groups, optimize=True)
-    return _rows(states, Differential(products, len(toward), len(first)), how)
+    return _contrasted(states, Differential(products, len(toward), len(first)), how)
+
+
+def _contrasted(states: States, differential: Differential, how: TestSetting) -> Rows:
+    placed = place_test(differential.by_reference, differential.n_references, how)
+    return _rows(states, differential, placed, how)
 
 
 def _mac(states: States, test: WordTest, how: TestSetting) -> Rows:
     rows = []
-    turned = (test.second, test.against, test.toward)
-    for group, own, other in ((test.first, test.toward, test.against), turned):
-        attributes = states.unit(own.words + other.words)
-        cosines = np.einsum("alw,tlw->lat", attributes, states.unit(group.words), optimize=True)
-        differential = Differential(cosines, len(own.words), len(group.words), standardised=False)
+    turned = (test.second, test.first, test.against, test.toward)
+    for group, beside, own, other in (test.sets, turned):
+        attributes, words = own.words + other.words, group.words + beside.words
+        cosines = np.einsum("alw,tlw->lat", *map(states.unit, (attributes, words)), optimize=True)
+        n, size = len(own.words), len(group.words)
+        alone = Differential(cosines[..., :size], n, size, standardised=False)
+        both = Differential(cosines, n, size, standardised=False).by_reference
+        placed = place_test(both, size, how, contrast=False)
         sides = _describe(group, None, own, other)
-        rows += [(layer, {**row, **sides}) for layer, row in _rows(states, differential, how)]
+        rows += [(layer, {**row, **sides}) for layer, row in _rows(states, alone, placed, how)]
     return rows
 
 
@@ -256,8 +254,10 @@ _BY_TARGETS = {"weat": _weat, "seat": _weat, "ceat": combine_samples}
 _MEASURES = {**_BY_TARGETS, "ripa": _ripa, "mac": _mac}
 
 
-def _rows(states: States, differential: Differential, how: TestSetting) -> Rows:
-    """Set out effect, interval and partitions of every layer."""
+def _rows(
+    states: States, differential: Differential, placed: Mapping[str, Array], how: TestSetting
+) -> Rows:
+    """Set out effect, interval, partitions and placebos of every layer."""
     values, n = differential.associations, differential.n_items
     tested = permute(values, n, how)
     sums = values[:, :n].sum(axis=1), values[:, n:].sum(axis=1)
@@ -266,25 +266,13 @@ def _rows(states: States, differential: Differential, how: TestSetting) -> Rows:
     if how.draws:
         interval = differential.interval(how.confidence, how.draws, how.seed)
         numbers |= zip(("ci_low", "ci_high"), interval, strict=True)
-    numbers |= _placed(differential, numbers["estimate"], how)
+    numbers |= placed
     counted = {"test": "exact" if tested.exact else "drawn", "n_resamples": tested.n_partitions}
     rows: Rows = []
-    two_sets = differential.n_splits > 1
     for at, layer in enumerate(states.layers):
         row: dict[str, Any] = {name: float(of[at]) for name, of in numbers.items()} | counted
         if np.isnan(row["estimate"]):
             row |= dict.fromkeys(name for name in numbers if name != "statistic")
             row["note"] = "no word is closer than another"
-        elif two_sets and "p_placebo" not in row:
-            row["placebo_note"] = _FEW
         rows.append((layer, row))
     return rows
-
-
-def _placed(differential: Differential, own: Array, how: TestSetting) -> dict[str, Array]:
-    """Find effects among those with the attributes shuffled; empty with too few to shuffle."""
-    if not how.placebos or differential.n_splits < _FEWEST_SPLITS:
-        return {}
-    shuffled = differential.shuffled(how.placebos, how.seed)
-    names = ("p_placebo", "placebo_mean", "placebo_low", "placebo_high")
-    return dict(zip(names, place(own, shuffled, confidence=how.confidence), strict=True))

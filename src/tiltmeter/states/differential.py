@@ -35,7 +35,6 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from tiltmeter.states.word_tests import TestSetting
-from tiltmeter.statistics.placebos import shuffle_labels
 
 __all__ = ["Differential", "Partitions", "difference", "permute"]
 
@@ -90,27 +89,18 @@ class Differential:
             ends = ndtr(bias + shifted / (1 - acceleration * shifted))
         return np.array([list(map(_quantile, drawn, end)) for end in ends])
 
-    def shuffled(self, draws: int, seed: int) -> Array:
-        """Give effects with the references shuffled between their sets, shape (layers, draws).
-
-        The unit stays the standard deviation of the associations with the references as they are.
-        """
-        n, (*_, first, second) = self.n_items, self._sizes()
-        signed = shuffle_labels(first, second, draws, np.random.default_rng(seed))
-        change = self.products[:, :n].mean(axis=1) - self.products[:, n:].mean(axis=1)
-        drawn = np.asarray(change @ signed.T)
-        if not self.standardised:
-            return drawn
-        values = self.associations
-        spread, largest = values.std(axis=1), np.abs(values).max(axis=1)
-        return _divide(
-            drawn, *(np.broadcast_to(of[:, None], drawn.shape) for of in (spread, largest))
-        )
-
     @property
-    def n_splits(self) -> int:
-        """Count the ways to part the references into two sets of their sizes."""
-        return comb(self.products.shape[2], self.n_references)
+    def by_reference(self) -> Array:
+        """The effect of each reference alone, in the unit of the effect, (layers, references).
+
+        The effect is the mean of these over the first references minus that over the others.
+        """
+        n, values = self.n_items, self.associations
+        change = self.products[:, :n].mean(axis=1) - self.products[:, n:].mean(axis=1)
+        if not self.standardised:
+            return np.asarray(change)
+        spread, largest = values.std(axis=1), np.abs(values).max(axis=1)
+        return _divide(change, spread[:, None], largest[:, None])
 
     def _sizes(self) -> tuple[int, int, int, int]:
         _, items, references = self.products.shape
@@ -176,8 +166,9 @@ def difference(associations: Array, n_first: int, standardised: bool = True) -> 
 
 def _divide(means: Array, spread: Array, largest: Array) -> Array:
     """Divide by a spread; nan where there is none."""
+    known = np.broadcast_to(spread > _FLAT * largest, means.shape)
     out = np.full(means.shape, np.nan)
-    np.divide(means, spread, out=out, where=spread > _FLAT * largest)
+    np.divide(means, spread, out=out, where=known)
     return out
 
 

@@ -1,5 +1,7 @@
-"""Placebos of profiles: axes whose poles are the same words with their labels shuffled.
+"""Placebos of profiles and of association tests: the same words with their labels shuffled.
 
+Profiles
+--------
 Words of two groups differ in many ways, so they differ on most axes, also on those without meaning,
 and a test that takes words for independent draws then finds a difference. The placebo is the same
 difference on axes without meaning: the dictionary's words of both poles of a dimension are pooled
@@ -17,9 +19,20 @@ are apart would then have a p above .05.
 The coordinate of a word x on one axis of a space is r·x / r·r, where r is what the other axes leave
 of this axis (Frisch–Waugh–Lovell theorem). The others are taken out of the states of the poles'
 words once; a shuffle is then a product with weights of these words.
+
+Association tests
+-----------------
+Targets also differ in their association with attributes without meaning. The placebo shuffles the
+words of the two sets of references (attributes; of RIPA the groups) between them. Of MAC, which
+compares no second group, it takes as many words of both groups at random in place of the group. The
+unit stays the standard deviation with the references as they are. Of CEAT so do the draws of
+contexts, and the unit is the mean standard deviation of the draws: weights that follow from the
+effects, as those of the combined effect, would favour the labels as they are.
 """
 
 from __future__ import annotations
+
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +40,17 @@ from numpy.typing import NDArray
 from tiltmeter.models.readers.states import States
 from tiltmeter.states.axes import pole_states, spaces
 from tiltmeter.states.dictionary import Dictionary
-from tiltmeter.statistics.placebos import shuffle_labels
+from tiltmeter.states.word_tests import TestSetting
+from tiltmeter.statistics.placebos import place, shuffle_labels
 
-__all__ = ["shuffle_poles"]
+__all__ = ["TOO_FEW", "place_test", "shuffle_poles"]
 
 Array = NDArray[np.float64]
+
+#: With fewer splits of the references p of the placebos cannot reach .05: a split and its
+#: mirror image are equally far from 0.
+_FEWEST_SPLITS = 40
+TOO_FEW = "too few words to shuffle between two sets"
 
 
 def shuffle_poles(
@@ -81,3 +100,37 @@ def _coordinates(words: Array, axis: Array, others: Array, states: Array, weight
     basis = np.linalg.qr(others.T)[0]
     left, own = (of - (of @ basis) @ basis.T for of in (words, axis))
     return np.asarray(states @ left.T @ weights.T / (own @ own))
+
+
+def place_test(
+    by_reference: Array, n_first: int, how: TestSetting, *, contrast: bool = True
+) -> dict[str, Array]:
+    """Find effects among those with the references shuffled between two sets.
+
+    Parameters
+    ----------
+    by_reference
+        The effect of each reference alone, shape (…, references), the first set first.
+    n_first
+        References of the first set.
+    how
+        With the number of shuffles, seed and confidence level.
+    contrast
+        Whether an effect is the mean over the first set minus that over the second; else it is the
+        mean over the first alone.
+
+    Returns
+    -------
+    dict
+        Columns ``p_placebo``, ``placebo_mean``, ``placebo_low`` and ``placebo_high``, shape (…,);
+        empty with too few references to shuffle.
+    """
+    n_second = by_reference.shape[-1] - n_first
+    if not how.placebos or comb(n_first + n_second, n_first) < _FEWEST_SPLITS:
+        return {}
+    weights = shuffle_labels(n_first, n_second, how.placebos, np.random.default_rng(how.seed))
+    own = np.repeat([1 / n_first, -1 / n_second], [n_first, n_second])
+    every = by_reference @ np.vstack([own, weights]).clip(-1 if contrast else 0).T
+    names = ("p_placebo", "placebo_mean", "placebo_low", "placebo_high")
+    placed = place(every[..., 0], every[..., 1:], confidence=how.confidence)
+    return dict(zip(names, placed, strict=True))

@@ -19,12 +19,13 @@ Deviations from the source
     Draws share their words: they are no independent studies, and the error falls with their
     number however few words there are. The published method has this weakness, and it is kept: p
     and interval are about other contexts of *these* words; for other words see the partitions and
-    the bootstrap of ``weat``.
+    the bootstrap of ``weat``, and the placebos, which shuffle the attributes (`place_test`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ from scipy.special import ndtr, ndtri
 from tiltmeter.errors import InputError
 from tiltmeter.models.readers.states import States
 from tiltmeter.states.contexts import rows_of
-from tiltmeter.states.differential import difference
+from tiltmeter.states.differential import Differential
+from tiltmeter.states.placebos import place_test
 from tiltmeter.states.word_tests import FEWEST, TestSetting, WordTest
 
 __all__ = ["combine", "combine_samples"]
@@ -91,8 +93,8 @@ def combine_samples(
     rows = [np.concatenate(side) for side in sides]
     combined = []
     for at, layer in enumerate(states.layers):
-        effects = _effects(_cosines(states, at, *rows), picks, sizes)
-        combined.append((layer, _combined(effects, sizes, how)))
+        drawn = _effects(_cosines(states, at, *rows), picks, sizes)
+        combined.append((layer, _combined(*drawn, sizes, how)))
     return combined
 
 
@@ -118,25 +120,37 @@ def _cosines(
     return np.asarray(sides[0] @ sides[1].T)
 
 
-def _effects(cosines: Array, picks: NDArray[np.intp], sizes: Sequence[int]) -> Array:
-    """Give the WEAT effect of each draw, shape (draws,); nan where no target differs."""
-    first, split = sizes[0], sizes[0] + sizes[1]
+def _effects(cosines: Array, picks: NDArray[np.intp], sizes: Sequence[int]) -> tuple[Array, Array]:
+    """Give the WEAT effect of each draw, nan where no target differs, and that of each attribute.
+
+    Shapes (draws,) and (attributes,); the effect of an attribute alone is in mean standard
+    deviations of the draws.
+    """
+    split = sizes[0] + sizes[1]
     size = max(1, _AT_ONCE // (split * (sizes[2] + sizes[3])))
-    effects = []
+    effects, alone, spread = [], [], []
     for begin in range(0, len(picks), size):
         part = picks[begin : begin + size]
-        drawn = cosines[part[:, :split, None], part[:, None, split:]]
-        effects.append(difference(difference(drawn, sizes[2], standardised=False), first))
-    return np.concatenate(effects)
+        products = cosines[part[:, :split, None], part[:, None, split:]]
+        drawn = Differential(products, sizes[0], sizes[2])
+        effects.append(drawn.effect())
+        alone.append(replace(drawn, standardised=False).by_reference)
+        spread.append(drawn.associations.std(axis=1))
+    unit = np.concatenate(spread).mean() or np.nan
+    return np.concatenate(effects), np.concatenate(alone).mean(axis=0) / unit
 
 
-def _combined(effects: Array, sizes: Sequence[int], how: TestSetting) -> dict[str, Any]:
+def _combined(
+    effects: Array, by_attribute: Array, sizes: Sequence[int], how: TestSetting
+) -> dict[str, Any]:
     """Set out the combined effect of one layer."""
     if not np.isfinite(effects).all():
         return {"n_resamples": how.samples, "note": "no word is closer than another"}
     effect, se, between = combine(effects, _variances(effects, sizes[0], sizes[1]))
     z, half = effect / se, ndtri(0.5 + how.confidence / 2) * se
+    placed = place_test(by_attribute, sizes[2], how)
     return {
+        **{name: float(value) for name, value in placed.items()},
         **{"estimate": effect, "se": se, "ci_low": effect - half, "ci_high": effect + half},
         **{"test": "z", "statistic": z, "n_resamples": how.samples, "between_variance": between},
         **{"p": float(ndtr(-z)), "p_two_sided": float(2 * ndtr(-abs(z)))},

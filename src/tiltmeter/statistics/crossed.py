@@ -27,7 +27,7 @@ Deviations from the source
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,10 +35,9 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from tiltmeter.statistics.clustered import Array
+from tiltmeter.statistics.squares import MOST_LEVELS, Part, moments
 
-__all__ = ["CROSSED", "FEWEST", "SHARED", "Moderated", "Part", "common", "moderate", "part"]
-
-Codes = NDArray[np.intp]
+__all__ = ["CROSSED", "FEWEST", "SHARED", "Moderated", "common", "moderate", "shared_component"]
 
 #: Sources of variation, beside the single response.
 CROSSED = ("variation", "marginalized", "default", "cell", "draw")
@@ -55,127 +54,14 @@ _PRIORS = np.array([2.0, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 100, 1e4])
 #: Scales of the ratios that are tried, as multiples of their mean.
 _SCALES = np.exp(np.linspace(-2.5, 1.0, 71))
 
-#: Factors with more levels are counted as responses in degrees of freedom, where they matter least.
-_MOST_LEVELS = 150
-
 _NOTHING = 1e-14
 
 #: Prior degrees of freedom, at most, for the variance of factors with one level: how far it goes
 #: with the rest of a stereotype's variance is known from other stereotypes only.
 _LENT = 2.0
 
-
-@dataclass(frozen=True)
-class Part:
-    """The sums of squares of one stereotype's scores, and what they are made of."""
-
-    mean: float
-    size: int  # units, such as mirrored pairs
-    answers: float  # answers behind them
-    levels: tuple[int, ...]  # of each factor; of the last, the response, the units
-    squares: Array  # (k,), sums of squared totals of deviations
-    expected: Array  # (k, k), E[squares] = expected @ components
-    shares: Array  # (k,), variance of the mean = shares @ components
-    products: Mapping[tuple[int, int], Array]  # of factors with few levels: Z_f' C Z_h
-    totals: Mapping[str, tuple[Codes, Array, Array]]  # level, mean deviation, share of answers
-
-
-def part(values: Array, weights: Array, factors: Mapping[str, Codes]) -> Part:
-    """Return the sums of squares of `values`, shape (units,), by factor.
-
-    `weights` are the numbers of answers behind the values, `factors` their levels, as integers.
-    """
-    n, answers = len(values), float(weights.sum())
-    w = weights * (n / answers)
-    mean = float(weights @ values / answers)
-    deviations = w * (values - mean)
-    members = [np.unique(codes, return_inverse=True)[1] for codes in factors.values()]
-    sums = [np.bincount(codes, weights=deviations) for codes in members]
-    counts = [np.asarray(np.bincount(codes, weights=w), float) for codes in members]
-    return Part(
-        mean=mean,
-        size=n,
-        answers=answers,
-        levels=(*map(len, counts), n),
-        squares=np.array([float(one @ one) for one in (*sums, deviations)]),
-        expected=_expected(members, counts, w),
-        shares=np.array([float(one @ one) for one in (*counts, w)]) / n**2,
-        products=_products(members, counts, w),
-        totals={f: _totals(factors[f], deviations, w) for f in SHARED if f in factors},
-    )
-
-
-def _totals(codes: Codes, deviations: Array, w: Array) -> tuple[Codes, Array, Array]:
-    levels, member = np.unique(codes, return_inverse=True)
-    n = len(codes)
-    sums, counts = np.bincount(member, weights=deviations), np.bincount(member, weights=w)
-    return levels, sums / n, counts / n
-
-
-def _expected(factors: Sequence[Codes], counts: Sequence[Array], w: Array) -> Array:
-    """Return the coefficients of the components in the expected sums of squares."""
-    k, n = len(factors), len(w)
-    expected = np.empty((k + 1, k + 1))
-    squared = w**2
-    for f, codes in enumerate(factors):
-        own = counts[f]
-        for h in range(f, k):
-            cells, member = np.unique(codes * len(counts[h]) + factors[h], return_inverse=True)
-            both = np.bincount(member, weights=w)
-            rows, columns = np.divmod(cells, len(counts[h]))
-            cross = both @ (both - 2.0 * own[rows] * counts[h][columns] / n)
-            cross += (own @ own) * (counts[h] @ counts[h]) / n**2
-            expected[f, h] = expected[h, f] = cross
-        single = squared @ (1.0 - 2.0 * own[codes] / n + own @ own / n**2)
-        expected[f, k] = expected[k, f] = single
-    expected[k, k] = squared.sum() - 2.0 * (squared @ w) / n + squared.sum() ** 2 / n**2
-    return expected
-
-
-def _products(
-    factors: Sequence[Codes], counts: Sequence[Array], w: Array
-) -> dict[tuple[int, int], Array]:
-    small = [f for f, count in enumerate(counts) if len(count) <= _MOST_LEVELS]
-    products = {}
-    for f in small:
-        for h in small:
-            shape = len(counts[f]), len(counts[h])
-            both = np.bincount(factors[f] * shape[1] + factors[h], w, shape[0] * shape[1])
-            products[f, h] = both.reshape(shape) - np.outer(counts[f], counts[h]) / len(w)
-    return products
-
-
-def _moments(one: Part) -> Array:
-    """Return K, shape (k, k, k, k): the sums of squares of normal effects have covariance c'Kc.
-
-    `c` are the components. Factors of more than `_MOST_LEVELS` levels count as responses, but for
-    the variances of their own sums of squares.
-    """
-    k, large = (
-        len(one.levels),
-        [f for f in range(len(one.levels) - 1) if (f, f) not in one.products],
-    )
-    small = [f for f in range(k - 1) if f not in large]
-    block = np.repeat(np.eye(len(small)), [one.levels[f] for f in small], axis=0)
-    whole = np.block([[one.products[f, h] for h in small] for f in small]) if small else np.eye(0)
-    paths = [whole[:, own] @ whole[own] for own in block.T.astype(bool)] + [whole]
-    crossed = np.array([[block.T @ (p * q) @ block for q in paths] for p in paths])
-    traces = np.array([np.diag(p) @ block for p in paths])
-    found = np.zeros((k, k, len(paths), len(paths)))
-    found[np.ix_(small, small)] = crossed.transpose(2, 3, 0, 1)
-    for place, f in enumerate(small):
-        found[f, -1, -1] = found[-1, f, -1] = traces[:, place]
-        found[f, -1, :-1] = found[-1, f, :-1] = crossed[:, -1, place].T
-        found[-1, -1, place] = traces[:, place]
-        found[-1, -1, place, -1] += traces[-1, place]
-    found[-1, -1, -1, -1] = one.size - 1
-    taken = np.zeros((len(paths), k))
-    taken[range(len(small)), small] = 1.0
-    taken[-1, [*large, -1]] = one.shares[[*large, -1]] / one.shares[-1]
-    found = taken.T @ found @ taken
-    for f in large:
-        found[f, f] = np.outer(one.expected[f], one.expected[f]) / (one.levels[f] - 1)
-    return np.asarray(2.0 * found)
+#: Expected sums of squares below this part of the largest are due to rounding.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -183,7 +69,7 @@ class Moderated:
     """Variances of the means of stereotypes, each moderated by the others.
 
     A variance is ``scale × floor + weights @ squares``. But for its squares and its scale, nothing
-    in it depends on the scores of the stereotype itself.
+    in it depends on the scores of the stereotype itself, unless a factor has one level there.
     """
 
     variances: Array  # (stereotypes,)
@@ -204,7 +90,7 @@ class _Page:
         self.shares = np.array([one.shares for one in parts])
         self.expected = np.array([one.expected for one in parts])
         self.squares = np.array([one.squares for one in parts]) / scales[:, None]
-        self.moments = np.array([_moments(one) for one in parts])
+        self.moments = np.array([moments(one) for one in parts])
 
     def components(self, used: NDArray[np.bool_]) -> Array:
         """Estimate the components from some of the stereotypes."""
@@ -244,13 +130,12 @@ class _Page:
         errors = solved @ np.tensordot(each**2, of, 1)[at] @ solved
         share = self.shares[place, kept]
         variance = max(float(share @ errors @ share), 1e-300)
-        alike = [one for one, use in zip(self.parts, used, strict=True) if use]
-        return (
-            2.0
-            * float(share @ components[kept]) ** 2
-            / variance
-            / _design_effect(alike, self.scales[used])
-        )
+        return 2.0 * float(share @ components[kept]) ** 2 / variance
+
+    def design_effect(self, used: NDArray[np.bool_]) -> float:
+        """Return by how much wordings that stereotypes have in common lower the joint df."""
+        parts = [one for one, use in zip(self.parts, used, strict=True) if use]
+        return _design_effect(parts, self.scales[used])
 
 
 @dataclass(frozen=True)
@@ -292,18 +177,25 @@ def _by_others(page: _Page, place: int) -> tuple[float, Array, float, float]:
     if components.sum() <= _NOTHING:
         components = page.components(~others)
     of = page.ratios(components)
+    n = len(others)
+    known = page.joint_df(place, others, components, of.covariances)
+    alike = page.design_effect(others) - 1.0
     prior, centre = _prior(of.observed[others], of.df[others])
-    own, lent_prior = of.df[place], min(prior, _LENT)
-    joint, lent = of.joint[place] / (prior + own), of.lent[place] / (lent_prior + own)
-    floor = centre * (joint * prior + lent * lent_prior)
-    joint_df = page.joint_df(place, others, components, of.covariances)
-    df = max(min(prior + own, joint_df), 1.0)
-    return floor, of.weights[place] * own * (joint + lent), df, joint_df
+    prior, own = min(prior, known / (1.0 + alike)), of.df[place]
+    joint, weight = of.joint[place], min(prior, _LENT)
+    ratio = (weight * centre + own * of.observed[place]) / (weight + own)
+    lent = ratio * of.lent[place]
+    uncertain = joint**2 / (prior + own) + lent**2 / prior
+    joint_df = known * n / (n - 1) / (1.0 + alike * (n - 1) / (n - 2))  # with its own
+    df = max(min((joint + lent) ** 2 / uncertain, joint_df), 1.0)
+    floor = centre * joint * prior / (prior + own) + lent
+    return floor, of.weights[place] * own * joint / (prior + own), df, joint_df
 
 
 def _solve(expected: Array, squares: Array) -> Array:
     """Return the components that explain the sums of squares, none below 0."""
-    used = list(range(len(squares)))
+    diagonal = np.diag(expected)
+    used = np.flatnonzero(diagonal > _ROUNDING * diagonal.max()).tolist()  # factors that vary
     while True:
         block = expected[np.ix_(used, used)]
         solution = np.linalg.lstsq(block, squares[used], rcond=1e-9)[0]
@@ -317,17 +209,31 @@ def _solve(expected: Array, squares: Array) -> Array:
 
 
 def _prior(ratios: Array, df: Array) -> tuple[float, float]:
-    """Return df and centre of the prior that makes ratios with these df most likely."""
+    """Return df and centre of the prior that makes ratios with these df most likely.
+
+    For a prior df the likelihood has one maximum over centres, since log F has a log-concave
+    density; it is found by halving.
+    """
     known = (df > 0) & (ratios > 1e-8)
     if known.sum() < FEWEST - 1:
         return float(_PRIORS[-1]), 1.0
     d, x = df[known], ratios[known]
-    centres = _SCALES * np.average(x, weights=d)
-    prior, scaled = _PRIORS[:, None, None], x / centres[:, None]
-    density = d / 2 * np.log(d / prior) + (d / 2 - 1) * np.log(scaled) - betaln(d / 2, prior / 2)
-    density -= (d + prior) / 2 * np.log1p(d * scaled / prior) + np.log(centres)[:, None]
-    at, centre = np.divmod(density.sum(axis=2).argmax(), len(centres))
-    return float(_PRIORS[at]), float(centres[centre])
+    centres, half = _SCALES * np.average(x, weights=d), (d + _PRIORS[:, None]) / 2.0
+    constants = betaln(d / 2, _PRIORS[:, None] / 2).sum(axis=1)
+
+    def likelihood(at: NDArray[np.intp]) -> Array:
+        spread = _PRIORS * centres[at]
+        each = (half * np.log1p(d * x / spread[:, None])).sum(axis=1)
+        return np.asarray(-d.sum() / 2 * np.log(spread) - constants - each)
+
+    low = np.zeros(len(_PRIORS), np.intp)
+    high = np.full_like(low, len(centres) - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        rising = likelihood(np.minimum(middle + 1, high)) > likelihood(middle)
+        low, high = np.where(rising, middle + 1, low), np.where(rising, high, middle)
+    best = int(likelihood(low).argmax())
+    return float(_PRIORS[best]), float(centres[low[best]])
 
 
 def _design_effect(parts: Sequence[Part], scales: Array) -> float:
@@ -353,11 +259,23 @@ def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, fl
     `shares`, shape (stereotypes,), are the parts of the answers. Beside it, the variance of this
     number; both 0 where no level is shared. It may be below 0, as it is unbiased.
     """
+    component, error, weight = shared_component(parts, shares, factor)
+    return weight * component, weight**2 * error
+
+
+def shared_component(
+    parts: Sequence[Part], shares: Array, factor: str
+) -> tuple[float, float, float]:
+    """Return the component of a factor that stereotypes share, its variance, and its weight.
+
+    The weight is what the component is multiplied with in the variance of the mean. All are 0 where
+    no level is shared. The component is on the scale of the means, unbiased, and may be below 0.
+    """
     used = [(p, one.totals[factor]) for p, one in zip(shares, parts, strict=True)]
     used = [(p, totals) for p, totals in used if len(totals[0]) > 1]
     levels = {level for _, totals in used for level in totals[0].tolist()}
-    if len(used) < 2 or not 1 < len(levels) <= _MOST_LEVELS:
-        return 0.0, 0.0
+    if len(used) < 2 or not 1 < len(levels) <= MOST_LEVELS:
+        return 0.0, 0.0, 0.0
     at = {level: place for place, level in enumerate(sorted(levels))}
     sums, counts = np.zeros((len(used), len(at))), np.zeros((len(used), len(at)))
     for row, (p, (own, deviations, fractions)) in enumerate(used):
@@ -365,15 +283,14 @@ def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, fl
         sums[row, places], counts[row, places] = p * deviations, p * fractions
     centring = np.diag(counts.sum(axis=0)) - counts.T @ (counts / counts.sum(axis=1)[:, None])
     pooled, single = sums.sum(axis=0), (sums**2).sum()
-    shared = (counts.sum(axis=0) ** 2).sum() - (counts**2).sum()
+    weight = float((counts.sum(axis=0) ** 2).sum() - (counts**2).sum())
     informative = (centring**2).sum() - sum(_centred(row) for row in counts)
-    if shared <= _NOTHING or informative <= _NOTHING:
-        return 0.0, 0.0
+    if weight <= _NOTHING or informative <= _NOTHING:
+        return 0.0, 0.0, 0.0
     together = float(pooled @ pooled)
     df = np.trace(centring) ** 2 / (centring**2).sum()
-    factor_of = shared / informative
-    error = 2.0 * (factor_of * max(together, single)) ** 2 / df
-    return factor_of * (together - single), error
+    error = 2.0 * (max(together, single) / informative) ** 2 / df
+    return (together - single) / informative, error, weight
 
 
 def _centred(counts: Array) -> float:

@@ -53,7 +53,7 @@ from tiltmeter.statistics.clustered import (
     cohen_d,
     holm,
 )
-from tiltmeter.statistics.items import word_variance
+from tiltmeter.statistics.items import contributions, word_variance
 from tiltmeter.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
@@ -150,7 +150,7 @@ def estimate_measure(
     0
     """
     inference = Inference(margin, confidence, compliance_floor)
-    words = word_variance(scores)
+    words = word_variance(contributions(scores))
     estimates, _ = estimate_summaries(summarise(scores), measure, inference, words=words)
     return judge(estimates, compliance_floor=compliance_floor)
 

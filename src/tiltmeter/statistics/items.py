@@ -89,7 +89,7 @@ def contributions(scores: pl.DataFrame, confidence: float = 0.95) -> pl.DataFram
     return check(bounded, ITEMS, "items").sort(*GROUP, "set", "attribute")
 
 
-def word_variance(scores: pl.DataFrame) -> pl.DataFrame:
+def word_variance(items: pl.DataFrame) -> pl.DataFrame:
     """Estimate the variance of each stereotype's mean score due to the choice of attribute words.
 
     The words of a set are taken for a random sample of words like these. Tied and counter words (or
@@ -97,8 +97,8 @@ def word_variance(scores: pl.DataFrame) -> pl.DataFrame:
 
     Parameters
     ----------
-    scores
-        Columns of `results.SCORES`.
+    items
+        Columns of `results.ITEMS`, of `contributions`.
 
     Returns
     -------
@@ -113,12 +113,11 @@ def word_variance(scores: pl.DataFrame) -> pl.DataFrame:
     Raises
     ------
     InputError
-        As `contributions`.
+        If a column is missing.
     """
     k = pl.len()
     squares = [(pl.col(name) ** 2).sum() * k / (k - 1) for name in ("contribution", "se")]
-    items = _items(check(scores, SCORES, "scores"))
-    words = items.group_by(*GROUP, "set", maintain_order=True).agg(
+    words = check(items, ITEMS, "items").group_by(*GROUP, "set", maintain_order=True).agg(
         k.cast(pl.Int64).alias("n_words"),
         pl.col("n_clusters").mean(),
         observed=pl.when(k > 1).then(squares[0]),

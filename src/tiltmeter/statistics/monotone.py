@@ -16,17 +16,21 @@ Method
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import nnls
 
-from tiltmeter.statistics.clustered import Array
+from tiltmeter.statistics.clustered import Array, ClusteredMean
+from tiltmeter.statistics.squares import Part
 from tiltmeter.statistics.strata import Stratum, scale_of
 
-__all__ = ["Case", "strongest"]
+__all__ = ["Case", "strongest", "with_strongest"]
 
-#: With more scores than this, those of a wording or of a group word are lowered together.
+#: A smaller p is told without a stronger case; no test is at a lower level.
+_CLEAR = 1e-4
+
+#: With more scores than this, those of a wording, a word, a cell or a draw are lowered together.
 _MOST_SCORES = 300
 
 #: Parts of a step that are tried.
@@ -53,38 +57,54 @@ class Case:
         return self.mean**2 * self.scale / self.variance
 
 
+def with_strongest(
+    mean: ClusteredMean, one: Stratum, floor: float, weights: Array, neutral: float
+) -> ClusteredMean:
+    """Return the mean of a stereotype with the strongest case against neutral, if it may decide.
+
+    `floor` and `weights`, shape (k,), are those of `crossed.Moderated`.
+    """
+    p = mean.p(neutral)
+    if p is None or mean.bounds is None or not _CLEAR < p < 1.0:
+        return mean
+    if (case := strongest(one, floor, weights, neutral, mean.bounds)) is None:
+        return mean
+    se = case.variance**0.5
+    return replace(mean, stronger=replace(mean, mean=case.mean, se=se, scale=case.scale))
+
+
 def strongest(
     one: Stratum, floor: float, weights: Array, neutral: float, bounds: tuple[float, float]
 ) -> Case | None:
     """Return the strongest case against `neutral` of scores that are nowhere farther from it.
 
-    `floor` and `weights`, shape (k,), are those of `crossed.Moderated`, `bounds` the ends of the
-    scale. None if no scores make a stronger case than those of `one`.
+    `floor` and `weights` are those of `crossed.Moderated`, `bounds` the ends of the scale. None if
+    no scores make a stronger case than those of `one`.
     """
     side = 1.0 if one.part.mean > neutral else -1.0
     low, high = sorted(side * (end - neutral) for end in bounds)
-    found = _above(side * (one.values - neutral), one, floor, weights, (low, high))
+    found = _above(side * (one.values - neutral), one.part, floor, weights, (low, high))
     return found and Case(neutral + side * found.mean, found.variance, found.scale)
 
 
 def _above(
-    values: Array, one: Stratum, floor: float, weights: Array, bounds: tuple[float, float]
+    values: Array, one: Part, floor: float, weights: Array, bounds: tuple[float, float]
 ) -> Case | None:
     """Do the same for values whose mean is above 0, which is neutral."""
-    columns, answers = _columns(one), one.weights / one.weights.sum()
+    columns, answers = _columns(one), one.weights / one.size
     seen, by_column = _spread(one, weights, values[:, None])[:, 0], _spread(one, weights, columns)
-    mean, moved, size = float(answers @ values), answers @ columns, one.part.size
+    mean, moved = float(answers @ values), answers @ columns
 
     def case(lowered: Array) -> Case:
         own, left = mean - float(moved @ lowered), seen - by_column @ lowered
-        scale = scale_of(own, size, bounds)
+        scale = scale_of(own, one.size, bounds)
         return Case(own, scale * floor + float(left @ left), scale)
 
     lowered = np.zeros(columns.shape[1])
     found = first = case(lowered)
     better = True
     while better:
-        pull = (_multiplier(found, floor, size, bounds) / (2.0 * _FAR * found.mean)) ** 0.5
+        pull = (_multiplier(found, floor, one.size, bounds) / (2.0 * _FAR * found.mean)) ** 0.5
         rows = np.vstack([by_column, pull * moved])
         wanted = np.append(seen, pull * (mean - (1.0 + _FAR) * found.mean))
         towards = nnls(rows, wanted)[0] - lowered
@@ -107,24 +127,20 @@ def _multiplier(case: Case, floor: float, size: int, bounds: tuple[float, float]
     return max(2.0 * case.variance / case.mean + slope * own / case.scale, 0.0)
 
 
-def _columns(one: Stratum) -> Array:
+def _columns(one: Part) -> Array:
     """Return what is lowered together, shape (scores, columns)."""
-    if len(one.values) <= _MOST_SCORES:
-        return np.eye(len(one.values))
-    codes = (one.factors[f] for f in ("variation", "marginalized", "default") if f in one.factors)
-    return np.column_stack([of[:, None] == np.unique(of) for of in codes]).astype(float)
+    if one.size <= _MOST_SCORES:
+        return np.eye(one.size)
+    few = [of for of, n in zip(one.members, one.levels, strict=False) if n <= _MOST_SCORES]
+    return np.column_stack([of[:, None] == np.unique(of) for of in few]).astype(float)
 
 
-def _spread(one: Stratum, weights: Array, columns: Array) -> Array:
-    """Return L times `columns`, shape (levels of all factors, columns)."""
-    n = len(one.values)
-    w = one.weights * (n / one.weights.sum())
-    deviations = w[:, None] * (columns - w @ columns / n)
+def _spread(one: Part, weights: Array, columns: Array) -> Array:
+    """Return L times columns of scores, shape (levels of all factors, columns)."""
+    deviations = one.weights[:, None] * (columns - one.weights @ columns / one.size)
     totals = [weights[-1] ** 0.5 * deviations]
-    for weight, codes in zip(weights, one.factors.values(), strict=False):
-        if weight > 0:
-            levels, member = np.unique(codes, return_inverse=True)
-            total = np.zeros((len(levels), columns.shape[1]))
-            np.add.at(total, member, deviations)
-            totals.append(weight**0.5 * total)
+    for weight, members, levels in zip(weights, one.members, one.levels, strict=False):
+        total = np.zeros((levels, columns.shape[1]))
+        np.add.at(total, members, weight**0.5 * deviations)
+        totals.append(total)
     return np.vstack(totals)

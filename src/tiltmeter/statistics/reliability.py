@@ -92,8 +92,8 @@ def estimate_reliability(scores: pl.DataFrame, confidence: float = 0.95) -> pl.D
     polars.DataFrame
         Columns of `results.ESTIMATES`, of level ``model``; `measure` is one of `RELIABILITY`, `n`
         the number of stereotypes. Correlations name what they compare in `first` and `second`,
-        variance components their source in `part`. A value that cannot be estimated is null, with a
-        `note`.
+        variance components their source in `component`. A value that cannot be estimated is null,
+        with a `note`.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def estimate_reliability(scores: pl.DataFrame, confidence: float = 0.95) -> pl.D
         run = dict(zip(_RUN, key, strict=True))
         own = [_split_half(units, confidence), *_components(units, confidence)]
         rows += [run | row for row in own]
-    order = ["measure", *_RUN, "first", "second", "part"]
+    order = ["measure", *_RUN, "first", "second", "component"]
     found = as_estimates([_stated(row, confidence) for row in rows], OTHER_MEASURES)
     return found.sort(order, maintain_order=True)
 
@@ -170,9 +170,9 @@ def _components(units: pl.DataFrame, confidence: float) -> list[Row]:
     rows = [first | squares.generalisability(confidence)]
     if wordings > 1:
         rows.append(stated | {"measure": "dependability", "estimate": squares.dependability()})
-    parts = squares.components(draws).items()
-    component = stated | {"measure": "variance_component"}
-    return rows + [component | {"part": part, "estimate": of} for part, of in parts]
+    components = squares.components(draws).items()
+    of_variance = stated | {"measure": "variance_component"}
+    return rows + [of_variance | {"component": name, "estimate": of} for name, of in components]
 
 
 class _Draws(NamedTuple):
@@ -246,8 +246,9 @@ def _mean_squares(means: Array, draws: _Draws) -> _MeanSquares | None:
 
 def _correlations(scored: pl.DataFrame, facet: str, confidence: float) -> Iterator[Row]:
     """Yield the correlation of the stereotypes' means between every two values of a facet."""
-    keys = [name for name in _RUN if name != facet]
-    named = scored.drop_nulls(facet)
+    keys, named = [name for name in _RUN if name != facet], scored.drop_nulls(facet)
+    if named[facet].n_unique() < 2:
+        return
     cells = named.group_by(*keys, facet, "stereotype", maintain_order=True)
     means = cells.agg(pl.col("score").mean()).sort(facet, "stereotype")
     for key, part in means.group_by(keys, maintain_order=True):

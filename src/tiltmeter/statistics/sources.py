@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from tiltmeter.statistics.clustered import Array
-from tiltmeter.statistics.crossed import CROSSED, Part, common, moderate
+from tiltmeter.statistics.crossed import CROSSED, moderate, shared_component
+from tiltmeter.statistics.squares import Part
 from tiltmeter.statistics.strata import scales_of, strata_of
 from tiltmeter.statistics.summaries import NEVER_POOLED
 
@@ -55,16 +56,6 @@ def _shared(parts: Sequence[Part], scales: Array, components: Array) -> float:
     """Return the component of wordings that stereotypes have in common."""
     shares = np.array([one.answers for one in parts])
     shares /= shares.sum()
-    added, _ = common(parts, shares, "variation")
-    totals: dict[int, float] = {}
-    own = 0.0
-    for p, one in zip(shares, parts, strict=True):
-        levels, _, fractions = one.totals["variation"]
-        own += float(((p * fractions) ** 2).sum())
-        for level, fraction in zip(levels.tolist(), fractions.tolist(), strict=True):
-            totals[level] = totals.get(level, 0.0) + p * fraction
-    weight = sum(total**2 for total in totals.values()) - own
-    if added <= 0 or weight <= 0:
-        return 0.0
-    relative = added / weight / float(shares @ scales**0.5) ** 2
+    component, _, _ = shared_component(parts, shares, "variation")
+    relative = max(component, 0.0) / float(shares @ scales**0.5) ** 2
     return float(min(relative, components[CROSSED.index("variation")]))

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from tiltmeter.statistics.clustered import Array
-from tiltmeter.statistics.crossed import CROSSED, SHARED, Codes, Part, part
+from tiltmeter.statistics.crossed import CROSSED, SHARED
+from tiltmeter.statistics.squares import Part, parts, split
 
 __all__ = ["Stratum", "scale_of", "scales_of", "strata_of"]
 
 
+@dataclass(frozen=True)
 class Stratum:
     """The scores of a stereotype, or of one wording of it."""
 
-    def __init__(
-        self, key: tuple[Any, ...], values: Array, weights: Array, factors: Mapping[str, Codes]
-    ) -> None:
-        self.key, self.values, self.weights, self.factors = key, values, weights, factors
-        self.part = part(values, weights, factors)
-        self.varies = {f: len(np.unique(codes)) for f, codes in factors.items()}
-        self.unrecorded = {f for f, codes in factors.items() if not codes.any()}
+    key: tuple[Any, ...]
+    values: Array  # (units,)
+    part: Part
+    varies: Mapping[str, int]  # the number of levels of each factor
+    unrecorded: set[str]  # factors whose levels are unknown
 
 
 def strata_of(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -> list[Stratum]:
@@ -40,17 +41,19 @@ def strata_of(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -
         cell_code=words.rank("dense"),
         draw_code=pl.col("draw").fill_null(-1).rank("dense"),
     )
-    crossed = [f for f in CROSSED if f not in keys]
-    factors = {f: coded[f"{f}_code"].to_numpy().astype(np.intp) for f in crossed}
+    factors = {f: coded[f"{f}_code"].to_numpy().astype(np.intp) for f in CROSSED if f not in keys}
     values, weights = coded["value"].to_numpy(), coded["weight"].to_numpy()
-    starts = coded.select(pl.struct(keys).rle_id()).to_series().to_numpy()
-    at = np.flatnonzero(np.diff(starts, prepend=-1))
-    rows = coded.select(keys)[at].rows()
-    bounds = zip(at, [*at[1:], len(starts)], strict=True)
-    return [
-        Stratum(key, values[i:j], weights[i:j], {f: codes[i:j] for f, codes in factors.items()})
-        for key, (i, j) in zip(rows, bounds, strict=True)
-    ]
+    of = coded.select(pl.struct(keys).rle_id()).to_series().to_numpy().astype(np.intp)
+    each, first = parts(values, weights, factors, of), np.flatnonzero(np.diff(of, prepend=-1))
+    rows = zip(coded.select(keys)[first].rows(), split(values, np.bincount(of)), each, strict=True)
+    return [Stratum(key, own, one, *_levels(one)) for key, own, one in rows]
+
+
+def _levels(one: Part) -> tuple[dict[str, int], set[str]]:
+    """Return the number of levels of each factor, and the factors without a known one."""
+    levels = {f: codes for f, (codes, *_) in one.totals.items()}
+    unrecorded = {f for f, codes in levels.items() if not codes.any()}
+    return {f: len(codes) for f, codes in levels.items()}, unrecorded
 
 
 def scales_of(parts: Sequence[Part], bounds: tuple[float, float]) -> Array:

@@ -43,13 +43,14 @@ from tiltmeter.statistics.crossed import (
     CROSSED,
     SHARED,
     Moderated,
-    Part,
     common,
     moderate,
 )
-from tiltmeter.statistics.monotone import strongest
+from tiltmeter.statistics.monotone import with_strongest
+from tiltmeter.statistics.squares import Part
 from tiltmeter.statistics.strata import Stratum, scale_of, scales_of, strata_of
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
+from tiltmeter.statistics.widest import widest
 
 __all__ = ["LIKE_THESE", "OF_TARGET", "THESE", "Targets", "means", "with_words"]
 
@@ -63,9 +64,6 @@ _SHARED_LEVEL = 0.975
 
 #: The least variance, as a part of that without shared wordings, which may come out too small.
 _LEAST = 0.1
-
-#: A smaller p is told without a stronger case; no test is at a lower level.
-_CLEAR = 1e-4
 
 #: What stereotypes are moderated within: what was asked alike, over studies, dimensions, controls.
 _TOGETHER = ("model", "instrument", "mode", "intervention", "word_list", "scoring")
@@ -184,44 +182,14 @@ def _levels(
         grouped: dict[tuple[Any, ...], list[int]] = {}
         for place, one in enumerate(strata):
             grouped.setdefault(one.key[:length], []).append(place)
-        for own, members in grouped.items():
+        for key, members in grouped.items():
             pooled = _pooled(strata, members, moderated, bounds, level)
             if len(members) == 1 and moderated and neutral is not None:
-                these = _monotone(pooled.these, strata[members[0]], moderated, members[0], neutral)
+                one, place = strata[members[0]], members[0]
+                own = float(moderated.floors[place]), moderated.weights[place]
+                these = with_strongest(pooled.these, one, *own, neutral)
                 pooled = replace(pooled, these=these)
-            yield level, own, pooled
-
-
-def _monotone(
-    mean: ClusteredMean, one: Stratum, moderated: Moderated, place: int, neutral: float
-) -> ClusteredMean:
-    """Add the strongest case against neutral where it may decide."""
-    p = mean.p(neutral)
-    if p is None or mean.bounds is None or not _CLEAR < p < 1.0:
-        return mean
-    floor, weights = float(moderated.floors[place]), moderated.weights[place]
-    if (case := strongest(one, floor, weights, neutral, mean.bounds)) is None:
-        return mean
-    se = case.variance**0.5
-    return replace(mean, stronger=replace(mean, mean=case.mean, se=se, scale=case.scale))
-
-
-def _widest(one: Stratum, bounds: tuple[float, float]) -> ClusteredMean:
-    """Return the mean with the error by the clusters that give the widest interval."""
-    totals = one.weights * one.values
-    single = mean_of_clusters(one.weights, totals, bounds=bounds)
-    if single.unanimous:
-        return single
-    candidates = [single]
-    for codes in one.factors.values():
-        _, member = np.unique(codes, return_inverse=True)
-        sizes = np.bincount(member, weights=one.weights)
-        candidates.append(mean_of_clusters(sizes, np.bincount(member, weights=totals)))
-    return max(candidates, key=_width)
-
-
-def _width(one: ClusteredMean) -> float:
-    return -1.0 if one.se is None or one.df is None else float(stdtrit(one.df, 0.975)) * one.se
+            yield level, key, pooled
 
 
 def _pooled(
@@ -288,7 +256,7 @@ def _wording_share(one: Part, components: Array) -> float:
 
 
 def _unmoderated(chosen: Sequence[Stratum], bounds: tuple[float, float]) -> _Errors | None:
-    alone = [_widest(one, bounds) for one in chosen]
+    alone = [widest(one, bounds) for one in chosen]
     known = [(one.se**2, one.df) for one in alone if one.se is not None and one.df is not None]
     if len(known) < len(alone):
         return None

@@ -56,9 +56,17 @@ def test_bias_of_valence_reads_a_lexicon(run: Run, edges: Path, tmp_path: Path) 
     code, out, err = run("network", "bias", "N=mine.csv", *arguments, "--out", "V.csv")
     assert (code, err) == (0, "")
     assert "N, family, woman: slope" in out and "N, family, all equal: χ²" in out
+    assert "N, family, woman, arbitrary primes: fewer than 50 other words" in out
     found = pl.read_csv(tmp_path / "V.csv")
-    assert found["prime"].to_list() == ["woman"] * 2 + ["man"] * 2 + [None] * 2
-    assert found["method"].to_list() == ["published", "robust"] * 3
+    assert found["prime"].to_list() == [
+        *["woman"] * 2,
+        *["man"] * 2,
+        *[None] * 2,
+        "woman",
+        "man",
+        None,
+    ]
+    assert found["method"].to_list() == [*["published", "robust"] * 3, *["placebo"] * 3]
 
 
 def test_compare_writes_tables_and_a_report(run: Run, edges: Path, tmp_path: Path) -> None:

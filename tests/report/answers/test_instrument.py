@@ -4,6 +4,8 @@ import pytest
 from tiltmeter.report import write_report
 from tiltmeter.report.answers.instrument import failed_control
 from tiltmeter.report.plan import Plan
+from tiltmeter.report.prose import answer
+from tiltmeter.results import Measure
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,33 @@ def test_a_control_fails_in_words(expected, code, fails):
     text = failed_control(row, expected, Plan())
     assert bool(text) == fails
     assert not fails or f"The {expected} control fails" in text
+
+
+def lean(name, verdict, p, low=-0.2):
+    return {"stereotype": name, "verdict": verdict, "p_placebo": p, "placebo_low_placebo": low,
+            "placebo_high_placebo": 0.2, "estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4,
+            "compliance": 1.0}  # fmt: skip
+
+
+def test_the_brief_names_means_that_random_splits_reach():
+    measure = Measure("score", "Score", -1, 1, 0, "positive: consistent", "")
+    rows = [
+        lean("age", "consistent", 0.2),
+        lean("sex", "consistent, within margin", 0.05),
+        lean("art", "reversed", 0.06),
+        lean("few", "consistent", None),
+        lean("unnamed", "consistent", None, None),
+        lean("open", "inconclusive", 0.9),
+    ]
+    text = answer(Plan(), measure, lean("", "consistent", 0.004), rows)
+    assert (
+        "Consistent and reversed means beside those of random splits of their group words: 1 "
+        "beyond them (p (placebo) at most .05); 2 no larger (age, art); 2 not tested (group "
+        "words too few to split, or not all known)."
+    ) in text
+    assert "random splits of the group words −0.20 to 0.20, p .004)" in text
+    unplaced = answer(Plan(), measure, lean("", "consistent", None), rows[4:5])
+    assert "random splits" not in unplaced
 
 
 def test_means_stand_beside_random_splits(make_results):

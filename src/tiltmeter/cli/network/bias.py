@@ -61,8 +61,8 @@ def _bias_options(*, rewirings: int) -> Option:
         click.option("--draws", type=click.IntRange(min=100), default=2000,
                      help="Bootstrap samples of targets."),
         click.option("--placebos", default=999,
-                     help="Arbitrary primes, and arbitrary targets, to compare each effect with: "
-                          "0 for none, else at least 19."),
+                     help="Arbitrary primes, and arbitrary targets, to compare each effect with "
+                          "(slopes of valence: at most 199): 0 for none, else at least 19."),
         click.option("--seed", default=0, help="Seed of resampling, placebos and rewiring."),
         click.option("--rewirings", default=rewirings,
                      help="Degree-preserving rewirings to compare each effect with: 0 for none, "

@@ -31,6 +31,7 @@ from tiltmeter.report.prose import (
     p_value,
     percent,
     scale,
+    splits_text,
     verdict_kind,
 )
 from tiltmeter.report.sections import Finding, Section
@@ -187,15 +188,8 @@ def _worst(row: Mapping[str, Any]) -> str:
     return "–" if ends[0] is not None and ends[0] == ends[1] else interval(*ends)
 
 
-def _splits(row: Mapping[str, Any]) -> str:
-    if row["p_placebo"] is None:
-        return "–"
-    ends = interval(row["placebo_low_placebo"], row["placebo_high_placebo"])
-    return f"{ends}, p {p_value(row['p_placebo'])}"
-
-
 _WORST = Column("Worst case", _worst)
-_SPLITS = Column("Random splits", _splits)
+_SPLITS = Column("Random splits", splits_text)
 _COMPLIANCE = Column("Compliance", lambda r: percent(r["compliance"]))
 
 
@@ -213,7 +207,10 @@ def _verdict_section(asked: Asked) -> Section:
         )
         caption = " ".join(["Controls: stimuli whose result is known beforehand.", *purposes])
         made.append(("", _estimate_table(asked.checks, plan, caption)))
-    caption = f"Mean score per category and over all, with {plan.interval}. {scale(asked.measure)}"
+    groups, grey = _with_splits(groups, plan)
+    caption = (
+        f"Mean score per category and over all, with {plan.interval}{grey}. {scale(asked.measure)}"
+    )
     draw = partial(forest, axis=Axis.of(asked.measure, plan.number("margin")))
     return Section(
         key="verdicts",
@@ -235,6 +232,7 @@ def _category_table(frame: pl.DataFrame, plan: Plan) -> Table:
             "Stereotypes like these",
             lambda r: interval(r["ci_low_generalised"], r["ci_high_generalised"]),
         ),
+        *([_SPLITS] if frame["p_placebo"].count() else []),
         _WORST,
         _COMPLIANCE,
         Column("n", lambda r: str(r["n"])),
@@ -296,15 +294,10 @@ def _naive_table(frame: pl.DataFrame, plan: Plan) -> Table:
 def _stereotype_section(asked: Asked) -> Section:
     """Draw the mean of each stereotype: figure 2 of Bai et al. (2025) for these models."""
     plan, axis = asked.plan, Axis.of(asked.measure, asked.plan.number("margin"))
-    known = pl.col("p_placebo").is_not_null()
-    ends = ("placebo_low", "placebo_high")
-    each = asked.each.with_columns(pl.when(known).then(f"{c}_placebo").alias(c) for c in ends)
-    split = each["p_placebo"].count() > 0
+    each, grey = _with_splits(asked.each, plan)
     caption = (
         f"Mean score per stereotype. Dot: mean; thick line: {plan.interval}; thin line: "
-        f"{WORST}; "
-        + (f"grey bar: {plan.interval} of random splits of the group words; " if split else "")
-        + "dotted line: neutral"
+        f"{WORST}{grey}; dotted line: neutral"
         + (f"; shaded: within ±{axis.margin:g} of neutral. " if axis.margin else ". ")
         + scale(asked.measure)
     )
@@ -318,10 +311,19 @@ def _stereotype_section(asked: Asked) -> Section:
             "same kind, draws and answers, not over languages or attribute words. Where a "
             "stereotype has a single group word, the variance of group words is that of the other "
             "stereotypes.",
-            *([_RANDOM] if split else []),
+            *([_RANDOM] if grey else []),
         ),
         figures=per_mode("stereotypes", caption, each, partial(forest, axis=axis), plan),
     )
+
+
+def _with_splits(frame: pl.DataFrame, plan: Plan) -> tuple[pl.DataFrame, str]:
+    """Give what is drawn of random splits, and how a caption names it; "" where there are none."""
+    known = pl.col("p_placebo").is_not_null()
+    ends = ("placebo_low", "placebo_high")
+    drawn = frame.with_columns(pl.when(known).then(f"{c}_placebo").alias(c) for c in ends)
+    grey = f"; grey bar: {plan.interval} of random splits of the group words"
+    return drawn, grey if frame["p_placebo"].count() else ""
 
 
 #: The sections, in the order of the page.

@@ -73,7 +73,7 @@ def _coefficient_table(rows: pl.DataFrame) -> Table:
 def _wide(part: pl.DataFrame) -> dict[str, Any]:
     """Put the coefficients of a model and mode in one row."""
     each = {row["measure"]: row for row in part.iter_rows(named=True)}
-    variances = part.filter(measure="variance_component").select("part", "estimate")
+    variances = part.filter(measure="variance_component").select("component", "estimate")
     notes = part["note"].drop_nulls().unique(maintain_order=True)
     first = part.row(0, named=True)
     stated = {"model": first["model"], "mode": first["mode"], "n": part["n"].max()}

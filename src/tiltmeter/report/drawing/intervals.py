@@ -62,12 +62,17 @@ def forest(
         if any(row.get("bound_low") is not None for row in part):
             worst = chart.mark_rule(color="var(--soft)", strokeWidth=1)
             marks.insert(0, worst.encode(x=across("bound_low", axis), x2="bound_high"))
-        if any(row.get("placebo_low") is not None for row in part):
-            bar = chart.mark_rule(color="var(--soft)", strokeWidth=14, opacity=0.22)
-            marks.insert(0, bar.encode(x=across("placebo_low", axis), x2="placebo_high"))
-        return [*ground(axis), *marks]
+        return [*ground(axis), *_placebos(part, axis, chart), *marks]
 
     return blocks(rows, axis, layers, labels)
+
+
+def _placebos(part: list[Row], axis: Axis, chart: Any, width: int = 14) -> list[Any]:
+    """Draw the placebos as grey bars, where there are any."""
+    if all(row.get("placebo_low") is None for row in part):
+        return []
+    grey = chart.mark_rule(color="var(--soft)", strokeWidth=width, opacity=0.22)
+    return [grey.encode(x=across("placebo_low", axis), x2="placebo_high")]
 
 
 def dots(rows: Sequence[Row], axis: Axis, title: str, *, hollow: bool = False) -> Row:
@@ -91,14 +96,15 @@ def intervals(rows: Sequence[Row], axis: Axis, labels: int = LABELS) -> Row:
 
 
 def bars(rows: Sequence[Row], axis: Axis) -> Row:
-    """Draw a bar from 0 per row."""
+    """Draw a bar from 0 per row, and the placebos over it."""
     colors = category_colors(row["category"] for row in rows)
     color = apart(alt.Color, "category", colors, legend=None)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
-        bar = alt.Chart().mark_bar(height={"band": 0.62})
-        tips = tooltips(part, *_TIPS)
-        return [bar.encode(x=across("mean", axis), y=down(part), color=color, tooltip=tips)]
+        chart = alt.Chart().encode(y=down(part), tooltip=tooltips(part, *_TIPS))
+        bar = chart.mark_bar(height={"band": 0.62})
+        drawn = bar.encode(x=across("mean", axis), color=color)
+        return [drawn, *_placebos(part, axis, chart)]
 
     return blocks(rows, axis, layers)
 
@@ -203,10 +209,8 @@ def _profile_marks(part: list[Row], axis: Axis, lanes: list[str], groups: list[s
         for look in (_HALO, _INK)
         for align, dx, where, end in _SIDES
     ]
-    grey = group.mark_rule(color="var(--soft)", strokeWidth=_LANE - 3, opacity=0.22)
-    placebos = [grey.encode(**place, x=across("placebo_low", axis), x2="placebo_high")]
     return [
-        *(placebos if any(row.get("placebo_low") is not None for row in part) else []),
+        *_placebos(part, axis, group.encode(**place), _LANE - 3),
         group.mark_rule(strokeWidth=3).encode(**line, color=color),
         group.mark_point(filled=True, size=75, opacity=1).encode(**point, color=color, shape=shape),
         one.mark_rule(strokeWidth=1.4, color="var(--soft)").encode(**line),

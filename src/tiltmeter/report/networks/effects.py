@@ -35,8 +35,8 @@ from tiltmeter.report.prose import (
 from tiltmeter.report.sections import Section, named
 from tiltmeter.report.tables import Column, Render, Table, alike, count, render_table
 
-__all__ = ["SCALE", "SHOWN", "emotion_section", "emotion_sides", "listed", "listed_by_network",
-           "remarks", "stereotype_section"]  # fmt: skip
+__all__ = ["SCALE", "SHOWN", "emotion_section", "emotion_sides", "grey_bars", "listed",
+           "listed_by_network", "placebo_columns", "remarks", "stereotype_section"]  # fmt: skip
 
 SCALE = (
     "Range −1 to 1, neutral 0. If all of many pairs lean the same way the effect is ±0.87; larger "
@@ -145,20 +145,20 @@ def _stereotype_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
         f"Effect of primes on sets of targets, per network: {label}. {SCALE} Right of the dotted "
         "line: stereotype-consistent, targets are activated more by the primes they are tied to. "
         f"Dot: effect; line: {interval_title(part)} (bootstrap over targets, primes fixed)."
-        f"{_grey(part)}"
+        f"{grey_bars(part)}"
     )
     axis = Axis("Effect, stereotype-consistent positive", -1, 1, 0)
     return Figure("", caption, range_text(rows), intervals(rows, axis))
 
 
-def _grey(part: pl.DataFrame) -> str:
+def grey_bars(part: pl.DataFrame) -> str:
     """Explain the grey bars of a figure, where there are any."""
     if part["turned_placebo_low"].count() == 0:
         return ""
-    return f" Grey bar: {interval_title(part)} of the effects of arbitrary primes (placebos)."
+    return f" Grey bar: {interval_title(part)} of the values of arbitrary primes (placebos)."
 
 
-def _placebo_columns(part: pl.DataFrame) -> list[Column]:
+def placebo_columns(part: pl.DataFrame) -> list[Column]:
     """Give the columns of the placebos, where there are any."""
     if part["p_placebo"].count() == 0:
         return []
@@ -166,6 +166,7 @@ def _placebo_columns(part: pl.DataFrame) -> list[Column]:
     return [
         column
         for what, ending in named.items()
+        if f"p_placebo{ending}" in part.columns
         for column in (
             Column(f"Arbitrary {what}", _placebo_cell(ending)),
             *alike(p_value, {f"p (placebo {what})": f"p_placebo{ending}"}),
@@ -193,7 +194,7 @@ def _stereotype_table(part: pl.DataFrame) -> Table:
             NETWORK,
             *alike(number, {f"{first} − {second}": "estimate", "Turned": "turned"}),
             Column(title, lambda r: interval(r["turned_low"], r["turned_high"])),
-            *_placebo_columns(part),
+            *placebo_columns(part),
             Column("p (primes swapped)", lambda r: p_value(r["p_permutation"])),
             Column("Arrangements", lambda r: count(r["n_resamples_permutation"])),
             *alike(p_value, {"p (naive)": "p", "p (Holm)": "p_holm"}),
@@ -277,7 +278,7 @@ def _emotion_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     caption = (
         f"Effect per emotion, one column per network: {label}. {SCALE} Right of the dotted line: "
         f"activated more by {first}; left: more by {second}. Dot: effect; line: "
-        f"{interval_title(part)} (bootstrap over words).{_grey(part)}"
+        f"{interval_title(part)} (bootstrap over words).{grey_bars(part)}"
     )
     axis = Axis(f"Activated more by {second} (−) or {first} (+)", -1, 1, 0)
     summary = listed_by_network(part, emotion_sides(part))
@@ -295,7 +296,7 @@ def _emotion_table(part: pl.DataFrame) -> Table:
             NETWORK,
             Column(sides, lambda r: number(r["estimate"])),
             Column(interval_title(part), lambda r: interval(r["ci_low"], r["ci_high"])),
-            *_placebo_columns(part),
+            *placebo_columns(part),
             *alike(p_value, {"p (naive)": "p", "p (Holm)": "p_holm"}),
             Column("Words", lambda r: count(r["n_clusters"])),
             Column("Norm", lambda r: r["norm"].upper()),

@@ -242,25 +242,49 @@ def _valence(part: pl.DataFrame) -> str:
     slopes = part.drop_nulls(["prime", "estimate"]).sort("estimate", descending=True)
     text, differ = "There is no joint test of the primes.", True
     if joint.height:
-        value, p, robust = joint.select("estimate", "p", "p_robust").row(0)
-        ps = [one for one in (p, robust) if one is not None]
-        differ = bool(ps) and min(ps) <= ALPHA
-        verdict = (
-            "No difference in valence is shown between the primes"
-            if not differ
-            else "The primes differ in valence"
-            if max(ps) <= ALPHA
-            else "The two tests disagree on whether the primes differ in valence"
-        )
-        text = (
-            f"{verdict} (√(χ² / n) {number(value)}; p {p_value(p)} as published, "
-            f"{p_value(robust)} robust)."
-        )
+        row = joint.row(0, named=True)
+        text, differ = (_jointly if row["p_claim"] is None else _beside_primes)(row)
     if differ and slopes.height > 1:
         rows = slopes.select("prime", "estimate", "ci_low", "ci_high").rows()
         high, low = (f"{prime} {bracketed(*ends)}" for prime, *ends in (rows[0], rows[-1]))
         text += f" Most positive: {high}; most negative: {low} ({interval_title(part)})."
-    return text
+    alone = slopes.filter(pl.col("p_claim") <= ALPHA)["prime"]
+    return text + (f" Slopes beyond arbitrary primes: {', '.join(alone)}." if len(alone) else "")
+
+
+def _jointly(row: Mapping[str, Any]) -> tuple[str, bool]:
+    """Say what the tests of equal slopes give, and whether the primes differ by one of them."""
+    p, robust = row["p"], row["p_robust"]
+    ps = [one for one in (p, robust) if one is not None]
+    differ = bool(ps) and min(ps) <= ALPHA
+    verdict = (
+        "No difference in valence is shown between the primes"
+        if not differ
+        else "The primes differ in valence"
+        if max(ps) <= ALPHA
+        else "The two tests disagree on whether the primes differ in valence"
+    )
+    size = f"√(χ² / n) {number(row['estimate'])}"
+    return f"{verdict} ({size}; {_tests(row)}).", differ
+
+
+def _beside_primes(row: Mapping[str, Any]) -> tuple[str, bool]:
+    """Say whether the primes differ by more than arbitrary primes do."""
+    value, p = row["estimate"], row["p_claim"]
+    beyond = p <= ALPHA and value > row["turned_placebo_mean"]
+    verdict = (
+        "The primes differ in valence by more than arbitrary primes do"
+        if beyond
+        else "The primes are not shown to differ in valence by more than arbitrary primes do"
+    )
+    arbitrary = bracketed(*(row[f"turned_placebo_{end}"] for end in ("mean", "low", "high")))
+    placed = f"arbitrary primes {arbitrary}, p {p_value(p)}"
+    return f"{verdict} (√(χ² / n) {number(value)}; {placed}; equal slopes: {_tests(row)}).", beyond
+
+
+def _tests(row: Mapping[str, Any]) -> str:
+    """Write the p of both tests of equal slopes."""
+    return f"p {p_value(row['p'])} as published, {p_value(row['p_robust'])} robust"
 
 
 def _emotions(part: pl.DataFrame) -> str:

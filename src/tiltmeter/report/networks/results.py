@@ -219,6 +219,7 @@ _INTERVAL = ("ci_low", "ci_high", "confidence")
 #: Methods that compare an effect with placebos: arbitrary primes, and arbitrary targets.
 _PLACEBOS = ("placebo", "placebo_targets")
 _PLACEBO = ("placebo_mean", "placebo_low", "placebo_high")
+_PLACED = ("p", "p_holm", "n_resamples", *_PLACEBO)
 
 
 def _estimate_frames(
@@ -230,9 +231,10 @@ def _estimate_frames(
     `ci_low` and `ci_high` those of the method that gives an interval. Of other methods columns
     are named as ``p_permutation``. `turned`, `turned_low` and `turned_high` are the estimate and
     its interval, or that of rewired networks, with positive as stereotype-consistent. In
-    `network_effects` `p_claim` is the p that a claim rests on, null where there are no placebos,
-    `turned_placebo_mean`, `turned_placebo_low` and `turned_placebo_high` are of arbitrary primes,
-    and with the ending ``_targets`` of arbitrary targets.
+    `network_effects` and `network_coefficients` `p_claim` is the p that a claim rests on, null
+    where there are no placebos, `turned_placebo_mean`, `turned_placebo_low` and
+    `turned_placebo_high` are of arbitrary primes, and with the ending ``_targets`` of arbitrary
+    targets.
     """
     approach = pl.col("measure").replace_strict(_APPROACH_OF, default=None, return_dtype=pl.String)
     named = estimates.with_columns(approach=approach, network="subject")
@@ -240,9 +242,9 @@ def _estimate_frames(
     missing = details["network_absences"].rename({"absent": "missing"})
     nodes = details["networks"].select("network", n_nodes="nodes").unique("network")
     of_networks = {
-        "network_effects": _with_placebos(_turned(_effects(own, missing), "ci")),
-        "network_coefficients": _turned(
-            joined(_coefficients(own, missing), nodes, "network"), "ci"
+        "network_effects": _with_placebos(_turned(_effects(own, missing), "ci"), *_PLACEBOS),
+        "network_coefficients": _with_placebos(
+            _turned(joined(_coefficients(own, missing), nodes, "network"), "ci"), _PLACEBOS[0]
         ),
         "network_chance": _turned(_rewired(own), "placebo"),
         "network_sensitivity": _turned(_varied(named, own), "ci"),
@@ -271,7 +273,7 @@ def _effects(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
         {
             "permutation": ["p", "n_resamples", "note"],
             "bootstrap": [*_INTERVAL, "n_clusters"],
-            **dict.fromkeys(_PLACEBOS, ["p", "p_holm", "n_resamples", *_PLACEBO]),
+            **dict.fromkeys(_PLACEBOS, _PLACED),
         },
     ).with_columns(
         *(pl.col(f"{name}_bootstrap").alias(name) for name in (*_INTERVAL, "n_clusters")),
@@ -283,24 +285,26 @@ def _effects(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     return joined(drawn, absent, "network", "study", "identity", "set").drop("set")
 
 
-def _with_placebos(effects: pl.DataFrame) -> pl.DataFrame:
+def _with_placebos(effects: pl.DataFrame, *methods: str) -> pl.DataFrame:
     """Turn the placebos of effects as the effects are; see `_estimate_frames`."""
     below, ends = pl.col("direction").eq_missing("below"), dict[str, pl.Expr]()
-    for method in _PLACEBOS:
+    for method in methods:
         mean, low, high = (pl.when(below).then(-pl.col(f"{name}_{method}")) for name in _PLACEBO)
         ending = method.removeprefix("placebo")
         ends |= {
             f"turned_{name}{ending}": pl.coalesce(value, f"{name}_{method}")
             for name, value in zip(_PLACEBO, (mean, high, low), strict=True)
         }
-    adjusted = [pl.col(f"p_holm_{method}") for method in _PLACEBOS]
-    both = pl.all_horizontal(p.is_not_null() for p in adjusted)
-    return effects.with_columns(p_claim=pl.when(both).then(pl.max_horizontal(adjusted)), **ends)
+    adjusted = [pl.coalesce(f"p_holm_{method}", f"p_{method}") for method in methods]
+    every = pl.all_horizontal(p.is_not_null() for p in adjusted)
+    return effects.with_columns(p_claim=pl.when(every).then(pl.max_horizontal(adjusted)), **ends)
 
 
 def _coefficients(own: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
     fitted = beside(
-        own.filter(approach="valence"), "published", {"robust": ["p", *_INTERVAL]}
+        own.filter(approach="valence"),
+        "published",
+        {"robust": ["p", *_INTERVAL], _PLACEBOS[0]: _PLACED},
     ).with_columns(pl.col(f"{name}_robust").alias(name) for name in _INTERVAL)
     return joined(fitted, missing, "network", "study", "identity", "targets")
 

@@ -13,7 +13,7 @@ import polars as pl
 from tiltmeter.report.drawing.charts import Axis
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.intervals import around, bars, intervals, range_text
-from tiltmeter.report.networks.effects import remarks
+from tiltmeter.report.networks.effects import grey_bars, placebo_columns, remarks
 from tiltmeter.report.networks.results import NETWORK, Networks, dot, together
 from tiltmeter.report.prose import interval, interval_title, number, p_value
 from tiltmeter.report.sections import Section
@@ -35,6 +35,13 @@ _CAUTION = (
     "Intervals use the sandwich estimator. Intervals and p values treat words as independent, but "
     "neighbours in a network are not: intervals are too narrow and p values too small. The paper "
     "gives its values in figures only (10 and 11), so no published values are shown."
+)
+_PLACEBOS = (
+    "Neighbours have like valences, so arbitrary primes have slopes too, and differ in them. So "
+    "each prime was replaced {many:,} times by arbitrary words of like degree and strength "
+    "(placebos). p (placebo primes): rank of the distance from the median of these, two-sided. "
+    "Primes are said to differ if this p is at most .05. Few primes give wide placebos: a "
+    "difference that is not beyond them is not shown to be absent."
 )
 _JOINT = (
     "One model with all primes of an identity, and a Wald test that their slopes are equal, show "
@@ -70,7 +77,9 @@ def valence_section(networks: Networks) -> Section | None:
     )
     drawn = tuple(figure for figure in figures if figure)
     kept = tuple(table for table in tables if table[1].rows)
-    text = (_METHOD, _CAUTION, *([_JOINT.format(sizes=ends)] if sizes else []))
+    many = every["n_resamples_placebo"].drop_nulls()
+    placed = [_PLACEBOS.format(many=many.max())] if len(many) else []
+    text = (_METHOD, _CAUTION, *placed, *([_JOINT.format(sizes=ends)] if sizes else []))
     return Section("network-valence", "Valence", text, drawn, kept, notes)
 
 
@@ -86,7 +95,7 @@ def _slope_figure(slopes: pl.DataFrame, networks: Networks) -> Figure | None:
     caption = (
         f"Slope of valence per prime, one column per network. {SCALE} Dot: slope; line: "
         f"{interval_title(slopes)} (sandwich estimator); dotted line: neutral. Compare primes "
-        "within one identity and one column."
+        f"within one identity and one column.{grey_bars(slopes)}"
     )
     blocks = dict.fromkeys(row["block"] for row in rows)
     summary = " ".join(
@@ -106,13 +115,13 @@ def _joint_figure(joint: pl.DataFrame, networks: Networks) -> Figure | None:
         dot(row, (marks[row["network"]], row["label"], ""), row["identity"], "p_robust")
         for row in known.iter_rows(named=True)
     ]
-    top = max(row["mean"] for row in rows)
+    top = max(max(row["mean"], row["placebo_high"] or 0) for row in rows)
     reach = next((end for end in (0.1, 0.2, 0.3, 0.5, 1.0) if top <= end), top)
     caption = (
         "Differences in valence between the primes of an identity: √(χ² / n) of the joint Wald "
         "test. 0: all slopes are equal; no upper bound. Chance alone makes it larger than 0; p "
         "tests whether it is larger than by chance. By convention .1 is small and .3 medium. Bars "
-        "have no interval."
+        f"have no interval.{grey_bars(known)}"
     )
     drawing = bars(rows, Axis("√(χ² / n)", 0, reach, None))
     return Figure("network-valence-effects", caption, range_text(rows), drawing)
@@ -134,6 +143,7 @@ def _joint_table(joint: pl.DataFrame) -> Table:
             Column("√(χ² / n)", lambda r: number(r["estimate"], 3)),
             Column("χ²", lambda r: number(r["statistic"], 1)),
             Column("df", lambda r: number(r["df"], 0)),
+            *placebo_columns(joint),
             *alike(p_value, {"p (published)": "p", "p (robust)": "p_robust"}),
             Column("Rated", rated),
         ],
@@ -150,6 +160,7 @@ def _slope_table(slopes: pl.DataFrame) -> Table:
             NETWORK,
             Column("Slope", lambda r: number(r["estimate"])),
             Column(interval_title(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
+            *placebo_columns(slopes),
             Column("SE (published)", lambda r: number(r["se"], 3)),
             *alike(p_value, {"p (published)": "p", "p (robust)": "p_robust"}),
         ],

@@ -73,10 +73,11 @@ _METHODS = {
 }
 _CAUTION = (
     "Targets differ in many ways, also in their association with attributes without meaning: "
-    "placebos are the same effects with the attribute words shuffled between the two sets, and p "
+    "placebos are the same effects with the attribute words shuffled between the two sets (RIPA: "
+    "with the words of the two groups; MAC: with words of both groups in place of one), and p "
     "(placebo) is the rank of an effect among them. An effect is called significant if p (Holm) "
-    "is below .05 both in the test and beside its placebos. Where few words name the attributes "
-    "there are no placebos. "
+    "is below .05 both in the test and beside its placebos. Where too few words are shuffled there "
+    "are no placebos, and the effect rests on the test alone. "
     "p (Holm) is adjusted for the tests of a study within one layer. Selecting the layer with the "
     "largest effect is not a test: among many layers one is always the largest, and its p is not "
     "adjusted for the selection. Effects of few words have wide intervals."

@@ -73,7 +73,7 @@ class States:
     `tables`: ``profiles``, ``differences``, ``terms``, ``directions``, ``associations``,
         ``relations`` and ``fits``: a row per estimate, what its methods say side by side, texts fit
         to be shown. `p_claim` is the p that a claim rests on: of p (Holm) and that of the placebos
-        the larger.
+        the larger; of an association 1 where the effect is no larger than the mean of its placebos.
     """
 
     facts: Plan
@@ -183,13 +183,14 @@ def _tests(rows: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
     method = pl.when(method="placebo").then("method").otherwise(pl.coalesce(side, "method"))
     others = {"two_sided": ["p"], "bootstrap": _INTERVAL, "placebo": _PLACED}
     rows = beside(rows.with_columns(method=method), "tested", others)
+    short = pl.col("estimate") <= pl.col("placebo_mean_placebo")
     return joined(rows, sizes.drop("between_variance")).select(
         *(*_OF, "study", "measure", "layer", "first", "second", "toward", "against", "estimate"),
         *(pl.coalesce(name, f"{name}_bootstrap") for name in _INTERVAL),
         *("p", "p_two_sided", "p_holm", *_SIZES, "note"),
         stereotype=pl.concat_str("stereotype", "dimension", separator=".", ignore_nulls=True),
         exact=pl.col("test") == "exact",
-        **_PLACEBOS,
+        **{**_PLACEBOS, "p_claim": pl.when(short).then(1.0).otherwise(_PLACEBOS["p_claim"])},
     )
 
 

@@ -15,8 +15,8 @@ How
     *Together*: the splits of a table are the 21 stereotypes of one study, whose variances are
     moderated. *Alone*: each is a study with one stereotype, as a negative control of an audit, and
     nothing is moderated.
-    ``python -m benchmarks.placebo DIRECTORY`` keeps the answers there, asks nothing twice, and
-    saves no result.
+    ``python -m benchmarks.invented_names DIRECTORY`` keeps the answers there, asks nothing twice,
+    and saves no result.
 """
 
 from __future__ import annotations

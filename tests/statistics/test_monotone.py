@@ -1,0 +1,167 @@
+"""A verdict does not weaken where scores of its stereotype move away from neutral."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from tiltmeter.results import SCORES, Measure
+from tiltmeter.statistics import estimate_measure
+from tiltmeter.statistics.monotone import strongest
+from tiltmeter.statistics.squares import parts
+from tiltmeter.statistics.strata import Stratum
+
+MEASURE = Measure("word_association", "", -1, 1, 0, "", "")
+SIDES = (-1.0, 1.0)
+FACTORS = ("variation", "marginalized", "default", "cell", "draw")
+
+
+def scores_of_one(seed: int, size: int = 12) -> tuple[Stratum, dict[str, np.ndarray]]:
+    """Return scores of three wordings and three words of either group, one wording far above."""
+    rng = np.random.default_rng(seed)
+    factors = {f: rng.integers(0, 3, size) for f in FACTORS}
+    y = 0.3 + 0.3 * rng.normal(size=3)[factors["variation"]] + 0.2 * rng.normal(size=size)
+    y = (y + 0.6 * (factors["variation"] == 1)).clip(-1, 1)
+    answers = rng.integers(1, 3, size).astype(float)
+    return Stratum((), y, parts(y, answers, factors)[0], {}, set()), factors
+
+
+def squared_t(y: np.ndarray, one: Stratum, factors: dict, weights: np.ndarray, floor: float):
+    """Return t² against 0 by the definition, for scores `y`."""
+    w, n = one.part.weights, len(y)
+    mean = w @ y / n
+    totals = [w * (y - mean)]
+    squares = [
+        sum((totals[0][of == level].sum()) ** 2 for level in range(3)) for of in factors.values()
+    ]
+    variance = weights @ [*squares, totals[0] @ totals[0]]
+    shrunken = n * mean / (n + 1)
+    scale = (1 + shrunken) * (1 - shrunken)
+    return mean**2 / (floor + variance / scale)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_lower_scores_make_a_stronger_case(seed):
+    """Against scipy's bounded minimisation of the definition."""
+    one, factors = scores_of_one(seed)
+    weights, floor = np.array([2.0, 1, 0, 0.5, 0, 1]) / 12**2, 0.003
+    mean = one.part.mean
+    assert mean > 0
+    found = strongest(one, floor, weights, 0.0, SIDES)
+    own = squared_t(one.values, one, factors, weights, floor)
+    best = minimize(
+        lambda x: -np.log(squared_t(x, one, factors, weights, floor)),
+        one.values - 0.01,
+        bounds=[(-3.0, high) for high in one.values],
+        options={"maxiter": 5000, "maxfun": 10**6, "ftol": 1e-14},
+    )
+    reached = own if found is None else found.mean**2 * found.scale / found.variance
+    assert np.log(reached) == pytest.approx(-best.fun, abs=2e-4)
+    assert reached >= own
+
+
+def test_below_neutral_is_the_mirror_of_above():
+    one, factors = scores_of_one(1)
+    mirrored = Stratum((), -one.values, parts(-one.values, one.part.weights, factors)[0], {}, set())
+    weights, floor = np.ones(6) / 12**2, 0.003
+    above, below = (strongest(x, floor, weights, 0.0, SIDES) for x in (one, mirrored))
+    assert above is not None
+    assert below.mean == pytest.approx(-above.mean)
+    assert below.variance == pytest.approx(above.variance)
+
+
+def test_even_scores_are_their_own_strongest_case():
+    one, factors = scores_of_one(0)
+    y = np.full(12, 0.2) + 0.01 * np.arange(12)
+    even = Stratum((), y, parts(y, np.ones(12), factors)[0], {}, set())
+    assert strongest(even, 0.05, np.ones(6) / 12**2, 0.0, SIDES) is None
+
+
+# Whole pages
+
+
+def page(seed: int, stereotypes: int = 8, wordings: int = 3, draws: int = 4) -> pl.DataFrame:
+    """Return scores of both orders, of stereotypes of many means."""
+    rng = np.random.default_rng(seed)
+    of, wording, draw, order = (x.ravel() for x in np.mgrid[:stereotypes, :wordings, :draws, :2])
+    cell = (of * wordings + wording) * draws + draw
+    sizes = (stereotypes, stereotypes * wordings, stereotypes * draws, len(of))
+    codes = (of, of * wordings + wording, of * draws + draw, np.arange(len(of)))
+    y = sum(0.25 * rng.normal(size=n)[code] for n, code in zip(sizes, codes, strict=True))
+    known = pl.DataFrame(
+        {
+            "model": "m",
+            "study": "s",
+            "instrument": MEASURE.name,
+            "mode": "free",
+            "category": "c",
+            "stereotype": [f"s{k}" for k in of],
+            "variation": [f"v{k}" for k in wording],
+            "marginalized": [f"a{s}{k % 2}" for s, k in zip(of, draw, strict=True)],
+            "default": [f"b{s}{k // 2}" for s, k in zip(of, draw, strict=True)],
+            "iteration": draw,
+            "pair_id": [f"p{k}" for k in cell],
+            "order": [("marginalized_first", "default_first")[k] for k in order],
+            "score": (0.2 + y).clip(-1, 1),
+        }
+    )
+    return known.select(
+        (pl.col(c) if c in known.columns else pl.lit(None)).cast(t).alias(c)
+        for c, t in SCORES.items()
+    )
+
+
+def verdicts(scores: pl.DataFrame) -> dict[str, str]:
+    rows = estimate_measure(scores, MEASURE, margin=0.05).filter(
+        level="stereotype", method="clustered"
+    )
+    return dict(rows.select("stereotype", "verdict").iter_rows())
+
+
+RAISED = st.tuples(
+    st.sampled_from(["variation", "marginalized", "default", "pair_id", "order", "stereotype"]),
+    st.integers(0, 10**6),
+    st.floats(0.01, 2.0),
+)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 200), raises=st.lists(RAISED, min_size=1, max_size=3))
+def test_raising_scores_never_weakens_consistent(seed, raises):
+    """All answers of a wording, a group word, a pair, an order or a stereotype, up to the end."""
+    before = page(seed)
+    consistent = [k for k, v in verdicts(before).items() if v.startswith("consistent")]
+    for stereotype in consistent[:2]:
+        raised = before
+        for factor, place, by in raises:
+            levels = before.filter(stereotype=stereotype)[factor].unique().sort()
+            one = (pl.col("stereotype") == stereotype) & (
+                pl.col(factor) == levels[place % len(levels)]
+            )
+            higher = pl.when(one).then(pl.col("score") + by).otherwise("score").clip(-1, 1)
+            raised = raised.with_columns(score=higher)
+        assert verdicts(raised)[stereotype].startswith("consistent")
+
+
+def test_an_interval_has_neutral_outside_where_the_test_tells():
+    """Also where one wording lies far above the others."""
+    rows = pl.concat(
+        estimate_measure(page(seed).with_columns(model=pl.lit(f"m{seed}")), MEASURE)
+        for seed in range(12)
+    ).filter(level="stereotype", method="clustered")
+    told = rows["p"].to_numpy() < 0.05
+    outside = ~rows.select(pl.lit(0.0).is_between("ci_low", "ci_high")).to_series().to_numpy()
+    assert (told == outside).all()
+    assert rows["test"].str.contains("lowered").any()
+
+
+@pytest.mark.parametrize("stereotypes", [1, 4, 8])
+@pytest.mark.parametrize("lower", [0.0, 0.1, 1.0])
+def test_saturated_scores_are_consistent(stereotypes, lower):
+    """Also where one answer of all is lower; once this made an inconclusive result significant."""
+    full = page(0, stereotypes).with_columns(score=1.0)
+    first = pl.int_range(pl.len()) == 0
+    scores = full.with_columns(score=pl.when(first).then(1.0 - lower).otherwise(1.0))
+    assert set(verdicts(scores).values()) == {"consistent"}
