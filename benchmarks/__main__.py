@@ -11,11 +11,7 @@ from rich.console import Console
 from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
-<<<<<<< HEAD
-    *("startup", "inference", "coverage", "planning", "regression", "placebo", "scoring"),
-=======
-    *("startup", "inference", "coverage", "regression", "invented_names", "scoring"),
->>>>>>> main
+    *("startup", "inference", "coverage", "planning", "regression", "invented_names", "scoring"),
     *("reading", "elicitation", "embedded", "association", "networks", "chance", "placebos"),
     *("representation", "weat"),
 )
