@@ -11,7 +11,7 @@ from rich.console import Console
 from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
-    *("startup", "inference", "coverage", "regression", "invented_names", "scoring"),
+    *("startup", "inference", "coverage", "planning", "regression", "invented_names", "scoring"),
     *("reading", "elicitation", "embedded", "association", "networks", "chance", "placebos"),
     *("representation", "weat"),
 )

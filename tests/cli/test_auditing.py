@@ -15,6 +15,7 @@ import pytest
 from tiltmeter.asking.plan import Plan
 from tiltmeter.cli.auditing import audit_command
 from tiltmeter.cli.options import build_plan
+from tiltmeter.cli.planning import say_power
 from tiltmeter.stimuli import load_study
 
 Run = Callable[..., tuple[int, str, str]]
@@ -35,7 +36,7 @@ def asked(plan: Plan) -> set[tuple[str, str]]:
 
 
 def test_an_audit_asks_both_papers_and_their_controls() -> None:
-    found = asked(planned("openai/x"))
+    found = asked(planned("openai/x", "--size", "standard"))
     assert {("bai2025", "word_association"), ("bai2025", "relative_decision")} < found
     assert {("mist2025", "word_association"), ("mist2025", "affective_attribution")} < found
     assert ("control_occasions", "affective_attribution") in found
@@ -52,6 +53,15 @@ def test_an_audit_of_papers_size_has_their_numbers_of_trials() -> None:
     }  # fmt: skip
 
 
+def test_a_quick_audit_leaves_out_what_so_few_calls_cannot_tell() -> None:
+    assert {study for study, _ in asked(planned("openai/x"))} == {
+        "bai2025", "control_insects", "control_nonsense"
+    }  # fmt: skip
+    named = asked(planned("openai/x", "--study", "mist2025"))
+    assert named == {("mist2025", "word_association"), ("mist2025", "affective_attribution")}
+    assert ("mist2025", "word_association") in asked(planned("openai/x", "--stereotypes", "age"))
+
+
 def test_a_study_that_was_not_named_is_left_out_where_it_lacks_what_was() -> None:
     assert {s for s, _ in asked(planned("openai/x", "--stereotypes", "racism"))} == {
         "bai2025", "control_insects", "control_nonsense"
@@ -65,7 +75,8 @@ def test_the_embedded_model_is_spared_what_takes_long() -> None:
     plan = planned("tiltmeter/smollm2")
     quick = {(s.study.name, s.instrument): s.variations for s in plan.selections}
     assert plan.modes == ("forced",)
-    assert quick["mist2025", "word_association"] == ("template1", "template2")
+    assert quick["mist2025", "affective_attribution"] == ("template1", "template2")
+    assert quick["bai2025", "word_association"] == ("replication", "synonym")
     named = planned("tiltmeter/smollm2", "--study", "mist2025", "--variations", "template3")
     assert {tuple(s.variations) for s in named.selections} == {("template3",)}
     assert planned("tiltmeter/smollm2", "--size", "standard").modes == ("structured", "forced")
@@ -101,7 +112,7 @@ def test_a_whole_audit_of_one_stereotype(run: Run, serve: Callable[..., Any]) ->
     estimates = pl.read_parquet("r/estimates.parquet").filter(level="model", method="clustered")
     tests = estimates.drop_nulls("dimension")
     assert set(tests["dimension"]) == {*MIST.dimensions}
-    assert tests.select("n", "n_scored", "estimate").unique().rows() == [(6, 6, 1.0)]
+    assert tests.select("n", "n_scored", "estimate").unique().rows() == [(12, 12, 1.0)]
     rates = pl.read_parquet("r/attributions.parquet").filter(level="model").sort("version")
     assert rates.select("far", "uar").rows() == [(1.0, None), (None, 1.0)]
     change = estimates.filter(pl.col("measure") != "compliance", factor="version")
@@ -247,6 +258,13 @@ def test_power_says_what_a_design_can_tell_and_asks_nothing(run: Run) -> None:
     code, out, _ = run("power", "openai/x", *five, "--json")
     rows = [json.loads(line) for line in out.splitlines()]
     assert {row["level"] for row in rows} == {"stereotype", "category", "model"}
+
+
+def test_an_audit_says_which_levels_it_can_tell(capsys: pytest.CaptureFixture[str]) -> None:
+    say_power(planned("openai/x", "--instrument", "relative_decision"))
+    told, control = capsys.readouterr().out.splitlines()[1:]
+    assert told.endswith("; tells the model and categories, no single stereotype")
+    assert "control_insects" in control and "beyond the margin from 0." in control
 
 
 def test_power_compares_designs_with_as_many_calls(run: Run) -> None:

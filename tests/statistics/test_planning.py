@@ -20,6 +20,10 @@ from tiltmeter.statistics.targets import means
 
 MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
 PAIRS = 2
+
+#: What is never pooled, of the runs that `drawn` draws.
+RUN = ("x", "word_association", "free", "none", None, None, "exact", None)
+
 SD = {"variation": 0.12, "marginalized": 0.1, "response": 0.15}
 
 
@@ -68,17 +72,17 @@ def test_wordings_that_all_stereotypes_share_are_told_apart():
 def test_the_error_is_that_of_simulated_means():
     rng = np.random.default_rng(3)
     units = summarise(drawn(rng, shared=0.08))
-    foreseen = foresee(units, known(0.08), MEASURE, runs=2)
+    foreseen = foresee(units, {RUN: known(0.08)}, MEASURE, runs=2)
     model = [drawn(rng, shared=0.08)["score"].mean() for _ in range(300)]
-    assert foreseen[("model",)].se == pytest.approx(np.std(model), rel=0.12)
+    assert foreseen["model", *RUN].se == pytest.approx(np.std(model), rel=0.12)
     of_one = SD["variation"] ** 2 / 4 + SD["marginalized"] ** 2 / 3 + SD["response"] ** 2 / 24
-    assert foreseen["stereotype", "c", "s0"].se == pytest.approx(of_one**0.5)
+    assert foreseen["stereotype", *RUN, "c", "s0"].se == pytest.approx(of_one**0.5)
 
 
 @pytest.mark.parametrize("level", ["stereotype", "model"])
 def test_predicted_power_is_that_of_simulated_pilots(level):
     rng = np.random.default_rng(4)
-    foreseen = foresee(summarise(drawn(rng)), known(), MEASURE, runs=40)
+    foreseen = foresee(summarise(drawn(rng)), {RUN: known()}, MEASURE, runs=40)
     alpha = 0.05 / (8 if level == "stereotype" else 1)
     shift = 0.3 if level == "stereotype" else 0.1
     ours = [one for (own, *_), one in foreseen.items() if own == level]
@@ -94,7 +98,8 @@ def exact(df: float = 7.0, draws: int = 4000) -> Foreseen:
     """Return a mean whose estimated variance is χ², on so wide a scale that it has no ends."""
     wide = Measure("wide", "", -1e6, 1e6, 0.0, "", "")
     quantiles = scipy.stats.chi2.ppf((np.arange(draws) + 0.5) / draws, df)
-    return Foreseen(wide, 8, 8, 0.1, 0.1 * (quantiles / df) ** 0.5, np.full(draws, df))
+    errors = 0.1 * (quantiles / df) ** 0.5
+    return Foreseen(wide, 8, 8, 0.1, errors, errors, np.full(draws, df))
 
 
 def test_with_a_chi_square_error_power_is_that_of_the_non_central_t():
@@ -114,10 +119,73 @@ def test_the_chance_of_equivalence_is_that_of_simulated_t_tests():
 
 def test_more_means_tested_together_need_a_larger_effect():
     mean = exact()
-    wide = Foreseen(MEASURE, 8, 8, 0.1, mean.estimated, mean.df)
+    wide = Foreseen(MEASURE, 8, 8, 0.1, mean.estimated, mean.tested, mean.df)
     one, many = wide.smallest(0.8, 0.05), wide.smallest(0.8, 0.05 / 21)
     assert one is not None and many is not None and one < many
     assert wide.smallest(0.999, 1e-9) is None
+
+
+def test_a_mean_that_must_lie_beyond_a_margin_is_found_as_simulated_intervals_say():
+    rng = np.random.default_rng(6)
+    errors = 0.1 * (rng.chisquare(7, 40_000) / 7) ** 0.5
+    above = rng.normal(0.5, 0.1, 40_000) - scipy.stats.t.ppf(0.975, 7) * errors > 0.1
+    predicted = exact().found(np.array([0.5]), 0.05, margin=0.1)[0]
+    assert predicted == pytest.approx(above.mean(), abs=0.01)
+
+
+def both(runs: list[tuple[str, int]]) -> tuple[pl.DataFrame, dict[tuple, Sources]]:
+    """Return units of several studies, with as many stereotypes, and their components."""
+    rng = np.random.default_rng(0)
+    parts = [
+        drawn(rng, stereotypes=n).with_columns(
+            study=pl.lit(study), pair_id=pl.format("{}.{}", pl.lit(study), "pair_id")
+        )
+        for study, n in runs
+    ]
+    return summarise(pl.concat(parts)), {(study, *RUN[1:]): known() for study, _ in runs}
+
+
+def test_a_control_is_planned_with_the_variance_of_the_studies_beside_it():
+    alone, beside = (
+        plan_power(*both(runs), MEASURE, runs=20)
+        for runs in ([("control", 1)], [("x", 12), ("control", 1)])
+    )
+    one, other = (
+        table.filter(study="control", level="stereotype").row(0, named=True)
+        for table in (alone, beside)
+    )
+    assert one["se"] == pytest.approx(other["se"])
+    assert other["df"] > one["df"]
+    assert other["smallest_beyond"] < one["smallest_beyond"]
+
+
+def test_where_lower_scores_are_the_stronger_case_their_error_is_that_of_the_test():
+    found = foresee(summarise(drawn(np.random.default_rng(0))), {RUN: known()}, MEASURE, runs=20)
+    one, model = found["stereotype", *RUN, "c", "s0"], found["model", *RUN]
+    assert (one.tested <= one.estimated + 1e-12).all() and (one.tested < one.estimated).any()
+    assert model.tested == pytest.approx(model.estimated)
+
+
+def test_the_dimensions_of_a_study_are_tested_together():
+    units = summarise(drawn(np.random.default_rng(0)))
+    dims = pl.concat(units.with_columns(dimension=pl.lit(d)) for d in ("a", "b"))
+    runs = {(*RUN[:4], d, *RUN[5:]): known() for d in ("a", "b")}
+    told = plan_power(dims, runs, MEASURE, runs=5)
+    assert dict(told.select("level", "n_tests").unique().rows()) == {
+        "stereotype": 16, "category": 2, "model": 2
+    }  # fmt: skip
+
+
+def test_responses_that_vary_widely_keep_their_variance_on_the_scale():
+    units = summarise(drawn(np.random.default_rng(0)))
+    variances = np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.6])
+    found = []
+    for part in (1.0, 0.05):
+        sources = Sources(part * variances, np.zeros(6), 0.0, 2.0)
+        means_ = foresee(units, {RUN: sources}, MEASURE, runs=40)
+        errors = [one.estimated / one.se for key, one in means_.items() if key[0] == "stereotype"]
+        found.append(np.mean(np.concatenate(errors) ** 2))
+    assert found[0] == pytest.approx(found[1], rel=0.1)
 
 
 def test_what_is_asked_of_no_run_is_refused():
@@ -125,7 +193,7 @@ def test_what_is_asked_of_no_run_is_refused():
         components(drawn(np.random.default_rng(0), stereotypes=4), MEASURE)
     units = summarise(drawn(np.random.default_rng(0), stereotypes=5, words=1))
     with pytest.raises(InputError, match="power 1: "):
-        plan_power(units, known(), MEASURE, power=1)
+        plan_power(units, {RUN: known()}, MEASURE, power=1)
     table = components(drawn(np.random.default_rng(0)), MEASURE)
     with pytest.raises(InputError, match="error_source draw"):
         read_sources(table.filter(pl.col("error_source") != "draw"))

@@ -122,24 +122,30 @@ def power_of_plan(
     }
     embedded = find_provider(plan.models[0]).embedded
     parts = [pl.DataFrame(schema=POWER)]
-    for scores in _runs(plan.trials(), of_study):
-        if controls or scores["control"][0] is None:
-            table, source = _nearest(scores.row(0, named=True), pilot, embedded)
-            predicted = plan_power(
-                *(summarise(scores), read_sources(table), MEASURES[scores["instrument"][0]]),
-                *(inference, chance, runs),
-            )
-            parts.append(predicted.with_columns(planned_from=pl.lit(source)))
-    return check(pl.concat(parts), POWER, "power")
+    for scores in _asked_alike(plan.trials(), of_study):
+        near = {
+            run: _nearest(dict(zip(NEVER_POOLED, run, strict=True)), pilot, embedded)
+            for run in scores.select(NEVER_POOLED).unique(maintain_order=True).rows()
+        }
+        known = {run: read_sources(table) for run, (table, _) in near.items()}
+        measure = MEASURES[scores["instrument"][0]]
+        told = plan_power(summarise(scores), known, measure, inference, chance, runs)
+        sources = [(*run, source) for run, (_, source) in near.items()]
+        named = pl.DataFrame(sources, (*NEVER_POOLED, "planned_from"), orient="row")
+        named = named.select(*_RUN[1:], "planned_from").cast(pl.String)
+        parts.append(told.join(named, on=_RUN[1:], nulls_equal=True, maintain_order="left"))
+    told = check(pl.concat(parts), POWER, "power")
+    return told if controls else told.filter(pl.col("control").is_null())
 
 
-def _runs(trials: pl.DataFrame, controls: dict[str, str | None]) -> Iterator[pl.DataFrame]:
-    """Yield the trials of each run as neutral scores."""
+def _asked_alike(trials: pl.DataFrame, controls: dict[str, str | None]) -> Iterator[pl.DataFrame]:
+    """Yield the trials of runs whose variances are moderated together, as neutral scores."""
     for _, of_one in trials.group_by("instrument", maintain_order=True):
         for measure in INSTRUMENTS[of_one["instrument"][0]].measures:
             scores = _as_scores(of_one, measure, controls)
-            for _, run in scores.group_by("model", *NEVER_POOLED, maintain_order=True):
-                yield run
+            alike = scores.group_by("mode", "intervention", "word_list", maintain_order=True)
+            for _, together in alike:
+                yield together
 
 
 def _as_scores(

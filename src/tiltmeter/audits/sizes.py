@@ -158,27 +158,39 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     --------
     >>> plan = sized_plan("quick", ["openai/gpt-4o"], PlanOptions(studies=["mist2025"]))
     >>> [(part.instrument, part.iterations) for part in plan.selections]
-    [('word_association', 2), ('affective_attribution', 2)]
+    [('word_association', 4), ('affective_attribution', 4)]
     """
     options = options or PlanOptions()
     embedded = _embedded(models)
-    battery = {name: one.sizes[size] for name, one in INSTRUMENTS.items() if size in one.sizes}
+    battery = _battery(size, embedded)
     if size == "quick" and not options.modes and embedded:
         options = replace(options, modes=[mode.name for mode in MODES.values() if not mode.sampled])
     plan = build_plan(models, options, _asked(battery, options))
     parts = [*plan.selections]
     if not options.studies:
         parts += _controls({part.instrument for part in parts}, battery)
-    sized = [
-        _sized(part, battery.get(part.instrument, Size(2)), options, embedded) for part in parts
-    ]
+    sized = [_sized(part, battery.get(part.instrument, Size(2)), options) for part in parts]
     return replace(plan, selections=sized)
 
 
-def _asked(battery: Iterable[str], options: PlanOptions) -> list[tuple[str, str]] | None:
+def _battery(size: str, embedded: bool) -> dict[str, Size]:
+    """Return what a size asks with each instrument."""
+    chosen = {}
+    for name, one in INSTRUMENTS.items():
+        usual = one.sizes.get(size)
+        of_size = one.sizes.get(f"{size}, embedded", usual) if embedded else usual
+        if of_size is not None:
+            chosen[name] = of_size
+    return chosen
+
+
+def _asked(battery: Mapping[str, Size], options: PlanOptions) -> list[tuple[str, str]] | None:
     """Return pairs of instrument and study; None if the options name them."""
     if options.studies and options.instruments:
         return None
+    named = bool(
+        options.studies or options.instruments or options.stereotypes or options.variations
+    )
     studies = dict.fromkeys(options.studies or (one.study for one in INSTRUMENTS.values()))
     names = dict.fromkeys(options.instruments or battery)
     offered = [
@@ -187,6 +199,7 @@ def _asked(battery: Iterable[str], options: PlanOptions) -> list[tuple[str, str]
         for name in names
         if name in offers(loaded := load_study(study))
         and (options.studies or _has(loaded, name, options))
+        and (named or _tells(battery[name], study))
     ]
     first = tuple(INSTRUMENTS)[:1]
     return offered or [(study, name) for study in studies for name in options.instruments or first]
@@ -199,6 +212,11 @@ def _has(study: Study, name: str, options: PlanOptions) -> bool:
     return {*stereotypes} <= {*study.stereotypes} and (
         not variations or any(one in wordings for one in variations)
     )
+
+
+def _tells(of_size: Size, study: str) -> bool:
+    """Return whether a size asks a study where the user names no part of a plan."""
+    return of_size.studies is None or study in of_size.studies
 
 
 def _controls(names: set[str], battery: Mapping[str, Size]) -> list[Selection]:
@@ -215,13 +233,12 @@ def _controls(names: set[str], battery: Mapping[str, Size]) -> list[Selection]:
     ]
 
 
-def _sized(part: Selection, of_size: Size, options: PlanOptions, embedded: bool) -> Selection:
+def _sized(part: Selection, of_size: Size, options: PlanOptions) -> Selection:
     """Fill in number of trials and wordings from a size, unless the user set them."""
     iterations = (options.iterations, part.iterations, of_size.iterations)
-    wordings = {**of_size.wordings, **(of_size.embedded if embedded else {})}
-    named = options.variations is not None or part.study.name not in wordings
+    named = options.variations is not None or part.study.name not in of_size.wordings
     return replace(
         part,
         iterations=next(number for number in iterations if number is not None),
-        variations=part.variations if named else wordings[part.study.name],
+        variations=part.variations if named else of_size.wordings[part.study.name],
     )

@@ -40,7 +40,7 @@ __all__ = ["audit_command", "cost_command", "report_command", "run_command"]
     "--size",
     type=click.Choice(SIZES),
     default="quick",
-    help="Trials per stereotype and wording. quick: 2 (minutes and cents); standard: 8 to 10, all "
+    help="Trials per stereotype and wording. quick: 4 (minutes and cents); standard: 8 to 10, all "
     "instruments; both include the controls. paper: 50, as in Bai et al. and Li et al.",
 )
 @click.option(

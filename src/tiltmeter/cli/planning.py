@@ -87,6 +87,10 @@ def _allocated(plan: Plan, calls: int, options: dict[str, Any]) -> tuple[pl.Data
     return table, ["smallest effect of a stereotype (median) and of the model:", head, *rows]
 
 
+#: What a level is called in a sentence.
+_LEVELS = {"model": "the model", "category": "categories", "stereotype": "stereotypes"}
+
+
 def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:.2f}"
 
@@ -111,6 +115,8 @@ def _lines(table: pl.DataFrame) -> list[str]:
                 f"  {f'{level} ({rows.height})' if rows.height > 1 else level:42}"
                 f"{pairs:>7.0f}{'±' + _number(half):>10}  {_effect(rows):20}{_number(equal):>10}"
             )
+        if run["control"][0] == "positive":
+            lines.append(f"  beyond the margin from {_number(run['smallest_beyond'][0])}")
         lines.append(f"  components: {run['planned_from'][0]}")
     return lines
 
@@ -133,10 +139,29 @@ def say_power(plan: Plan) -> None:
 
     from tiltmeter.audits.planning import power_of_plan
 
-    table = power_of_plan(plan, runs=20, controls=False)
+    table = power_of_plan(plan, runs=30).filter(pl.col("control").fill_null("") != "negative")
+    table = table.sort("control", maintain_order=True)
     if table.is_empty():
         return
     click.echo("smallest mean found with probability .8, from neutral (stereotype; model):")
     for key, run in table.group_by("instrument", "study", "mode", maintain_order=True):
-        effects = (_effect(run.filter(pl.col("level") == one)) for one in ("stereotype", "model"))
-        click.echo(f"  {', '.join(map(str, key))}: {'; '.join(effects)}")
+        click.echo(f"  {', '.join(map(str, key))}: {_told(run)}")
+
+
+def _told(run: pl.DataFrame) -> str:
+    """Say what one run can tell: smallest effects, and the levels at which there is one."""
+    from tiltmeter.audits.planning import median_effect
+
+    if run["control"][0] is not None:
+        needed = run["smallest_beyond"][0]
+        return f"control; shown to lie beyond the margin from {_number(needed)}"
+    by_level = {level: run.filter(level=level) for level in _LEVELS}
+    effects = (_effect(by_level[level]) for level in ("stereotype", "model"))
+    told = [
+        name
+        for level, name in _LEVELS.items()
+        if median_effect(by_level[level]["smallest_effect"]) is not None
+    ]
+    tells = " and ".join(filter(None, [", ".join(told[:-1]), *told[-1:]])) or "nothing"
+    single = "" if not told or told[-1] == _LEVELS["stereotype"] else ", no single stereotype"
+    return f"{'; '.join(effects)}; tells {tells}{single}"

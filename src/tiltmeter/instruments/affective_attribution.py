@@ -235,7 +235,10 @@ INSTRUMENT = Instrument(
     control="control_occasions",
     placebo="control_nonsense",
     sizes={
-        "quick": Size(2, control=16, placebo=8, embedded={"mist2025": ("template1", "template2")}),
+        "quick": Size(4, control=16, placebo=8, studies=()),
+        "quick, embedded": Size(
+            4, control=16, placebo=8, wordings={"mist2025": ("template1", "template2")}
+        ),
         "standard": Size(8, control=32, placebo=32),
         "paper": Size(50),
     },

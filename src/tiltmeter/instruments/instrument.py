@@ -87,13 +87,12 @@ class Size:
 
     iterations: int
     control: int | None = None
-    """Trials of the positive control; None: no control. Enough to detect a small bias:
-    docs/decisions.md has the measurements."""
+    """Trials of the positive control; None: no control. docs/planning.md: what they can show."""
     placebo: int | None = None
     wordings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Study → the variations asked, if not the default."""
-    embedded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The same for the embedded model, which runs on the local CPU."""
+    studies: tuple[str, ...] | None = None
+    """Studies asked where the user names no part of a study; None: all that have it."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,8 @@ class Instrument:
     placebo: str = ""
     """A study without bias (placebo)."""
     sizes: Mapping[str, Size] = field(default_factory=dict)
-    """Size of an audit → number of trials; not asked in other sizes."""
+    """Size of an audit → number of trials; not asked in other sizes. A size followed by
+    ``, embedded`` takes its place for the embedded model, which runs on the local CPU."""
     prose: int = 0
     """Tokens around the choices in a free answer, for estimating cost."""
     first_answer: int = 0

@@ -168,7 +168,7 @@ INSTRUMENT = Instrument(
     control="control_insects",
     placebo="control_nonsense",
     sizes={
-        "quick": Size(2, control=8, placebo=8, wordings={"bai2025": ("replication", "synonym")}),
+        "quick": Size(4, control=12, placebo=8),
         "standard": Size(8, control=16, placebo=16),
         "paper": Size(50),
     },

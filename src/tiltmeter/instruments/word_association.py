@@ -267,8 +267,6 @@ def _needed(study: Study, _: Collection[str]) -> tuple[str, ...]:
     return ("variation",) if any(one.own_words for one in wordings) else ()
 
 
-_MIST = {"mist2025": ("template1", "template2")}
-
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
@@ -284,7 +282,17 @@ INSTRUMENT = Instrument(
     control="control_insects",
     placebo="control_nonsense",
     sizes={
-        "quick": Size(2, control=4, placebo=4, embedded=_MIST),
+        "quick": Size(4, control=8, placebo=4, studies=("bai2025",)),
+        "quick, embedded": Size(
+            6,
+            control=8,
+            placebo=4,
+            wordings={
+                "bai2025": ("replication", "synonym"),
+                "mist2025": ("template1", "template2"),
+            },
+            studies=("bai2025",),
+        ),
         "standard": Size(10, control=10, placebo=10),
         "paper": Size(50),
     },

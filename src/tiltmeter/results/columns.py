@@ -220,7 +220,10 @@ COLUMNS: dict[str, Column] = {
         half_width="half the width of the interval where the mean is neutral",
         smallest_effect="distance from neutral of the nearest mean above it that is found with "
         "the stated power; null: none on the scale",
-        smallest_effect_model="the same for the mean of the model",
+        smallest_beyond="distance from neutral of the nearest mean whose interval lies above the "
+        "margin of equivalence with the stated power, as that of a positive control must; null: "
+        "none on the scale",
+        smallest_effect_model="`smallest_effect` for the mean of the model",
         equivalent_power="probability of the verdict `equivalent` where the true mean is neutral",
         # scores
         score="the score of a response, on its measure's scale",
