@@ -65,7 +65,7 @@ _ROUNDING = 1e-9
 
 
 #: Of more stereotypes, leaving one out changes next to nothing.
-_MANY = 200
+_MANY = 50
 
 Used = NDArray[np.bool_]  # (stereotypes,), which of them are used
 
