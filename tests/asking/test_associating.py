@@ -247,7 +247,8 @@ def test_shards_are_begun_anew_when_full(
     ask(plan_of(), tmp_path / "r", Budget(max_calls=4))
     assert ask(plan_of(), tmp_path / "r").complete
     paths = sorted((tmp_path / "r" / "answers" / FOLDER).iterdir())
-    assert [path.name for path in paths] == [f"0000{number}.jsonl" for number in range(4)]
+    assert 2 <= len(paths) <= 4  # as answers come in together, a shard may hold more than 60
+    assert [path.name for path in paths] == [f"0000{n}.jsonl" for n in range(len(paths))]
     assert all(len(path.read_text().splitlines()) >= 60 for path in paths[:-1])
     assert answered(tmp_path / "r") == everything(plan_of())
 

@@ -270,3 +270,14 @@ def test_clustered_interval_covers_and_naive_does_not(clusters, smallest, icc):
         naive += abs(y.mean() - mean) <= half
     assert 0.93 <= covered / replications <= 0.97
     assert naive / replications < 0.8
+
+
+@pytest.mark.parametrize("se", np.linspace(0.01, 0.3, 30))
+def test_an_interval_of_a_mean_at_the_end_of_the_scale_ends_there(se):
+    """Not at .9999999999999999, which would leave out a true mean of 1."""
+    mean = ClusteredMean(50, 5, 1.0, se, 7.0, bounds=(-1.0, 1.0), scale=0.04)
+    low, high = mean.interval()
+    assert low < high == 1.0
+    mirrored = ClusteredMean(50, 5, -1.0, se, 7.0, bounds=(-1.0, 1.0), scale=0.04)
+    assert mirrored.interval() == pytest.approx((-1.0, -low))
+    assert mirrored.interval()[0] == -1.0

@@ -136,7 +136,8 @@ class ClusteredMean:
         centre = (self.mean + k * (low + high) / 2.0) / (1.0 + k)
         product = (self.mean**2 + k * low * high) / (1.0 + k)
         width = max(centre**2 - product, 0.0) ** 0.5
-        return max(centre - width, low), min(centre + width, high)
+        lower, upper = max(centre - width, low), min(centre + width, high)
+        return low if self.mean <= low else lower, high if self.mean >= high else upper  # exactly
 
     def t(self, null: float = 0.0) -> float | None:
         """Return t of the mean against `null`; null where there is no variance."""
