@@ -165,3 +165,15 @@ def test_saturated_scores_are_consistent(stereotypes, lower):
     first = pl.int_range(pl.len()) == 0
     scores = full.with_columns(score=pl.when(first).then(1.0 - lower).otherwise(1.0))
     assert set(verdicts(scores).values()) == {"consistent"}
+
+
+def test_many_scores_are_lowered_by_level():
+    """One wording of four far above; of 400 scores, and of levels that are as many as scores."""
+    rng, n = np.random.default_rng(0), 400
+    wording, each = rng.integers(0, 4, n), np.arange(n)
+    y = (0.1 + 0.6 * (wording == 1) + 0.1 * rng.normal(size=n)).clip(-1, 1)
+    for of, found in ((wording, True), (each, False)):
+        factors = dict.fromkeys(FACTORS, each) | {"variation": of}
+        one = Stratum((), y, parts(y, np.ones(n), factors)[0], {}, set())
+        case = strongest(one, 0.001, np.ones(6) / n**2, 0.0, SIDES)
+        assert (case is not None) == found

@@ -139,6 +139,13 @@ class ClusteredMean:
         lower, upper = max(centre - width, low), min(centre + width, high)
         return low if self.mean <= low else lower, high if self.mean >= high else upper  # exactly
 
+    def plus(self, variance: float, df: float) -> ClusteredMean:
+        """Return the mean with a further variance, known with `df`; Satterthwaite's df of both."""
+        own = (self.se or 0.0) ** 2
+        uncertain = own**2 / (self.df or 1.0) + variance**2 / df
+        both = own + variance
+        return replace(self, se=both**0.5, df=both**2 / uncertain, unanimous=False, stronger=None)
+
     def t(self, null: float = 0.0) -> float | None:
         """Return t of the mean against `null`; null where there is no variance."""
         if self.stronger is not None:

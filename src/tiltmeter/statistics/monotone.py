@@ -30,8 +30,8 @@ __all__ = ["Case", "strongest", "with_strongest"]
 #: A smaller p is told without a stronger case; no test is at a lower level.
 _CLEAR = 1e-4
 
-#: With more scores than this, those of a wording, a word, a cell or a draw are lowered together.
-_MOST_SCORES = 300
+#: With more scores than this, those of a level are lowered together, of factors with few levels.
+_MOST_SCORES, _FEW_LEVELS = 300, 50
 
 #: Parts of a step that are tried.
 _STEPS = (1.0, 0.25, 0.06, 0.015)
@@ -131,8 +131,9 @@ def _columns(one: Part) -> Array:
     """Return what is lowered together, shape (scores, columns)."""
     if one.size <= _MOST_SCORES:
         return np.eye(one.size)
-    few = [of for of, n in zip(one.members, one.levels, strict=False) if n <= _MOST_SCORES]
-    return np.column_stack([of[:, None] == np.unique(of) for of in few]).astype(float)
+    few = [of for of, n in zip(one.members, one.levels, strict=False) if n <= _FEW_LEVELS]
+    alike = np.zeros(one.size, np.intp)
+    return np.column_stack([of[:, None] == np.unique(of) for of in (alike, *few)]).astype(float)
 
 
 def _spread(one: Part, weights: Array, columns: Array) -> Array:

@@ -162,11 +162,7 @@ def _other_words(these: ClusteredMean, variance: float, df: float) -> ClusteredM
     """Return the mean for other attribute words: the variances of both add up."""
     if these.se is None or these.df is None or these.unanimous:
         return replace(these, se=None, df=None)
-    own = these.se**2
-    uncertain = own**2 / these.df + variance**2 / df
-    return replace(
-        these, stronger=None, se=(own + variance) ** 0.5, df=(own + variance) ** 2 / uncertain
-    )
+    return these.plus(variance, df)
 
 
 def _levels(

@@ -9,8 +9,6 @@ Measures
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.special import stdtrit
 
@@ -38,11 +36,7 @@ def _clustered(one: Stratum, clusters: Codes, bounds: tuple[float, float]) -> Cl
     added = ((part.mean - middle) / (part.size + 1)) ** 2 if np.isfinite(middle) else 0.0
     sizes, totals = (np.bincount(clusters, part.weights * x) for x in (1.0, one.values))
     plain = mean_of_clusters(sizes, totals, bounds=bounds)
-    own, df = (plain.se or 0.0) ** 2, plain.df or 1.0
-    if own + added <= 0:
-        return plain
-    uncertain = own**2 / df + added**2 / (part.size - 1)
-    return replace(plain, se=(own + added) ** 0.5, df=(own + added) ** 2 / uncertain)
+    return plain.plus(added, part.size - 1) if added > 0 else plain
 
 
 def _width(one: ClusteredMean) -> float:
