@@ -271,6 +271,9 @@ def test_power_compares_designs_with_as_many_calls(run: Run) -> None:
     code, out, _ = run("power", "openai/x", "--stereotypes", "age,weight", "--calls", "60")
     assert code == 0
     assert len(out.splitlines()) == 2 + 4
+    assert run("power", "openai/x", "--study", "bai2025", "--calls", "-3")[2].endswith(
+        "calls -3: at least 1\n"
+    )
     code, out, err = run("power", "openai/x", "--calls", "1")
     assert (code, out) == (2, "")
     assert err.startswith("tiltmeter: calls 1: ") and err.count("\n") == 1

@@ -282,6 +282,8 @@ def allocate_plan(
     """Compare designs of a plan with one selection and one mode; see `allocate`."""
     if len(plan.selections) > 1 or len(plan.selections[0].asked_in(plan.modes)) > 1:
         raise InputError("allocate: name one study, one instrument and one mode")
+    if calls < 1:
+        raise InputError(f"calls {calls}: at least 1")
     selection = plan.selections[0]
     designs = [
         design
