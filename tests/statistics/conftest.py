@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,8 @@ from scipy.special import expit
 from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
 from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics.clustered import ClusteredMean, clustered_mean
+from tiltmeter.statistics.clustered import ClusteredMean
+from tiltmeter.statistics.crossed import CROSSED, USUAL
 
 ROW: dict[str, Any] = {
     "model": "m",
@@ -104,28 +104,27 @@ def on_a_scale() -> Callable[..., tuple[float, float, float, float]]:
 
 
 @pytest.fixture(scope="session")
-def one_more() -> Callable[..., ClusteredMean]:
-    """Return a maker of a mean whose variance has that of one more unit, in the middle, too."""
+def by_usual() -> Callable[..., ClusteredMean]:
+    """Return a maker of the mean of a column by usual components of variance, by dense matrices."""
 
-    def of(one: ClusteredMean, units: int) -> ClusteredMean:
-        own, added = one.se**2, (one.mean / (units + 1)) ** 2
-        uncertain = own**2 / one.df + added**2 / (units - 1)
-        return replace(one, se=(own + added) ** 0.5, df=(own + added) ** 2 / uncertain)
-
-    return of
-
-
-@pytest.fixture(scope="session")
-def widest(one_more) -> Callable[..., ClusteredMean]:
-    """Return a maker of the mean of a column by the clusters that give the widest interval."""
-
-    def of(frame: pl.DataFrame, value: str, *factors: str | list[str]) -> ClusteredMean:
-        labels = (frame.select(pl.struct(f).rank("dense")).to_series().to_numpy() for f in factors)
-        means = [clustered_mean(frame[value].to_numpy(), label) for label in labels]
-        units = max(one.n_clusters for one in means)
-        return max(
-            (one_more(one, units) for one in means if one.se is not None),
-            key=lambda one: one.se * scipy.stats.t.ppf(0.975, one.df),
-        )
+    def of(frame: pl.DataFrame, value: str, bounds: tuple[float, float], share: float, **factors):
+        y, n = frame[value].to_numpy(), frame.height
+        middle, c = sum(bounds) / 2, np.eye(n) - 1 / n
+        shrunken = (n * y.mean() + middle) / (n + 1)
+        scale = (shrunken - bounds[0]) * (bounds[1] - shrunken)
+        usual = dict(zip(CROSSED, share * np.array(USUAL), strict=False))
+        same = {}
+        for name, columns in factors.items():
+            level = frame.select(pl.struct(columns).rank("dense")).to_series().to_numpy()
+            if len(set(level)) > 1:
+                same[name] = np.equal.outer(level, level).astype(float)  # ZZ'
+        covariance = scale * sum(usual[f] * z for f, z in same.items())
+        own = {f: scale * usual[f] * z.sum() / n**2 for f, z in same.items()}
+        forms = {f: c @ z @ c / np.trace(c @ z @ c @ covariance) for f, z in same.items()}
+        ratio = sum(own[f] * forms[f] for f in same) / sum(own.values())
+        df = 1 / np.trace(ratio @ covariance @ ratio @ covariance)
+        of_response = (3 * scale * share * USUAL[-1] / n + (n - 1) * y.var(ddof=1) / n) / (n + 2)
+        crossed = sum(own.values()) * (3 + df * (y @ ratio @ y)) / (3 + df)
+        return ClusteredMean(n, n, y.mean(), (crossed + of_response) ** 0.5, 3 + df)
 
     return of

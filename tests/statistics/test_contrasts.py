@@ -11,6 +11,7 @@ from tiltmeter.results import ESTIMATES, SCORES, Measure
 from tiltmeter.results.schemas import MATCHES
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.contrasts import Contrasted, contrast
+from tiltmeter.statistics.crossed import USUAL
 
 
 def scale(low: float, high: float) -> Measure:
@@ -91,7 +92,7 @@ def test_what_is_common_cancels():
     assert (row["n"], row["n_scored"]) == (48, 48)
     assert row["estimate"] == pytest.approx(-0.3)
     assert row["sd"] == 0.0
-    noisy = only(contrast(asked({"none": 0.0, "fair": -0.3}), WIDE))
+    noisy = only(contrast(asked({"none": 0.0, "fair": -4.0}), WIDE))
     assert noisy["sd"] == pytest.approx(0.1 * 2**0.5, rel=0.25)
     assert (noisy["verdict"], noisy["neutral"]) == ("lower", 0.0)
 
@@ -112,21 +113,32 @@ def test_numbers_of_a_row_are_those_of_the_parts():
     assert row["estimate"] == pytest.approx(row["candidate_estimate"] - row["baseline_estimate"])
     assert (row["test"], row["confidence"]) == ("t", 0.9)
     assert row["clustered_by"] == "wordings, marginalized words, draws, answers"
-    fixed = "these stereotypes, attribute words, one default word"
+    fixed = "these stereotypes, attribute words, one default word, usual variances"
     assert (row["target"], row["conditional_on"]) == ("these", fixed)
 
 
 #: The crossed factors of these draws, by pair.
-CROSSED = ("variation", "marginalized", ["variation", "marginalized"], "draw", "pair_id")
+FACTORS = {
+    "variation": ["variation"],
+    "marginalized": ["marginalized"],
+    "cell": ["variation", "marginalized"],
+    "draw": ["draw"],
+}
 
 
-def test_a_single_stereotype_has_the_error_of_its_widest_clusters(widest, on_a_scale):
+def by_pair(differences: pl.DataFrame) -> pl.DataFrame:
+    """Return a row per mirrored pair, in its mean."""
+    factors = ("variation", "marginalized", "draw", "pair_id")
+    drawn = differences.with_columns(draw=pl.col("iteration") // 2)
+    return drawn.group_by(factors, maintain_order=True).agg(pl.col("d").mean())
+
+
+def test_few_stereotypes_have_usual_components_of_variance(by_usual, on_a_scale):
+    """Of differences a quarter of that of scores, as their scale is twice as long."""
     frame = asked({"none": 0.0, "fair": -0.3})
     row = only(contrast(frame, WIDE), "stereotype", stereotype="age")
-    by_hand = (
-        differences(frame).filter(stereotype="age").with_columns(draw=pl.col("iteration") // 2)
-    )
-    expected = widest(by_hand, "d", *CROSSED)
+    by_hand = by_pair(differences(frame).filter(stereotype="age"))
+    expected = by_usual(by_hand, "d", (-18.0, 18.0), 0.25, **FACTORS)
     assert (row["estimate"], row["se"], row["df"]) == pytest.approx(
         (expected.mean, expected.se, expected.df)
     )
@@ -154,7 +166,8 @@ def test_every_level_and_candidate():
         assert table["intervention"].null_count() == table.height
         assert (table["factor"] == "intervention").all()
     fixed = only(result, "overall", candidate="fair")["conditional_on"]
-    assert fixed == "these stereotypes, these models, attribute words, one default word"
+    expected = "these stereotypes, these models, attribute words, one default word, usual variances"
+    assert fixed == expected
 
 
 def test_the_family_is_all_candidates_of_a_model_and_level():
@@ -167,7 +180,7 @@ def test_the_family_is_all_candidates_of_a_model_and_level():
 
 
 def test_the_verdict_needs_the_adjusted_p():
-    result = contrast(asked({"none": 0.0, "up": 0.5, "same": 0.0}), WIDE)
+    result = contrast(asked({"none": 0.0, "up": 5.0, "same": 0.0}), WIDE)
     assert only(result, candidate="up")["verdict"] == "higher"
     assert only(result, candidate="same")["verdict"] == "inconclusive"
     unsure = judge(result.estimates).filter(pl.col("p_holm") >= 0.05, method="clustered")
@@ -216,7 +229,7 @@ def test_only_trials_scored_in_both_are_compared():
     assert shares == pytest.approx((40 / 48, 36 / 48))
 
 
-def test_change_of_compliance_is_inferred_as_the_difference(widest, on_a_scale):
+def test_change_of_compliance_is_inferred_as_the_difference(by_usual, on_a_scale):
     frame = lost(asked({"none": 0.0, "fair": -0.3}), "fair", [1, 2, 3])
     gone = (pl.col("variation") == "plain") & (pl.col("intervention") == "fair")
     frame = frame.with_columns(
@@ -225,9 +238,9 @@ def test_change_of_compliance_is_inferred_as_the_difference(widest, on_a_scale):
     )
     row = only(contrast(frame, WIDE), "stereotype", stereotype="age", measure="compliance")
     change = frame.filter(intervention="fair", stereotype="age").with_columns(
-        d=pl.col("score").is_not_null().cast(pl.Float64) - 1, draw=pl.col("iteration") // 2
+        d=pl.col("score").is_not_null().cast(pl.Float64) - 1
     )
-    expected = widest(change, "d", *CROSSED)
+    expected = by_usual(by_pair(change), "d", (-1.0, 1.0), 0.25, **FACTORS)
     _, p, low, high = on_a_scale(expected, 12)
     assert row["estimate"] == pytest.approx(expected.mean)
     assert (row["p"], row["ci_low"], row["ci_high"]) == pytest.approx((p, low, high))
@@ -270,15 +283,17 @@ def test_a_candidate_that_is_never_scored_has_no_number():
     assert row["bound_low"] < row["bound_high"]
 
 
-def test_a_change_without_variance_has_that_of_one_more_pair():
-    """Two stereotypes, of 12 pairs each; the variance of either is 1/13²."""
+def test_a_change_without_variance_has_the_usual_one():
+    """Two stereotypes; each of 12 pairs in 2 wordings, 3 words, 6 cells and 6 draws."""
     frame = asked({"none": 0.0, "fair": 0.5}, noise=0.0).with_columns(
         score=pl.when(intervention="fair").then(1.0).otherwise(0.0)
     )
     row = only(contrast(frame, scale(0, 1)))
     assert (row["test"], row["estimate"]) == ("t", 1.0)
-    assert (row["se"], row["df"]) == pytest.approx((0.5**0.5 / 13, 22))
-    assert row["statistic"] == pytest.approx((1 - (24 / 25) ** 2) ** 0.5 / row["se"])
+    crossed = sum(np.array(USUAL[:-1]) / [2, 3, np.inf, 6, 6]) / 4
+    assert row["se"] ** 2 < (1 - (12 / 13) ** 2) * (crossed + USUAL[-1] / 4 / 12)
+    assert 5 < row["statistic"] < 50
+    assert row["verdict"] == "higher"
     nothing = frame.with_columns(score=pl.lit(1.0))
     assert only(contrast(nothing, scale(0, 1)))["p"] == 1.0
 

@@ -9,6 +9,7 @@ from polars.testing import assert_frame_equal
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, LEVELS, REASONS, SCORES, Measure
 from tiltmeter.statistics import compliance, estimate_measure
+from tiltmeter.statistics.crossed import USUAL
 from tiltmeter.statistics.estimates import estimate_summaries
 from tiltmeter.statistics.summaries import summarise
 
@@ -17,12 +18,13 @@ from tiltmeter.statistics.summaries import summarise
 def drawn(scores_of, pair_of):
     """Return twelve pairs with three wordings around a mean, a difference of orders and noise."""
 
-    def draw(mean: float, *, order: float = 0.0, noise: float = 0.02, **row):
-        rng = np.random.default_rng(0)
+    def draw(mean: float, *, order: float = 0.0, noise: float = 0.02, seed: int = 0, **row):
+        rng = np.random.default_rng(seed)
         pairs = []
         for k in range(12):
             first, second = mean + np.array([order, -order]) / 2 + rng.normal(0, noise, 2)
-            pairs += pair_of(f"p{k}", first, second, variation=f"v{k % 3}", **row)
+            name = f"{row.get('stereotype', '')}{k}"
+            pairs += pair_of(name, first, second, variation=f"v{k % 3}", **row)
         return scores_of(*pairs)
 
     return draw
@@ -67,13 +69,17 @@ def test_never_pooled(drawn, measure, factor):
     assert rows[factor][0] == "other"
 
 
-def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure, widest, on_a_scale):
-    """One stereotype with three wordings: these are its widest clusters."""
+#: Of `drawn`, by pair.
+FACTORS = {"variation": ["variation"], "cell": ["variation"]}
+
+
+def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure, by_usual, on_a_scale):
+    """One stereotype with three wordings, which have the usual variance."""
     scores = drawn(0.3, noise=0.2)
     estimates = estimate_measure(scores, measure, confidence=0.9)
     row, published = only(estimates, "model"), only(estimates, "model", "published")
     pairs = scores.group_by("pair_id", "variation").agg(pl.col("score").mean())
-    expected = widest(pairs, "score", "variation", ["variation", "pair_id"])
+    expected = by_usual(pairs, "score", (-1.0, 1.0), 1.0, **FACTORS)
     naive = scipy.stats.ttest_1samp(scores["score"], 0)
     assert (row["se"], row["df"]) == pytest.approx((expected.se, expected.df))
     tested = on_a_scale(expected, 12, confidence=0.9)
@@ -106,7 +112,7 @@ def test_forced_mode_has_a_mean_difference_of_log_odds(scores_of, measure):
 
 def test_neutral_need_not_be_zero(drawn):
     decision = Measure("word_association", "", 0.0, 1.0, 0.5, "", "")
-    row = only(estimate_measure(drawn(0.4), decision), "model")
+    row = only(estimate_measure(drawn(0.2), decision), "model")
     assert row["statistic"] < 0 < row["estimate"]
     assert row["verdict"] == "reversed"
 
@@ -140,12 +146,12 @@ def test_shares_are_of_the_scored(scores_of, measure):
     assert order(scores, measure, "cell")["first_share"] == 0.75
 
 
-def test_order_effect_is_the_difference_within_pairs(drawn, measure, widest, on_a_scale):
+def test_order_effect_is_the_difference_within_pairs(drawn, measure, by_usual, on_a_scale):
     scores = drawn(0.1, order=0.6, noise=0.1)
     row = order(scores, measure, "model")
     wide = scores.pivot("order", index=["pair_id", "variation"], values="score")
     difference = wide["marginalized_first"] - wide["default_first"]
-    expected = widest(wide.with_columns(d=difference), "d", "variation", ["variation", "pair_id"])
+    expected = by_usual(wide.with_columns(d=difference), "d", (-2.0, 2.0), 0.25, **FACTORS)
     assert row["order_effect"] == pytest.approx(difference.mean())
     *_, low, high = on_a_scale(expected, 12, (-2.0, 2.0))
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high))
@@ -173,11 +179,18 @@ def test_unknown_order_has_no_effect(scores_of, measure):
         (0.05, 0.005, "consistent, within margin"),
         (-0.05, 0.005, "reversed, within margin"),
         (0.0, 0.05, "equivalent"),
-        (0.1, 0.4, "inconclusive"),
     ],
 )
 def test_verdict_of_a_model(drawn, measure, mean, noise, expected):
-    assert only(estimate_measure(drawn(mean, noise=noise), measure), "model")["verdict"] == expected
+    six = pl.concat(drawn(mean, noise=noise, stereotype=f"s{k}", seed=k) for k in range(6))
+    assert only(estimate_measure(six, measure), "model")["verdict"] == expected
+
+
+def test_a_stereotype_by_itself_is_inconclusive_sooner(drawn, measure):
+    """Its wordings may differ as those of other models do."""
+    assert only(estimate_measure(drawn(0.05, noise=0.005), measure), "model")["verdict"] == (
+        "inconclusive"
+    )
 
 
 def test_no_verdict_below_the_compliance_floor(drawn, measure, scores_of):
@@ -198,6 +211,14 @@ def test_one_cluster_has_a_mean_and_no_verdict(scores_of, pair_of, measure):
     assert row["conditional_on"] == f"this stereotype, attribute words, {single}"
 
 
+def test_the_result_says_that_variances_are_the_usual_ones(drawn, measure):
+    few = only(estimate_measure(drawn(0.3), measure), "model")
+    six = pl.concat(drawn(0.3, stereotype=f"s{k}", seed=k) for k in range(6))
+    many = only(estimate_measure(six, measure), "model")
+    assert few["conditional_on"].endswith("usual variances")
+    assert "usual" not in many["conditional_on"]
+
+
 def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):
     scores = scores_of({"score": None}, {"score": None})
     estimates = estimate_measure(scores, measure)
@@ -212,17 +233,20 @@ def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):
     assert row["verdict"] == "no verdict: nothing scored"
 
 
-def test_a_deterministic_model_has_the_variance_of_one_more_pair(scores_of, pair_of, measure):
+def test_a_deterministic_model_has_the_usual_variance(scores_of, pair_of, measure):
     scores = scores_of(*(row for k in range(20) for row in pair_of(f"p{k}", 1.0, 1.0)))
     row = only(estimate_measure(scores, measure), "model")
     assert (row["test"], row["sd"], row["df"]) == ("t", 0.0, pytest.approx(19))
-    assert row["se"] == pytest.approx(1 / 21)
-    assert row["statistic"] == pytest.approx(21 * (1 - (20 / 21) ** 2) ** 0.5)
+    relative = (
+        3 / 22 * USUAL[-1] / 20
+    )  # no score differs: 3 of 22 degrees of freedom are the prior's
+    assert row["se"] ** 2 == pytest.approx(relative * (1 - (20 / 21) ** 2))
+    assert row["statistic"] == pytest.approx(relative**-0.5)
     assert 0 < row["ci_low"] < row["ci_high"] == pytest.approx(1)
     assert row["verdict"] == "consistent"
-    half = 2 * (1 - 0.05 ** (1 / 19))  # a difference of orders reaches from −2 to 2
     orders = order(scores, measure, "model")
-    assert (orders["ci_low"], orders["ci_high"]) == pytest.approx((-half, half))
+    assert orders["ci_low"] == pytest.approx(-orders["ci_high"])
+    assert 0 < orders["ci_high"] < 0.2  # a difference of orders reaches from −2 to 2
 
 
 def test_a_habit_of_order_alone_is_no_bias(scores_of, pair_of):

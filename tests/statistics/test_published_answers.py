@@ -15,6 +15,7 @@ import statsmodels.api as sm
 
 from tiltmeter.results import SCORES, Measure
 from tiltmeter.statistics import compliance, estimate_measure
+from tiltmeter.statistics.crossed import USUAL
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "bai"
 ANSWERS = DATA / "gpt4o_word_association_responses.csv"
@@ -82,15 +83,15 @@ def test_error_for_stereotypes_like_these(scores):
     assert row["se"] == pytest.approx(fit.bse[0], rel=1e-2)
 
 
-def test_a_cell_by_itself_has_the_error_of_the_paper_and_one_more_answer(scores):
-    """With one group pair and no mirrored pairs each answer is a cluster, and the error naive."""
+def test_a_cell_by_itself_has_the_error_of_the_paper_moderated_by_the_usual(scores):
+    """With one group pair and no mirrored pairs each answer is a cluster."""
     alone = scores.filter(stereotype="age", variation="replication")
     cell = estimate_measure(alone, MEASURE).filter(level="cell")
     clustered, published = cell.rows(named=True)
     assert (clustered["method"], published["method"]) == ("clustered", "published")
     assert clustered["clustered_by"] == "answers"
-    own, added = published["se"] ** 2, (clustered["estimate"] / (clustered["n"] + 1)) ** 2
-    assert clustered["se"] ** 2 == pytest.approx(own + added)
-    assert clustered["df"] == pytest.approx(
-        (own + added) ** 2 / (own**2 + added**2) * published["df"]
-    )
+    n = clustered["n"]
+    usual = USUAL[-1] * (1 - (clustered["estimate"] * n / (n + 1)) ** 2) / n
+    expected = (3 * usual + (n - 1) * published["se"] ** 2) / (n + 2)
+    assert clustered["se"] ** 2 == pytest.approx(expected)
+    assert clustered["df"] == pytest.approx(published["df"])

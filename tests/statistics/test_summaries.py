@@ -107,7 +107,7 @@ def full(scores_of, pair_of):
 
 
 def test_each_level_says_what_it_generalises_over_and_holds_fixed(full, measure):
-    kept = "attribute words, {}one default word, one draw"
+    kept = "attribute words, {}one default word, one draw, usual variances"
     words = "marginalized words, answers"
     expected = {
         "cell": (words, "this stereotype, " + kept.format("one wording, ")),
@@ -131,7 +131,7 @@ def test_levels_above_have_a_row_for_other_stereotypes(full, measure):
 def test_what_does_not_vary_is_held_fixed(full, measure):
     one = full.filter(stereotype="age", variation="synonym", marginalized="old")
     words = "one marginalized word, one default word, one draw"
-    fixed = f"this stereotype, attribute words, one wording, {words}"
+    fixed = f"this stereotype, attribute words, one wording, {words}, usual variances"
     for level in ("cell", "stereotype", "model"):
         assert targets(one, measure, level) == [("these", "answers", fixed)]
 
@@ -152,6 +152,7 @@ def test_a_cluster_without_scores_is_none(full, measure, scores_of):
 
 def test_all_models_share_their_prompts(full, measure):
     other = full.with_columns(model=full["model"].replace("m", "other"), score=-full["score"])
-    fixed = "these stereotypes, these models, attribute words, one default word, one draw"
+    words = "attribute words, one default word, one draw"
+    fixed = f"these stereotypes, these models, {words}, usual variances"
     over = "wordings, marginalized words, answers"
     assert targets(full.vstack(other), measure, "overall") == [("these", over, fixed)]

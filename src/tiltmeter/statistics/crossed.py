@@ -21,14 +21,15 @@ Measures
 Deviations from the source
     A ratio weighs each sum of squares by the part its factor has in the variance of the mean.
     Wordings are common to stereotypes, so that stereotypes are not independent: the joint degrees
-    of freedom are divided by 1 + (S − 1)ρ² for S stereotypes whose wordings correlate by ρ. With
-    fewer than `FEWEST` stereotypes nothing is moderated: see `widest`.
+    of freedom are divided by 1 + (S − 1)ρ² for S stereotypes whose wordings correlate by ρ. Fewer
+    than `FEWEST` stereotypes tell too little about each other; they are moderated by what is usual
+    (`USUAL`), with few degrees of freedom.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,17 @@ from scipy.special import betaln
 from tiltmeter.statistics.clustered import Array
 from tiltmeter.statistics.squares import MOST_LEVELS, Part, moments
 
-__all__ = ["CROSSED", "FEWEST", "SHARED", "Moderated", "common", "moderate", "shared_component"]
+__all__ = [
+    "CROSSED",
+    "FEWEST",
+    "SHARED",
+    "USUAL",
+    "Moderated",
+    "common",
+    "moderate",
+    "moderate_by_usual",
+    "shared_component",
+]
 
 #: Sources of variation, beside the single response.
 CROSSED = ("variation", "marginalized", "default", "cell", "draw")
@@ -47,6 +58,14 @@ SHARED = ("variation", "marginalized", "default")
 
 #: Fewer stereotypes tell too little about how much variances differ.
 FEWEST = 5
+
+#: Components of variance as parts of (mean − low)(high − mean), of `CROSSED` and of the response:
+#: about those of answers in text, the largest of the shipped ones (`reference.components`), but for
+#: wordings, which vary more in other models.
+USUAL = (0.02, 0.05, 0.05, 0.02, 0.01, 0.5)
+
+#: Degrees of freedom of what is usual.
+_USUAL_DF = 3.0
 
 #: Prior degrees of freedom that are tried; the last is no difference between stereotypes.
 _PRIORS = np.array([2.0, 3, 4, 5, 6, 8, 10, 13, 16, 20, 30, 50, 100, 1e4])
@@ -75,7 +94,7 @@ class Moderated:
     """Variances of the means of stereotypes, each moderated by the others.
 
     A variance is ``scale × floor + weights @ squares``. But for its squares and its scale, nothing
-    in it depends on the scores of the stereotype itself, unless a factor has one level there.
+    in it depends on the scores of the stereotype itself.
     """
 
     variances: Array  # (stereotypes,)
@@ -84,6 +103,7 @@ class Moderated:
     floors: Array  # (stereotypes,), as parts of the scale
     weights: Array  # (stereotypes, k)
     components: Array  # (k,), of all stereotypes, as parts of the scale
+    usual: bool = False  # moderated by `USUAL`
 
 
 class _Page:
@@ -104,23 +124,16 @@ class _Page:
         return _solve(np.tensordot(each, self.expected, 1), each @ self.squares)
 
 
-class _Others:
-    """Variances of all stereotypes, in units of what the components of some make of them."""
+class _Compared:
+    """Variances of all stereotypes, in units of what some components make of them."""
 
-    def __init__(self, page: _Page, used: Used) -> None:
-        self.page, self.used = page, used
-        components = page.components(used)
-        if components.sum() <= _NOTHING:
-            components = page.components(np.ones_like(used))
+    def __init__(self, page: _Page, components: Array) -> None:
+        self.page, self.components = page, components
         by_factor, expected = page.shares * components, page.expected @ components
         self.joint = (by_factor * page.several).sum(axis=1)
         self.lent = (by_factor * ~page.several).sum(axis=1)  # of factors with one level
-        covariances = page.moments @ components @ components
-        self._compare(by_factor, expected, covariances)
-        self.components, self.errors = components, self._errors(components, covariances)
-        parts = [one for one, use in zip(page.parts, used, strict=True) if use]
-        self.alike = _design_effect(parts, page.scales[used]) - 1.0
-        self.prior, self.centre = _prior(self.observed[used], self.df[used])
+        self.covariances = page.moments @ components @ components
+        self._compare(by_factor, expected, self.covariances)
 
     def _compare(self, by_factor: Array, expected: Array, covariances: Array) -> None:
         """Set the ratios of observed to expected variances, with df and weights of the squares."""
@@ -133,13 +146,42 @@ class _Others:
         self.observed = np.where(known, (self.weights * self.page.squares).sum(axis=1), 1.0)
         self.df = np.divide(2.0, variance, where=known, out=np.zeros_like(variance))
 
-    def _errors(self, components: Array, covariances: Array) -> Array:
+    def moderated(self, place: int, prior: float, centre: float) -> tuple[float, Array, float]:
+        """Return floor, weights and df of a stereotype, by a prior with df and centre."""
+        own, joint, lent, weight = (
+            self.df[place],
+            self.joint[place],
+            self.lent[place],
+            min(prior, _LENT),
+        )
+        uncertain = joint**2 / (prior + own) + lent**2 / prior
+        df = (joint + lent) ** 2 / uncertain if uncertain else 0.0
+        by_prior = joint * prior / (prior + own) + lent * weight / (weight + own)
+        by_own = joint * own / (prior + own) + lent * own / (weight + own)
+        return centre * by_prior, self.weights[place] * by_own, df
+
+
+class _Others:
+    """What some stereotypes tell of the variances of all."""
+
+    def __init__(self, page: _Page, used: Used) -> None:
+        components = page.components(used)
+        if components.sum() <= _NOTHING:
+            components = page.components(np.ones_like(used))
+        self.used, self.compared = used, _Compared(page, components)
+        self.errors = self._errors()
+        parts = [one for one, use in zip(page.parts, used, strict=True) if use]
+        self.alike = _design_effect(parts, page.scales[used]) - 1.0
+        self.prior, self.centre = _prior(self.compared.observed[used], self.compared.df[used])
+
+    def _errors(self) -> Array:
         """Return the covariance of the components, shape (k, k)."""
-        kept, each = np.flatnonzero(components > 0), self.used / self.page.sizes
+        page, components = self.compared.page, self.compared.components
+        kept, each = np.flatnonzero(components > 0), self.used / page.sizes
         at = np.ix_(kept, kept)
         expected, squares = (
             np.tensordot(w, of, 1)[at]
-            for w, of in ((each, self.page.expected), (each**2, covariances))
+            for w, of in ((each, page.expected), (each**2, self.compared.covariances))
         )
         solved = np.linalg.pinv(expected, 1e-9, hermitian=True)
         errors = np.zeros((len(components),) * 2)
@@ -148,22 +190,13 @@ class _Others:
 
     def moderated(self, place: int) -> tuple[float, Array, float, float]:
         """Return floor, weights, df and joint df of a stereotype."""
-        n, own, share = len(self.used), self.df[place], self.page.shares[place]
-        known = (
-            2.0
-            * float(share @ self.components) ** 2
-            / max(float(share @ self.errors @ share), 1e-300)
-        )
-        prior = min(self.prior, known / (1.0 + self.alike))
-        joint, weight = self.joint[place], min(prior, _LENT)
-        lent = (
-            self.lent[place] * (weight * self.centre + own * self.observed[place]) / (weight + own)
-        )
-        uncertain = joint**2 / (prior + own) + lent**2 / prior
+        n, share = len(self.used), self.compared.page.shares[place]
+        variance, error = share @ self.compared.components, share @ self.errors @ share
+        known = 2.0 * float(variance) ** 2 / max(float(error), 1e-300)
         joint_df = known * n / (n - 1) / (1.0 + self.alike * (n - 1) / (n - 2))  # with its own
-        df = max(min((joint + lent) ** 2 / uncertain, joint_df), 1.0)
-        floor = self.centre * joint * prior / (prior + own) + lent
-        return floor, self.weights[place] * own * joint / (prior + own), df, joint_df
+        prior = min(self.prior, known / (1.0 + self.alike))
+        floor, weights, df = self.compared.moderated(place, prior, self.centre)
+        return floor, weights, max(min(df, joint_df), 1.0), joint_df
 
 
 def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
@@ -184,10 +217,40 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
         found = [others.moderated(place) for place in every]
     else:
         found = [_Others(page, np.array(every) != place).moderated(place) for place in every]
+    return _moderated(page, components, found)
+
+
+def moderate_by_usual(
+    parts: Sequence[Part], scales: Array, factors: Sequence[str], share: float = 1.0
+) -> Moderated | None:
+    """Do the same for any number of `parts`, by `share` of `USUAL`, the components of `factors`.
+
+    The variance of responses is moderated apart from the others. A factor with one level in all
+    parts adds nothing. None if no part has two units.
+    """
+    *crossed, of_response = share * np.array(USUAL)
+    page, of = _Page(parts, scales), dict(zip(CROSSED, crossed, strict=True))
+    if page.sizes.max() < 2:
+        return None
+    components = np.array([*(of[f] for f in factors), 0.0]) * page.several.any(axis=0)
+    compared, n = _Compared(page, components), page.sizes
+    own = np.where(n > 1, page.shares[:, -1] / page.expected[:, -1, -1].clip(_NOTHING), 0.0)
+    found = []
+    for place, size in enumerate(n):
+        floor, weights, df = compared.moderated(place, _USUAL_DF, 1.0)
+        known = (size - 1.0) / (size - 1.0 + _USUAL_DF)
+        weights[-1] += known * own[place]
+        floor += (1.0 - known) * of_response * page.shares[place, -1]
+        found.append((floor, weights, df or max(size - 1.0, 1.0), np.inf))
+    return replace(_moderated(page, components, found), usual=True)
+
+
+def _moderated(
+    page: _Page, components: Array, found: Sequence[tuple[float, Array, float, float]]
+) -> Moderated:
     floors, weights, df, joint_df = (np.array(column) for column in zip(*found, strict=True))
-    squares = np.array([one.squares for one in parts])
-    variances = scales * floors + (weights * squares).sum(axis=1)
-    return Moderated(variances, df, joint_df, floors, weights, components)
+    own = (weights * page.squares).sum(axis=1)
+    return Moderated(page.scales * (floors + own), df, joint_df, floors, weights, components)
 
 
 def _solve(expected: Array, squares: Array) -> Array:

@@ -22,9 +22,8 @@ Measures
     other stereotypes or, where none has several levels, held fixed; the result says so.
 
 Few stereotypes
-    With fewer than `crossed.FEWEST` nothing tells how variances differ between stereotypes. The
-    error of each is then that of its widest clusters: by wording, word, draw or response, whichever
-    gives the widest interval.
+    With fewer than `crossed.FEWEST` nothing tells how variances differ between stereotypes. They
+    are then moderated by what is usual (`crossed.USUAL`), and the result says so.
 """
 
 from __future__ import annotations
@@ -45,12 +44,12 @@ from tiltmeter.statistics.crossed import (
     Moderated,
     common,
     moderate,
+    moderate_by_usual,
 )
 from tiltmeter.statistics.monotone import with_strongest
 from tiltmeter.statistics.squares import Part
 from tiltmeter.statistics.strata import Stratum, scale_of, scales_of, strata_of
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
-from tiltmeter.statistics.widest import widest
 
 __all__ = ["LIKE_THESE", "OF_TARGET", "THESE", "Targets", "means", "with_words"]
 
@@ -64,6 +63,9 @@ _SHARED_LEVEL = 0.975
 
 #: The least variance, as a part of that without shared wordings, which may come out too small.
 _LEAST = 0.1
+
+#: Usual variances of differences, as a part of those of scores: their scale is twice as long.
+_OF_DIFFERENCES = 0.25
 
 #: What stereotypes are moderated within: what was asked alike, over studies, dimensions, controls.
 _TOGETHER = ("model", "instrument", "mode", "intervention", "word_list", "scoring")
@@ -124,7 +126,7 @@ def means(
     `weight`; `bounds` the ends of its scale. Keys are those of `LEVEL_KEYS`, with what is never
     pooled after the model. Level ``overall`` has only what was asked of two models or more. The
     test of a stereotype against `neutral` does not weaken where scores move away from it
-    (`monotone`).
+    (`monotone`). Without it the values are differences of scores.
     """
     scored = units.filter(pl.col(weight) > 0)
     found: dict[tuple[Any, ...], Targets] = {}
@@ -172,7 +174,11 @@ def _levels(
     neutral: float | None,
 ) -> Iterator[tuple[str, tuple[Any, ...], Targets]]:
     parts = [one.part for one in strata]
-    moderated = moderate(parts, scales_of(parts, bounds))
+    scales = scales_of(parts, bounds)
+    moderated = moderate(parts, scales)
+    if moderated is None and np.isfinite(bounds[1] - bounds[0]):
+        usual = _OF_DIFFERENCES if neutral is None else 1.0
+        moderated = moderate_by_usual(parts, scales, list(strata[0].varies), usual)
     for level in levels:
         length = len(_APART) + max(len(LEVEL_KEYS[level]) - 1, 0)
         grouped: dict[tuple[Any, ...], list[int]] = {}
@@ -183,9 +189,26 @@ def _levels(
             if len(members) == 1 and moderated and neutral is not None:
                 one, place = strata[members[0]], members[0]
                 own = float(moderated.floors[place]), moderated.weights[place]
-                these = with_strongest(pooled.these, one, *own, neutral)
+                these = _tested(pooled.these, one, *own, bounds, neutral)
                 pooled = replace(pooled, these=these)
             yield level, key, pooled
+
+
+def _tested(
+    mean: ClusteredMean,
+    one: Stratum,
+    floor: float,
+    weights: Array,
+    bounds: tuple[float, float],
+    neutral: float,
+) -> ClusteredMean:
+    """Return the mean of a stereotype with the test that scores away from neutral never weaken."""
+
+    def judged(own: float, spread: float) -> ClusteredMean:
+        scale = scale_of(own, one.part.size, bounds)
+        return replace(mean, mean=own, se=(scale * floor + spread) ** 0.5, scale=scale)
+
+    return with_strongest(mean, one, list(weights[:, None]), judged, neutral)
 
 
 def _pooled(
@@ -211,7 +234,7 @@ def _pooled(
         bounds=bounds if finite else None,
         scale=scale_of(mean, size, bounds) if finite else None,
     )
-    errors = _moderated(moderated, members, parts) or _unmoderated(chosen, bounds)
+    errors = _errors(moderated, members, parts)
     between = _between(parts, shares)
     return Targets(
         these=_these(empty, errors, between, shares, chosen),
@@ -232,7 +255,7 @@ class _Errors:
     wordings: Array  # the part of each variance that wordings have
 
 
-def _moderated(
+def _errors(
     moderated: Moderated | None, members: Sequence[int], parts: Sequence[Part]
 ) -> _Errors | None:
     if moderated is None:
@@ -248,16 +271,8 @@ def _moderated(
 def _wording_share(one: Part, components: Array) -> float:
     """Return the part of the variance of a mean that wordings have."""
     by_factor = one.shares * components
-    return float(by_factor[CROSSED.index("variation")] / by_factor.sum())
-
-
-def _unmoderated(chosen: Sequence[Stratum], bounds: tuple[float, float]) -> _Errors | None:
-    alone = [widest(one, bounds) for one in chosen]
-    known = [(one.se**2, one.df) for one in alone if one.se is not None and one.df is not None]
-    if len(known) < len(alone):
-        return None
-    variances, df = np.array(known).T
-    return _Errors(variances, df, np.full(len(df), np.inf), variances)
+    whole = float(by_factor.sum())
+    return float(by_factor[CROSSED.index("variation")]) / whole if whole else 0.0
 
 
 def _these(
@@ -353,5 +368,6 @@ def _fixed(chosen: Sequence[Stratum], moderated: Moderated | None, level: str) -
         "one default word": single["default"],
         "one draw": single["draw"],
         "unrecorded group words": bool(unrecorded & {"marginalized", "default"}),
+        "usual variances": moderated is not None and moderated.usual,
     }
     return ", ".join(name for name, holds in fixed.items() if holds)
