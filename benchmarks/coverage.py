@@ -48,6 +48,8 @@ OTHERS = (
     ("mist2025", "affective_attribution", "forced"),
 )
 ELSEWHERE = ("all effects", "unequal")
+#: Runs of few stereotypes with several words a side (one would be held fixed), with all effects.
+FEW_STEREOTYPES = {"one stereotype": 1, "three stereotypes": 3}
 TREATED = (FIRST, ("mist2025", "word_association", "free"))
 ONE_PAIR = "one pair of words"
 TOLD = ("leans", "near", "shown")
@@ -112,6 +114,8 @@ def _jobs(size: str) -> Iterator[Job]:
     for condition in CONDITIONS:
         if condition != "answers" or ANSWERS.exists():
             yield Job(*FIRST, size, condition)
+    for condition in FEW_STEREOTYPES:
+        yield Job(*FIRST, size, condition)
     for other in OTHERS:
         for condition in ELSEWHERE:
             yield Job(*other, size, condition)
@@ -164,17 +168,32 @@ def _estimated(job: Job, simulation: Any, page: str, rng: Any) -> Iterator[Any]:
     import tiltmeter
     from benchmarks.simulated_scores import CONDITIONS
 
-    condition = replace(CONDITIONS[job.condition], page=page)
+    few = FEW_STEREOTYPES.get(job.condition)
+    condition = replace(CONDITIONS["all effects" if few else job.condition], page=page)
+    stereotypes = _with_words(simulation.trials, several=True)
     for names in _batches(job.runs(page)):
         drawn = [(name, frame) for name in names for frame in simulation.draw(condition, rng)]
         named = [frame.with_columns(model=pl.lit(name)) for name, frame in drawn]
         scores, truths = pl.concat(named[::2]), pl.concat(named[1::2])
+        if few:
+            chosen = pl.concat(_chosen(stereotypes, name, few, rng) for name in names)
+            scores, truths = (one.join(chosen, on=chosen.columns) for one in (scores, truths))
         keys = ["model", "level", "category", "stereotype", "dimension", "target"]
         own = _own_rows(tiltmeter.estimate(scores), simulation.measure.name)
+        if few:  # the truths of means over them are not those of all
+            own = own.filter(level="stereotype")
         joined = own.join(truths, on=keys, how="left", nulls_equal=True)
         if joined["truth"].null_count():
             raise RuntimeError(f"{job.name}: rows without a truth: {joined.filter(truth=None)}")
         yield joined
+
+
+def _chosen(stereotypes: Any, name: str, few: int, rng: Any) -> Any:
+    """Return some stereotypes of one run."""
+    import polars as pl
+
+    places = rng.choice(len(stereotypes), few, replace=False)
+    return pl.DataFrame({"model": name, "stereotype": stereotypes.gather(places.tolist())})
 
 
 def _batches(runs: int) -> Iterator[list[str]]:
@@ -201,10 +220,22 @@ def _with_one_pair(rows: Any, trials: Any) -> Any:
     """Add the stereotypes with one pair of group words again, as a level of their own."""
     import polars as pl
 
-    words = trials.group_by("stereotype").agg(pl.col("marginalized", "default").n_unique())
-    single = words.filter(marginalized=1, default=1)["stereotype"]
+    single = _with_words(trials, several=False)
     again = rows.filter(pl.col("stereotype").is_in(single.implode()), level="stereotype")
     return pl.concat([rows, again.with_columns(level=pl.lit(ONE_PAIR))])
+
+
+def _with_words(trials: Any, *, several: bool) -> Any:
+    """Return the stereotypes with several words on both sides, or with one."""
+    import polars as pl
+
+    sides = trials.group_by("stereotype", maintain_order=True).agg(
+        pl.col("marginalized", "default").n_unique()
+    )
+    of_kind = (
+        pl.col("marginalized", "default") > 1 if several else pl.col("marginalized", "default") == 1
+    )
+    return sides.filter(pl.all_horizontal(of_kind))["stereotype"]
 
 
 def _coverage(rows: Any) -> Row:
@@ -338,11 +369,24 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
     apart = [row["apart"] for row in done if "apart" in row]
     widths = [row["width"] for row in covered if row["width"] is not None]
     return {
+        **{
+            f"coverage of {target!r}, each level over all scores, is {low} to {high}": all(
+                low <= mean <= high
+                for (of, *_), mean in _over_scores(covered, "coverage").items()
+                if of == target
+            )
+            for target in ("these", "like these")
+        },
         f"coverage is {low} to {high} in every row, two standard errors allowed": all(
             low - 2 * row["coverage_se"] <= row["coverage"] <= high + 2 * row["coverage_se"]
             for row in covered
         ),
-        f"mean width is at most {WIDEST} times the oracle's": max(widths, default=0.0) <= WIDEST,
+        f"mean width over all scores is at most {WIDEST} times the oracle's, of stereotypes": all(
+            mean <= WIDEST
+            for (_, level, _), mean in _over_scores(covered, "width").items()
+            if level == "stereotype"
+        ),
+        "mean width: the same in every row": max(widths, default=0.0) <= WIDEST,
         f"any false lean on at most {MOST:.0%} of neutral pages, at every size": _few(
             done, "leans"
         ),
@@ -358,6 +402,15 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
             abs(row["bias"]) < 4 for row in covered
         ),
     }
+
+
+def _over_scores(rows: Sequence[Row], name: str) -> dict[tuple[str, str, str], float]:
+    """Return the means over scores, by target, level and size; runs of few stereotypes apart."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for row in rows:
+        if row[name] is not None and not row["name"].endswith(tuple(FEW_STEREOTYPES)):
+            found.setdefault((row["target"], row["level"], row["size"]), []).append(row[name])
+    return {key: sum(values) / len(values) for key, values in found.items()}
 
 
 def _few(done: Iterable[Row], told: str) -> bool | None:

@@ -225,15 +225,16 @@ def moderate_by_usual(
 ) -> Moderated | None:
     """Do the same for any number of `parts`, by `share` of `USUAL`, the components of `factors`.
 
-    The variance of responses is moderated apart from the others. A factor with one level in all
-    parts adds nothing. None if no part has two units.
+    The variance of responses is moderated apart from the others. A factor with one level is held
+    fixed. None if no part has two units.
     """
     *crossed, of_response = share * np.array(USUAL)
     page, of = _Page(parts, scales), dict(zip(CROSSED, crossed, strict=True))
     if page.sizes.max() < 2:
         return None
-    components = np.array([*(of[f] for f in factors), 0.0]) * page.several.any(axis=0)
+    components = np.array([*(of[f] for f in factors), 0.0])
     compared, n = _Compared(page, components), page.sizes
+    compared.lent[:] = 0.0
     own = np.where(n > 1, page.shares[:, -1] / page.expected[:, -1, -1].clip(_NOTHING), 0.0)
     found = []
     for place, size in enumerate(n):

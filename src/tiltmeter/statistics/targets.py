@@ -345,7 +345,7 @@ def _over(chosen: Sequence[Stratum], moderated: Moderated | None) -> str:
 
 def _lent(chosen: Sequence[Stratum], moderated: Moderated | None) -> set[str]:
     """Return the factors with one level whose variance other stereotypes lend."""
-    if moderated is None:
+    if moderated is None or moderated.usual:
         return set()
     components = zip(chosen[0].varies, moderated.components, strict=False)
     known = {f for f, component in components if component > 0}
