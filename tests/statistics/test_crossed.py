@@ -6,7 +6,6 @@ from tiltmeter.statistics.crossed import (
     FEWEST,
     _prior,
     _solve,
-    common,
     moderate,
 )
 from tiltmeter.statistics.squares import moments, parts
@@ -299,78 +298,3 @@ def test_wordings_in_common_lower_the_joint_df():
     )  # fmt: skip
     assert together == pytest.approx(4, rel=0.05)
     assert alone > 5 * together
-
-
-# What shared levels add
-
-
-def shared_layout(seed: int) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
-    """Return the wordings and weights of four stereotypes, which share some, and their parts."""
-    rng = np.random.default_rng(seed)
-    codes = [rng.choice([0, 1, 2, 3, 4][start : start + 4], 12) for start in (0, 0, 1, 1)]
-    weights = [rng.integers(1, 4, 12).astype(float) for _ in codes]
-    answers = np.array([w.sum() for w in weights])
-    return codes, weights, answers / answers.sum()
-
-
-def parts_of(values, codes, weights):
-    of = np.repeat(np.arange(len(values)), [len(y) for y in values])
-    joined = (np.concatenate(one).astype(float) for one in (values, weights))
-    return parts(*joined, {"variation": np.concatenate(codes)}, of)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_common_is_unbiased_by_dense_matrices(seed):
-    """A quadratic form q(y) has the expectation Σ_l q(z_l) under effects of variance 1.
-
-    z_l is 1 where a score is of wording l. Shared effects add Σ_l (Σ_s p_s c_sl)² − Σ_ls (p_s
-    c_sl)² to the variance of the mean, c_sl being the part of level l in stereotype s.
-    """
-    codes, weights, shares = shared_layout(seed)
-    fractions = np.array(
-        [
-            [w[own == level].sum() / w.sum() for level in range(5)]
-            for own, w in zip(codes, weights, strict=True)
-        ]
-    )
-    pooled = shares[:, None] * fractions
-    added = (pooled.sum(axis=0) ** 2).sum() - (pooled**2).sum()
-    expected = sum(
-        common(parts_of([own == level for own in codes], codes, weights), shares, "variation")[0]
-        for level in range(5)
-    )
-    assert expected == pytest.approx(added)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_effects_of_one_stereotype_are_no_common_ones(seed):
-    codes, weights, shares = shared_layout(seed)
-    for only in range(4):
-        values = [np.random.default_rng(seed).normal(size=12) * (s == only) for s in range(4)]
-        found, _ = common(parts_of(values, codes, weights), shares, "variation")
-        assert found == pytest.approx(0, abs=1e-15)
-
-
-def test_common_is_unbiased_in_a_simulation_and_its_variance_is_near():
-    rng, runs, levels, stereotypes = np.random.default_rng(12), 400, 8, 6
-    codes = [np.repeat(np.arange(levels), 2)] * stereotypes
-    weights, shares = [np.ones(16)] * stereotypes, np.full(stereotypes, 1 / stereotypes)
-    found = np.empty((runs, 2))
-    for run in range(runs):
-        effects = rng.normal(0, 0.5, levels) + rng.normal(0, 0.5, (stereotypes, levels))
-        values = [
-            own[one] + rng.normal(0, 0.5, 16) for own, one in zip(effects, codes, strict=True)
-        ]
-        found[run] = common(parts_of(values, codes, weights), shares, "variation")
-    added = 0.25 / levels * (1 - 1 / stereotypes)
-    assert found[:, 0].mean() == pytest.approx(added, abs=3.5 * found[:, 0].std() / runs**0.5)
-    assert 0.8 < found[:, 1].mean() / found[:, 0].var() < 2.0
-
-
-def test_nothing_shared_adds_nothing():
-    codes, weights, shares = shared_layout(0)
-    rng = np.random.default_rng(0)
-    apart = [own + 10 * place for place, own in enumerate(codes)]
-    values = [rng.normal(size=12) for _ in codes]
-    assert common(parts_of(values, apart, weights), shares, "variation") == (0.0, 0.0)
-    assert common(parts_of(values[:1], codes[:1], weights[:1]), np.ones(1), "variation")[0] == 0.0

@@ -36,33 +36,28 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from tiltmeter.statistics.clustered import Array
-from tiltmeter.statistics.squares import MOST_LEVELS, Part, moments
+from tiltmeter.statistics.shared import design_effect
+from tiltmeter.statistics.squares import Part, moments
 
 __all__ = [
     "CROSSED",
     "FEWEST",
-    "SHARED",
     "USUAL",
     "Moderated",
-    "common",
     "moderate",
     "moderate_by_usual",
-    "shared_component",
 ]
 
 #: Sources of variation, beside the single response.
 CROSSED = ("variation", "marginalized", "default", "cell", "draw")
 
-#: Those whose levels several stereotypes may share.
-SHARED = ("variation", "marginalized", "default")
-
 #: Fewer stereotypes tell too little about how much variances differ.
 FEWEST = 5
 
 #: Components of variance as parts of (mean − low)(high − mean), of `CROSSED` and of the response:
-#: about those of answers in text, the largest of the shipped ones (`reference.components`), but for
-#: wordings, which vary more in other models.
-USUAL = (0.02, 0.05, 0.05, 0.02, 0.01, 0.5)
+#: about the mean of the shipped ones (`reference.components`), but for wordings, which vary more in
+#: other models, and responses, which are taken as in text.
+USUAL = (0.01, 0.02, 0.02, 0.01, 0.005, 0.5)
 
 #: Degrees of freedom of what is usual.
 _USUAL_DF = 3.0
@@ -148,12 +143,8 @@ class _Compared:
 
     def moderated(self, place: int, prior: float, centre: float) -> tuple[float, Array, float]:
         """Return floor, weights and df of a stereotype, by a prior with df and centre."""
-        own, joint, lent, weight = (
-            self.df[place],
-            self.joint[place],
-            self.lent[place],
-            min(prior, _LENT),
-        )
+        own, joint, lent = self.df[place], self.joint[place], self.lent[place]
+        weight = min(prior, _LENT)
         uncertain = joint**2 / (prior + own) + lent**2 / prior
         df = (joint + lent) ** 2 / uncertain if uncertain else 0.0
         by_prior = joint * prior / (prior + own) + lent * weight / (weight + own)
@@ -171,7 +162,7 @@ class _Others:
         self.used, self.compared = used, _Compared(page, components)
         self.errors = self._errors()
         parts = [one for one, use in zip(page.parts, used, strict=True) if use]
-        self.alike = _design_effect(parts, page.scales[used]) - 1.0
+        self.alike = design_effect(parts, page.scales[used]) - 1.0
         self.prior, self.centre = _prior(self.compared.observed[used], self.compared.df[used])
 
     def _errors(self) -> Array:
@@ -296,67 +287,3 @@ def _prior(ratios: Array, df: Array) -> tuple[float, float]:
         low, high = np.where(rising, middle + 1, low), np.where(rising, high, middle)
     best = int(likelihood(low).argmax())
     return float(_PRIORS[best]), float(centres[low[best]])
-
-
-def _design_effect(parts: Sequence[Part], scales: Array) -> float:
-    """Return by how much wordings that stereotypes have in common lower the joint df."""
-    sets: dict[tuple[int, ...], list[Array]] = {}
-    for one, scale in zip(parts, scales, strict=True):
-        if "variation" in one.totals and len(one.totals["variation"][0]) > 1:
-            levels, deviations, _ = one.totals["variation"]
-            sets.setdefault(tuple(levels.tolist()), []).append(deviations / scale**0.5)
-    stacked = [np.array(rows) for rows in sets.values()]
-    others = sum((len(rows) - 1) * float((rows**2).sum()) for rows in stacked)
-    if others <= _NOTHING:
-        return 1.0
-    together = sum(float((rows.sum(axis=0) ** 2).sum() - (rows**2).sum()) for rows in stacked)
-    correlation = min(max(0.0, together / others), 1.0)
-    pairs = sum(len(rows) * (len(rows) - 1) for rows in stacked)
-    return 1.0 + pairs / sum(map(len, stacked)) * correlation**2
-
-
-def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, float]:
-    """Return what the levels of a factor that stereotypes share add to the variance of their mean.
-
-    `shares`, shape (stereotypes,), are the parts of the answers. Beside it, the variance of this
-    number; both 0 where no level is shared. It may be below 0, as it is unbiased.
-    """
-    component, error, weight = shared_component(parts, shares, factor)
-    return weight * component, weight**2 * error
-
-
-def shared_component(
-    parts: Sequence[Part], shares: Array, factor: str
-) -> tuple[float, float, float]:
-    """Return the component of a factor that stereotypes share, its variance, and its weight.
-
-    The weight is what the component is multiplied with in the variance of the mean. All are 0 where
-    no level is shared. The component is on the scale of the means, unbiased, and may be below 0.
-    """
-    used = [(p, one.totals[factor]) for p, one in zip(shares, parts, strict=True)]
-    used = [(p, totals) for p, totals in used if len(totals[0]) > 1]
-    levels = {level for _, totals in used for level in totals[0].tolist()}
-    if len(used) < 2 or not 1 < len(levels) <= MOST_LEVELS:
-        return 0.0, 0.0, 0.0
-    at = {level: place for place, level in enumerate(sorted(levels))}
-    sums, counts = np.zeros((len(used), len(at))), np.zeros((len(used), len(at)))
-    for row, (p, (own, deviations, fractions)) in enumerate(used):
-        places = [at[level] for level in own.tolist()]
-        sums[row, places], counts[row, places] = p * deviations, p * fractions
-    centring = np.diag(counts.sum(axis=0)) - counts.T @ (counts / counts.sum(axis=1)[:, None])
-    pooled, single = sums.sum(axis=0), (sums**2).sum()
-    weight = float((counts.sum(axis=0) ** 2).sum() - (counts**2).sum())
-    informative = (centring**2).sum() - sum(_centred(row) for row in counts)
-    if weight <= _NOTHING or informative <= _NOTHING:
-        return 0.0, 0.0, 0.0
-    together = float(pooled @ pooled)
-    df = np.trace(centring) ** 2 / (centring**2).sum()
-    error = 2.0 * (max(together, single) / informative) ** 2 / df
-    return (together - single) / informative, error, weight
-
-
-def _centred(counts: Array) -> float:
-    """Return the sum of squares of diag(c) − cc'/Σc."""
-    total = counts.sum()
-    squares = (counts**2).sum()
-    return float(squares - 2.0 * (counts**3).sum() / total + squares**2 / total**2)

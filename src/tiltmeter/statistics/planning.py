@@ -60,8 +60,9 @@ from tiltmeter.errors import InputError
 from tiltmeter.results import Measure, check
 from tiltmeter.results.schemas import COMPONENTS, POWER
 from tiltmeter.statistics.clustered import Array, ClusteredMean, check_confidence
-from tiltmeter.statistics.crossed import CROSSED, FEWEST, SHARED
+from tiltmeter.statistics.crossed import CROSSED, FEWEST
 from tiltmeter.statistics.estimates import Inference, check_range
+from tiltmeter.statistics.shared import SHARED
 from tiltmeter.statistics.sources import Sources, sources
 from tiltmeter.statistics.summaries import NEVER_POOLED, SEEN_TOGETHER, keys_of, summarise
 from tiltmeter.statistics.targets import means

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from tiltmeter.statistics.clustered import Array
-from tiltmeter.statistics.crossed import CROSSED, moderate, shared_component
+from tiltmeter.statistics.crossed import CROSSED, moderate
+from tiltmeter.statistics.shared import shared_component
 from tiltmeter.statistics.squares import Part
 from tiltmeter.statistics.strata import scales_of, strata_of
 from tiltmeter.statistics.summaries import NEVER_POOLED

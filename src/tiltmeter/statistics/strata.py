@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from tiltmeter.statistics.clustered import Array
-from tiltmeter.statistics.crossed import CROSSED, SHARED
+from tiltmeter.statistics.crossed import CROSSED
+from tiltmeter.statistics.shared import SHARED
 from tiltmeter.statistics.squares import Part, parts, split
 
 __all__ = ["Stratum", "scale_of", "scales_of", "strata_of"]

@@ -38,15 +38,9 @@ from scipy.special import stdtrit
 
 from tiltmeter.results import LEVELS, Schema, columns
 from tiltmeter.statistics.clustered import TESTED, Array, ClusteredMean, Row, mean_of_clusters
-from tiltmeter.statistics.crossed import (
-    CROSSED,
-    SHARED,
-    Moderated,
-    common,
-    moderate,
-    moderate_by_usual,
-)
+from tiltmeter.statistics.crossed import CROSSED, Moderated, moderate, moderate_by_usual
 from tiltmeter.statistics.monotone import with_strongest
+from tiltmeter.statistics.shared import SHARED, common
 from tiltmeter.statistics.squares import Part
 from tiltmeter.statistics.strata import Stratum, scale_of, scales_of, strata_of
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
