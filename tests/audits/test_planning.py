@@ -9,7 +9,7 @@ from tiltmeter.audits.sizes import build_plan, sized_plan
 from tiltmeter.errors import InputError
 from tiltmeter.results import SCORES
 from tiltmeter.results.schemas import ALLOCATION, POWER
-from tiltmeter.statistics.planning import read_sources
+from tiltmeter.statistics.sources import read_sources
 
 AGES = tm.PlanOptions(studies=["bai2025"], stereotypes="age,weight", iterations=2)
 FIVE = "age,weight,disability,mentalill,eating"

@@ -7,14 +7,8 @@ import scipy.stats
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import SCORES, Measure
-from tiltmeter.statistics.planning import (
-    Foreseen,
-    components,
-    foresee,
-    plan_power,
-    read_sources,
-)
-from tiltmeter.statistics.sources import Sources
+from tiltmeter.statistics.planning import Foreseen, foresee, plan_power
+from tiltmeter.statistics.sources import Sources, components, read_sources
 from tiltmeter.statistics.summaries import summarise
 from tiltmeter.statistics.targets import means
 

@@ -28,7 +28,8 @@ from tiltmeter.results import SCORES, Measure, check
 from tiltmeter.results.schemas import ALLOCATION, COMPONENTS, POWER
 from tiltmeter.results.tables import as_frame, read_table
 from tiltmeter.statistics.estimates import Inference
-from tiltmeter.statistics.planning import RUNS, components, plan_power, read_sources
+from tiltmeter.statistics.planning import RUNS, plan_power
+from tiltmeter.statistics.sources import components, read_sources
 from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
 
 __all__ = [

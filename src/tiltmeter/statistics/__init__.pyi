@@ -9,6 +9,6 @@ from .items import word_variance as word_variance
 from .kappa import agreement as agreement
 from .logistic import compare_predictors as compare_predictors
 from .logistic import regress as regress
-from .planning import components as components
 from .reliability import estimate_reliability as estimate_reliability
+from .sources import components as components
 from .summaries import compliance as compliance

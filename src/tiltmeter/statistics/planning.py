@@ -47,7 +47,7 @@ Assumptions
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,28 +58,23 @@ from scipy.special import ndtr, stdtrit
 
 from tiltmeter.errors import InputError
 from tiltmeter.results import Measure, check
-from tiltmeter.results.schemas import COMPONENTS, POWER
+from tiltmeter.results.schemas import POWER
 from tiltmeter.statistics.clustered import Array, ClusteredMean, check_confidence
-from tiltmeter.statistics.crossed import CROSSED, FEWEST
-from tiltmeter.statistics.estimates import Inference, check_range
+from tiltmeter.statistics.crossed import CROSSED
+from tiltmeter.statistics.estimates import Inference
 from tiltmeter.statistics.shared import SHARED
-from tiltmeter.statistics.sources import Sources, sources
-from tiltmeter.statistics.summaries import NEVER_POOLED, SEEN_TOGETHER, keys_of, summarise
+from tiltmeter.statistics.sources import ERRORS, Sources
+from tiltmeter.statistics.summaries import NEVER_POOLED, SEEN_TOGETHER, keys_of
 from tiltmeter.statistics.targets import means
 
-__all__ = ["RUNS", "Foreseen", "components", "foresee", "plan_power", "read_sources"]
+__all__ = ["RUNS", "Foreseen", "foresee", "plan_power"]
 
 #: Drawn estimates of each error; of the means of a model their number matters.
 RUNS = 100
 
 LEVELS = ("stereotype", "category", "model")
 
-#: Rows of a table of components, in the order of `Sources.components`.
-_ERRORS = (*CROSSED, "response")
-
-_SHARED = "shared_variation"
-
-_RESPONSE = _ERRORS.index("response")
+_RESPONSE = ERRORS.index("response")
 
 #: Shares of the scale, and of its variance, that are drawn.
 _INSIDE = (1e-6, 1.0 - 1e-6)
@@ -94,77 +89,6 @@ Run = tuple[Any, ...]
 
 #: Means that are tried, as parts of the way from neutral to the upper end of the scale.
 _GRID = np.linspace(0.0, 1.0, 501)
-
-
-def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:
-    """Estimate the components of variance of a pilot.
-
-    Parameters
-    ----------
-    scores
-        Columns of `results.SCORES`, of one measure and any number of runs.
-    measure
-        What the number means; gives the ends of the scale.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of `results.schemas.COMPONENTS`: a row per run (model, study, mode, intervention,
-        dimension) and error source. `relative_variance` is a part of (mean − low)(high − mean),
-        `df` the levels less one, summed over stereotypes. Sources that the pilot does not tell
-        apart, as where each wording shows one pair of words, share their variance; draws with one
-        response each are counted as responses.
-
-    Raises
-    ------
-    InputError
-        If no run has `crossed.FEWEST` stereotypes and any variance, a column is missing, or a
-        score lies outside the range.
-    """
-    units = summarise(scores)
-    check_range(units, measure, "lowest", "highest")
-    names = ("model", *NEVER_POOLED)
-    rows = [
-        {**dict(zip(names, run, strict=True)), **row}
-        for run, of_run in sources(units, (measure.low, measure.high))
-        for row in _rows(of_run)
-    ]
-    if not rows:
-        raise InputError(
-            f"scores: {measure.name}: no run has {FEWEST} stereotypes whose scores vary; "
-            "components of variance need them"
-        )
-    counts = units.group_by(names).agg(pl.col("n_scored").sum())
-    frame = pl.DataFrame(rows, infer_schema_length=None).cast({c: pl.String for c in names})
-    joined = frame.join(counts, on=names, nulls_equal=True, maintain_order="left")
-    return check(joined, COMPONENTS, "components")
-
-
-def _rows(of_run: Sources) -> Iterable[dict[str, Any]]:
-    variances = [*of_run.components, of_run.shared]
-    df = [*of_run.df, of_run.df[CROSSED.index("variation")]]
-    for name, variance, of_source in zip((*_ERRORS, _SHARED), variances, df, strict=True):
-        row = {"error_source": name, "relative_variance": variance, "df": of_source}
-        yield {**row, "answers_per_unit": of_run.answers}
-
-
-def read_sources(table: pl.DataFrame) -> Sources:
-    """Return the components of one run from its rows of `COMPONENTS`.
-
-    Raises InputError where a source is missing, or a number is negative or missing.
-    """
-    of = dict(table.select("error_source", "relative_variance").iter_rows())
-    if missing := [name for name in (*_ERRORS, _SHARED) if of.get(name) is None]:
-        raise InputError(f"components: no relative_variance of error_source {', '.join(missing)}")
-    if min(of.values()) < 0 or sum(of[name] for name in _ERRORS) <= 0:
-        raise InputError("components: relative_variance is 0 or more, and not 0 for all sources")
-    df = dict(table.select("error_source", "df").iter_rows())
-    return Sources(
-        components=np.array([of[name] for name in _ERRORS]),
-        df=np.array([df[name] for name in _ERRORS], float),
-        shared=min(of[_SHARED], of["variation"]),
-        answers=table["answers_per_unit"][0],
-    )
 
 
 @dataclass(frozen=True)
@@ -396,7 +320,7 @@ class _Design:
 
 
 def _deviations(known: Sources, measure: Measure) -> Array:
-    """Return the standard deviations of the effects: of `_ERRORS`, and of shared wordings."""
+    """Return the standard deviations of the effects: of `ERRORS`, and of shared wordings."""
     variances = np.array([*known.components, known.shared])
     variances[0] -= known.shared
     return np.asarray((float(_scale(None, measure)) * variances) ** 0.5)

@@ -1,22 +1,32 @@
-"""The components of variance of a run, for planning another."""
+"""The components of variance of a run, for planning another; and tables of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from tiltmeter.errors import InputError
+from tiltmeter.results import Measure, check
+from tiltmeter.results.schemas import COMPONENTS
 from tiltmeter.statistics.clustered import Array
-from tiltmeter.statistics.crossed import CROSSED, moderate
+from tiltmeter.statistics.crossed import CROSSED, FEWEST, moderate
+from tiltmeter.statistics.estimates import check_range
 from tiltmeter.statistics.shared import shared_component
 from tiltmeter.statistics.squares import Part
 from tiltmeter.statistics.strata import scales_of, strata_of
-from tiltmeter.statistics.summaries import NEVER_POOLED
+from tiltmeter.statistics.summaries import NEVER_POOLED, summarise
 
-__all__ = ["Sources", "sources"]
+__all__ = ["ERRORS", "Sources", "components", "read_sources", "sources"]
+
+
+#: Rows of a table of components, in the order of `Sources.components`.
+ERRORS = (*CROSSED, "response")
+
+_SHARED = "shared_variation"
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,77 @@ def sources(
             components[draw] = 0.0
         answers = sum(one.answers for one in parts) / sum(one.size for one in parts)
         yield run, Sources(components, df, _shared(parts, scales, components), answers)
+
+
+def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Estimate the components of variance of a pilot.
+
+    Parameters
+    ----------
+    scores
+        Columns of `results.SCORES`, of one measure and any number of runs.
+    measure
+        What the number means; gives the ends of the scale.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of `results.schemas.COMPONENTS`: a row per run (model, study, mode, intervention,
+        dimension) and error source. `relative_variance` is a part of (mean − low)(high − mean),
+        `df` the levels less one, summed over stereotypes. Sources that the pilot does not tell
+        apart, as where each wording shows one pair of words, share their variance; draws with one
+        response each are counted as responses.
+
+    Raises
+    ------
+    InputError
+        If no run has `crossed.FEWEST` stereotypes and any variance, a column is missing, or a
+        score lies outside the range.
+    """
+    units = summarise(scores)
+    check_range(units, measure, "lowest", "highest")
+    names = ("model", *NEVER_POOLED)
+    rows = [
+        {**dict(zip(names, run, strict=True)), **row}
+        for run, of_run in sources(units, (measure.low, measure.high))
+        for row in _rows(of_run)
+    ]
+    if not rows:
+        raise InputError(
+            f"scores: {measure.name}: no run has {FEWEST} stereotypes whose scores vary; "
+            "components of variance need them"
+        )
+    counts = units.group_by(names).agg(pl.col("n_scored").sum())
+    frame = pl.DataFrame(rows, infer_schema_length=None).cast({c: pl.String for c in names})
+    joined = frame.join(counts, on=names, nulls_equal=True, maintain_order="left")
+    return check(joined, COMPONENTS, "components")
+
+
+def _rows(of_run: Sources) -> Iterable[dict[str, Any]]:
+    variances = [*of_run.components, of_run.shared]
+    df = [*of_run.df, of_run.df[CROSSED.index("variation")]]
+    for name, variance, of_source in zip((*ERRORS, _SHARED), variances, df, strict=True):
+        row = {"error_source": name, "relative_variance": variance, "df": of_source}
+        yield {**row, "answers_per_unit": of_run.answers}
+
+
+def read_sources(table: pl.DataFrame) -> Sources:
+    """Return the components of one run from its rows of `COMPONENTS`.
+
+    Raises InputError where a source is missing, or a number is negative or missing.
+    """
+    of = dict(table.select("error_source", "relative_variance").iter_rows())
+    if missing := [name for name in (*ERRORS, _SHARED) if of.get(name) is None]:
+        raise InputError(f"components: no relative_variance of error_source {', '.join(missing)}")
+    if min(of.values()) < 0 or sum(of[name] for name in ERRORS) <= 0:
+        raise InputError("components: relative_variance is 0 or more, and not 0 for all sources")
+    df = dict(table.select("error_source", "df").iter_rows())
+    return Sources(
+        components=np.array([of[name] for name in ERRORS]),
+        df=np.array([df[name] for name in ERRORS], float),
+        shared=min(of[_SHARED], of["variation"]),
+        answers=table["answers_per_unit"][0],
+    )
 
 
 def _shared(parts: Sequence[Part], scales: Array, components: Array) -> float:
