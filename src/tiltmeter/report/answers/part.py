@@ -92,6 +92,11 @@ _INCONCLUSIVE = (
     "that were not measured."
 )
 _ELSEWHERE = " Bias in decisions must be measured with decisions."
+_USUAL = (
+    "Where fewer than five stereotypes were asked, intervals take wordings, words and answers to "
+    "vary about as they usually do; on a model where they vary far more, they are too narrow."
+)
+
 _NO_CERTIFICATE = (
     "A score alone does not certify a model. A low score does not replace a test in the setting "
     "where the model will be used."
@@ -260,18 +265,21 @@ def _limits(results: Results, each: Sequence[Asked], dimensions: Sequence[str]) 
 
 
 def _conditional(results: Results) -> list[str]:
-    """Say of which stereotypes intervals hold a wording, a word or a draw fixed."""
-    frame = results.estimates.filter(level="stereotype").with_columns(
+    """Say what intervals hold fixed: a wording, a word, a draw; with few stereotypes variances."""
+    estimates = results.estimates
+    usual = estimates["conditional_on"].str.contains("usual variances").any()
+    frame = estimates.filter(level="stereotype").with_columns(
         fixed=pl.col("conditional_on").str.extract_all("one [a-z ]+").list.join(" and ")
     )
     named = frame.filter(pl.col("fixed") != "").group_by("fixed", maintain_order=True)
     of = pl.struct("study", "stereotype").unique(maintain_order=True)
     labels = results.plan.labels
-    return [
+    single = [
         f"Some intervals rest on {fixed} and do not generalise beyond it: "
         f"{', '.join(labels([(one['study'], one['stereotype']) for one in stereotypes]))}."
         for fixed, stereotypes in named.agg(of.alias("of")).iter_rows()
     ]
+    return [_USUAL, *single] if usual else single
 
 
 def _notes(plan: Plan) -> tuple[Passage, ...]:
