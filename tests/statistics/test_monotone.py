@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from tiltmeter.results import SCORES, Measure
 from tiltmeter.statistics import estimate_measure
 from tiltmeter.statistics.clustered import ClusteredMean
+from tiltmeter.statistics.crossed import FEWEST
 from tiltmeter.statistics.monotone import strongest
 from tiltmeter.statistics.squares import parts
 from tiltmeter.statistics.strata import Stratum, scale_of
@@ -95,8 +96,8 @@ def test_even_scores_are_their_own_strongest_case():
 
 
 def page(seed: int, stereotypes: int = 8, wordings: int = 3, draws: int = 4) -> pl.DataFrame:
-    """Return scores of both orders, of stereotypes of many means; the first has a word a side."""
-    rng = np.random.default_rng(seed)
+    """Return scores of both orders, of stereotypes of many means; of few, one has a word a side."""
+    rng, single = np.random.default_rng(seed), stereotypes < FEWEST
     of, wording, draw, order = (x.ravel() for x in np.mgrid[:stereotypes, :wordings, :draws, :2])
     cell = (of * wordings + wording) * draws + draw
     sizes = (stereotypes, stereotypes * wordings, stereotypes * draws, len(of))
@@ -111,8 +112,12 @@ def page(seed: int, stereotypes: int = 8, wordings: int = 3, draws: int = 4) -> 
             "category": "c",
             "stereotype": [f"s{k}" for k in of],
             "variation": [f"v{k}" for k in wording],
-            "marginalized": [f"a{s}{k % 2 * (s > 0)}" for s, k in zip(of, draw, strict=True)],
-            "default": [f"b{s}{k // 2 * (s > 0)}" for s, k in zip(of, draw, strict=True)],
+            "marginalized": [
+                f"a{s}{k % 2 * (s > 0 or not single)}" for s, k in zip(of, draw, strict=True)
+            ],
+            "default": [
+                f"b{s}{k // 2 * (s > 0 or not single)}" for s, k in zip(of, draw, strict=True)
+            ],
             "iteration": draw,
             "pair_id": [f"p{k}" for k in cell],
             "order": [("marginalized_first", "default_first")[k] for k in order],

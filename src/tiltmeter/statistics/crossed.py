@@ -89,7 +89,7 @@ class Moderated:
     """Variances of the means of stereotypes, each moderated by the others.
 
     A variance is ``scale × floor + weights @ squares``. But for its squares and its scale, nothing
-    in it depends on the scores of the stereotype itself.
+    in it depends on the scores of the stereotype itself, unless a factor has one level there.
     """
 
     variances: Array  # (stereotypes,)
@@ -143,13 +143,13 @@ class _Compared:
 
     def moderated(self, place: int, prior: float, centre: float) -> tuple[float, Array, float]:
         """Return floor, weights and df of a stereotype, by a prior with df and centre."""
-        own, joint, lent = self.df[place], self.joint[place], self.lent[place]
-        weight = min(prior, _LENT)
+        own, joint, weight = self.df[place], self.joint[place], min(prior, _LENT)
+        ratio = (weight * centre + own * self.observed[place]) / (weight + own)
+        lent = self.lent[place] * ratio
         uncertain = joint**2 / (prior + own) + lent**2 / prior
         df = (joint + lent) ** 2 / uncertain if uncertain else 0.0
-        by_prior = joint * prior / (prior + own) + lent * weight / (weight + own)
-        by_own = joint * own / (prior + own) + lent * own / (weight + own)
-        return centre * by_prior, self.weights[place] * by_own, df
+        by_prior, by_own = joint * prior / (prior + own), joint * own / (prior + own)
+        return centre * by_prior + lent, self.weights[place] * by_own, df
 
 
 class _Others:
