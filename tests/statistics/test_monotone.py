@@ -1,7 +1,5 @@
 """A verdict does not weaken where scores of its stereotype move away from neutral."""
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -11,11 +9,10 @@ from scipy.optimize import minimize
 
 from tiltmeter.results import SCORES, Measure
 from tiltmeter.statistics import estimate_measure
-from tiltmeter.statistics.clustered import ClusteredMean
 from tiltmeter.statistics.crossed import FEWEST
 from tiltmeter.statistics.monotone import strongest
 from tiltmeter.statistics.squares import parts
-from tiltmeter.statistics.strata import Stratum, scale_of
+from tiltmeter.statistics.strata import Stratum
 
 MEASURE = Measure("word_association", "", -1, 1, 0, "", "")
 SIDES = (-1.0, 1.0)
@@ -46,24 +43,14 @@ def squared_t(y: np.ndarray, one: Stratum, factors: dict, weights: np.ndarray, f
     return mean**2 / (floor + variance / scale)
 
 
-def strongest_of(one: Stratum, weights: np.ndarray, floor: float):
-    """Return the strongest case, with the variance ``scale × floor + weights @ squares``."""
-    plain = ClusteredMean(len(one.values), 12, one.part.mean, None, 8.0, bounds=SIDES)
-
-    def judged(mean: float, spread: float) -> ClusteredMean:
-        scale = scale_of(mean, len(one.values), SIDES)
-        return replace(plain, mean=mean, se=(scale * floor + spread) ** 0.5, scale=scale)
-
-    return strongest(one, list(weights[:, None]), judged, 0.0)
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_no_lower_scores_make_a_stronger_case(seed):
     """Against scipy's bounded minimisation of the definition."""
     one, factors = scores_of_one(seed)
     weights, floor = np.array([2.0, 1, 0, 0.5, 0, 1]) / 12**2, 0.003
-    assert one.part.mean > 0
-    found = strongest_of(one, weights, floor)
+    mean = one.part.mean
+    assert mean > 0
+    found = strongest(one, floor, weights, 0.0, SIDES)
     own = squared_t(one.values, one, factors, weights, floor)
     best = minimize(
         lambda x: -np.log(squared_t(x, one, factors, weights, floor)),
@@ -71,7 +58,7 @@ def test_no_lower_scores_make_a_stronger_case(seed):
         bounds=[(-3.0, high) for high in one.values],
         options={"maxiter": 5000, "maxfun": 10**6, "ftol": 1e-14},
     )
-    reached = own if found is None else found.t() ** 2
+    reached = own if found is None else found.mean**2 * found.scale / found.variance
     assert np.log(reached) == pytest.approx(-best.fun, abs=2e-4)
     assert reached >= own
 
@@ -79,17 +66,18 @@ def test_no_lower_scores_make_a_stronger_case(seed):
 def test_below_neutral_is_the_mirror_of_above():
     one, factors = scores_of_one(1)
     mirrored = Stratum((), -one.values, parts(-one.values, one.part.weights, factors)[0], {}, set())
-    above, below = (strongest_of(x, np.ones(6) / 12**2, 0.003) for x in (one, mirrored))
+    weights, floor = np.ones(6) / 12**2, 0.003
+    above, below = (strongest(x, floor, weights, 0.0, SIDES) for x in (one, mirrored))
     assert above is not None
     assert below.mean == pytest.approx(-above.mean)
-    assert below.se == pytest.approx(above.se)
+    assert below.variance == pytest.approx(above.variance)
 
 
 def test_even_scores_are_their_own_strongest_case():
     one, factors = scores_of_one(0)
     y = np.full(12, 0.2) + 0.01 * np.arange(12)
     even = Stratum((), y, parts(y, np.ones(12), factors)[0], {}, set())
-    assert strongest_of(even, np.ones(6) / 12**2, 0.05) is None
+    assert strongest(even, 0.05, np.ones(6) / 12**2, 0.0, SIDES) is None
 
 
 # Whole pages
@@ -196,5 +184,5 @@ def test_many_scores_are_lowered_by_level():
     for of, found in ((wording, True), (each, False)):
         factors = dict.fromkeys(FACTORS, each) | {"variation": of}
         one = Stratum((), y, parts(y, np.ones(n), factors)[0], {}, set())
-        case = strongest_of(one, np.ones(6) / n**2, 0.001)
+        case = strongest(one, 0.001, np.ones(6) / n**2, 0.0, SIDES)
         assert (case is not None) == found

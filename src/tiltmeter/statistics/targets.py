@@ -183,26 +183,9 @@ def _levels(
             if len(members) == 1 and moderated and neutral is not None:
                 one, place = strata[members[0]], members[0]
                 own = float(moderated.floors[place]), moderated.weights[place]
-                these = _tested(pooled.these, one, *own, bounds, neutral)
+                these = with_strongest(pooled.these, one, *own, neutral)
                 pooled = replace(pooled, these=these)
             yield level, key, pooled
-
-
-def _tested(
-    mean: ClusteredMean,
-    one: Stratum,
-    floor: float,
-    weights: Array,
-    bounds: tuple[float, float],
-    neutral: float,
-) -> ClusteredMean:
-    """Return the mean of a stereotype with the test that scores away from neutral never weaken."""
-
-    def judged(own: float, spread: float) -> ClusteredMean:
-        scale = scale_of(own, one.part.size, bounds)
-        return replace(mean, mean=own, se=(scale * floor + spread) ** 0.5, scale=scale)
-
-    return with_strongest(mean, one, list(weights[:, None]), judged, neutral)
 
 
 def _pooled(
