@@ -87,7 +87,7 @@ def _ours(path: Path) -> tuple[int, float]:
     out = path.with_name("scores.parquet")
     score_responses(path, {"bai2025": load_study("bai2025")}, out)
     estimates, _ = estimate_scores(out)
-    models = estimates.filter(level="model", method="clustered")
+    models = estimates.filter(level="model", method="clustered", measure="word_association")
     return models["n"].sum(), models["n_scored"].sum()
 
 
