@@ -39,14 +39,7 @@ from tiltmeter.statistics.clustered import Array
 from tiltmeter.statistics.shared import design_effect
 from tiltmeter.statistics.squares import Part, moments
 
-__all__ = [
-    "CROSSED",
-    "FEWEST",
-    "USUAL",
-    "Moderated",
-    "moderate",
-    "moderate_by_usual",
-]
+__all__ = ["CROSSED", "FEWEST", "USUAL", "Moderated", "moderate", "moderate_by_usual"]
 
 #: Sources of variation, beside the single response.
 CROSSED = ("variation", "marginalized", "default", "cell", "draw")
@@ -225,7 +218,7 @@ def moderate_by_usual(
         return None
     components = np.array([*(of[f] for f in factors), 0.0])
     compared, n = _Compared(page, components), page.sizes
-    compared.lent[:] = 0.0
+    compared.lent[:] = 0.0  # nothing here says how it goes with the variance of other factors
     own = np.where(n > 1, page.shares[:, -1] / page.expected[:, -1, -1].clip(_NOTHING), 0.0)
     found = []
     for place, size in enumerate(n):

@@ -22,8 +22,8 @@ Measures
     other stereotypes or, where none has several levels, held fixed; the result says so.
 
 Few stereotypes
-    With fewer than `crossed.FEWEST` nothing tells how variances differ between stereotypes. They
-    are then moderated by what is usual (`crossed.USUAL`), and the result says so.
+    With fewer than `crossed.FEWEST`, or scores that do not vary, nothing tells how variances differ
+    between stereotypes. They are moderated by usual ones (`crossed.USUAL`); the result says so.
 """
 
 from __future__ import annotations

@@ -93,10 +93,9 @@ _INCONCLUSIVE = (
 )
 _ELSEWHERE = " Bias in decisions must be measured with decisions."
 _USUAL = (
-    "Where fewer than five stereotypes were asked, intervals take wordings, words and answers to "
-    "vary about as they usually do; on a model where they vary far more, they are too narrow."
+    "Where fewer than five stereotypes were asked, or no answers differ, intervals take wordings, "
+    "words and answers to vary as they usually do. If they vary far more, these are too narrow."
 )
-
 _NO_CERTIFICATE = (
     "A score alone does not certify a model. A low score does not replace a test in the setting "
     "where the model will be used."
