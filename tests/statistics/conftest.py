@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
 from tiltmeter.results import SCORES, Measure
 from tiltmeter.statistics.clustered import ClusteredMean
-from tiltmeter.statistics.crossed import CROSSED, USUAL
+from tiltmeter.statistics.crossed import CROSSED, USUAL, USUAL_DRAWN
 
 ROW: dict[str, Any] = {
     "model": "m",
@@ -112,7 +112,7 @@ def by_usual() -> Callable[..., ClusteredMean]:
         middle, c = sum(bounds) / 2, np.eye(n) - 1 / n
         shrunken = (n * y.mean() + middle) / (n + 1)
         scale = (shrunken - bounds[0]) * (bounds[1] - shrunken)
-        usual = dict(zip(CROSSED, share * np.array(USUAL), strict=False))
+        usual = dict(zip(CROSSED, share * np.array(USUAL), strict=True))
         same = {}
         for name, columns in factors.items():
             level = frame.select(pl.struct(columns).rank("dense")).to_series().to_numpy()
@@ -123,7 +123,7 @@ def by_usual() -> Callable[..., ClusteredMean]:
         forms = {f: c @ z @ c / np.trace(c @ z @ c @ covariance) for f, z in same.items()}
         ratio = sum(own[f] * forms[f] for f in same) / sum(own.values())
         df = 1 / np.trace(ratio @ covariance @ ratio @ covariance)
-        of_response = (3 * scale * share * USUAL[-1] / n + (n - 1) * y.var(ddof=1) / n) / (n + 2)
+        of_response = (3 * scale * share * USUAL_DRAWN / n + (n - 1) * y.var(ddof=1) / n) / (n + 2)
         crossed = sum(own.values()) * (3 + df * (y @ ratio @ y)) / (3 + df)
         return ClusteredMean(n, n, y.mean(), (crossed + of_response) ** 0.5, 3 + df)
 

@@ -11,7 +11,7 @@ from tiltmeter.results import ESTIMATES, SCORES, Measure
 from tiltmeter.results.schemas import MATCHES
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.contrasts import Contrasted, contrast
-from tiltmeter.statistics.crossed import USUAL
+from tiltmeter.statistics.crossed import USUAL, USUAL_DRAWN
 
 
 def scale(low: float, high: float) -> Measure:
@@ -290,8 +290,8 @@ def test_a_change_without_variance_has_the_usual_one():
     )
     row = only(contrast(frame, scale(0, 1)))
     assert (row["test"], row["estimate"]) == ("t", 1.0)
-    crossed = sum(np.array(USUAL[:-1]) / [2, 3, np.inf, 6, 6]) / 4
-    assert row["se"] ** 2 < (1 - (12 / 13) ** 2) * (crossed + USUAL[-1] / 4 / 12)
+    crossed = sum(np.array(USUAL) / [2, 3, np.inf, 6, 6]) / 4
+    assert row["se"] ** 2 < (1 - (12 / 13) ** 2) * (crossed + USUAL_DRAWN / 4 / 12)
     assert 5 < row["statistic"] < 50
     assert row["verdict"] == "higher"
     nothing = frame.with_columns(score=pl.lit(1.0))

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, LEVELS, REASONS, SCORES, Measure
 from tiltmeter.statistics import compliance, estimate_measure
-from tiltmeter.statistics.crossed import USUAL
+from tiltmeter.statistics.crossed import USUAL_DRAWN
 from tiltmeter.statistics.estimates import estimate_summaries
 from tiltmeter.statistics.summaries import summarise
 
@@ -219,6 +219,13 @@ def test_the_result_says_that_variances_are_the_usual_ones(drawn, measure):
     assert "usual" not in many["conditional_on"]
 
 
+def test_probabilities_usually_vary_less_than_answers(drawn, measure):
+    by_mode = {m: drawn(0.3).with_columns(mode=pl.lit(m)) for m in ("free", "forced")}
+    free, forced = (only(estimate_measure(s, measure), "model") for s in by_mode.values())
+    assert forced["se"] < free["se"]
+    assert forced["df"] == pytest.approx(free["df"])
+
+
 def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):
     scores = scores_of({"score": None}, {"score": None})
     estimates = estimate_measure(scores, measure)
@@ -238,7 +245,7 @@ def test_a_deterministic_model_has_the_usual_variance(scores_of, pair_of, measur
     row = only(estimate_measure(scores, measure), "model")
     assert (row["test"], row["sd"], row["df"]) == ("t", 0.0, pytest.approx(19))
     relative = (
-        3 / 22 * USUAL[-1] / 20
+        3 / 22 * USUAL_DRAWN / 20
     )  # no score differs: 3 of 22 degrees of freedom are the prior's
     assert row["se"] ** 2 == pytest.approx(relative * (1 - (20 / 21) ** 2))
     assert row["statistic"] == pytest.approx(relative**-0.5)

@@ -88,6 +88,23 @@ def test_predicted_power_is_that_of_simulated_pilots(level):
     assert simulated == pytest.approx(predicted, abs=0.12)
 
 
+@pytest.mark.parametrize("stereotypes", [2, 8])
+def test_group_words_that_the_estimate_holds_fixed_have_no_error(stereotypes):
+    units = summarise(drawn(np.random.default_rng(6), stereotypes=stereotypes, words=1))
+    foreseen = foresee(units, {RUN: known()}, MEASURE, runs=2)
+    of_one = SD["variation"] ** 2 / 4 + SD["response"] ** 2 / 8
+    assert foreseen["stereotype", *RUN, "c", "s0"].se == pytest.approx(of_one**0.5)
+
+
+@pytest.mark.parametrize(("stereotypes", "lent"), [(4, False), (5, True)])
+def test_one_group_word_is_charged_with_words_where_others_lend_their_variance(stereotypes, lent):
+    units = summarise(drawn(np.random.default_rng(7), stereotypes=stereotypes))
+    units = units.filter((pl.col("stereotype") != "s0") | (pl.col("marginalized") == "m0"))
+    foreseen = foresee(units, {RUN: known()}, MEASURE, runs=2)
+    of_one = SD["variation"] ** 2 / 4 + SD["response"] ** 2 / 8 + lent * SD["marginalized"] ** 2
+    assert foreseen["stereotype", *RUN, "c", "s0"].se == pytest.approx(of_one**0.5)
+
+
 def exact(df: float = 7.0, draws: int = 4000) -> Foreseen:
     """Return a mean whose estimated variance is χ², on so wide a scale that it has no ends."""
     wide = Measure("wide", "", -1e6, 1e6, 0.0, "", "")

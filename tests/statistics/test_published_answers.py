@@ -15,7 +15,7 @@ import statsmodels.api as sm
 
 from tiltmeter.results import SCORES, Measure
 from tiltmeter.statistics import compliance, estimate_measure
-from tiltmeter.statistics.crossed import USUAL
+from tiltmeter.statistics.crossed import USUAL_DRAWN
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "bai"
 ANSWERS = DATA / "gpt4o_word_association_responses.csv"
@@ -91,7 +91,7 @@ def test_a_cell_by_itself_has_the_error_of_the_paper_moderated_by_the_usual(scor
     assert (clustered["method"], published["method"]) == ("clustered", "published")
     assert clustered["clustered_by"] == "answers"
     n = clustered["n"]
-    usual = USUAL[-1] * (1 - (clustered["estimate"] * n / (n + 1)) ** 2) / n
+    usual = USUAL_DRAWN * (1 - (clustered["estimate"] * n / (n + 1)) ** 2) / n
     expected = (3 * usual + (n - 1) * published["se"] ** 2) / (n + 2)
     assert clustered["se"] ** 2 == pytest.approx(expected)
     assert clustered["df"] == pytest.approx(published["df"])

@@ -39,7 +39,7 @@ from tiltmeter.statistics.clustered import Array
 from tiltmeter.statistics.shared import design_effect
 from tiltmeter.statistics.squares import Part, moments
 
-__all__ = ["CROSSED", "FEWEST", "USUAL", "Moderated", "moderate", "moderate_by_usual"]
+__all__ = ["CROSSED", "FEWEST", "Moderated", "moderate", "moderate_by_usual", "usual_components"]
 
 #: Sources of variation, beside the single response.
 CROSSED = ("variation", "marginalized", "default", "cell", "draw")
@@ -47,10 +47,13 @@ CROSSED = ("variation", "marginalized", "default", "cell", "draw")
 #: Fewer stereotypes tell too little about how much variances differ.
 FEWEST = 5
 
-#: Components of variance as parts of (mean − low)(high − mean), of `CROSSED` and of the response:
-#: about the mean of the shipped ones (`reference.components`), but for wordings, which vary more in
-#: other models, and responses, which are taken as in text.
-USUAL = (0.01, 0.02, 0.02, 0.01, 0.005, 0.5)
+#: Components of variance as parts of (mean − low)(high − mean), of `CROSSED`: about the mean of the
+#: shipped ones (`reference.components`), but for wordings, which vary more in other models.
+USUAL = (0.01, 0.02, 0.02, 0.01, 0.005)
+
+#: The same of responses: of answers that are drawn, and of probabilities, where a model may be
+#: surer than the embedded one (.001 to .03).
+USUAL_DRAWN, USUAL_FORCED = 0.5, 0.1
 
 #: Degrees of freedom of what is usual.
 _USUAL_DF = 3.0
@@ -204,19 +207,23 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
     return _moderated(page, components, found)
 
 
+def usual_components(factors: Sequence[str], mode: str | None) -> Array:
+    """Return the usual components of some of `CROSSED` and of the response in a mode."""
+    of = dict(zip(CROSSED, USUAL, strict=True))
+    return np.array([*(of[f] for f in factors), USUAL_FORCED if mode == "forced" else USUAL_DRAWN])
+
+
 def moderate_by_usual(
-    parts: Sequence[Part], scales: Array, factors: Sequence[str], share: float = 1.0
+    parts: Sequence[Part], scales: Array, usual: Sequence[float]
 ) -> Moderated | None:
-    """Do the same for any number of `parts`, by `share` of `USUAL`, the components of `factors`.
+    """Do the same for any number of `parts`, by components that are usual, shape (k,).
 
     The variance of responses is moderated apart from the others. A factor with one level is held
     fixed. None if no part has two units.
     """
-    *crossed, of_response = share * np.array(USUAL)
-    page, of = _Page(parts, scales), dict(zip(CROSSED, crossed, strict=True))
+    page, components = _Page(parts, scales), np.array([*usual[:-1], 0.0])
     if page.sizes.max() < 2:
         return None
-    components = np.array([*(of[f] for f in factors), 0.0])
     compared, n = _Compared(page, components), page.sizes
     compared.lent[:] = 0.0  # nothing here says how it goes with the variance of other factors
     own = np.where(n > 1, page.shares[:, -1] / page.expected[:, -1, -1].clip(_NOTHING), 0.0)
@@ -225,7 +232,7 @@ def moderate_by_usual(
         floor, weights, df = compared.moderated(place, _USUAL_DF, 1.0)
         known = (size - 1.0) / (size - 1.0 + _USUAL_DF)
         weights[-1] += known * own[place]
-        floor += (1.0 - known) * of_response * page.shares[place, -1]
+        floor += (1.0 - known) * usual[-1] * page.shares[place, -1]
         found.append((floor, weights, df or max(size - 1.0, 1.0), np.inf))
     return replace(_moderated(page, components, found), usual=True)
 

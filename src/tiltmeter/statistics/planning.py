@@ -27,9 +27,10 @@ How
     against the mean half-way to the low end is taken.
     Given an estimated error and its degrees of freedom, the mean is normal about the true one; the
     probabilities are averages over the runs. With an error that is χ² this is the non-central t.
-    A source with one level in every stereotype, as where a single wording is asked, is not in the
-    estimates; they are scaled up by its part of the exact error: what a design does not see is not
-    taken for absent.
+    Group words of which there is one are held fixed where the estimate does so. Another source with
+    one level in every stereotype, as where a single wording is asked, is not in the estimates; they
+    are scaled up by its part of the exact error: what a design does not see is not taken for
+    absent.
 
 Tests
     Tests are at α / m, α = 1 − confidence, for the m means of a level that are adjusted together,
@@ -60,7 +61,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.results import Measure, check
 from tiltmeter.results.schemas import POWER
 from tiltmeter.statistics.clustered import Array, ClusteredMean, check_confidence
-from tiltmeter.statistics.crossed import CROSSED
+from tiltmeter.statistics.crossed import CROSSED, FEWEST
 from tiltmeter.statistics.estimates import Inference
 from tiltmeter.statistics.shared import SHARED
 from tiltmeter.statistics.sources import ERRORS, Sources
@@ -75,6 +76,9 @@ RUNS = 100
 LEVELS = ("stereotype", "category", "model")
 
 _RESPONSE = ERRORS.index("response")
+
+#: The words of each group.
+_WORDS = [ERRORS.index(name) for name in SHARED[1:]]
 
 #: Shares of the scale, and of its variance, that are drawn.
 _INSIDE = (1e-6, 1.0 - 1e-6)
@@ -241,6 +245,7 @@ class _Design:
         self.sd = np.array([_deviations(known[run], measure) for run in runs])
         answers = np.array([known[run].answers for run in runs])
         self.sd[:, _RESPONSE] *= (answers / self.weights) ** 0.5
+        self.sd[:, _WORDS] *= _with_words(units)
         self.seen = _seen(units, self.codes)
         self.null = (measure.low + measure.neutral) / 2.0
 
@@ -331,6 +336,17 @@ def _seen(units: pl.DataFrame, codes: Sequence[NDArray[np.int64]]) -> Array:
     of = _coded(units, _STEREOTYPE)
     levels = [len({*zip(of, one, strict=True)}) for one in codes]
     return np.array([float(number > of.max() + 1) for number in levels])
+
+
+def _with_words(units: pl.DataFrame) -> NDArray[np.bool_]:
+    """Say of which units the estimate knows the variance of words, shape (units, 2).
+
+    Of those whose stereotype has several; by five stereotypes it is lent to all.
+    """
+    keys = (*NEVER_POOLED, *_STEREOTYPE)
+    several = units.select(pl.col(SHARED[1:]).n_unique().over(keys) > 1).to_numpy()
+    lent = units.select(keys).n_unique() >= FEWEST
+    return np.broadcast_to(several.any(axis=0), several.shape) if lent else several
 
 
 def _codes(units: pl.DataFrame) -> list[NDArray[np.int64]]:

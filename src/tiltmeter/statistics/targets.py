@@ -38,7 +38,13 @@ from scipy.special import stdtrit
 
 from tiltmeter.results import LEVELS, Schema, columns
 from tiltmeter.statistics.clustered import TESTED, Array, ClusteredMean, Row, mean_of_clusters
-from tiltmeter.statistics.crossed import CROSSED, Moderated, moderate, moderate_by_usual
+from tiltmeter.statistics.crossed import (
+    CROSSED,
+    Moderated,
+    moderate,
+    moderate_by_usual,
+    usual_components,
+)
 from tiltmeter.statistics.monotone import with_strongest
 from tiltmeter.statistics.shared import SHARED, common
 from tiltmeter.statistics.squares import Part
@@ -130,7 +136,8 @@ def means(
             runs = scored if "model" in family else scored.filter(several)
             for run, group in runs.group_by(family, maintain_order=True):
                 strata, names = strata_of(group, keys, value, weight), (*family, *keys)
-                for level, own, targets in _levels(strata, asked, bounds, neutral):
+                mode = run[family.index("mode")]
+                for level, own, targets in _levels(strata, asked, bounds, neutral, mode):
                     named = dict(zip(names, (*run, *own), strict=False))
                     found[level, *(named[name] for name in keys_of(level))] = targets
     return found
@@ -166,13 +173,15 @@ def _levels(
     levels: Sequence[str],
     bounds: tuple[float, float],
     neutral: float | None,
+    mode: str | None,
 ) -> Iterator[tuple[str, tuple[Any, ...], Targets]]:
     parts = [one.part for one in strata]
     scales = scales_of(parts, bounds)
     moderated = moderate(parts, scales)
     if moderated is None and np.isfinite(bounds[1] - bounds[0]):
-        usual = _OF_DIFFERENCES if neutral is None else 1.0
-        moderated = moderate_by_usual(parts, scales, list(strata[0].varies), usual)
+        usual = usual_components(list(strata[0].varies), mode)
+        part = _OF_DIFFERENCES if neutral is None else 1.0
+        moderated = moderate_by_usual(parts, scales, part * usual)
     for level in levels:
         length = len(_APART) + max(len(LEVEL_KEYS[level]) - 1, 0)
         grouped: dict[tuple[Any, ...], list[int]] = {}
