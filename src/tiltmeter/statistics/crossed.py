@@ -213,9 +213,7 @@ def usual_components(factors: Sequence[str], mode: str | None) -> Array:
     return np.array([*(of[f] for f in factors), USUAL_FORCED if mode == "forced" else USUAL_DRAWN])
 
 
-def moderate_by_usual(
-    parts: Sequence[Part], scales: Array, usual: Sequence[float]
-) -> Moderated | None:
+def moderate_by_usual(parts: Sequence[Part], scales: Array, usual: Array) -> Moderated | None:
     """Do the same for any number of `parts`, by components that are usual, shape (k,).
 
     The variance of responses is moderated apart from the others. A factor with one level is held
