@@ -76,12 +76,12 @@ def test_the_error_is_that_of_simulated_means():
 @pytest.mark.parametrize("level", ["stereotype", "model"])
 def test_predicted_power_is_that_of_simulated_pilots(level):
     rng = np.random.default_rng(4)
-    foreseen = foresee(summarise(drawn(rng)), {RUN: known()}, MEASURE, runs=40)
+    foreseen = foresee(summarise(drawn(rng)), {RUN: known()}, MEASURE, runs=120)
     alpha = 0.05 / (8 if level == "stereotype" else 1)
     shift = 0.3 if level == "stereotype" else 0.1
     ours = [one for (own, *_), one in foreseen.items() if own == level]
     predicted = np.mean([one.found(np.array([shift]), alpha) for one in ours])
-    runs = [drawn(rng, shift=shift).with_columns(model=pl.lit(f"{k}")) for k in range(60)]
+    runs = [drawn(rng, shift=shift).with_columns(model=pl.lit(f"{k}")) for k in range(150)]
     found = means(summarise(pl.concat(runs)), (-1.0, 1.0), levels=[level]).values()
     simulated = np.mean([one.these.p_above(0.0) < alpha / 2 for one in found])
     assert 0.3 < predicted < 0.95

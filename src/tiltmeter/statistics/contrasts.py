@@ -54,8 +54,9 @@ from tiltmeter.statistics.clustered import (
     holm,
 )
 from tiltmeter.statistics.estimates import check_range
+from tiltmeter.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, SEEN_TOGETHER, keys_of
-from tiltmeter.statistics.targets import LIKE_THESE, OF_TARGET, THESE, Targets, means
+from tiltmeter.statistics.targets import means
 
 __all__ = ["Contrasted", "contrast"]
 

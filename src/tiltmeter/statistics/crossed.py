@@ -89,12 +89,15 @@ class Moderated:
     """
 
     variances: Array  # (stereotypes,)
+    scales: Array  # (stereotypes,)
     df: Array  # (stereotypes,)
     joint_df: Array  # (stereotypes,), of the joint variance, which no df exceeds
     floors: Array  # (stereotypes,), as parts of the scale
     weights: Array  # (stereotypes, k)
     components: Array  # (k,), of all stereotypes, as parts of the scale
+    unbiased: Array  # (k,), the same, where negative ones stay
     usual: bool = False  # moderated by `USUAL`
+    lends: bool = True  # a factor with one level has the variance of the others
 
 
 class _Page:
@@ -111,8 +114,12 @@ class _Page:
 
     def components(self, used: Used) -> Array:
         """Estimate the components from some of the stereotypes."""
+        return _solve(*self.equations(used))
+
+    def equations(self, used: Used) -> tuple[Array, Array]:
+        """Return the expected and the observed sums of squares of some of the stereotypes."""
         each = used / self.sizes
-        return _solve(np.tensordot(each, self.expected, 1), each @ self.squares)
+        return np.tensordot(each, self.expected, 1), each @ self.squares
 
 
 class _Compared:
@@ -186,8 +193,10 @@ class _Others:
         return floor, weights, max(min(df, joint_df), 1.0), joint_df
 
 
-def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
+def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Moderated | None:
     """Estimate the variances of the means of `parts`, which have the same factors.
+
+    A factor with one level is lent its variance by the others or, without `lend`, held fixed.
 
     `scales`, shape (stereotypes,), are what variances are proportional to: on a bounded scale
     (mean − low)(high − mean), as of shares, else 1. None with fewer than `FEWEST` stereotypes that
@@ -196,6 +205,8 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
     if sum(one.size > 1 for one in parts) < FEWEST:
         return None
     page, every, all_of_them = _Page(parts, scales), range(len(parts)), np.ones(len(parts), bool)
+    if not lend:
+        page.shares *= page.several
     components = page.components(all_of_them)
     if components.sum() <= _NOTHING:
         return None
@@ -204,7 +215,8 @@ def moderate(parts: Sequence[Part], scales: Array) -> Moderated | None:
         found = [others.moderated(place) for place in every]
     else:
         found = [_Others(page, np.array(every) != place).moderated(place) for place in every]
-    return _moderated(page, components, found)
+    unbiased = _solve(*page.equations(all_of_them), least=-np.inf)
+    return replace(_moderated(page, components, unbiased, found), lends=lend)
 
 
 def usual_components(factors: Sequence[str], mode: str | None) -> Array:
@@ -232,30 +244,34 @@ def moderate_by_usual(parts: Sequence[Part], scales: Array, usual: Array) -> Mod
         weights[-1] += known * own[place]
         floor += (1.0 - known) * usual[-1] * page.shares[place, -1]
         found.append((floor, weights, df or max(size - 1.0, 1.0), np.inf))
-    return replace(_moderated(page, components, found), usual=True)
+    return replace(_moderated(page, components, components, found), usual=True, lends=False)
 
 
 def _moderated(
-    page: _Page, components: Array, found: Sequence[tuple[float, Array, float, float]]
+    page: _Page,
+    components: Array,
+    unbiased: Array,
+    found: Sequence[tuple[float, Array, float, float]],
 ) -> Moderated:
     floors, weights, df, joint_df = (np.array(column) for column in zip(*found, strict=True))
     own = (weights * page.squares).sum(axis=1)
-    return Moderated(page.scales * (floors + own), df, joint_df, floors, weights, components)
+    variances = page.scales * (floors + own)
+    return Moderated(variances, page.scales, df, joint_df, floors, weights, components, unbiased)
 
 
-def _solve(expected: Array, squares: Array) -> Array:
-    """Return the components that explain the sums of squares, none below 0."""
+def _solve(expected: Array, squares: Array, least: float = 0.0) -> Array:
+    """Return the components that explain the sums of squares, none below `least`, 0 or −∞."""
     diagonal = np.diag(expected)
     used = np.flatnonzero(diagonal > _ROUNDING * diagonal.max()).tolist()  # factors that vary
     while True:
         block = expected[np.ix_(used, used)]
         solution = np.linalg.lstsq(block, squares[used], rcond=1e-9)[0]
         sizes = solution[:-1] * np.sqrt(np.diag(block)[:-1].clip(0.0))
-        if len(used) == 1 or sizes.min() >= 0:
+        if len(used) == 1 or sizes.min() >= least:
             break
         used.pop(int(sizes.argmin()))
     components = np.zeros(len(squares))
-    components[used] = np.maximum(solution, 0.0)
+    components[used] = np.maximum(solution, least)
     return components
 
 

@@ -54,6 +54,7 @@ from tiltmeter.statistics.clustered import (
     holm,
 )
 from tiltmeter.statistics.items import contributions, word_variance
+from tiltmeter.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
 from tiltmeter.statistics.summaries import (
     LEVEL_KEYS,
     NEVER_POOLED,
@@ -61,7 +62,7 @@ from tiltmeter.statistics.summaries import (
     keys_of,
     summarise,
 )
-from tiltmeter.statistics.targets import LIKE_THESE, OF_TARGET, THESE, Targets, means, with_words
+from tiltmeter.statistics.targets import means, with_words
 
 __all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimate_summaries"]
 

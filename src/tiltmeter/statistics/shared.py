@@ -43,8 +43,9 @@ def design_effect(parts: Sequence[Part], scales: Array) -> float:
 def common(parts: Sequence[Part], shares: Array, factor: str) -> tuple[float, float]:
     """Return what the levels of a factor that stereotypes share add to the variance of their mean.
 
-    `shares`, shape (stereotypes,), are the parts of the answers. Beside it, the variance of this
-    number; both 0 where no level is shared. It may be below 0, as it is unbiased.
+    `shares`, shape (stereotypes,), are the parts of the answers; negative for the baseline of a
+    difference. Beside it, the variance of this number; both 0 where no level is shared. It may be
+    below 0, as it is unbiased.
     """
     component, error, weight = shared_component(parts, shares, factor)
     return weight * component, weight**2 * error
@@ -68,16 +69,22 @@ def shared_component(
     for row, (p, (own, deviations, fractions)) in enumerate(used):
         places = [at[level] for level in own.tolist()]
         sums[row, places], counts[row, places] = p * deviations, p * fractions
-    centring = np.diag(counts.sum(axis=0)) - counts.T @ (counts / counts.sum(axis=1)[:, None])
+    centring = _centring(counts)
     pooled, single = sums.sum(axis=0), (sums**2).sum()
     weight = float((counts.sum(axis=0) ** 2).sum() - (counts**2).sum())
     informative = (centring**2).sum() - sum(_centred(row) for row in counts)
-    if weight <= _NOTHING or informative <= _NOTHING:
+    if weight * informative <= _NOTHING**2:
         return 0.0, 0.0, 0.0
-    together = float(pooled @ pooled)
-    df = np.trace(centring) ** 2 / (centring**2).sum()
+    together, whole = float(pooled @ pooled), _centring(np.abs(counts))
+    df = np.trace(whole) ** 2 / (whole**2).sum()
     error = 2.0 * (max(together, single) / informative) ** 2 / df
     return (together - single) / informative, error, weight
+
+
+def _centring(counts: Array) -> Array:
+    """Return the sum of diag(c) − cc'/Σc over the rows c."""
+    within = counts.T @ (counts / counts.sum(axis=1)[:, None])
+    return np.asarray(np.diag(counts.sum(axis=0)) - within)
 
 
 def _centred(counts: Array) -> float:

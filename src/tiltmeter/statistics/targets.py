@@ -29,40 +29,26 @@ Few stereotypes
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtrit
 
-from tiltmeter.results import LEVELS, Schema, columns
-from tiltmeter.statistics.clustered import TESTED, Array, ClusteredMean, Row, mean_of_clusters
+from tiltmeter.results import LEVELS
+from tiltmeter.statistics.clustered import ClusteredMean
 from tiltmeter.statistics.crossed import (
-    CROSSED,
     Moderated,
     moderate,
     moderate_by_usual,
     usual_components,
 )
 from tiltmeter.statistics.monotone import with_strongest
-from tiltmeter.statistics.shared import SHARED, common
-from tiltmeter.statistics.squares import Part
-from tiltmeter.statistics.strata import Stratum, scale_of, scales_of, strata_of
+from tiltmeter.statistics.pooling import Targets, pooled
+from tiltmeter.statistics.strata import Stratum, scales_of, strata_of
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 
-__all__ = ["LIKE_THESE", "OF_TARGET", "THESE", "Targets", "means", "with_words"]
-
-THESE, LIKE_THESE = "these", "like these"
-
-#: The columns of `Targets.row`.
-OF_TARGET: Schema = {**TESTED, **columns("target", "clustered_by", "conditional_on")}
-
-#: Level of a two-sided interval that two candidates for an upper bound share.
-_SHARED_LEVEL = 0.975
-
-#: The least variance, as a part of that without shared wordings, which may come out too small.
-_LEAST = 0.1
+__all__ = ["differences", "means", "with_words"]
 
 #: Usual variances of differences, as a part of those of scores: their scale is twice as long.
 _OF_DIFFERENCES = 0.25
@@ -77,39 +63,6 @@ _STRATA = (
     (_TOGETHER, (*_APART, "category", "stereotype"), ("stereotype", "category", "model")),
     (_TOGETHER[1:], (*_APART, "category", "stereotype"), ("overall",)),
 )
-
-#: Names of the factors in the result.
-_NAMES = {
-    "variation": "wordings",
-    "marginalized": "marginalized words",
-    "default": "default words",
-    "draw": "draws",
-}
-
-
-@dataclass(frozen=True)
-class Targets:
-    """The mean of one group for both targets."""
-
-    these: ClusteredMean
-    like_these: ClusteredMean
-    over: str  # what the interval for *these* generalises over
-    fixed: str  # what it holds fixed
-    wider: str  # what the interval for *like these* generalises over besides
-
-    def mean(self, target: str) -> ClusteredMean:
-        """Return the mean for a target."""
-        return self.these if target == THESE else self.like_these
-
-    def row(self, target: str, confidence: float, null: float = 0.0) -> Row:
-        """Return the test and the interval for a target, in columns of `results.ESTIMATES`."""
-        these = target == THESE
-        return {
-            **self.mean(target).row(confidence, null),
-            "target": target,
-            "clustered_by": self.over if these else f"{self.wider}, {self.over}",
-            "conditional_on": self.fixed if these else None,
-        }
 
 
 def means(
@@ -168,6 +121,51 @@ def _other_words(these: ClusteredMean, variance: float, df: float) -> ClusteredM
     return these.plus(variance, df)
 
 
+def differences(
+    baseline: pl.DataFrame,
+    candidate: pl.DataFrame,
+    bounds: tuple[float, float],
+    value: str = "mean",
+    weight: str = "n_scored",
+) -> dict[tuple[Any, ...], Targets]:
+    """Return the differences of two runs whose trials are not the same, candidate − baseline.
+
+    Parameters are those of `means`; both runs have the same value of `model`. Stereotypes that one
+    of them lacks are left out; the others count as their numbers of answers in both allow,
+    ``n n' / (n + n')``. What the runs share (wordings, group words) lowers the error of means over
+    stereotypes; for a single one the runs are taken as independent.
+    """
+    both = [one.with_columns(run=pl.lit(k)) for k, one in enumerate((baseline, candidate))]
+    scored = pl.concat(both, how="diagonal_relaxed").filter(pl.col(weight) > 0)
+    span = bounds[1] - bounds[0]
+    found: dict[tuple[Any, ...], Targets] = {}
+    for family, keys, levels in _STRATA[:2]:
+        for run, group in scored.group_by(family, maintain_order=True):
+            strata, names = strata_of(group, ("run", *keys), value, weight), (*family, *keys)
+            moderated = _moderated(strata, bounds, run[family.index("mode")], lend=False)
+            shares = _signed(strata)
+            for level in levels:
+                for own, members in _grouped(strata, list(shares), level, 1).items():
+                    total = sum(abs(shares[place]) for place in members) / 2.0
+                    of = {place: shares[place] / total for place in members}
+                    named = dict(zip(names, (*run, *own), strict=False))
+                    key = (level, *(named[name] for name in keys_of(level)))
+                    found[key] = pooled(strata, of, moderated, (-span, span), level)
+    return found
+
+
+def _signed(strata: Sequence[Stratum]) -> dict[int, float]:
+    """Return the shares of the strata that both runs have, a pair after the other."""
+    places = {one.key: place for place, one in enumerate(strata)}
+    shares: dict[int, float] = {}
+    for (run, *key), place in places.items():
+        other = places.get((1, *key))
+        if run == 0 and other is not None:
+            n, m = strata[place].part.answers, strata[other].part.answers
+            shares |= {place: -n * m / (n + m), other: n * m / (n + m)}
+    return shares
+
+
 def _levels(
     strata: Sequence[Stratum],
     levels: Sequence[str],
@@ -175,185 +173,45 @@ def _levels(
     neutral: float | None,
     mode: str | None,
 ) -> Iterator[tuple[str, tuple[Any, ...], Targets]]:
-    parts = [one.part for one in strata]
-    scales = scales_of(parts, bounds)
-    moderated = moderate(parts, scales)
-    if moderated is None and np.isfinite(bounds[1] - bounds[0]):
-        usual = usual_components(list(strata[0].varies), mode)
-        part = _OF_DIFFERENCES if neutral is None else 1.0
-        moderated = moderate_by_usual(parts, scales, part * usual)
+    part = _OF_DIFFERENCES if neutral is None else 1.0
+    moderated = _moderated(strata, bounds, mode, part)
     for level in levels:
-        length = len(_APART) + max(len(LEVEL_KEYS[level]) - 1, 0)
-        grouped: dict[tuple[Any, ...], list[int]] = {}
-        for place, one in enumerate(strata):
-            grouped.setdefault(one.key[:length], []).append(place)
-        for key, members in grouped.items():
-            pooled = _pooled(strata, members, moderated, bounds, level)
+        for key, members in _grouped(strata, range(len(strata)), level).items():
+            answers = sum(strata[place].part.answers for place in members)
+            shares = {place: strata[place].part.answers / answers for place in members}
+            found = pooled(strata, shares, moderated, bounds, level)
             if len(members) == 1 and moderated and neutral is not None:
                 one, place = strata[members[0]], members[0]
                 own = float(moderated.floors[place]), moderated.weights[place]
-                these = with_strongest(pooled.these, one, *own, neutral)
-                pooled = replace(pooled, these=these)
-            yield level, key, pooled
+                these = with_strongest(found.these, one, *own, neutral)
+                found = replace(found, these=these)
+            yield level, key, found
 
 
-def _pooled(
+def _moderated(
     strata: Sequence[Stratum],
-    members: Sequence[int],
-    moderated: Moderated | None,
     bounds: tuple[float, float],
-    level: str,
-) -> Targets:
-    """Return the mean of several stereotypes, or of one."""
-    chosen = [strata[place] for place in members]
-    parts = [one.part for one in chosen]
-    answers, size = np.array([one.answers for one in parts]), sum(one.size for one in parts)
-    shares = answers / answers.sum()
-    mean = float(shares @ [one.mean for one in parts])
-    finite = bool(np.isfinite(bounds[1] - bounds[0]))
-    empty = ClusteredMean(
-        n=int(answers.sum()),
-        n_clusters=min((n for one in chosen for n in one.varies.values() if n > 1), default=size),
-        mean=mean,
-        se=None,
-        df=None,
-        bounds=bounds if finite else None,
-        scale=scale_of(mean, size, bounds) if finite else None,
-    )
-    errors = _errors(moderated, members, parts)
-    between = _between(parts, shares)
-    return Targets(
-        these=_these(empty, errors, between, shares, chosen),
-        like_these=_like_these(empty, parts, between) if len(parts) > 1 else empty,
-        over=_over(chosen, moderated),
-        fixed=_fixed(chosen, moderated, level),
-        wider="stereotypes" if len(chosen) > 1 else "attribute words",
-    )
+    mode: str | None,
+    part: float = 1.0,
+    *,
+    lend: bool = True,
+) -> Moderated | None:
+    """Moderate variances by each other or, where they are too few, by `part` of usual ones."""
+    parts = [one.part for one in strata]
+    scales = scales_of(parts, bounds)
+    moderated = moderate(parts, scales, lend=lend)
+    if moderated is None and np.isfinite(bounds[1] - bounds[0]):
+        usual = usual_components(list(strata[0].varies), mode)
+        moderated = moderate_by_usual(parts, scales, part * usual)
+    return moderated
 
 
-@dataclass(frozen=True)
-class _Errors:
-    """Variances of the means of stereotypes, and how well they are known."""
-
-    variances: Array
-    df: Array
-    joint_df: Array  # that no df exceeds
-    wordings: Array  # the part of each variance that wordings have
-
-
-def _errors(
-    moderated: Moderated | None, members: Sequence[int], parts: Sequence[Part]
-) -> _Errors | None:
-    if moderated is None:
-        return None
-    at = list(members)
-    variances = moderated.variances[at]
-    wordings = np.zeros(len(at))
-    if len(at) > 1:
-        wordings = variances * [_wording_share(one, moderated.components) for one in parts]
-    return _Errors(variances, moderated.df[at], moderated.joint_df[at], wordings)
-
-
-def _wording_share(one: Part, components: Array) -> float:
-    """Return the part of the variance of a mean that wordings have."""
-    by_factor = one.shares * components
-    whole = float(by_factor.sum())
-    return float(by_factor[CROSSED.index("variation")]) / whole if whole else 0.0
-
-
-def _these(
-    empty: ClusteredMean,
-    errors: _Errors | None,
-    between: Mapping[str, tuple[float, float]],
-    shares: Array,
-    chosen: Sequence[Stratum],
-) -> ClusteredMean:
-    if errors is None:
-        return empty
-    size = sum(one.part.size for one in chosen)
-    weighted = shares**2 * errors.variances
-    own = float(weighted.sum())
-    if own <= 0:
-        return replace(empty, se=0.0, df=size - 1.0, unanimous=True, n_clusters=size, scale=None)
-    over_joint = float((weighted / errors.joint_df).sum())
-    joint_df = own / over_joint if over_joint > 0 else np.inf
-    own_df = min(joint_df, own**2 / float((weighted**2 / errors.df).sum()))
-    added = [max(extra, 0.0) if f != "variation" else extra for f, (extra, _) in between.items()]
-    variance = max(own + sum(added), _LEAST * own)
-    expected = own + sum(max(extra, 0.0) for extra in added)
-    uncertain = 2.0 * own**2 / own_df + sum(error for _, error in between.values())
-    df = max(2.0 * expected**2 / uncertain, 1.0)
-    if len(chosen) > 1:
-        variance, df = _at_most(variance, df, own, own_df, shares**2 * errors.wordings)
-    return replace(empty, se=variance**0.5, df=df)
-
-
-def _at_most(
-    variance: float, df: float, own: float, own_df: float, wordings: Array
-) -> tuple[float, float]:
-    """Bound the error by that of wordings which move all stereotypes alike."""
-    alike = own + float(np.sqrt(wordings).sum() ** 2 - wordings.sum())
-    usual, wider = stdtrit(own_df, 0.975), stdtrit(own_df, 0.5 + _SHARED_LEVEL / 2.0)
-    if wider * alike**0.5 < stdtrit(df, 0.975) * variance**0.5:
-        return alike * float(wider / usual) ** 2, own_df
-    return variance, df
-
-
-def _like_these(
-    empty: ClusteredMean, parts: Sequence[Part], between: Mapping[str, tuple[float, float]]
-) -> ClusteredMean:
-    answers = np.array([one.answers for one in parts])
-    stereotypes = mean_of_clusters(answers, answers * [one.mean for one in parts])
-    if stereotypes.se is None or stereotypes.df is None or stereotypes.unanimous:
-        return empty
-    own = stereotypes.se**2
-    positive = [(extra, error) for extra, error in between.values() if extra > 0]
-    variance = own + sum(extra for extra, _ in positive)
-    uncertain = 2.0 * own**2 / stereotypes.df + sum(error for _, error in positive)
-    df = max(2.0 * variance**2 / uncertain, 1.0)
-    return replace(empty, se=variance**0.5, df=df, n_clusters=len(parts))
-
-
-def _between(parts: Sequence[Part], shares: Array) -> dict[str, tuple[float, float]]:
-    return {factor: common(parts, shares, factor) for factor in SHARED} if len(parts) > 1 else {}
-
-
-def _over(chosen: Sequence[Stratum], moderated: Moderated | None) -> str:
-    """Name what the interval for *these* generalises over."""
-    lent = _lent(chosen, moderated)
-    varying = [
-        f"{name} (lent)" if f in lent else name
-        for f, name in _NAMES.items()
-        if f in lent or any(one.varies.get(f, 1) > 1 for one in chosen)
-    ]
-    return ", ".join([*varying, "answers"])
-
-
-def _lent(chosen: Sequence[Stratum], moderated: Moderated | None) -> set[str]:
-    """Return the factors with one level whose variance other stereotypes lend."""
-    if moderated is None or moderated.usual:
-        return set()
-    components = zip(chosen[0].varies, moderated.components, strict=False)
-    known = {f for f, component in components if component > 0}
-    return {f for f in known if all(one.varies[f] < 2 for one in chosen)}
-
-
-def _fixed(chosen: Sequence[Stratum], moderated: Moderated | None, level: str) -> str:
-    """Name what the interval for *these* holds fixed."""
-    lent = _lent(chosen, moderated)
-    single = {f: f not in lent and all(one.varies.get(f, 1) < 2 for one in chosen) for f in _NAMES}
-    unrecorded = set.intersection(*(one.unrecorded for one in chosen))
-    for f in unrecorded & single.keys():
-        single[f] = False
-    fixed = {
-        "this stereotype" if len(chosen) == 1 else "these stereotypes": True,
-        "these models": level == "overall",
-        "attribute words": True,
-        "one wording": single["variation"],
-        "one marginalized word": single["marginalized"],
-        "one default word": single["default"],
-        "one draw": single["draw"],
-        "unrecorded group words": bool(unrecorded & {"marginalized", "default"}),
-        "usual variances": moderated is not None and moderated.usual,
-    }
-    return ", ".join(name for name, holds in fixed.items() if holds)
+def _grouped(
+    strata: Sequence[Stratum], places: Sequence[int], level: str, start: int = 0
+) -> dict[tuple[Any, ...], list[int]]:
+    """Group strata by the keys of a level, which begin at `start`."""
+    end = start + len(_APART) + max(len(LEVEL_KEYS[level]) - 1, 0)
+    grouped: dict[tuple[Any, ...], list[int]] = {}
+    for place in places:
+        grouped.setdefault(strata[place].key[start:end], []).append(place)
+    return grouped
