@@ -30,9 +30,10 @@ LEFT_OF = {
                "instruments"},
     "audits": {"errors", "results", "stimuli", "models", "modes", "statistics", "reference",
                "networks", "states", "instruments", "asking"},
+    "compare": {"errors", "results", "stimuli", "statistics", "instruments", "audits"},
     "report": {"errors", "results", "statistics", "reference"},
     "cli": {"errors", "results", "stimuli", "models", "modes", "statistics", "reference",
-            "networks", "states", "instruments", "asking", "audits", "report"},
+            "networks", "states", "instruments", "asking", "audits", "compare", "report"},
 }  # fmt: skip
 
 
@@ -69,8 +70,8 @@ def test_the_picture_in_the_docs_has_the_same_rules() -> None:
 
 FLAT = {
     "Asking", "Design", "INSTRUMENTS", "Inference", "PlanOptions", "Study", "TiltmeterError",
-    "allocate", "ask", "audit", "draw", "estimate", "load_study", "power", "read_results", "score",
-    "write_report",
+    "allocate", "ask", "audit", "compare", "draw", "estimate", "load_study", "power",
+    "read_results", "score", "write_report",
 }  # fmt: skip
 NAMESPACES = {"asking", "models", "networks", "reading", "reference", "states", "statistics"}
 

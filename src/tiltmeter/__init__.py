@@ -1,8 +1,8 @@
 """Tiltmeter measures the implicit bias of language models.
 
 The main path: `load_study` → `draw` → `ask` → `score` → `estimate`, or `audit` for all of it;
-`read_results` and `write_report` for what comes out. Each takes names, paths, polars and pandas
-frames. The namespaces `asking`, `models`, `networks`, `states`, `statistics`, `reading` and
+`read_results`, `compare` and `write_report` for what comes out. Each takes names, paths, polars and
+pandas frames. The namespaces `asking`, `models`, `networks`, `states`, `statistics`, `reading` and
 `reference` hold the rest.
 
 Names are imported when they are first used; ``__init__.pyi`` says where each stands.

@@ -13,6 +13,7 @@ from .audits.planning import allocate as allocate
 from .audits.planning import power as power
 from .audits.sizes import PlanOptions as PlanOptions
 from .audits.tabulating import estimate as estimate
+from .compare.comparing import compare as compare
 from .errors import TiltmeterError as TiltmeterError
 from .instruments.catalogue import INSTRUMENTS as INSTRUMENTS
 from .instruments.design import Design as Design

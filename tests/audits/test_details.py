@@ -29,7 +29,7 @@ from tiltmeter.results import ESTIMATES, SCORES, VERSIONS
 from tiltmeter.results.schemas import ATTRIBUTIONS
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics import estimate_measure
-from tiltmeter.statistics.contrasts import Contrasted
+from tiltmeter.statistics.changes import Contrasted
 from tiltmeter.statistics.reliability import RELIABILITY
 from tiltmeter.stimuli import load_study
 

@@ -10,7 +10,8 @@ from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES, SCORES, Measure
 from tiltmeter.results.schemas import MATCHES
 from tiltmeter.results.verdicts import judge
-from tiltmeter.statistics.contrasts import Contrasted, contrast
+from tiltmeter.statistics.changes import Contrasted
+from tiltmeter.statistics.contrasts import contrast
 from tiltmeter.statistics.crossed import USUAL, USUAL_DRAWN
 
 

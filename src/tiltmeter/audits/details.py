@@ -13,7 +13,8 @@ from tiltmeter.instruments.absolute_decision import CONSISTENT
 from tiltmeter.instruments.catalogue import MEASURES, with_table
 from tiltmeter.results import ESTIMATES, FACTORS, SCORES, VERSIONS, Measure, Schema, check
 from tiltmeter.results.schemas import ATTRIBUTIONS, FITS, MATCHES, YES_SHARES
-from tiltmeter.statistics.contrasts import Contrasted, contrast
+from tiltmeter.statistics.changes import Contrasted
+from tiltmeter.statistics.contrasts import contrast
 from tiltmeter.statistics.logistic import Regression, regress
 from tiltmeter.statistics.reliability import estimate_reliability
 

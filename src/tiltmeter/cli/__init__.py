@@ -14,6 +14,7 @@ COMMANDS = {
         "estimating",
         "Estimate differences over matched trials: interventions, models, modes.",
     ),
+    "compare": ("comparing", "Say whether a model or version is worse than another."),
     "agreement": ("estimating", "Compare readings of decisions with human labels."),
     "regress": ("estimating", "Regress decisions on associations and other scores."),
     "profile": ("states", "Place groups of words on stereotype dimensions in hidden states."),

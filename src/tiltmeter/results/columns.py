@@ -31,7 +31,16 @@ def _of(kind: pl.DataType, **meanings: str) -> dict[str, Column]:
 
 
 #: Columns that an external table may lack; they are then null.
-LATER = ("dimension", "object", "outcome", "control", "shares")
+LATER = (
+    "dimension",
+    "object",
+    "outcome",
+    "control",
+    "shares",
+    "matched_by",
+    "n_more",
+    "pairing_gain",
+)
 
 COLUMNS: dict[str, Column] = {
     **_of(
@@ -95,6 +104,8 @@ COLUMNS: dict[str, Column] = {
         factor="the column in which baseline and candidate differ",
         baseline="the value of `factor` that is the reference",
         candidate="the value of `factor` that is compared with the baseline",
+        matched_by="what was asked of both alike: trial (a paired comparison), or stereotype (the "
+        "trials differ); null where nothing was matched",
         # networks
         identity="identity of a study of networks: two categories of primes",
         targets="set of target words; null: not by set",
@@ -177,6 +188,8 @@ COLUMNS: dict[str, Column] = {
         n_low_coverage="answers that paired too few of the words",
         n_error="trials that ended in an error without an answer",
         n_pairs="mirrored pairs scored in both orders",
+        n_more="further trials of each run, asked like these, that would give a verdict if the "
+        "estimate stays; null: there is a verdict, or more wordings are needed",
         n_tests="means that are tested together, over which the first test of Holm divides",
         n_calls="calls of the model",
         n_variations="wordings asked",
@@ -239,6 +252,8 @@ COLUMNS: dict[str, Column] = {
         estimate="the value of the measure",
         baseline_estimate="the value under the baseline, over matched observations",
         candidate_estimate="the value under the candidate, over matched observations",
+        pairing_gain="times as many trials that the same error needs without pairing; null: not "
+        "in pairs",
         range_low="low end of the measure's scale; null: none",
         range_high="high end of the measure's scale; null: none",
         neutral="the value that means no bias",

@@ -43,7 +43,7 @@ ESTIMATES: Schema = {
         *("method", "target", "test", "alternative", "sd", "se", "df", "statistic"),
         *("p", "p_holm", "p_bh", "adjusted_over", "confidence", "ci_low", "ci_high"),
         *("effect_size", "n", "n_scored", "compliance", "n_clusters", "clustered_by"),
-        *("conditional_on", "n_resamples", "bound_low", "bound_high"),
+        *("conditional_on", "matched_by", "n_more", "n_resamples", "bound_low", "bound_high"),
         *("bound_ci_low", "bound_ci_high"),
         *("tost_margin", "tost_p", "tost_p_holm"),
         *("placebo_mean", "placebo_low", "placebo_high"),

@@ -35,59 +35,28 @@ Deviations from the source
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.results import FACTORS, LEVELS, SCORES, Measure, Schema, as_estimates, check
-from tiltmeter.results.estimates import OTHER_MEASURES
-from tiltmeter.results.schemas import MATCHES
-from tiltmeter.statistics.clustered import (
-    Row,
-    adjusted,
-    benjamini_hochberg,
-    by_method,
-    check_confidence,
-    cohen_d,
-    holm,
-)
+from tiltmeter.results import FACTORS, LEVELS, SCORES, Measure, check
+from tiltmeter.statistics.changes import Changes, Compared, Contrasted, contrasted
 from tiltmeter.statistics.estimates import check_range
-from tiltmeter.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
-from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, SEEN_TOGETHER, keys_of
+from tiltmeter.statistics.pooling import Targets
+from tiltmeter.statistics.summaries import NEVER_POOLED, keys_of
 from tiltmeter.statistics.targets import means
 
-__all__ = ["Contrasted", "contrast"]
+__all__ = ["DRAWN", "TRIAL", "contrast"]
 
 #: What a trial is known by.
-_TRIAL = (*FACTORS, "control", "word_list", "scoring", "iteration", "order", "version")
+TRIAL = (*FACTORS, "control", "word_list", "scoring", "iteration", "order", "version")
 
 #: What its draw fixes.
-_DRAWN = ("marginalized", "default", "tied", "counter", "attribute_order")
+DRAWN = ("marginalized", "default", "tied", "counter", "attribute_order")
 
 #: A spread below this share of the scores' size is due to rounding.
 _ROUNDING = 1e-12
-
-_STATED = (
-    *("row", "subject", "level", "factor", "baseline", "candidate"),
-    *(*NEVER_POOLED, *LEVEL_KEYS["cell"], "n"),
-)
-_ESTIMATED = ("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate")
-_ADJUSTED = ("p_holm", "p_bh", "adjusted_over")
-
-#: What is stated of the change of compliance; in the rows of differences, after ``compliance_``.
-_TESTED_COMPLIANCE = ("estimate", "p", "ci_low", "ci_high")
-_OF_COMPLIANCE = (*_TESTED_COMPLIANCE, "baseline_estimate", "candidate_estimate")
-
-_OF_CHANGE: Schema = {f"compliance_{name}": pl.Float64() for name in _TESTED_COMPLIANCE}
-
-
-class Contrasted(NamedTuple):
-    """Differences before the verdict, and the trials that were matched for them."""
-
-    estimates: pl.DataFrame
-    matches: pl.DataFrame
 
 
 def contrast(
@@ -97,6 +66,7 @@ def contrast(
     factor: str = "intervention",
     baseline: str = "none",
     confidence: float = 0.95,
+    margin: float | None = None,
 ) -> Contrasted:
     """Estimate the mean difference from the baseline at every level.
 
@@ -113,6 +83,9 @@ def contrast(
         Its value to compare with.
     confidence
         Of the intervals, 0…1.
+    margin
+        Largest difference that does not matter, in the unit of the score; also say how many
+        trials would tell. None: no test of equivalence.
 
     Returns
     -------
@@ -143,58 +116,18 @@ def contrast(
     >>> model["n_scored"], round(model["estimate"], 3), model["candidate"]
     (4, -0.475, 'fair')
     """
-    check_confidence(confidence)
+    how = Compared(factor, baseline, "trial", confidence, margin)
     frame = check(scores, {**SCORES, factor: pl.String()}, "scores")
     check_range(frame, measure, "score")
     pairs = _match(frame, factor, baseline)
     span = measure.high - measure.low
     has_t, has_b = (pl.col(c).is_not_null().cast(pl.Float64) for c in ("t", "b"))
-    scored = _means(pairs, pl.col("t") - pl.col("b"), (-span, span))
-    compliance = _means(pairs, has_t - has_b, (-1.0, 1.0))
-    levels = []
-    for level in LEVELS:
-        described = _described(pairs, level, measure)
-        keys = [(level, *key) for key in described.select("candidate", *keys_of(level)).rows()]
-        found = [(scored.get(key), compliance.get(key)) for key in keys]
-        levels.append(_inferred(described, found, confidence))
-    rows = _adjusted(pl.concat(levels, how="diagonal_relaxed")).with_columns(
-        factor=pl.lit(factor), baseline=pl.lit(baseline)
+    changes = Changes(
+        {level: _described(pairs, level, measure) for level in LEVELS},
+        _means(pairs, pl.col("t") - pl.col("b"), (-span, span)),
+        _means(pairs, has_t - has_b, (-1.0, 1.0)),
     )
-    return Contrasted(_as_estimates(rows, measure), check(rows, MATCHES, "matches"))
-
-
-def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
-    """Set out each difference by method, and the change of compliance under it."""
-    span = measure.high - measure.low
-    difference = replace(measure, low=-span, high=span, neutral=0.0)
-    named = rows.with_row_index("row").with_columns(
-        subject="model",
-        measure=pl.lit(measure.name),
-        effect_size=cohen_d(),
-        adjusted_over=pl.format(
-            "{} differences of a model, study, instrument, mode, word list and scoring, over "
-            "dimensions and candidates",
-            "level",
-        ),
-    )
-    other = _adjusted(named.drop(OF_TARGET).unnest("like_these").drop_nulls("se")).select(
-        *_STATED, *_ESTIMATED, *_ADJUSTED, *OF_TARGET, method=pl.lit("generalised")
-    )
-    compliance = named.select(
-        *(*_STATED, "n_clusters", "target", "clustered_by", "conditional_on", "confidence"),
-        measure=pl.lit("compliance"),
-        method=pl.lit("clustered"),
-        **{name: f"compliance_{name}" for name in _OF_COMPLIANCE},
-    )
-    whole = by_method(named.drop("like_these"), [*_STATED, *_ESTIMATED], other, compliance)
-    return as_estimates(whole, {**OTHER_MEASURES, measure.name: difference})
-
-
-def _adjusted(rows: pl.DataFrame) -> pl.DataFrame:
-    family = ("level", "model", *SEEN_TOGETHER)
-    return rows.with_columns(
-        p_holm=adjusted(holm, *family), p_bh=adjusted(benjamini_hochberg, *family)
-    )
+    return contrasted(changes, measure, how)
 
 
 def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
@@ -208,9 +141,9 @@ def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
         raise InputError(f"baseline: {unknown(factor, baseline, sorted(known))}")
     if known == {baseline}:
         raise InputError(f"scores: {factor} is {baseline!r} throughout; nothing to compare with")
-    keys = [c for c in _TRIAL if c != factor]
+    keys = [c for c in TRIAL if c != factor]
     _check_unique(scores, factor, keys)
-    answer = [*keys, *_DRAWN, "score", "pair_id"]
+    answer = [*keys, *DRAWN, "score", "pair_id"]
     ours = scores.filter(pl.col(factor) == baseline).select(*answer, asked_b=True)
     theirs = scores.filter(pl.col(factor) != baseline)
     theirs = theirs.select(*answer, candidate=pl.col(factor), asked_t=True)
@@ -223,8 +156,8 @@ def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
     pairs = pairs.with_columns(both=pl.col("asked_b") & pl.col("asked_t"))
     _check_draws(pairs, factor, baseline)
     return pairs.with_columns(
-        *(pl.coalesce(c, f"{c}_t").alias(c) for c in (*_DRAWN, "pair_id")),
-        **({factor: pl.lit(None, pl.String)} if factor in _TRIAL else {}),
+        *(pl.coalesce(c, f"{c}_t").alias(c) for c in (*DRAWN, "pair_id")),
+        **({factor: pl.lit(None, pl.String)} if factor in TRIAL else {}),
     )
 
 
@@ -240,7 +173,7 @@ def _check_unique(scores: pl.DataFrame, factor: str, keys: Sequence[str]) -> Non
 
 def _check_draws(pairs: pl.DataFrame, factor: str, baseline: str) -> None:
     """Refuse trials that carry the same number but are not the same draw."""
-    differ = pl.any_horizontal(pl.col(c).ne_missing(pl.col(f"{c}_t")) for c in _DRAWN)
+    differ = pl.any_horizontal(pl.col(c).ne_missing(pl.col(f"{c}_t")) for c in DRAWN)
     wrong = pairs.filter(pl.col("both") & differ)
     if not wrong.is_empty():
         row = wrong.row(0, named=True)
@@ -257,23 +190,7 @@ def _described(pairs: pl.DataFrame, level: str, measure: Measure) -> pl.DataFram
     keys = ["candidate", *keys_of(level)]
     if level == "overall":
         pairs = pairs.filter(pl.col("model").n_unique().over("candidate", *NEVER_POOLED) > 1)
-    return _describe(pairs, keys, measure).sort(keys).with_columns(level=pl.lit(level))
-
-
-def _inferred(
-    described: pl.DataFrame,
-    found: Sequence[tuple[Targets | None, Targets | None]],
-    confidence: float,
-) -> pl.DataFrame:
-    """Add the inference on each group, of its scores and its compliance."""
-    these = [
-        {**(one.row(THESE, confidence) if one else {}), **_change(two, confidence)}
-        for one, two in found
-    ]
-    other = [one.row(LIKE_THESE, confidence) if one else {} for one, _ in found]
-    return described.hstack(pl.DataFrame(these, schema={**OF_TARGET, **_OF_CHANGE})).with_columns(
-        like_these=pl.Series(other, dtype=pl.Struct(OF_TARGET))
-    )
+    return _describe(pairs, keys, measure).sort(keys)
 
 
 def _means(
@@ -321,11 +238,3 @@ def _describe(pairs: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
     for name, least, most in (("bound_low", low, high), ("bound_high", high, low)):
         described[name] = (t.fill_null(least) - b.fill_null(most)).filter(both).mean()
     return pairs.group_by(keys).agg(**described)
-
-
-def _change(found: Targets | None, confidence: float) -> Row:
-    """Return the change of compliance."""
-    if found is None:
-        return {}
-    of_change = {"estimate": found.these.mean, **found.these.row(confidence)}
-    return {f"compliance_{name}": of_change[name] for name in _TESTED_COMPLIANCE}

@@ -206,7 +206,7 @@ def moderate(parts: Sequence[Part], scales: Array, *, lend: bool = True) -> Mode
         return None
     page, every, all_of_them = _Page(parts, scales), range(len(parts)), np.ones(len(parts), bool)
     if not lend:
-        page.shares *= page.several
+        page.shares[:, :-1] *= page.several[:, :-1]
     components = page.components(all_of_them)
     if components.sum() <= _NOTHING:
         return None

@@ -53,6 +53,7 @@ class Targets:
     over: str  # what the interval for *these* generalises over
     fixed: str  # what it holds fixed
     wider: str  # what the interval for *like these* generalises over besides
+    by_wordings: float  # the part of the variance for *these* that wordings have
 
     def mean(self, target: str) -> ClusteredMean:
         """Return the mean for a target."""
@@ -103,12 +104,14 @@ def pooled(
         errors = _unbiased(errors, moderated, parts, of, moderated.scales[places])
     totals = (of * means).reshape(-1, runs).sum(axis=1)
     clusters = mean_of_clusters(of.reshape(-1, runs)[:, -1], totals)
+    these = _these(empty, errors, between, of, chosen)
     return Targets(
-        these=_these(empty, errors, between, of, chosen),
+        these=these,
         like_these=_like_these(empty, clusters, between) if stereotypes > 1 else empty,
         over=_over(chosen, moderated),
         fixed=_fixed(chosen, moderated, level, stereotypes),
         wider="stereotypes" if stereotypes > 1 else "attribute words",
+        by_wordings=_by_wordings(these, errors, between, of),
     )
 
 
@@ -129,9 +132,7 @@ def _errors(
         return None
     at = list(members)
     variances = moderated.variances[at]
-    wordings = np.zeros(len(at))
-    if len(at) > 1:
-        wordings = variances * [_wording_share(one, moderated.components) for one in parts]
+    wordings = variances * [_wording_share(one, moderated.components) for one in parts]
     return _Errors(variances, moderated.df[at], moderated.joint_df[at], wordings)
 
 
@@ -156,7 +157,9 @@ def _wording_share(one: Part, components: Array) -> float:
     """Return the part of the variance of a mean that wordings have."""
     by_factor = one.shares * components
     whole = float(by_factor.sum())
-    return float(by_factor[CROSSED.index("variation")]) / whole if whole else 0.0
+    if not whole or "variation" not in one.totals:
+        return 0.0
+    return float(by_factor[CROSSED.index("variation")]) / whole
 
 
 def _these(
@@ -196,6 +199,19 @@ def _at_most(
     if wider * alike**0.5 < stdtrit(df, 0.975) * variance**0.5:
         return alike * float(wider / usual) ** 2, own_df
     return variance, df
+
+
+def _by_wordings(
+    these: ClusteredMean,
+    errors: _Errors | None,
+    between: Mapping[str, tuple[float, float]],
+    shares: Array,
+) -> float:
+    """Return the part of a variance that more trials in the same wordings do not lower."""
+    if errors is None or not these.se:
+        return 0.0
+    own = float(shares**2 @ errors.wordings) + between.get("variation", (0.0, 0.0))[0]
+    return min(max(own / these.se**2, 0.0), 1.0)
 
 
 def _like_these(

@@ -1,0 +1,110 @@
+"""``tiltmeter compare``: whether a candidate is worse than a baseline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tiltmeter.cli.options import CONFIDENCE, FILE, FOLDER, all_options
+
+if TYPE_CHECKING:
+    from tiltmeter.compare.comparing import Comparison
+    from tiltmeter.compare.runs import Recorded
+
+__all__ = ["compare_command", "recorded_options", "build_recorded"]
+
+#: Rows of changes that are printed.
+MOST = 8
+
+recorded_options = all_options(
+    [
+        click.option("--study", default="bai2025", metavar="NAME|FILE",
+                     help="Study of recorded answers."),
+        click.option("--instrument", default="word_association", metavar="NAME",
+                     help="Instrument of recorded answers without such a column."),
+        click.option("--model", metavar="NAME",
+                     help="Model of recorded answers without such a column."),
+    ]
+)  # fmt: skip
+
+
+def build_recorded(study: str, instrument: str, model: str | None) -> Recorded:
+    """Build what recorded answers leave open from the values of `recorded_options`."""
+    from tiltmeter.compare.runs import Recorded
+
+    return Recorded(study, instrument, model)
+
+
+@click.command("compare")
+@click.argument("baseline", type=FILE)
+@click.argument("candidates", nargs=-1, type=FILE, metavar="CANDIDATE…")
+@click.option(
+    "--margin", default=0.1, help="Largest difference that does not matter, in units of the scores."
+)
+@CONFIDENCE
+@click.option("--baseline-model", metavar="NAME", help="The baseline, where BASELINE has several.")
+@click.option("--out", type=FOLDER, help="Also write the differences and a report to this folder.")
+@recorded_options
+def compare_command(
+    baseline: Path,
+    candidates: tuple[Path, ...],
+    margin: float,
+    confidence: float,
+    baseline_model: str | None,
+    out: Path | None,
+    **recorded: Any,
+) -> None:
+    """Say whether CANDIDATE… is worse than BASELINE: more stereotype-consistent.
+
+    Each is a results directory, a table of scores, or a table of recorded answers. Trials that are
+    the same are compared in pairs. The first line is the verdict: worse, not worse within the
+    margin, better, or cannot tell.
+    """
+    from tiltmeter.compare.comparing import compare
+
+    comparison = compare(
+        baseline,
+        *candidates,
+        margin=margin,
+        confidence=confidence,
+        model=baseline_model,
+        recorded=build_recorded(**recorded),
+    )
+    say_comparison(comparison)
+    if out is not None:
+        from tiltmeter.compare.writing import write_comparison
+        from tiltmeter.report import write_report
+
+        write_comparison(comparison, out)
+        click.echo(f"report: {write_report(out)}")
+
+
+def say_comparison(comparison: Comparison) -> None:
+    """Print the verdicts, what was matched, and what changed."""
+    for headline in comparison.headlines():
+        several = len(comparison.candidates) > 1
+        click.echo(f"{headline.candidate}: {headline.text()}" if several else headline.text())
+        click.echo(f"  {comparison.baseline.label} -> {headline.candidate}")
+        for line in comparison.matched(headline.candidate):
+            click.echo(f"  {line}")
+        changes = comparison.changes(headline.candidate)
+        for row in changes.head(MOST).iter_rows(named=True):
+            click.echo(f"  {_change(row)}")
+        if changes.height > MOST:
+            click.echo(f"  and {changes.height - MOST} more")
+        if changes.is_empty():
+            click.echo("  no stereotype or category changed (Holm-adjusted)")
+    if not comparison.headlines():
+        rows = comparison.estimates.height
+        click.echo(f"{rows:,} differences of networks or hidden states; no answers in common")
+
+
+def _change(row: dict[str, Any]) -> str:
+    name = row["stereotype"] or row["category"]
+    dimension = f", {row['dimension']}" if row["dimension"] else ""
+    where = f"{row['instrument']}, {row['mode']}{dimension}"
+    before, after = (f"{row[f'{run}_estimate']:.2f}" for run in ("baseline", "candidate"))
+    mean = f"{row['estimate']:+.2f} [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]"
+    return f"{row['verdict']}: {name} ({where}) {before} -> {after}, {mean}"

@@ -1,0 +1,1 @@
+"""Compare runs, decide by a policy, and keep the evidence."""

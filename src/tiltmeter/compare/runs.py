@@ -1,0 +1,168 @@
+"""What is compared: the runs of a results directory, a table of scores, or recorded answers."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.audits.tabulating import score_responses
+from tiltmeter.errors import InputError, unknown
+from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.instruments.scoring import Scores
+from tiltmeter.results import ESTIMATES, SCORES, check
+from tiltmeter.results.directory import Results, read_results
+from tiltmeter.results.tables import as_frame, scan_table
+from tiltmeter.stimuli import load_study
+
+__all__ = ["Recorded", "Run", "choose", "read_runs"]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What recorded answers leave open."""
+
+    study: str | Path = "bai2025"
+    instrument: str = next(iter(INSTRUMENTS))
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """The scores of one model from one source, and its estimates of networks and states."""
+
+    model: str
+    source: str
+    scores: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCORES))
+    estimates: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ESTIMATES))
+    directory: Path | None = None
+    label: str = ""
+
+
+def read_runs(source: object, recorded: Recorded | None = None) -> list[Run]:
+    """Read the runs of a source, one for each model or network.
+
+    Parameters
+    ----------
+    source
+        A results directory or what `read_results` gives; a table of scores, or its path; recorded
+        answers, a ``.csv`` or ``.parquet`` with a column `response`, an inspect log or a folder of
+        logs.
+    recorded
+        What recorded answers leave open.
+
+    Raises
+    ------
+    InputError
+        If the source is missing or malformed, or has no scores and no estimates.
+    """
+    if isinstance(source, Scores):
+        return _of_scores(source.scores, "scores")
+    if isinstance(source, str | Path) and _is_directory(Path(source)):
+        source = read_results(source)
+    if isinstance(source, Results):
+        return _of_results(source)
+    if isinstance(source, str | Path):
+        path = Path(source)
+        return _of_scores(_scores_of(path, recorded or Recorded()), str(path))
+    return _of_scores(check(as_frame(source, "scores"), SCORES, "scores"), "scores")
+
+
+def _is_directory(path: Path) -> bool:
+    """Whether a path is a results directory, and not a folder of logs."""
+    return path.is_dir() and not any(path.glob("*.eval"))
+
+
+def _of_results(results: Results) -> list[Run]:
+    directory = results.directory
+    estimates = results.estimates.filter(pl.col("family") != "answers")
+    path = directory / "scores.parquet"
+    runs = {}
+    if path.is_file():
+        scores = scan_table(path, SCORES).select(list(SCORES)).collect()
+        runs = {one.model: one for one in _of_scores(scores, str(directory))}
+    for subject in estimates["subject"].drop_nulls().unique(maintain_order=True):
+        own = runs.get(subject, Run(subject, str(directory)))
+        runs[subject] = replace(own, estimates=estimates.filter(subject=subject))
+    if not runs:
+        raise InputError(f"{directory}: no scores and no estimates; finish the run first")
+    return [replace(one, directory=directory) for one in runs.values()]
+
+
+def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:
+    """Split a table of scores by model."""
+    if scores.is_empty():
+        raise InputError(f"{source}: no scores")
+    if scores["model"].null_count():
+        raise InputError(f"{source}: {scores['model'].null_count()} scores without a model")
+    models = scores["model"].unique(maintain_order=True)
+    return [Run(model, source, scores.filter(model=model)) for model in models]
+
+
+def _scores_of(path: Path, recorded: Recorded) -> pl.DataFrame:
+    """Read a table of scores, or score recorded answers."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file or directory")
+    if not path.is_dir() and path.suffix != ".eval":
+        names = _columns(path)
+        if "score" in names:
+            return scan_table(path, SCORES).select(list(SCORES)).collect()
+        if not {"response", "decision"} & set(names):
+            raise InputError(
+                f"{path}: no column score or response; has {', '.join(names)}. Give a results "
+                "directory, a table of scores, or recorded answers"
+            )
+    study = load_study(recorded.study)
+    how: dict[str, Any] = {"instrument": recorded.instrument, "model": recorded.model}
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "scores.parquet"
+        score_responses(path, {study.name: study}, out, **how)
+        return scan_table(out, SCORES).select(list(SCORES)).collect()
+
+
+def _columns(path: Path) -> Sequence[str]:
+    from tiltmeter.results.tables import pieces
+
+    return next(iter(pieces(path, 1))).columns
+
+
+def choose(sources: Sequence[Sequence[Run]], model: str | None = None) -> tuple[Run, list[Run]]:
+    """Choose the baseline and the candidates, and give each a label of its own.
+
+    The baseline is the run of the first source or, of several, that of `model`; every other run is
+    a candidate. Raises InputError if the baseline is not clear or there is no candidate.
+    """
+    first = sources[0]
+    names = [one.model for one in first]
+    if model is None and len(first) > 1:
+        raise InputError(
+            f"{first[0].source}: {len(first)} models; name the baseline: {', '.join(names)}"
+        )
+    if model is not None and model not in names:
+        raise InputError(f"baseline: {unknown('model', model, names)}")
+    place = names.index(model) if model is not None else 0
+    candidates = [
+        *first[:place],
+        *first[place + 1 :],
+        *(one for runs in sources[1:] for one in runs),
+    ]
+    if not candidates:
+        raise InputError(f"{first[0].source}: {names[0]} alone; name a candidate to compare with")
+    baseline, *others = _labelled([first[place], *candidates])
+    return baseline, others
+
+
+def _labelled(runs: Sequence[Run]) -> Iterator[Run]:
+    """Name each run by its model or, where several have it, with its source or a number."""
+    ways = [
+        [one.model for one in runs],
+        [f"{one.model} ({Path(one.source).name})" for one in runs],
+        [f"{one.model} ({one.source})" for one in runs],
+        [f"{one.model} ({one.source}, {number})" for number, one in enumerate(runs, 1)],
+    ]
+    for place, one in enumerate(runs):
+        yield replace(one, label=next(w[place] for w in ways if w.count(w[place]) == 1))
