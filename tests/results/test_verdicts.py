@@ -211,11 +211,43 @@ def test_the_verdicts_given_are_those_explained() -> None:
         "model": ("m", "fails"),
     }
     rows = [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
-    given = judged({**FAILS, "model": "fails"}, *({**row, "bound_ci_high": 0.2} for row in rows))
+    rows = [
+        {**row, "bound_ci_high": 0.2, "ci_low": low, "ci_high": high, "tost_margin": margin}
+        for row in rows
+        for low, high, margin in ((-0.3, 0.3, None), (-0.3, 0.3, 0.1), (-0.05, 0.05, 0.1))
+        if margin or row["factor"]
+    ]
+    given = judged({**FAILS, "model": "fails"}, *rows)
     assert set(given["verdict"]) == set(VERDICTS) == set(BECAUSE)
     assert given.schema == ESTIMATES
     reasons = given.select("verdict", "because").unique()
     assert dict(reasons.iter_rows()) == BECAUSE and reasons.height == len(BECAUSE)
+
+
+COMPARED = {"factor": "model", "tost_margin": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4, "p_holm": 0.01}, "worse"),
+        ({"estimate": 0.05, "ci_low": 0.02, "ci_high": 0.08, "p_holm": 0.01},
+         "worse, within margin"),
+        ({"estimate": 0.05, "ci_low": -0.01, "ci_high": 0.09}, "not worse, within margin"),
+        ({"estimate": 0.05, "ci_low": -0.01, "ci_high": 0.11}, "cannot tell"),
+        ({"estimate": -0.3, "ci_low": -0.4, "ci_high": -0.2, "p_holm": 0.01}, "better"),
+        ({"estimate": None, "n_scored": 0}, "no verdict: nothing scored"),
+        ({"p": None, "p_holm": None}, "no verdict: one cluster"),
+    ],
+)  # fmt: skip
+def test_a_candidate_is_worse_where_it_is_more_consistent(
+    row: dict[str, Any], expected: str
+) -> None:
+    assert verdict(**{**COMPARED, **row}) == expected
+    if row.get("estimate"):
+        low, high = -row["ci_high"], -row["ci_low"]
+        turned = {**row, "estimate": -row["estimate"], "ci_low": low, "ci_high": high}
+        assert verdict(**{**COMPARED, **turned, "direction": "below"}) == expected
 
 
 @pytest.mark.parametrize(

@@ -102,9 +102,10 @@ def say_comparison(comparison: Comparison) -> None:
 
 
 def _change(row: dict[str, Any]) -> str:
+    from tiltmeter.compare.comparing import signed
+
     name = row["stereotype"] or row["category"]
     dimension = f", {row['dimension']}" if row["dimension"] else ""
     where = f"{row['instrument']}, {row['mode']}{dimension}"
     before, after = (f"{row[f'{run}_estimate']:.2f}" for run in ("baseline", "candidate"))
-    mean = f"{row['estimate']:+.2f} [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]"
-    return f"{row['verdict']}: {name} ({where}) {before} -> {after}, {mean}"
+    return f"{row['verdict']}: {name} ({where}) {before} -> {after}, {signed(row)}"

@@ -38,7 +38,7 @@ from tiltmeter.results.verdicts import BETTER, CANNOT_TELL, NOT_WORSE, WORSE, WO
 from tiltmeter.statistics.clustered import holm
 from tiltmeter.statistics.summaries import NEVER_POOLED
 
-__all__ = ["Comparison", "Headline", "compare"]
+__all__ = ["Comparison", "Headline", "compare", "signed"]
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,7 @@ class Headline:
         """Return the verdict in one line, with the mean that decides."""
         row = self.row
         where = ", ".join(filter(None, (row["study"], row["dimension"], f"mode {row['mode']}")))
-        mean = f"{row['estimate']:+.2f} [{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]"
-        return f"{self._verdict()}: {row['instrument']} ({where}) {mean}"
+        return f"{self._verdict()}: {row['instrument']} ({where}) {signed(row)}"
 
     def _verdict(self) -> str:
         if self.verdict == NOT_WORSE:
@@ -194,6 +193,12 @@ def _scores(
         return
     named = [one.scores.with_columns(model=pl.lit(one.label)) for one in (ours, theirs)]
     yield from compare_scores(named[0], named[1], confidence=confidence, margin=margin)
+
+
+def signed(row: dict[str, Any]) -> str:
+    """Write a difference with its interval."""
+    mean, *ends = (f"{row[name]:+.2f}" for name in ("estimate", "ci_low", "ci_high"))
+    return f"{mean} [{', '.join(ends)}]".replace("-0.00", "0.00").replace("+0.00", "0.00")
 
 
 def _matched(row: dict[str, Any]) -> str:

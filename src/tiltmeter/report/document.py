@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from tiltmeter.errors import InputError
 from tiltmeter.report.answers.part import answer_part
+from tiltmeter.report.comparison import FACTS, comparison_part
 from tiltmeter.report.drawing.figures import Figure, as_svg, write_figures
 from tiltmeter.report.drawing.theme import stylesheet
 from tiltmeter.report.networks.part import network_part
@@ -29,13 +30,14 @@ from tiltmeter.results.directory import TABLES, Results
 __all__ = ["FAMILIES", "rendered", "write_figure_page", "write_report"]
 
 #: Each makes the part of its family; None where a directory has none of its tables.
-FAMILIES = (answer_part, network_part, state_part)
+FAMILIES = (answer_part, network_part, state_part, comparison_part)
 
 #: The files of a results directory, and what is in them.
 FILES = {
     "plan.json": "what was asked, of which models, and how",
     "networks.json": "which networks were measured, and how",
     "states.json": "which models were read, and how",
+    FACTS: "which runs were compared, and the verdicts",
     **{f"{name}.parquet": table.meaning for name, table in TABLES.items()},
 }
 

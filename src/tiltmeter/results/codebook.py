@@ -33,6 +33,7 @@ _HEADINGS = {
     "answers": "Answers to prompts",
     "networks": "Association networks",
     "states": "Hidden states",
+    "comparison": "Comparisons",
 }
 
 _TYPES = {

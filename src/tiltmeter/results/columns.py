@@ -88,6 +88,8 @@ COLUMNS: dict[str, Column] = {
         source_defect="a defect of the source wording that is kept verbatim",
         # answers
         response="what the model answered",
+        baseline_response="what the baseline answered to the trial",
+        candidate_response="what the candidate answered to the trial",
         profile="the first answer, if there was a second prompt",
         stop_reason="why generation ended: stop, max_tokens, content_filter or error",
         error="the provider's error, if there is no answer",
@@ -252,6 +254,8 @@ COLUMNS: dict[str, Column] = {
         estimate="the value of the measure",
         baseline_estimate="the value under the baseline, over matched observations",
         candidate_estimate="the value under the candidate, over matched observations",
+        baseline_score="the score of the baseline's answer",
+        candidate_score="the score of the candidate's answer",
         pairing_gain="times as many trials that the same error needs without pairing; null: not "
         "in pairs",
         range_low="low end of the measure's scale; null: none",

@@ -39,7 +39,7 @@ class Table(NamedTuple):
     meaning: str
 
 
-_A, _N, _S = "answers", "networks", "states"
+_A, _N, _S, _C = "answers", "networks", "states", "comparison"
 
 #: Every table of a results directory.
 TABLES: dict[str, Table] = {
@@ -64,6 +64,8 @@ TABLES: dict[str, Table] = {
     "state_terms": Table(_S, schemas.PROFILE_TERMS, "a row per layer, dimension and word"),
     "state_directions": Table(_S, schemas.DIRECTION_TERMS, "a row per dimension: held-out terms"),
     "state_tests": Table(_S, schemas.ASSOCIATION_TESTS, "a row per test and layer: its words"),
+    "compared": Table(_C, schemas.MATCHES, "a row per level and difference: matched trials"),
+    "answer_pairs": Table(_C, schemas.ANSWER_PAIRS, "a row per trial: answers behind a change"),
     "state_fits": Table(_S, schemas.FITS, "a row per regression: the fit behind a coefficient"),
 }
 

@@ -14,6 +14,7 @@ from tiltmeter.results.columns import Schema, columns
 __all__ = [
     "ABSENCES",
     "ACTIVATIONS",
+    "ANSWER_PAIRS",
     "ASSOCIATION_TESTS",
     "ATTRIBUTIONS",
     "CHAINED",
@@ -109,6 +110,12 @@ MATCHES: Schema = columns(
     *("level", "factor", "baseline", "candidate", *_RUN, *_ABOUT, "n", "n_unasked_baseline"),
     *("n_unasked_candidate", "n_scored", "n_lost_baseline", "n_lost_candidate", "n_lost_both"),
     *("matched_by", "pairing_gain"),
+)
+
+#: Answers of two runs to one trial.
+ANSWER_PAIRS: Schema = columns(
+    *("baseline", "candidate", *FACTORS, "trial_id", "order", "marginalized", "default", "system"),
+    *("prompt", "baseline_response", "candidate_response", "baseline_score", "candidate_score"),
 )
 
 ATTRIBUTIONS: Schema = columns(
