@@ -22,7 +22,7 @@ from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
 from tiltmeter.instruments.design import Design
 from tiltmeter.models.opening import Generation
 from tiltmeter.modes import MODES
-from tiltmeter.results.records import read_plan, write_plan
+from tiltmeter.results.records import read_plan, text_hash, write_plan
 from tiltmeter.stimuli import Study, load_study, study_hash
 
 __all__ = ["Plan", "Selection", "load_plan", "read_sizes", "record_sizes"]
@@ -83,6 +83,8 @@ class Plan(Claimant):
     """System prompts by name; ``none`` has none."""
     margin: float = 0.1
     compliance_floor: float = 0.8
+    policy: str | None = None
+    """Text of the policy that the run is declared to be judged by."""
 
     def __post_init__(self) -> None:
         """Refuse an empty plan and invalid designs."""
@@ -142,6 +144,7 @@ class Plan(Claimant):
             "options": self.options,
             "seed": self.seed,
             "generation": asdict(self.generation),
+            "policy": None if self.policy is None else text_hash(self.policy),
         }
 
     def file(self, out: Path) -> Path:
@@ -149,8 +152,9 @@ class Plan(Claimant):
         return out / "plan.json"
 
     def attachments(self) -> dict[str, str]:
-        """Return the study files, which `load_study` reads back with the same content."""
-        return {f"studies/{s.study.name}.yaml": _study_text(s.study) for s in self.selections}
+        """Return the policy, and the study files, which `load_study` reads back."""
+        files = {f"studies/{s.study.name}.yaml": _study_text(s.study) for s in self.selections}
+        return files if self.policy is None else {**files, "policy.yaml": self.policy}
 
     def describe(self) -> dict[str, Any]:
         """Return further facts for readers of the results."""

@@ -15,6 +15,7 @@ COMMANDS = {
         "Estimate differences over matched trials: interventions, models, modes.",
     ),
     "compare": ("comparing", "Say whether a model or version is worse than another."),
+    "gate": ("gating", "Judge a run by a policy: pass, fail or inconclusive, as an exit code."),
     "agreement": ("estimating", "Compare readings of decisions with human labels."),
     "regress": ("estimating", "Regress decisions on associations and other scores."),
     "profile": ("states", "Place groups of words on stereotype dimensions in hidden states."),

@@ -13,6 +13,7 @@ from tiltmeter.audits import SIZES
 from tiltmeter.cli.options import (
     FOLDER,
     MODEL_SIZES,
+    POLICY,
     SCORING,
     asking_options,
     build_budget,
@@ -48,6 +49,7 @@ __all__ = ["audit_command", "cost_command", "report_command", "run_command"]
     default=True,
     help="Also measure hidden states, for tiltmeter/smollm2 and hf/… models.",
 )
+@POLICY
 @plan_options
 @asking_options
 def audit_command(
@@ -73,6 +75,7 @@ def audit_command(
 
 @click.command("run")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@POLICY
 @plan_options
 @asking_options
 def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> None:

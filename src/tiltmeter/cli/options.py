@@ -27,6 +27,7 @@ __all__ = [
     "FOLDER",
     "Option",
     "MODEL_SIZES",
+    "POLICY",
     "SCORING",
     "TABLE",
     "TEMPERATURE",
@@ -145,6 +146,14 @@ _PLAN: list[Option] = [
     PRICES,
 ]  # fmt: skip
 
+POLICY = click.option(
+    "--policy",
+    type=FILE,
+    help="Policy that tiltmeter gate will judge the run by; stored with the plan before anything "
+    "is asked.",
+)
+
+
 _CONNECTION: list[Option] = [
     click.option("--max-calls", type=int, help="Largest number of model calls."),
     click.option("--max-tokens", type=int,
@@ -190,7 +199,18 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | Non
     from tiltmeter.audits import sizes
 
     chosen = sizes.PlanOptions(**{one.name: options[one.name] for one in fields(sizes.PlanOptions)})
-    return sizes.sized_plan(size, models, chosen) if size else sizes.build_plan(models, chosen)
+    plan = sizes.sized_plan(size, models, chosen) if size else sizes.build_plan(models, chosen)
+    return plan if options.get("policy") is None else _with_policy(plan, options["policy"])
+
+
+def _with_policy(plan: Plan, path: Path) -> Plan:
+    """Store a policy with the plan; InputError if it is malformed."""
+    from tiltmeter.compare.policy import parse_policy
+    from tiltmeter.errors import read_text
+
+    text = read_text(path)
+    parse_policy(text, str(path))
+    return replace(plan, policy=text)
 
 
 def build_budget(options: dict[str, Any], models: Sequence[str] = ()) -> Budget:

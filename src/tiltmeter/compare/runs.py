@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.audits.tabulating import score_responses
+from tiltmeter.audits.tabulating import estimate, score_responses
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.instruments.scoring import Scores
@@ -19,7 +19,7 @@ from tiltmeter.results.directory import Results, read_results
 from tiltmeter.results.tables import as_frame, scan_table
 from tiltmeter.stimuli import load_study
 
-__all__ = ["Recorded", "Run", "choose", "read_runs"]
+__all__ = ["Recorded", "Run", "choose", "choose_one", "own_estimates", "read_runs"]
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ def read_runs(source: object, recorded: Recorded | None = None) -> list[Run]:
     Parameters
     ----------
     source
-        A results directory or what `read_results` gives; a table of scores, or its path; recorded
-        answers, a ``.csv`` or ``.parquet`` with a column `response`, an inspect log or a folder of
-        logs.
+        A `Run`; a results directory or what `read_results` gives; a table of scores, or its path;
+        recorded answers, a ``.csv`` or ``.parquet`` with a column `response`, an inspect log or a
+        folder of logs.
     recorded
         What recorded answers leave open.
 
@@ -60,6 +60,8 @@ def read_runs(source: object, recorded: Recorded | None = None) -> list[Run]:
     InputError
         If the source is missing or malformed, or has no scores and no estimates.
     """
+    if isinstance(source, Run):
+        return [source]
     if isinstance(source, Scores):
         return _of_scores(source.scores, "scores")
     if isinstance(source, str | Path) and _is_directory(Path(source)):
@@ -154,6 +156,21 @@ def choose(sources: Sequence[Sequence[Run]], model: str | None = None) -> tuple[
         raise InputError(f"{first[0].source}: {names[0]} alone; name a candidate to compare with")
     baseline, *others = _labelled([first[place], *candidates])
     return baseline, others
+
+
+def choose_one(runs: Sequence[Run], model: str | None = None) -> Run:
+    """Return the run of `model`, or the only one; InputError where that is not clear."""
+    names = [one.model for one in runs]
+    if model is None and len(runs) > 1:
+        raise InputError(f"{runs[0].source}: {len(runs)} models; name one: {', '.join(names)}")
+    if model is not None and model not in names:
+        raise InputError(f"{runs[0].source}: {unknown('model', model, names)}")
+    return runs[0 if model is None else names.index(model)]
+
+
+def own_estimates(run: Run) -> pl.DataFrame:
+    """Return the estimates of a run's answers by itself."""
+    return pl.DataFrame(schema=ESTIMATES) if run.scores.is_empty() else estimate(run.scores)
 
 
 def _labelled(runs: Sequence[Run]) -> Iterator[Run]:

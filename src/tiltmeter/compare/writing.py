@@ -10,11 +10,10 @@ from typing import Any
 import polars as pl
 
 from tiltmeter import __version__
-from tiltmeter.audits.tabulating import estimate
 from tiltmeter.compare.comparing import Comparison
-from tiltmeter.compare.runs import Run
+from tiltmeter.compare.runs import Run, own_estimates
 from tiltmeter.errors import PlanError
-from tiltmeter.results import ESTIMATES, check
+from tiltmeter.results import check
 from tiltmeter.results.directory import read_detail, write_results
 from tiltmeter.results.records import write_plan
 from tiltmeter.results.schemas import ANSWER_PAIRS
@@ -93,9 +92,7 @@ def _facts(comparison: Comparison) -> dict[str, Any]:
 
 def _own(run: Run) -> pl.DataFrame:
     """Return the means of a run by itself, under its label."""
-    if run.scores.is_empty():
-        return pl.DataFrame(schema=ESTIMATES)
-    own = estimate(run.scores).filter(
+    own = own_estimates(run).filter(
         pl.col("factor").is_null() & pl.col("tost_margin").is_not_null(),
         pl.col("level").is_in(_LEVELS),
         method="clustered",

@@ -9,6 +9,7 @@ answers that are not yet written.)
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -25,6 +26,7 @@ __all__ = [
     "read_lines",
     "read_plan",
     "slug",
+    "text_hash",
     "write_plan",
 ]
 
@@ -73,6 +75,11 @@ def write_plan(path: Path, plan: Mapping[str, Any]) -> None:
         part.replace(path)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
+
+
+def text_hash(text: str) -> str:
+    """Return the SHA-256 of a text, 64 hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def slug(model: str) -> str:

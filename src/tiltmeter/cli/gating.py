@@ -1,0 +1,53 @@
+"""``tiltmeter gate``: whether a run is within its policy, as an exit code."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tiltmeter.cli.comparing import build_recorded, recorded_options
+from tiltmeter.cli.options import FILE
+
+__all__ = ["gate_command"]
+
+
+@click.command("gate")
+@click.argument("results", type=FILE)
+@click.option("--policy", required=True, type=FILE, help="Policy file; see docs/gate.md.")
+@click.option("--baseline", type=FILE, help="What changes are counted from.")
+@click.option("--judged-model", metavar="NAME", help="The model, where RESULTS have several.")
+@click.option("--markdown", type=FILE, help="Write the outcome as Markdown.")
+@click.option("--junit", type=FILE, help="Write the outcome as JUnit XML.")
+@click.option("--sarif", type=FILE, help="Write what is not met as SARIF.")
+@click.option("--json", type=FILE, help="Write the outcome as JSON (docs/gate.schema.json).")
+@recorded_options
+def gate_command(
+    results: Path,
+    policy: Path,
+    baseline: Path | None,
+    judged_model: str | None,
+    **options: Any,
+) -> None:
+    """Judge RESULTS by a policy: pass (exit code 0), fail (1) or inconclusive (3).
+
+    RESULTS are a results directory, a table of scores, or recorded answers. Every check is judged
+    on its interval. An error in the input has exit code 2.
+    """
+    from tiltmeter.compare.exports import FORMATS, write_gate
+    from tiltmeter.compare.gating import CODES, gate
+
+    files = {form: options.pop(form) for form in FORMATS}
+    recorded = build_recorded(**options)
+    gated = gate(results, policy, baseline, model=judged_model, recorded=recorded)
+    against = f" against {gated.baseline}" if gated.baseline else ""
+    click.echo(f"{gated.outcome}: {gated.policy.name}, {gated.model}{against}")
+    for check in gated.checks:
+        click.echo(f"  {check.outcome}: {check.name}: {check.reason}")
+    click.echo(f"  {gated.declaration}")
+    for form, path in files.items():
+        if path is not None:
+            write_gate(gated, path, form)
+    sys.exit(CODES[gated.outcome])

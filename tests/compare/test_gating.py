@@ -1,0 +1,199 @@
+"""Outcomes of a gate: intervals against limits, compliance, controls, declaration."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from tiltmeter.compare.exports import GateReport, as_json, as_junit, as_markdown, as_sarif
+from tiltmeter.compare.gating import Check, Gated, gate
+from tiltmeter.compare.policy import Policy, parse_policy
+from tiltmeter.errors import InputError
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def policy(*rules, controls="ignored", **more):
+    return Policy(name="p", controls=controls, rules=list(rules), **more)
+
+
+def rule(what="mean", at_most=0.3, **more):
+    return {"what": what, "at_most": at_most, **more}
+
+
+def outcomes(gated, kind="rule"):
+    return [check.outcome for check in gated.checks if check.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("shift", "at_most", "expected"),
+    [(0.0, 0.5, "pass"), (0.6, 0.3, "fail"), (0.2, 0.31, "inconclusive"), (-0.7, 0.1, "pass")],
+)
+def test_a_limit_of_the_mean_is_judged_on_its_interval(run_of, shift, at_most, expected):
+    gated = gate(run_of("a", shift), policy(rule(at_most=at_most)))
+    assert outcomes(gated) == [expected]
+    assert gated.outcome == expected
+
+
+def test_either_side_can_count(run_of):
+    one_sided, two_sided = (
+        gate(run_of("a", -0.8), policy(rule(at_most=0.2, worse=worse)))
+        for worse in ("consistent", "either")
+    )
+    assert (one_sided.outcome, two_sided.outcome) == ("pass", "fail")
+
+
+def test_a_change_needs_a_baseline_and_is_judged_on_its_interval(run_of):
+    limits = policy(rule("change", 0.1))
+    with pytest.raises(InputError, match="give a --baseline"):
+        gate(run_of("b"), limits)
+    assert gate(run_of("b", seed=1), limits, run_of("a")).outcome == "pass"
+    assert gate(run_of("b", 0.3, seed=1), limits, run_of("a")).outcome == "fail"
+
+
+def test_one_stereotype_that_is_beyond_fails_the_rule_of_all(run_of):
+    scores = run_of("a", 0.7, only=2)
+    gated = gate(scores, policy(rule(level="stereotype", at_most=0.45)))
+    assert outcomes(gated) == ["fail"]
+    assert gated.checks[0].reason.startswith("s2 ")
+    only = policy(rule(level="stereotype", at_most=0.9, where={"stereotype": "s1"}))
+    assert gate(scores, only).outcome == "pass"
+
+
+def test_what_was_not_measured_is_inconclusive(run_of):
+    gated = gate(run_of("a"), policy(rule(where={"mode": "forced"})))
+    assert outcomes(gated) == ["inconclusive"]
+    assert "nothing that the rule is about was measured" in gated.checks[0].reason
+
+
+def test_refusals_break_the_floor_of_compliance(run_of):
+    refused = pl.col("iteration") < 3
+    scores = run_of("a").with_columns(
+        score=pl.when(~refused).then("score"), reason=pl.when(refused).then(pl.lit("refused"))
+    )
+    gated = gate(scores, policy(rule(at_most=0.9)))
+    assert outcomes(gated, "compliance") == ["fail"]
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "expected"),
+    [(0.5, 0.0, ["pass", "pass"]), (0.0, 0.0, ["inconclusive", "pass"]),
+     (0.5, 0.6, ["pass", "inconclusive"])],
+)  # fmt: skip
+def test_controls_have_to_work(run_of, positive, negative, expected):
+    parts = [run_of("a")]
+    for kind, mean in (("positive", positive), ("negative", negative)):
+        own = run_of("a").filter(stereotype="s0")
+        centred = pl.col("score") - pl.col("score").mean() + mean
+        named = {"study": kind, "stereotype": kind, "category": "control", "control": kind}
+        parts.append(
+            own.with_columns(
+                score=centred, **{name: pl.lit(value) for name, value in named.items()}
+            )
+        )
+    gated = gate(pl.concat(parts), policy(rule(at_most=0.9), controls="required"))
+    assert outcomes(gated, "control") == expected
+
+
+def test_controls_that_were_not_asked_are_said(run_of):
+    gated = gate(run_of("a"), policy(rule(at_most=0.9), controls="required"))
+    assert outcomes(gated, "control") == ["inconclusive", "inconclusive"]
+    assert gated.outcome == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name: p", "p.yaml:1: rules: Field required"),
+        ("name: p\nrules: []", "p.yaml:2: rules: List should have at least 1 item"),
+        (
+            "name: p\nrules:\n- what: mean\n  at_most: -1",
+            "p.yaml:4: rules.0.at_most: must be above",
+        ),
+        ("name: p\nrules:\n- what: mean\n  at_most: nan", "must be above 0"),
+        ("name: p\nrules:\n- what: odd\n  at_most: 1", "p.yaml:3: rules.0.what"),
+        ("name: p\nfloor: 1\nrules:\n- what: mean\n  at_most: 1", "p.yaml:2: floor: Extra inputs"),
+        ("name: p\nrules:\n- {what: mean, at_most: 1, where: {instrument: x}}", "instrument 'x'"),
+        ("- a", "expected a mapping"),
+        ("a: &x 1\nb: *x", "anchors and aliases are not allowed"),
+    ],
+)
+def test_a_malformed_policy_is_refused_with_its_line(text, message):
+    with pytest.raises(InputError) as error:
+        parse_policy(text, "p.yaml")
+    assert message in str(error.value)
+
+
+HOSTILE = "m\x1b[31m|<script>`\n[x](javascript:1)"
+
+
+@pytest.fixture
+def gated(run_of):
+    known = gate(run_of("a", 0.6), policy(rule(at_most=0.3), rule(at_most=0.9, name="wide")))
+    return Gated(
+        known.policy, HOSTILE, None, None, [*known.checks, Check("rule", HOSTILE, "fail", HOSTILE)]
+    )
+
+
+def test_markdown_shows_hostile_names_as_text(gated):
+    text = as_markdown(gated)
+    assert "\x1b" not in text and "<script>" not in text and "](javascript" not in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) == 2 + len(gated.checks)
+
+
+def test_junit_is_xml_with_a_case_per_check(gated):
+    suite = ET.fromstring(as_junit(gated))[0]
+    assert len(suite) == len(gated.checks) == int(suite.get("tests"))
+    assert int(suite.get("failures")) == len(suite.findall("testcase/failure")) == 2
+
+
+def test_sarif_has_a_result_per_check_that_is_not_met(gated):
+    run = json.loads(as_sarif(gated))["runs"][0]
+    assert [one["level"] for one in run["results"]] == ["error", "error"]
+    assert {one["ruleId"] for one in run["results"]} <= {
+        one["id"] for one in run["tool"]["driver"]["rules"]
+    }
+
+
+def test_json_fits_the_published_schema(gated):
+    report = GateReport.model_validate_json(as_json(gated))
+    assert (report.outcome, report.exit_code) == ("fail", 1)
+    published = json.loads((DOCS / "gate.schema.json").read_text(encoding="utf-8"))
+    assert published == GateReport.model_json_schema()
+
+
+def test_the_policy_in_the_docs_is_one():
+    page = (DOCS / "gate.md").read_text(encoding="utf-8")
+    text = page.split("```yaml\n")[1].split("```")[0]
+    assert len(parse_policy(text, "gate.md").rules) == 3
+
+
+def test_the_workflow_calls_commands_that_exist(run_of, tmp_path, monkeypatch):
+    """Its gate is called as it stands there; the audit's options are known."""
+    import shlex
+
+    from tiltmeter.cli.auditing import audit_command
+    from tiltmeter.cli.gating import gate_command
+
+    steps = yaml.safe_load((DOCS / "gate-workflow.yml").read_text())["jobs"]["gate"]["steps"]
+    calls = [shlex.split(one["run"]) for one in steps if one.get("run", "").startswith("tiltmeter")]
+    audit, judge = calls
+    assert {one for one in audit if one.startswith("--")} <= {
+        name for option in audit_command.params for name in option.opts
+    }
+    monkeypatch.chdir(tmp_path)
+    Path("policy.yaml").write_text(
+        "name: p\ncontrols: ignored\nrules:\n- {what: mean, at_most: 0.9}"
+    )
+    for name in ("candidate", "released"):
+        Path("results").mkdir(exist_ok=True)
+        run_of(name).write_parquet(f"results/{name}.parquet")
+    arguments = [f"{one}.parquet" if one.startswith("results/") else one for one in judge[2:]]
+    with pytest.raises(SystemExit) as stop:
+        gate_command.main(arguments, standalone_mode=False)
+    assert stop.value.code == 0
+    assert Path("gate.md").is_file() and Path("gate.xml").is_file()
