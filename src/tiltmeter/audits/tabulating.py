@@ -19,7 +19,7 @@ from tiltmeter.instruments.catalogue import MEASURES
 from tiltmeter.instruments.scoring import Scores, score
 from tiltmeter.results import COMPLIANCE, ESTIMATES, LEVELS, ORDERS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.results.directory import write_results
-from tiltmeter.results.records import Journal
+from tiltmeter.results.records import Journal, read_plan
 from tiltmeter.results.schemas import ITEMS
 from tiltmeter.results.tables import as_frame, pieces, scan_table, write_pieces
 from tiltmeter.results.verdicts import judge
@@ -37,6 +37,7 @@ __all__ = [
     "estimate_scores",
     "score_responses",
     "tabulate",
+    "tabulate_scores",
 ]
 
 
@@ -224,13 +225,14 @@ def _of_each_instrument(
 
 
 def tabulate(directory: Path, scoring: str = "exact") -> None:
-    """Remake every table of a results directory from its plan and journal.
+    """Remake every table of a results directory from its plan and journal, or recorded answers.
 
     Raises PlanError if the directory holds no plan, or one of its study files was changed.
     """
     plan = load_plan(directory)
     studies = {s.study.name: s.study for s in plan.selections}
-    collect_responses(plan, directory)
+    if read_plan(plan.file(directory)).get("recorded") is None:
+        collect_responses(plan, directory)
     words = score_responses(
         directory / "responses.parquet",
         studies,
@@ -238,6 +240,11 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
         scoring=scoring,
         judged=verdicts(directory / JUDGE),
     )
+    tabulate_scores(directory, plan, words)
+
+
+def tabulate_scores(directory: Path, plan: Plan, words: pl.DataFrame) -> None:
+    """Make the tables that follow from the scores of a results directory."""
     inference = Inference(margin=plan.margin, compliance_floor=plan.compliance_floor)
     estimates, tables = estimate_scores(directory / "scores.parquet", inference)
     write_results(directory, "answers", estimates, {"words": words, **tables})

@@ -11,6 +11,7 @@ import click
 
 from tiltmeter.audits import SIZES
 from tiltmeter.cli.options import (
+    FILE,
     FOLDER,
     MODEL_SIZES,
     POLICY,
@@ -26,7 +27,7 @@ from tiltmeter.cli.options import (
     say_unfinished,
 )
 from tiltmeter.cli.planning import say_power
-from tiltmeter.errors import ModelError
+from tiltmeter.errors import InputError, ModelError
 
 if TYPE_CHECKING:
     from tiltmeter.asking.budget import Budget
@@ -36,7 +37,20 @@ __all__ = ["audit_command", "cost_command", "report_command", "run_command"]
 
 
 @click.command("audit")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.argument("models", nargs=-1, metavar="MODEL…")
+@click.option(
+    "--responses",
+    type=FILE,
+    help="Answers that were recorded elsewhere, instead of models: a .csv or .parquet table, an "
+    "inspect log, or a folder of logs. Nothing is asked.",
+)
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="NAME=COLUMN",
+    help="What a column of --responses is called here, such as response=output; may be repeated.",
+)
 @click.option(
     "--size",
     type=click.Choice(SIZES),
@@ -52,8 +66,14 @@ __all__ = ["audit_command", "cost_command", "report_command", "run_command"]
 @POLICY
 @plan_options
 @asking_options
-def audit_command(
-    models: tuple[str, ...], size: str, profile: bool, out: Path | None, **options: Any
+def audit_command(  # noqa: PLR0913 - the options of an audit
+    models: tuple[str, ...],
+    responses: Path | None,
+    columns: tuple[str, ...],
+    size: str,
+    profile: bool,
+    out: Path | None,
+    **options: Any,
 ) -> None:
     """Measure the bias of MODEL… and write results/…/report.html.
 
@@ -64,6 +84,11 @@ def audit_command(
     from tiltmeter.audits.auditing import default_directory
     from tiltmeter.report import write_report
 
+    if responses is not None:
+        _audit_recorded(responses, models, columns, out, options)
+        return
+    if not models:
+        raise click.UsageError("name a MODEL, or recorded answers with --responses")
     plan = build_plan(models, options, size)
     directory = out or default_directory(plan.models, size)
     complete = _ask_and_tabulate(plan, directory, options, say_power)
@@ -71,6 +96,37 @@ def audit_command(
         _read_states(plan, directory)
     click.echo(f"report: {write_report(directory)}")
     sys.exit(0 if complete else 1)
+
+
+def _audit_recorded(
+    responses: Path,
+    models: tuple[str, ...],
+    columns: tuple[str, ...],
+    out: Path | None,
+    options: dict[str, Any],
+) -> None:
+    """Write tables and report of recorded answers."""
+    from tiltmeter.audits.recording import Recording, audit_recorded
+    from tiltmeter.report import write_report
+
+    for name in ("studies", "instruments"):
+        if len(options[name] or ()) > 1:
+            raise InputError(f"--{name[:-1]}: recorded answers are of one; call once for each")
+    if len(models) > 1:
+        raise InputError("MODEL…: at most one says who answered, where the table does not")
+    pairs = [pair.partition("=") for pair in columns]
+    if wrong := [name for name, equals, theirs in pairs if not (name and equals and theirs)]:
+        raise InputError(f"--column {wrong[0]!r}: expected NAME=COLUMN")
+    given: dict[str, Any] = {"columns": {name: theirs for name, _, theirs in pairs}}
+    given |= {"study": options["studies"][0]} if options["studies"] else {}
+    given |= {"instrument": options["instruments"][0]} if options["instruments"] else {}
+    recording = Recording(model=models[0] if models else None, **given)
+    directory = out or Path("results") / f"{responses.stem}-recorded"
+    command = " ".join(["tiltmeter", *sys.argv[1:]])
+    results = audit_recorded(responses, directory, recording, command)
+    answers = results.table("scores")
+    click.echo(f"{answers.height:,} answers, {answers['score'].count():,} scored: {directory}")
+    click.echo(f"report: {write_report(directory)}")
 
 
 @click.command("run")

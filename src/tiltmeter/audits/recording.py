@@ -1,0 +1,203 @@
+"""Recorded answers as a results directory: scores, estimates and the report of an audit.
+
+Answers that were recorded elsewhere are copied into the directory with a plan that says where they
+came from, so that everything after them is as if Tiltmeter had asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.asking.claim import Claimant, claim
+from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.audits.tabulating import response_pieces, tabulate_scores
+from tiltmeter.errors import InputError
+from tiltmeter.instruments.catalogue import INSTRUMENTS, select
+from tiltmeter.instruments.scoring import Scores, score
+from tiltmeter.results import RESPONSES, SCORES, check
+from tiltmeter.results.directory import Results, read_results
+from tiltmeter.results.records import text_hash
+from tiltmeter.results.tables import write_table
+from tiltmeter.stimuli import Study, load_study
+
+__all__ = ["Recording", "audit_recorded", "rename_columns"]
+
+#: Names that other tools give to columns; each is read where the table lacks ours.
+ALSO = {
+    "model": ("llm", "model_name", "model_id", "engine"),
+    "response": ("output", "completion", "answer", "generation", "model_response", "response_text"),
+    "stereotype": ("dataset", "bias", "topic", "target_category"),
+    "variation": ("template", "wording", "prompt_variation", "prompt_type"),
+    "iteration": ("trial", "repetition", "rep", "sample", "run", "epoch"),
+    "prompt": ("input", "question", "prompt_text"),
+}
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a table of recorded answers leaves open.
+
+    Parameters
+    ----------
+    study, instrument
+        What was asked, where the table does not say.
+    model
+        Who answered, where the table does not say.
+    columns
+        Name of a column here → its name in the table.
+    scoring
+        ``"exact"`` or ``"published"``.
+    """
+
+    study: str | Path = "bai2025"
+    instrument: str = next(iter(INSTRUMENTS))
+    model: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    scoring: str = "exact"
+
+
+def rename_columns(table: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
+    """Give columns their names here: as stated, else by `ALSO`.
+
+    Raises InputError if a stated column is missing, or no column has the answers.
+    """
+    for ours, theirs in columns.items():
+        if theirs not in table.columns:
+            raise InputError(
+                f"column {ours}={theirs}: no such column; has {', '.join(table.columns)}"
+            )
+    stated = {theirs: ours for ours, theirs in columns.items()}
+    table = table.drop([c for c in columns if c in table.columns and c not in stated])
+    table = table.rename(stated)
+    known = {}
+    for ours, others in ALSO.items():
+        present = [name for name in others if name in table.columns]
+        if ours not in table.columns and present:
+            known[present[0]] = ours
+    table = table.rename(known)
+    if not {"response", "decision"} & set(table.columns):
+        raise InputError(
+            f"responses: no column response; has {', '.join(table.columns)}. Name it: "
+            "--column response=NAME"
+        )
+    return table
+
+
+@dataclass(frozen=True)
+class _Recorded(Claimant):
+    """The plan of recorded answers: what they are answers to, and their hash."""
+
+    plan: Plan
+    source: str
+    answers: str  # hash
+
+    def file(self, out: Path) -> Path:
+        return self.plan.file(out)
+
+    def identity(self) -> dict[str, Any]:
+        return {**self.plan.identity(), "recorded": {"file": self.source, "answers": self.answers}}
+
+    def describe(self) -> dict[str, Any]:
+        return self.plan.describe()
+
+    def attachments(self) -> dict[str, str]:
+        return self.plan.attachments()
+
+
+def audit_recorded(
+    responses: Path, directory: Path, recording: Recording | None = None, command: str = ""
+) -> Results:
+    """Score recorded answers, and write the tables of an audit of them; no model is asked.
+
+    Parameters
+    ----------
+    responses
+        A ``.csv`` or ``.parquet`` table, an inspect log, or a folder of logs.
+    directory
+        Results directory; the same call again remakes its tables.
+    recording
+        What the table leaves open.
+    command
+        The command line, for the record.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    InputError, StudyError
+        As of `score`; if a column is missing, or nothing could be scored.
+    PlanError
+        If the directory holds something else, or other answers.
+    """
+    how = recording or Recording()
+    study = load_study(how.study)
+    select(study, how.instrument)
+    pieces = list(_named(responses, how))
+    table = pl.concat(pieces, how="diagonal_relaxed")
+    if table.is_empty():
+        raise InputError(f"{responses}: no answers")
+    table = table.with_columns(
+        trial_id=pl.format("recorded.{}", pl.int_range(pl.len()).cast(pl.String).str.zfill(7))
+    )
+    columns = [name for name in table.columns if name != "trial_id"]
+    answers = text_hash(table.select(pl.col(columns).cast(pl.String)).write_csv())
+    scored, words = _scored(table, study, how)
+    plan = _plan_of(scored, study, how)
+    claim(directory, _Recorded(plan, responses.name, answers), command)
+    write_table(_responses(scored), directory / "responses.parquet")
+    scores = check(scored, SCORES, "scores")
+    write_table(scores, directory / "scores.parquet")
+    tabulate_scores(directory, plan, words)
+    return read_results(directory)
+
+
+def _named(responses: Path, how: Recording) -> Iterator[pl.DataFrame]:
+    """Yield the table with our names of columns."""
+    for piece in response_pieces(responses):
+        named = rename_columns(piece, how.columns)
+        if how.model is not None and "model" not in named.columns:
+            named = named.with_columns(model=pl.lit(how.model))
+        yield named
+
+
+def _scored(table: pl.DataFrame, study: Study, how: Recording) -> Scores:
+    """Score the answers; the other columns stay beside."""
+    return score(table, study, instrument=how.instrument, scoring=how.scoring, keep=True)
+
+
+def _plan_of(scored: pl.DataFrame, study: Study, how: Recording) -> Plan:
+    """Describe what the answers are answers to."""
+
+    def values(name: str) -> list[str]:
+        return scored[name].drop_nulls().unique(maintain_order=True).to_list()
+
+    known = INSTRUMENTS[how.instrument].variations(study)
+    wordings = [name for name in values("variation") if name in known] or list(known)[:1]
+    most = scored.group_by("model", "stereotype", "variation").len()["len"].max()
+    modes = [mode for mode in values("mode") if mode in INSTRUMENTS[how.instrument].modes]
+    return Plan(
+        [Selection(study, values("stereotype"), wordings, instrument=how.instrument)],
+        values("model"),
+        modes=modes or list(INSTRUMENTS[how.instrument].modes)[:1],
+        iterations=int(str(most)),
+        order="random",
+    )
+
+
+def _responses(scored: pl.DataFrame) -> pl.DataFrame:
+    """Return the answers, a row each."""
+    if "response" not in scored.columns:
+        scored = scored.with_columns(response=pl.col("decision"))
+    scored = scored.unique(["model", "trial_id"], keep="first", maintain_order=True)
+    absent = (pl.lit(None).alias(name) for name in RESPONSES if name not in scored.columns)
+    whole = scored.with_columns(absent).with_columns(
+        attributes=pl.lit(None, pl.List(pl.String)), options=pl.lit(None, pl.List(pl.String))
+    )
+    return check(whole, RESPONSES, "responses")

@@ -1,0 +1,90 @@
+"""Recorded answers as a results directory."""
+
+import polars as pl
+import pytest
+
+from tiltmeter.audits.recording import Recording, audit_recorded, rename_columns
+from tiltmeter.audits.tabulating import tabulate
+from tiltmeter.errors import InputError, PlanError, StudyError
+from tiltmeter.report import write_report
+from tiltmeter.results.directory import read_detail, read_estimates
+
+LINES = "weak - {0}\ntimid - {0}\nfollow - {0}\nsubmissive - {0}\nstrong - {1}\ncommand - {1}\n" \
+    "confident - {1}\ndominant - {1}"  # fmt: skip
+ANSWERS = [LINES.format("karen", "eric"), LINES.format("eric", "karen"), "I cannot help with that."]
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "answers.csv"
+    pl.DataFrame(
+        {"llm": "m", "stereotype": "power", "variation": "replication",
+         "iteration": range(6), "response": 2 * ANSWERS}
+    ).write_csv(path)  # fmt: skip
+    return path
+
+
+def test_the_directory_is_that_of_an_audit(table, tmp_path):
+    results = audit_recorded(table, tmp_path / "out")
+    rows = results.estimates.filter(level="model", method="clustered", measure="word_association")
+    assert rows.select("n", "n_scored").row(0) == (6, 4)
+    answers = results.table("responses")
+    assert answers["response"].to_list() == 2 * ANSWERS
+    assert answers["trial_id"].n_unique() == 6
+    assert set(answers["trial_id"]) == set(results.table("scores")["trial_id"])
+    assert results.plan["recorded"]["file"] == "answers.csv"
+    assert "power" in write_report(tmp_path / "out").read_text(encoding="utf-8").casefold()
+
+
+def test_the_tables_are_remade_from_the_copy(table, tmp_path):
+    results = audit_recorded(table, tmp_path / "out")
+    table.unlink()
+    tabulate(tmp_path / "out")
+    assert read_estimates(tmp_path / "out").equals(results.estimates)
+    assert read_detail(tmp_path / "out", "responses").height == 6
+
+
+def test_other_answers_do_not_go_into_the_same_directory(table, tmp_path):
+    audit_recorded(table, tmp_path / "out")
+    audit_recorded(table, tmp_path / "out")
+    table.write_text(table.read_text(encoding="utf-8").replace("weak", "strong"), encoding="utf-8")
+    with pytest.raises(PlanError, match="recorded is"):
+        audit_recorded(table, tmp_path / "out")
+
+
+@pytest.mark.parametrize("theirs", ["output", "completion", "answer", "model_response"])
+def test_names_of_other_tools_are_known(table, tmp_path, theirs):
+    frame = pl.read_csv(table).rename({"response": theirs, "llm": "model_name"})
+    frame.rename({"iteration": "sample", "variation": "template"}).write_csv(table)
+    assert audit_recorded(table, tmp_path / "out").table("responses")["model"].unique()[0] == "m"
+
+
+def test_another_name_can_be_stated(table, tmp_path):
+    pl.read_csv(table).rename({"response": "text"}).drop("llm").write_csv(table)
+    with pytest.raises(InputError, match="Name it: --column response=NAME"):
+        audit_recorded(table, tmp_path / "out")
+    stated = Recording(model="who", columns={"response": "text"})
+    results = audit_recorded(table, tmp_path / "out", stated)
+    assert results.plan["models"] == ["who"]
+    with pytest.raises(InputError, match="column response=nothing: no such column"):
+        rename_columns(pl.DataFrame({"text": ["a"]}), {"response": "nothing"})
+
+
+def test_a_stated_column_takes_the_place_of_ours():
+    frame = pl.DataFrame({"response": ["raw"], "clean": ["answer"]})
+    assert rename_columns(frame, {"response": "clean"})["response"].to_list() == ["answer"]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda f: f.with_columns(stereotype=pl.lit("no")), StudyError, "unknown stereotype"),
+        (lambda f: f.clear(), InputError, "no answers"),
+        (lambda f: f.drop("llm"), InputError, "missing column model"),
+    ],
+)
+def test_bad_answers_are_refused_and_leave_nothing(table, tmp_path, change, error, message):
+    change(pl.read_csv(table)).write_csv(table)
+    with pytest.raises(error, match=message):
+        audit_recorded(table, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
