@@ -30,7 +30,7 @@ LEFT_OF = {
                "instruments"},
     "audits": {"errors", "results", "stimuli", "models", "modes", "statistics", "reference",
                "networks", "states", "instruments", "asking"},
-    "compare": {"errors", "results", "stimuli", "statistics", "instruments", "audits"},
+    "compare": {"errors", "results", "stimuli", "statistics", "instruments", "asking", "audits"},
     "report": {"errors", "results", "statistics", "reference"},
     "cli": {"errors", "results", "stimuli", "models", "modes", "statistics", "reference",
             "networks", "states", "instruments", "asking", "audits", "compare", "report"},

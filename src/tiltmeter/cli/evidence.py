@@ -1,0 +1,54 @@
+"""``tiltmeter bundle`` and ``verify``: evidence that another person can recompute."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tiltmeter.cli.options import FILE, FOLDER
+
+__all__ = ["bundle_command", "verify_command"]
+
+
+@click.command("bundle")
+@click.argument("results", type=FOLDER)
+@click.option("--out", required=True, type=FILE, help="Archive, ending in .zip.")
+@click.option("--auditor", help="Who made the audit, for the audit card.")
+@click.option("--scope", help="What the audit is to decide.")
+@click.option("--access", help="How the model was reached: API, weights, product.")
+@click.option("--expires", help="Date after which the audit says nothing of the model.")
+def bundle_command(results: Path, out: Path, **card: str | None) -> None:
+    """Write RESULTS as one archive from which every number can be recomputed.
+
+    The same results give the same bytes. tiltmeter verify checks it.
+    """
+    from tiltmeter.compare.bundling import bundle, verify
+
+    bundle(results, out, {name: text for name, text in card.items() if text is not None})
+    found = verify(out)
+    click.echo(f"{found.files} files, {out.stat().st_size:,} bytes: {out}")
+    click.echo(f"seal {found.seal}")
+    for problem in found.problems:
+        click.echo(f"tiltmeter: {problem}", err=True)
+    sys.exit(0 if found.holds else 1)
+
+
+@click.command("verify")
+@click.argument("archive", type=FILE)
+def verify_command(archive: Path) -> None:
+    """Check every byte of ARCHIVE and recompute its tables; nothing is asked.
+
+    Exit code 0: everything is as stated; 1: something differs, and is named.
+    """
+    from tiltmeter.compare.bundling import verify
+
+    found = verify(archive)
+    for problem in found.problems:
+        click.echo(problem)
+    if found.holds:
+        tables = ", ".join(found.tables)
+        click.echo(f"holds: {found.files} files unchanged; recomputed: {tables}")
+    click.echo(f"seal {found.seal}")
+    sys.exit(0 if found.holds else 1)

@@ -1,0 +1,73 @@
+"""``tiltmeter show``: the answers behind a number."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tiltmeter.cli.options import FOLDER
+
+__all__ = ["show_command"]
+
+#: Characters of a text that are printed without --whole.
+LONGEST = 400
+
+
+@click.command("show")
+@click.argument("results", type=FOLDER)
+@click.argument("what", nargs=-1, metavar="WHAT…")
+@click.option("--limit", default=5, type=click.IntRange(1), help="Largest number of answers.")
+@click.option("--whole", is_flag=True, help="Do not shorten prompts and answers.")
+def show_command(results: Path, what: tuple[str, ...], limit: int, whole: bool) -> None:
+    """Show the answers behind a number of RESULTS, and the estimates that they enter.
+
+    WHAT… are names that the answers have: a stereotype, category, model, instrument, mode,
+    dimension, wording or group word; a reason for having no score, such as refused; a trial.
+    The highest scores come first, answers without a score last.
+    """
+    from tiltmeter.compare.showing import show
+
+    shown = show(results, what)
+    for row in shown.estimates.iter_rows(named=True):
+        click.echo(_estimate(row))
+    answers = shown.answers.sort("score", descending=True, nulls_last=True, maintain_order=True)
+    click.echo(f"{answers.height:,} answer{'s' * (answers.height > 1)}")
+    for row in answers.head(limit).iter_rows(named=True):
+        click.echo("")
+        click.echo(_heading(row))
+        for name in ("system", "prompt", "profile", "followup", "response", "error"):
+            if row[name]:
+                click.echo(f"  {name}:")
+                click.echo(_indented(row[name], whole))
+    if answers.height > limit:
+        click.echo(f"\nand {answers.height - limit:,} more; --limit shows more")
+
+
+def _estimate(row: dict[str, Any]) -> str:
+    about = row["stereotype"] or row["category"] or "all stereotypes"
+    names = (row[name] for name in ("instrument", "study", "dimension", "mode", "variation"))
+    where = ", ".join(name for name in names if name)
+    numbers = [row[name] for name in ("estimate", "ci_low", "ci_high")]
+    mean, low, high = ("n/a" if one is None else f"{one:.2f}" for one in numbers)
+    verdict = f": {row['verdict']}" if row["verdict"] else ""
+    who = row["model"] or "all models"
+    return f"{row['level']} {about} ({who}; {where}) {mean} [{low}, {high}]{verdict}"
+
+
+def _heading(row: dict[str, Any]) -> str:
+    score = row["reason"] if row["score"] is None else f"{row['score']:.3f}"
+    words = " / ".join(filter(None, (row["marginalized"], row["default"])))
+    return f"{row['trial_id']} ({row['model']}): {score}  {words}"
+
+
+def _indented(text: str, whole: bool) -> str:
+    """Indent an untrusted text, without what a terminal would act on."""
+    kept = "".join(c for c in text if c == "\n" or unicodedata.category(c)[0] != "C")
+    short = (
+        kept if whole or len(kept) <= LONGEST else f"{kept[:LONGEST]} … ({len(kept):,} characters)"
+    )
+    return textwrap.indent(short, "    ")

@@ -1,0 +1,139 @@
+"""Bundles: the same bytes, every changed byte caught, every number recomputed."""
+
+import json
+import random
+import zipfile
+
+import polars as pl
+import pytest
+
+from tiltmeter.audits.recording import audit_recorded
+from tiltmeter.cli.evidence import bundle_command, verify_command
+from tiltmeter.compare.bundling import bundle, verify
+from tiltmeter.errors import InputError
+
+LINES = "weak - {0}\ntimid - {0}\nstrong - {1}\ncommand - {1}\nfollow - {0}\nsubmissive - {0}\n" \
+    "confident - {1}\ndominant - {1}"  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A results directory of recorded answers."""
+    folder = tmp_path_factory.mktemp("bundled")
+    texts = [LINES.format("karen", "eric"), LINES.format("eric", "karen"), "No."]
+    pl.DataFrame(
+        {"model": "m", "stereotype": "power", "variation": "replication", "iteration": range(9),
+         "response": 3 * texts}
+    ).write_csv(folder / "answers.csv")  # fmt: skip
+    audit_recorded(folder / "answers.csv", folder / "out")
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def archive(results, tmp_path_factory):
+    return bundle(
+        results, tmp_path_factory.mktemp("archive") / "run.zip", {"auditor": "A. Auditor"}
+    )
+
+
+def rewritten(archive, target, change):
+    """Write the archive again, with changed content; the manifest stays."""
+    with zipfile.ZipFile(archive) as old, zipfile.ZipFile(target, "w") as new:
+        for entry in old.infolist():
+            data = change(entry.filename, old.read(entry))
+            if data is not None:
+                new.writestr(entry, data)
+    return target
+
+
+def test_the_same_run_gives_the_same_bytes(results, archive, tmp_path):
+    again = bundle(results, tmp_path / "again.zip", {"auditor": "A. Auditor"})
+    assert again.read_bytes() == archive.read_bytes()
+
+
+def test_what_was_not_changed_holds_and_was_recomputed(archive):
+    found = verify(archive)
+    assert found.holds, found.problems
+    assert {"estimates", "scores", "items"} <= set(found.tables)
+
+
+def test_any_changed_byte_is_caught(archive, tmp_path):
+    data, rng = archive.read_bytes(), random.Random(0)
+    ends = [*range(40), *range(len(data) - 400, len(data))]
+    for place in [*ends, *(rng.randrange(len(data)) for _ in range(150))]:
+        changed = bytearray(data)
+        changed[place] ^= 1 << rng.randrange(8)
+        (tmp_path / "changed.zip").write_bytes(changed)
+        try:
+            assert not verify(tmp_path / "changed.zip").holds, place
+        except InputError:
+            continue  # no archive any more
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda n, d: d + b" " if n == "plan.json" else d, "plan.json: changed"),
+        (lambda n, d: None if n == "scores.parquet" else d, "scores.parquet: missing"),
+        (lambda n, d: None if n == "manifest.json" else d, "manifest.json: missing"),
+        (lambda n, d: d + b" " if n == "manifest.json" else d, "not the one that SHA256 names"),
+    ],
+)
+def test_what_was_changed_is_named(archive, tmp_path, change, problem):
+    found = verify(rewritten(archive, tmp_path / "changed.zip", change))
+    assert any(problem in one for one in found.problems)
+
+
+def test_numbers_that_do_not_follow_from_the_answers_are_caught(results, tmp_path):
+    """The files agree with their manifest, but the estimates are not those of the answers."""
+    import shutil
+
+    forged = tmp_path / "forged"
+    shutil.copytree(results, forged)
+    path = forged / "estimates.parquet"
+    estimates = pl.read_parquet(path)
+    estimates.with_columns(estimate=pl.col("estimate") + 0.1).write_parquet(path)
+    found = verify(bundle(forged, tmp_path / "forged.zip"))
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith("estimates.parquet: estimate differs in ")
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/../../evil"])
+def test_names_that_lead_outside_are_refused(tmp_path, name):
+    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as archive:
+        archive.writestr(name, "x")
+    with pytest.raises(InputError, match="is not as a bundle has it"):
+        verify(tmp_path / "evil.zip")
+
+
+def test_the_card_says_who_and_what_is_not_stated(archive):
+    with zipfile.ZipFile(archive) as opened:
+        card = json.loads(opened.read("card.json"))
+    assert (card["auditor"], card["scope"]) == ("A. Auditor", "not stated")
+    assert card["models"] == ["m"] and card["method"]["recorded"]["file"] == "answers.csv"
+
+
+def test_the_commands_say_the_seal_and_have_exit_codes(results, tmp_path, capsys):
+    out = tmp_path / "run.zip"
+    for command, arguments in (
+        (bundle_command, [str(results), "--out", str(out)]),
+        (verify_command, [str(out)]),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            command.main(arguments, standalone_mode=False)
+        assert stop.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len({line for line in lines if line.startswith("seal ")}) == 1
+    out.write_bytes(out.read_bytes()[:-1] + b"x")
+    with pytest.raises(SystemExit) as stop:
+        verify_command.main([str(out)], standalone_mode=False)
+    assert stop.value.code == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x05\x06" + bytes(18)])
+def test_what_is_no_bundle_is_refused(tmp_path, content):
+    (tmp_path / "x.zip").write_bytes(content)
+    try:
+        assert verify(tmp_path / "x.zip").problems == ("manifest.json: missing",)
+    except InputError as error:
+        assert "not a bundle" in str(error)
