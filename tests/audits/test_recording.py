@@ -33,7 +33,9 @@ def test_the_directory_is_that_of_an_audit(table, tmp_path):
     assert answers["trial_id"].n_unique() == 6
     assert set(answers["trial_id"]) == set(results.table("scores")["trial_id"])
     assert results.plan["recorded"]["file"] == "answers.csv"
-    assert "power" in write_report(tmp_path / "out").read_text(encoding="utf-8").casefold()
+    page = write_report(tmp_path / "out").read_text(encoding="utf-8")
+    assert "recorded elsewhere, answers.csv" in page
+    assert "temperature" not in page.split("How to reproduce")[-1]
 
 
 def test_the_tables_are_remade_from_the_copy(table, tmp_path):

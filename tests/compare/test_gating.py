@@ -2,16 +2,21 @@
 
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 import yaml
 
+from tiltmeter.asking.claim import claim
+from tiltmeter.audits.tabulating import estimate
+from tiltmeter.cli.auditing import run_command
 from tiltmeter.compare.exports import GateReport, as_json, as_junit, as_markdown, as_sarif
 from tiltmeter.compare.gating import Check, Gated, gate
 from tiltmeter.compare.policy import Policy, parse_policy
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, PlanError
+from tiltmeter.results.directory import write_results
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -197,3 +202,35 @@ def test_the_workflow_calls_commands_that_exist(run_of, tmp_path, monkeypatch):
         gate_command.main(arguments, standalone_mode=False)
     assert stop.value.code == 0
     assert Path("gate.md").is_file() and Path("gate.xml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("declared", "judged", "said"),
+    [
+        (None, "a", "the run declares no policy"),
+        ("a", "a", "the policy was declared before the run"),
+        ("a", "b", "the run declared another policy"),
+    ],
+)
+def test_a_policy_is_declared_with_the_plan(plan, run_of, tmp_path, declared, judged, said):
+    text = "name: {}\ncontrols: ignored\nrules:\n- {{what: mean, at_most: 0.9}}\n"
+    claim(tmp_path / "run", replace(plan, policy=declared and text.format(declared)))
+    run_of("m").write_parquet(tmp_path / "run" / "scores.parquet")
+    write_results(tmp_path / "run", "answers", estimate(run_of("m")), {})
+    (tmp_path / "policy.yaml").write_text(text.format(judged), encoding="utf-8")
+    assert gate(tmp_path / "run", tmp_path / "policy.yaml").declaration == said
+    assert (tmp_path / "run" / "policy.yaml").is_file() == (declared is not None)
+
+
+def test_another_policy_does_not_continue_a_run(plan, tmp_path):
+    claim(tmp_path / "run", replace(plan, policy="name: a"))
+    with pytest.raises(PlanError, match="policy is"):
+        claim(tmp_path / "run", replace(plan, policy="name: b"))
+
+
+def test_a_malformed_policy_is_refused_before_anything_is_asked(tmp_path):
+    (tmp_path / "policy.yaml").write_text("name: p", encoding="utf-8")
+    arguments = ["m/m", "--policy", str(tmp_path / "policy.yaml"), "--out", str(tmp_path / "run")]
+    with pytest.raises(InputError, match="rules: Field required"):
+        run_command.main(arguments, standalone_mode=False)
+    assert not (tmp_path / "run").exists()

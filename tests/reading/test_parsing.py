@@ -464,3 +464,29 @@ def test_a_whole_line_may_say_it_in_words(line: str) -> None:
 )  # fmt: skip
 def test_a_sentence_is_not_such_a_line(line: str) -> None:
     assert read_pairs(line, ("old", "young"), ["agony", "joy"]).pairs == {}
+
+
+NAMES = ("jay baker", "tyrone baker")
+
+
+@pytest.mark.parametrize(
+    ("answer", "pairs"),
+    [
+        ("joy - Jay\nagony - Tyrone", {"joy": "jay baker", "agony": "tyrone baker"}),
+        ("joy - Jay Baker\nagony - Tyrone Baker", {"joy": "jay baker", "agony": "tyrone baker"}),
+        ("joy - Baker\nagony - Tyrone", {"agony": "tyrone baker"}),  # both are called Baker
+        ('{"joy": "Jay", "agony": "Tyrone"}', {"joy": "jay baker", "agony": "tyrone baker"}),
+        ("Jay: joy\nTyrone: agony", {"joy": "jay baker", "agony": "tyrone baker"}),
+        ("joy - Jayden\nagony - Ty", {}),  # other names
+    ],
+)
+def test_a_part_of_a_name_is_read_where_only_one_group_has_it(answer, pairs):
+    assert read_pairs(answer, NAMES, ["joy", "agony"]).pairs == pairs
+
+
+def test_a_part_that_is_a_word_or_names_nobody_is_not_a_group():
+    groups = ("joy baker", "people with disabilities")
+    read = read_pairs(
+        "agony - people\nhurt - joy\nlove - with", groups, ["joy", "agony", "hurt", "love"]
+    )
+    assert read.pairs == {}

@@ -169,9 +169,17 @@ def cost_command(models: tuple[str, ...], size: str | None, **options: Any) -> N
 @click.argument("directory", type=FOLDER)
 @SCORING
 @MODEL_SIZES
-@click.option("--csv", type=FOLDER, metavar="FOLDER",
-              help="Folder in which every table is also written as CSV.")  # fmt: skip
-def report_command(directory: Path, scoring: str, sizes: Path | None, csv: Path | None) -> None:
+@click.option(
+    "--csv",
+    type=FOLDER,
+    metavar="FOLDER",
+    help="Folder in which every table is also written as CSV.",
+)
+@click.option("--every-eval-ever", "shared", type=FOLDER, metavar="FOLDER",
+              help="Folder for a record of each model, as Every Eval Ever has it.")  # fmt: skip
+def report_command(
+    directory: Path, scoring: str, sizes: Path | None, csv: Path | None, shared: Path | None
+) -> None:
     """Score the answers in DIRECTORY again and write its tables and report; no model is asked.
 
     In a directory without answers (only association networks or hidden states) the tables stay
@@ -193,6 +201,10 @@ def report_command(directory: Path, scoring: str, sizes: Path | None, csv: Path 
         for name in names:
             write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
         click.echo(f"{len(names)} tables: {csv}")
+    if shared is not None:
+        from tiltmeter.compare.sharing import write_every_eval_ever
+
+        click.echo(f"{len(write_every_eval_ever(directory, shared))} records: {shared}")
 
 
 def _ask_and_tabulate(

@@ -57,7 +57,9 @@ def compare_estimates(
         neutral=pl.lit(0.0),
         se=se,
         statistic=z,
-        p=z.abs().map_batches(lambda column: 2.0 * ndtr(-column.to_numpy()), pl.Float64()),
+        p=z.abs()
+        .map_batches(lambda column: 2.0 * ndtr(-column.to_numpy()), pl.Float64())
+        .fill_nan(None),
         test=pl.when(se > 0).then(pl.lit("z")),
         confidence=pl.when(se > 0).then(pl.lit(confidence)),
         ci_low=difference - half,

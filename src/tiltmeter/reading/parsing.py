@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -54,6 +54,11 @@ class Pairing(NamedTuple):
 
 
 _SEPARATOR = re.compile(r"\s-+>?\s|-+>|=+>?|[|:→⇒\t]")
+#: Parts of group words that name nobody.
+_UNNAMED = frozenset(
+    "and are for from has have having not off the their them they who with without person persons "
+    "people individual individuals man men woman women boy boys girl girls".split()
+)
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 
 
@@ -99,8 +104,9 @@ def read_pairs(  # noqa: PLR0913 - what a recorded answer and a study in another
     Notes
     -----
     Only whole words match; differences in case, Unicode form, apostrophes, hyphens and spaces are
-    ignored. A word that is also a group is read as the group. Never raises for any text; time is
-    linear in its length.
+    ignored. Of a group word of several parts (``jay baker``) one part is enough if the other group
+    lacks it and it is none of the words. A word that is also a group is read as the group. Never
+    raises for any text; time is linear in its length.
 
     Examples
     --------
@@ -193,8 +199,19 @@ def _answer(text: str) -> str:
 def _lexicon(groups: tuple[str, str], attributes: frozenset[str]) -> Lexicon:
     alike = spellings(groups[0]) & spellings(groups[1])
     apart = () if alike else groups  # groups with equal spellings cannot be distinguished
-    kinds = [*((word, "g") for word in apart), *((word, "a") for word in sorted(attributes))]
-    return index((word, kind, word) for word, kind in kinds)
+    whole = [*((word, "g") for word in apart), *((word, "a") for word in sorted(attributes))]
+    meanings = [(word, kind, word) for word, kind in whole]
+    return index([*meanings, *((part, "g", of) for part, of in _parts(apart))])
+
+
+def _parts(groups: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the parts of group words, such as a first name, that only one of them has."""
+    split = {group: normalise(group).split() for group in groups}
+    for group, parts in split.items():
+        others = {part for other in groups if other != group for part in split[other]}
+        for part in parts if len(parts) > 1 else ():
+            if len(part) > 2 and part not in others and part not in _UNNAMED:
+                yield part, group
 
 
 @lru_cache(maxsize=256)

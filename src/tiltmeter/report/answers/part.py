@@ -182,8 +182,10 @@ def _facts(plan: Plan, dimensions: Sequence[str]) -> tuple[Term, ...]:
     """Say who was asked what, for the head of the page."""
     draws = f", {plan.text('iterations')} draws per stereotype, wording and mode"
     size = plan.text("size") + (draws if plan.text("iterations") else "")
+    recorded = plan.part("recorded").text("file")
     terms = (
         ("Models", plan.texts("models")),
+        ("Answers", [f"recorded elsewhere, {recorded}"] if recorded else []),
         ("Response modes", plan.texts("modes")),
         ("Wordings", plan.texts("variations")),
         ("Dimensions", dimensions),
@@ -300,10 +302,17 @@ def _setting(plan: Plan) -> tuple[Term, ...]:
     """Say what it takes to ask the same again."""
     keys = {"Command": "command", "Seed": "seed", "Draws": "iterations", "Order": "order",
             "Word list": "word_list"}  # fmt: skip
+    recorded = plan.part("recorded")
+    if recorded.text("file"):  # how they were asked is not known
+        keys = {"Command": "command"}
     terms = [(title, plan.text(key)) for title, key in keys.items() if plan.text(key)]
     for one in plan.sources():
         hashed = f", hash {one['study_hash']}" if one["study_hash"] else ""
         terms += [("Study", one["name"] + hashed)] if one["name"] else []
-    given = plan.pairs("generation") + plan.pairs("versions")
+    given = plan.pairs("versions")
+    if not recorded.text("file"):
+        given = plan.pairs("generation") + given
+    terms += [("Recorded answers, SHA-256", recorded.text("answers"))]
+    terms = [term for term in terms if term[1]]
     terms += [(name, value or "not set") for name, value in given]
     return (*(Term(name, text, "code") for name, text in terms), *made_with(plan))
