@@ -74,19 +74,18 @@ def run() -> Result:
             for case, row in found.items()
         ],
         {
-            f"two runs of one model: a difference in {TOLD[0]:.0%} to {TOLD[1]:.0%}, two standard "
-            "errors allowed": all(_near(row["told"], case.runs) for case, row in null.items()),
+            f"two runs of one model: a difference in {TOLD[0]:.0%} to {TOLD[1]:.0%}": all(
+                TOLD[0] <= row["told"] <= TOLD[1] for row in null.values()
+            ),
+            f"the same in at most {TOLD[1]:.0%}": all(
+                row["told"] <= TOLD[1] for row in null.values()
+            ),
             f"a change of the promised size is told in at least {LEAST}": all(
                 row["told"] >= LEAST for row in planted
             ),
         },
         [f"promised size: {PROMISED}, by tiltmeter power openai/gpt-4o --size quick"],
     )
-
-
-def _near(share: float, runs: int) -> bool:
-    slack = 2.0 * (0.05 * 0.95 / runs) ** 0.5
-    return TOLD[0] - slack <= share <= TOLD[1] + slack
 
 
 def do(case: Case) -> dict[str, float]:
