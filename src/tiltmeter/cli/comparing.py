@@ -63,7 +63,10 @@ def compare_command(
     margin, better, or cannot tell.
     """
     from tiltmeter.compare.comparing import compare
+    from tiltmeter.compare.writing import check_folder, write_comparison
 
+    if out is not None:
+        check_folder(out)
     comparison = compare(
         baseline,
         *candidates,
@@ -74,7 +77,6 @@ def compare_command(
     )
     say_comparison(comparison)
     if out is not None:
-        from tiltmeter.compare.writing import write_comparison
         from tiltmeter.report import write_report
 
         write_comparison(comparison, out)
@@ -89,23 +91,13 @@ def say_comparison(comparison: Comparison) -> None:
         click.echo(f"  {comparison.baseline.label} -> {headline.candidate}")
         for line in comparison.matched(headline.candidate):
             click.echo(f"  {line}")
-        changes = comparison.changes(headline.candidate)
-        for row in changes.head(MOST).iter_rows(named=True):
-            click.echo(f"  {_change(row)}")
-        if changes.height > MOST:
-            click.echo(f"  and {changes.height - MOST} more")
-        if changes.is_empty():
+        changes = comparison.changed(headline.candidate)
+        for line in changes[:MOST]:
+            click.echo(f"  {line}")
+        if changes[MOST:]:
+            click.echo(f"  and {len(changes) - MOST} more")
+        if not changes:
             click.echo("  no stereotype or category changed (Holm-adjusted)")
     if not comparison.headlines():
         rows = comparison.estimates.height
         click.echo(f"{rows:,} differences of networks or hidden states; no answers in common")
-
-
-def _change(row: dict[str, Any]) -> str:
-    from tiltmeter.compare.comparing import signed
-
-    name = row["stereotype"] or row["category"]
-    dimension = f", {row['dimension']}" if row["dimension"] else ""
-    where = f"{row['instrument']}, {row['mode']}{dimension}"
-    before, after = (f"{row[f'{run}_estimate']:.2f}" for run in ("baseline", "candidate"))
-    return f"{row['verdict']}: {name} ({where}) {before} -> {after}, {signed(row)}"

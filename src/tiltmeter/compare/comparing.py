@@ -117,6 +117,10 @@ class Comparison:
         order = pl.col("verdict").cast(pl.Enum([WORSE, WORSE_WITHIN, BETTER]))
         return own.sort(order, pl.col("estimate").abs() * -1.0, maintain_order=True)
 
+    def changed(self, candidate: str) -> list[str]:
+        """Say of each of `changes` what it was, is, and by how much."""
+        return [_change(row) for row in self.changes(candidate).iter_rows(named=True)]
+
     def matched(self, candidate: str) -> list[str]:
         """Say of each instrument and mode how trials were matched, and what that costs."""
         keys = [name for name in NEVER_POOLED if name != "control"]
@@ -197,8 +201,23 @@ def _scores(
 
 def signed(row: dict[str, Any]) -> str:
     """Write a difference with its interval."""
-    mean, *ends = (f"{row[name]:+.2f}" for name in ("estimate", "ci_low", "ci_high"))
-    return f"{mean} [{', '.join(ends)}]".replace("-0.00", "0.00").replace("+0.00", "0.00")
+    mean, *ends = (_number(row[name], "+") for name in ("estimate", "ci_low", "ci_high"))
+    return f"{mean} [{', '.join(ends)}]"
+
+
+def _number(value: float, sign: str = "") -> str:
+    """Write a number with two digits; 0 has no sign."""
+    text = f"{value:{sign}.2f}"
+    return text if float(text) else "0.00"
+
+
+def _change(row: dict[str, Any]) -> str:
+    names = (row[name] for name in ("instrument", "dimension", "mode"))
+    before, after = (_number(row[f"{run}_estimate"]) for run in ("baseline", "candidate"))
+    return (
+        f"{row['verdict']}: {row['stereotype'] or row['category']} "
+        f"({', '.join(filter(None, names))}) {before} -> {after}, {signed(row)}"
+    )
 
 
 def _matched(row: dict[str, Any]) -> str:

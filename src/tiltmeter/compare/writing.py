@@ -18,7 +18,7 @@ from tiltmeter.results.directory import read_detail, write_results
 from tiltmeter.results.records import write_plan
 from tiltmeter.results.schemas import ANSWER_PAIRS
 
-__all__ = ["FACTS", "write_comparison"]
+__all__ = ["FACTS", "check_folder", "write_comparison"]
 
 #: What is compared, and the verdicts.
 FACTS = "comparison.json"
@@ -53,8 +53,7 @@ def write_comparison(comparison: Comparison, directory: str | Path) -> Path:
         If a file cannot be written.
     """
     path = Path(directory)
-    if path.exists() and not (path / FACTS).is_file() and (path.is_file() or any(path.iterdir())):
-        raise PlanError(f"{path}: not empty, and not a comparison; name another folder")
+    check_folder(path)
     runs = [comparison.baseline, *comparison.candidates]
     own = pl.concat([_own(run) for run in runs])
     estimates = pl.concat([comparison.estimates, own]).with_columns(family=pl.lit("comparison"))
@@ -64,6 +63,12 @@ def write_comparison(comparison: Comparison, directory: str | Path) -> Path:
     write_results(path, "comparison", estimates, details)
     write_plan(path / FACTS, _facts(comparison))
     return path
+
+
+def check_folder(path: Path) -> None:
+    """Raise PlanError if a folder holds other files than those of a comparison."""
+    if path.exists() and not (path / FACTS).is_file() and (path.is_file() or any(path.iterdir())):
+        raise PlanError(f"{path}: not empty, and not a comparison; name another folder")
 
 
 def _facts(comparison: Comparison) -> dict[str, Any]:
@@ -83,6 +88,7 @@ def _facts(comparison: Comparison) -> dict[str, Any]:
                 "verdict": one.verdict,
                 "text": one.text(),
                 "matched": comparison.matched(one.candidate),
+                "changed": comparison.changed(one.candidate),
             }
             for one in comparison.headlines()
         ],
@@ -101,10 +107,13 @@ def _own(run: Run) -> pl.DataFrame:
 
 
 def _pairs(comparison: Comparison) -> Iterator[pl.DataFrame]:
-    """Yield, of each stereotype that changed, the trials whose answers moved most that way."""
+    """Yield, of each stereotype that changed, the trials whose answers moved most that way.
+
+    Where only categories changed, of their stereotypes that moved most.
+    """
     ours = comparison.baseline
     for theirs in comparison.candidates:
-        changed = comparison.changes(theirs.label).filter(level="stereotype", matched_by="trial")
+        changed = _moved(comparison, theirs.label)
         if changed.is_empty() or ours.directory is None or theirs.directory is None:
             continue
         keys = [*_TRIAL[1:], "stereotype"]
@@ -124,6 +133,22 @@ def _pairs(comparison: Comparison) -> Iterator[pl.DataFrame]:
             .head(SHOWN)
         )
         yield _with_answers(chosen, ours, theirs)
+
+
+def _moved(comparison: Comparison, candidate: str) -> pl.DataFrame:
+    """Return the stereotypes whose answers are shown: rows of differences."""
+    changes = comparison.changes(candidate).filter(matched_by="trial")
+    each = changes.filter(level="stereotype")
+    if not each.is_empty():
+        return each
+    of_category = [*_TRIAL[1:], "category"]
+    within = comparison.estimates.filter(
+        pl.col("measure") == pl.col("instrument"),
+        level="stereotype",
+        method="clustered",
+        candidate=candidate,
+    ).join(changes.select(*of_category), on=of_category, how="semi", nulls_equal=True)
+    return within.sort(pl.col("estimate").abs(), descending=True, maintain_order=True).head(3)
 
 
 def _with_answers(chosen: pl.DataFrame, ours: Run, theirs: Run) -> pl.DataFrame:

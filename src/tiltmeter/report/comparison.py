@@ -36,6 +36,8 @@ FACTS = "comparison.json"
 
 #: Characters of a prompt or answer that are shown.
 LONGEST = 1500
+#: Changes that stand at the top.
+MOST = 4
 
 _LIMITS = (
     "“Not worse” holds for what both were asked, and for the margin. It does not say that either "
@@ -92,13 +94,21 @@ def comparison_part(directory: Path) -> Part | None:
             Term("Margin", number(facts.number("margin"))),
         ),
         measured=(Passage("Differences", (_MEASURED,), terms=_verdicts(differences)),),
-        findings=tuple(Finding(one.text("candidate"), one.text("text")) for one in headlines),
+        findings=tuple(_finding(one) for one in headlines),
         sections=tuple(one for one in sections if one is not None),
         limits=_LIMITS,
         setting=tuple(
             Term(one.text("candidate"), "; ".join(one.texts("matched"))) for one in headlines
         ),
     )
+
+
+def _finding(headline: Plan) -> Finding:
+    """Say the verdict of a candidate, and what changed."""
+    changed = headline.texts("changed")
+    more = f"; and {len(changed) - MOST} more" if changed[MOST:] else ""
+    told = f" {'; '.join(changed[:MOST])}{more}." if changed else ""
+    return Finding(headline.text("candidate"), f"{headline.text('text')}.{told}")
 
 
 def _verdicts(differences: pl.DataFrame) -> tuple[Term, ...]:

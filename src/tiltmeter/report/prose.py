@@ -48,6 +48,10 @@ SIGNS = {
     "equivalent": ("■", "near neutral"),
     "inconclusive": ("○", "inconclusive"),
     "no verdict": ("–", "no verdict"),
+    "worse": ("▲", "worse"),
+    "better": ("▼", "better"),
+    "not worse": ("■", "not worse"),
+    "cannot tell": ("○", "cannot tell"),
 }
 
 
