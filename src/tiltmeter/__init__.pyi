@@ -1,4 +1,5 @@
 from . import asking as asking
+from . import comparing as comparing
 from . import models as models
 from . import networks as networks
 from . import reading as reading
@@ -13,7 +14,7 @@ from .audits.planning import allocate as allocate
 from .audits.planning import power as power
 from .audits.sizes import PlanOptions as PlanOptions
 from .audits.tabulating import estimate as estimate
-from .compare.comparing import compare as compare
+from .comparing.comparison import compare as compare
 from .errors import TiltmeterError as TiltmeterError
 from .instruments.catalogue import INSTRUMENTS as INSTRUMENTS
 from .instruments.design import Design as Design

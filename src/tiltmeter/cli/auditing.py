@@ -202,7 +202,7 @@ def report_command(
             write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
         click.echo(f"{len(names)} tables: {csv}")
     if shared is not None:
-        from tiltmeter.compare.sharing import write_every_eval_ever
+        from tiltmeter.comparing.sharing import write_every_eval_ever
 
         click.echo(f"{len(write_every_eval_ever(directory, shared))} records: {shared}")
 

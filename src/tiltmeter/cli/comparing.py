@@ -10,8 +10,8 @@ import click
 from tiltmeter.cli.options import CONFIDENCE, FILE, FOLDER, all_options
 
 if TYPE_CHECKING:
-    from tiltmeter.compare.comparing import Comparison
-    from tiltmeter.compare.runs import Recorded
+    from tiltmeter.comparing.comparison import Comparison
+    from tiltmeter.comparing.runs import Recorded
 
 __all__ = ["compare_command", "recorded_options", "build_recorded"]
 
@@ -32,7 +32,7 @@ recorded_options = all_options(
 
 def build_recorded(study: str, instrument: str, model: str | None) -> Recorded:
     """Build what recorded answers leave open from the values of `recorded_options`."""
-    from tiltmeter.compare.runs import Recorded
+    from tiltmeter.comparing.runs import Recorded
 
     return Recorded(study, instrument, model)
 
@@ -62,8 +62,8 @@ def compare_command(
     the same are compared in pairs. The first line is the verdict: worse, not worse within the
     margin, better, or cannot tell.
     """
-    from tiltmeter.compare.comparing import compare
-    from tiltmeter.compare.writing import check_folder, write_comparison
+    from tiltmeter.comparing.comparison import compare
+    from tiltmeter.comparing.writing import check_folder, write_comparison
 
     if out is not None:
         check_folder(out)

@@ -24,7 +24,7 @@ def bundle_command(results: Path, out: Path, **card: str | None) -> None:
 
     The same results give the same bytes. tiltmeter verify checks it.
     """
-    from tiltmeter.compare.bundling import bundle, verify
+    from tiltmeter.comparing.bundling import bundle, verify
 
     bundle(results, out, {name: text for name, text in card.items() if text is not None})
     found = verify(out)
@@ -42,7 +42,7 @@ def verify_command(archive: Path) -> None:
 
     Exit code 0: everything is as stated; 1: something differs, and is named.
     """
-    from tiltmeter.compare.bundling import verify
+    from tiltmeter.comparing.bundling import verify
 
     found = verify(archive)
     for problem in found.problems:

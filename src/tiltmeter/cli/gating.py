@@ -36,8 +36,8 @@ def gate_command(
     RESULTS are a results directory, a table of scores, or recorded answers. Every check is judged
     on its interval. An error in the input has exit code 2.
     """
-    from tiltmeter.compare.exports import FORMATS, write_gate
-    from tiltmeter.compare.gating import CODES, gate
+    from tiltmeter.comparing.exports import FORMATS, write_gate
+    from tiltmeter.comparing.gating import CODES, gate
 
     files = {form: options.pop(form) for form in FORMATS}
     recorded = build_recorded(**options)

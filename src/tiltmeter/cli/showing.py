@@ -29,7 +29,7 @@ def show_command(results: Path, what: tuple[str, ...], limit: int, whole: bool) 
     dimension, wording or group word; a reason for having no score, such as refused; a trial.
     The highest scores come first, answers without a score last.
     """
-    from tiltmeter.compare.showing import show
+    from tiltmeter.comparing.showing import show
 
     shown = show(results, what)
     for row in shown.estimates.iter_rows(named=True):

@@ -28,9 +28,9 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.compare.independent import compare_estimates
-from tiltmeter.compare.matching import compare_scores
-from tiltmeter.compare.runs import Recorded, Run, choose, read_runs
+from tiltmeter.comparing.independent import compare_estimates
+from tiltmeter.comparing.matching import compare_scores
+from tiltmeter.comparing.runs import Recorded, Run, choose, read_runs
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES
 from tiltmeter.results.schemas import MATCHES

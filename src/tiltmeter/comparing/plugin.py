@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tiltmeter.compare.gating import Gated
+    from tiltmeter.comparing.gating import Gated
 
 __all__ = ["tiltmeter_gate"]
 
@@ -31,8 +31,8 @@ def tiltmeter_gate() -> Callable[..., Gated]:
         results: object, policy: Any, baseline: object = None, *, inconclusive: str = "fail",
         **options: Any,
     ) -> Gated:  # fmt: skip
-        from tiltmeter.compare.exports import as_markdown
-        from tiltmeter.compare.gating import gate
+        from tiltmeter.comparing.exports import as_markdown
+        from tiltmeter.comparing.gating import gate
 
         if inconclusive not in ("fail", "skip"):
             raise ValueError(f"inconclusive {inconclusive!r}: fail or skip")

@@ -5,7 +5,7 @@ import pytest
 
 from tiltmeter.audits.recording import audit_recorded
 from tiltmeter.cli.showing import show_command
-from tiltmeter.compare.showing import show
+from tiltmeter.comparing.showing import show
 from tiltmeter.errors import InputError
 
 LINES = "weak - {0}\ntimid - {0}\nstrong - {1}\ncommand - {1}\nfollow - {0}\nsubmissive - {0}\n" \

@@ -21,7 +21,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from tiltmeter import __version__
-from tiltmeter.compare.gating import CODES, Check, Gated
+from tiltmeter.comparing.gating import CODES, Check, Gated
 from tiltmeter.errors import InputError
 
 __all__ = ["FORMATS", "GateReport", "as_json", "as_junit", "as_markdown", "as_sarif", "write_gate"]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tiltmeter.audits.tabulating import estimate
-from tiltmeter.compare.sharing import write_every_eval_ever
+from tiltmeter.comparing.sharing import write_every_eval_ever
 from tiltmeter.errors import InputError
 from tiltmeter.results.directory import write_results
 

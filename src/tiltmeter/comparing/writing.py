@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from tiltmeter import __version__
-from tiltmeter.compare.comparing import Comparison
-from tiltmeter.compare.runs import Run, own_estimates
+from tiltmeter.comparing.comparison import Comparison
+from tiltmeter.comparing.runs import Run, own_estimates
 from tiltmeter.errors import PlanError
 from tiltmeter.results import check
 from tiltmeter.results.directory import read_detail, write_results

@@ -9,7 +9,7 @@ import pytest
 
 from tiltmeter.audits.recording import audit_recorded
 from tiltmeter.cli.evidence import bundle_command, verify_command
-from tiltmeter.compare.bundling import bundle, verify
+from tiltmeter.comparing.bundling import bundle, verify
 from tiltmeter.errors import InputError
 
 LINES = "weak - {0}\ntimid - {0}\nstrong - {1}\ncommand - {1}\nfollow - {0}\nsubmissive - {0}\n" \

@@ -27,9 +27,9 @@ from typing import Any, Literal
 import polars as pl
 from scipy.special import stdtrit
 
-from tiltmeter.compare.comparing import Comparison, compare, signed
-from tiltmeter.compare.policy import Policy, Rule, load_policy
-from tiltmeter.compare.runs import Recorded, Run, choose_one, own_estimates, read_runs
+from tiltmeter.comparing.comparison import Comparison, compare, signed
+from tiltmeter.comparing.policy import Policy, Rule, load_policy
+from tiltmeter.comparing.runs import Recorded, Run, choose_one, own_estimates, read_runs
 from tiltmeter.errors import InputError, read_text
 from tiltmeter.results.records import read_plan, text_hash
 from tiltmeter.statistics.clustered import wilson

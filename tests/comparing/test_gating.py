@@ -12,9 +12,9 @@ import yaml
 from tiltmeter.asking.claim import claim
 from tiltmeter.audits.tabulating import estimate
 from tiltmeter.cli.auditing import run_command
-from tiltmeter.compare.exports import GateReport, as_json, as_junit, as_markdown, as_sarif
-from tiltmeter.compare.gating import Check, Gated, gate
-from tiltmeter.compare.policy import Policy, parse_policy
+from tiltmeter.comparing.exports import GateReport, as_json, as_junit, as_markdown, as_sarif
+from tiltmeter.comparing.gating import Check, Gated, gate
+from tiltmeter.comparing.policy import Policy, parse_policy
 from tiltmeter.errors import InputError, PlanError
 from tiltmeter.results.directory import write_results
 

@@ -3,8 +3,8 @@
 import pytest
 from scipy.stats import norm
 
-from tiltmeter.compare.comparing import compare
-from tiltmeter.compare.independent import compare_estimates
+from tiltmeter.comparing.comparison import compare
+from tiltmeter.comparing.independent import compare_estimates
 from tiltmeter.results.directory import write_results
 from tiltmeter.results.estimates import Measure, as_estimates
 

@@ -5,8 +5,8 @@ import json
 import polars as pl
 import pytest
 
-from tiltmeter.compare.comparing import compare
-from tiltmeter.compare.writing import write_comparison
+from tiltmeter.comparing.comparison import compare
+from tiltmeter.comparing.writing import write_comparison
 from tiltmeter.errors import InputError, PlanError
 from tiltmeter.report import write_report
 from tiltmeter.results import RESPONSES

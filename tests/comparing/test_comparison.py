@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from tiltmeter.compare.comparing import compare
+from tiltmeter.comparing.comparison import compare
 from tiltmeter.errors import InputError
 
 

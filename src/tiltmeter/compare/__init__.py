@@ -1,1 +1,0 @@
-"""Compare runs, decide by a policy, and keep the evidence."""

@@ -1,0 +1,5 @@
+"""Runs side by side, decisions by a policy, and the evidence behind numbers."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
