@@ -7,7 +7,6 @@ on disk; a different plan is refused, and the error names the differences.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from typing import Any, Protocol
 
 from tiltmeter import __version__
 from tiltmeter.errors import InputError, PlanError
-from tiltmeter.results.records import read_plan, write_plan
+from tiltmeter.results.records import read_plan, text_hash, write_plan
 
 __all__ = ["Claimant", "claim", "only_process", "short_hash"]
 
@@ -125,7 +124,7 @@ def _refuse_foreign(out: Path, path: Path, attached: Mapping[str, str]) -> None:
 
 def short_hash(text: str) -> str:
     """Return the first 16 hexadecimal digits of a text's SHA-256."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return text_hash(text)[:16]
 
 
 def _short(value: Any) -> str:

@@ -31,16 +31,7 @@ def _of(kind: pl.DataType, **meanings: str) -> dict[str, Column]:
 
 
 #: Columns that an external table may lack; they are then null.
-LATER = (
-    "dimension",
-    "object",
-    "outcome",
-    "control",
-    "shares",
-    "matched_by",
-    "n_more",
-    "pairing_gain",
-)
+LATER = ("dimension", "object", "outcome", "control", "shares")
 
 COLUMNS: dict[str, Column] = {
     **_of(

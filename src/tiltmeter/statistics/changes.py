@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, unknown
 from tiltmeter.results import Measure, Schema, as_estimates, check, columns
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.schemas import MATCHES
@@ -33,7 +33,7 @@ from tiltmeter.statistics.clustered import (
 from tiltmeter.statistics.pooling import LIKE_THESE, OF_TARGET, THESE, Targets
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, SEEN_TOGETHER, keys_of
 
-__all__ = ["Changes", "Compared", "Contrasted", "contrasted"]
+__all__ = ["Changes", "Compared", "Contrasted", "candidates", "contrasted"]
 
 _STATED = (
     *("row", "subject", "level", "factor", "baseline", "candidate", "matched_by"),
@@ -86,10 +86,23 @@ class Changes:
     compliance: Found
 
 
+def candidates(scores: pl.DataFrame, factor: str, baseline: str) -> list[str]:
+    """Return the values of a factor that a baseline is compared with, sorted.
+
+    Raises InputError if the baseline is missing, or nothing else was asked.
+    """
+    known = scores[factor].drop_nulls().unique().sort().to_list()
+    if baseline not in known:
+        raise InputError(f"baseline: {unknown(factor, baseline, known)}")
+    if known == [baseline]:
+        raise InputError(f"scores: {factor} is {baseline!r} throughout; nothing to compare with")
+    return [name for name in known if name != baseline]
+
+
 def contrasted(changes: Changes, measure: Measure, how: Compared) -> Contrasted:
     """Set out differences: columns of `results.ESTIMATES` and of `results.schemas.MATCHES`."""
-    levels = [_inferred(level, rows, changes, measure, how) for level, rows in
-              changes.described.items()]  # fmt: skip
+    described = changes.described.items()
+    levels = [_inferred(level, rows, changes, measure, how) for level, rows in described]
     rows = _adjusted(pl.concat(levels, how="diagonal_relaxed")).with_columns(
         factor=pl.lit(how.factor),
         baseline=pl.lit(how.baseline),

@@ -39,9 +39,9 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.errors import InputError, unknown
+from tiltmeter.errors import InputError
 from tiltmeter.results import FACTORS, LEVELS, SCORES, Measure, check
-from tiltmeter.statistics.changes import Changes, Compared, Contrasted, contrasted
+from tiltmeter.statistics.changes import Changes, Compared, Contrasted, candidates, contrasted
 from tiltmeter.statistics.estimates import check_range
 from tiltmeter.statistics.pooling import Targets
 from tiltmeter.statistics.summaries import NEVER_POOLED, keys_of
@@ -136,11 +136,7 @@ def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
     Scores are `b` under the baseline and `t` under the candidate, null where there is none;
     `asked_b`, `asked_t` and `both` say whether it was asked. The factor itself is null.
     """
-    known = set(scores[factor].drop_nulls().unique())
-    if baseline not in known:
-        raise InputError(f"baseline: {unknown(factor, baseline, sorted(known))}")
-    if known == {baseline}:
-        raise InputError(f"scores: {factor} is {baseline!r} throughout; nothing to compare with")
+    candidates(scores, factor, baseline)
     keys = [c for c in TRIAL if c != factor]
     _check_unique(scores, factor, keys)
     answer = [*keys, *DRAWN, "score", "pair_id"]

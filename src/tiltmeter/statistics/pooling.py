@@ -104,8 +104,8 @@ def pooled(
     )
     between = {f: common(parts, of, f) for f in SHARED} if stereotypes > 1 else {}
     errors = _errors(moderated, places, parts)
-    if errors is not None and stereotypes > 1 and moderated is not None:
-        errors = _unbiased(errors, moderated, parts, of, moderated.scales[places])
+    if errors is not None and moderated is not None and stereotypes > 1:
+        errors = _unbiased(errors, moderated, parts, of**2 * moderated.scales[places])
     totals = (of * means).reshape(-1, runs).sum(axis=1)
     clusters = mean_of_clusters(of.reshape(-1, runs)[:, -1], totals)
     these = _these(empty, errors, between, of, chosen)
@@ -141,14 +141,15 @@ def _errors(
 
 
 def _unbiased(
-    errors: _Errors, moderated: Moderated, parts: Sequence[Part], of: Array, scales: Array
+    errors: _Errors, moderated: Moderated, parts: Sequence[Part], scales: Array
 ) -> _Errors:
     """Take back what components that are held at 0 add to the variance of a mean over several.
 
+    `scales` are those of the parts, times the squares of their shares.
     Where nothing but responses varies, the result is near their variance, above or below; less than
     a part of it is noise.
     """
-    by_factor = (of**2 * scales) @ [one.shares for one in parts]
+    by_factor = scales @ [one.shares for one in parts]
     biased = float(by_factor @ moderated.components)
     if biased <= 0:
         return errors
@@ -183,11 +184,10 @@ def _these(
     over_joint = float((weighted / errors.joint_df).sum())
     joint_df = own / over_joint if over_joint > 0 else np.inf
     own_df = min(joint_df, own**2 / float((weighted**2 / errors.df).sum()))
-    may_fall = {*SHARED}
-    added = [extra if f in may_fall else max(extra, 0.0) for f, (extra, _) in between.items()]
-    variance = max(own + sum(added), _LEAST * own)
-    expected = own + sum(max(extra, 0.0) for extra in added)
-    uncertain = 2.0 * own**2 / own_df + sum(error for _, error in between.values())
+    added = list(between.values())
+    variance = max(own + sum(extra for extra, _ in added), _LEAST * own)
+    expected = own + sum(max(extra, 0.0) for extra, _ in added)
+    uncertain = 2.0 * own**2 / own_df + sum(error for _, error in added)
     df = max(2.0 * expected**2 / uncertain, 1.0)
     if between:
         variance, df = _at_most(variance, df, own, own_df, shares**2 * errors.wordings)

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from tiltmeter.errors import InputError, unknown
 from tiltmeter.results import SCORES, Measure, check
-from tiltmeter.statistics.changes import Changes, Compared, Contrasted, contrasted
+from tiltmeter.statistics.changes import Changes, Compared, Contrasted, candidates, contrasted
 from tiltmeter.statistics.estimates import check_range
 from tiltmeter.statistics.pooling import Targets
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of, summarise
@@ -66,16 +65,11 @@ def contrast_unpaired(
     how = Compared("model", baseline, "stereotype", confidence, margin)
     frame = check(scores, SCORES, "scores")
     check_range(frame, measure, "score")
-    models = frame["model"].drop_nulls().unique().sort()
-    if baseline not in models:
-        raise InputError(f"baseline: {unknown('model', baseline, models)}")
-    if len(models) == 1:
-        raise InputError(f"scores: model is {baseline!r} throughout; nothing to compare with")
     ours = _units(frame, baseline)
     found: dict[tuple[object, ...], Targets] = {}
     compliant: dict[tuple[object, ...], Targets] = {}
     described: dict[str, list[pl.DataFrame]] = {level: [] for level in _LEVELS}
-    for candidate in models.filter(models != baseline):
+    for candidate in candidates(frame, "model", baseline):
         theirs = _units(frame, candidate)
         ends = measure.low, measure.high
         for known, each in (
