@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from tiltmeter.audits.recording import Recording, audit_recorded, rename_columns
+from tiltmeter.audits.recording import Recording, audit_recorded
 from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.errors import InputError, PlanError, StudyError
 from tiltmeter.report import write_report
@@ -63,18 +63,20 @@ def test_names_of_other_tools_are_known(table, tmp_path, theirs):
 
 def test_another_name_can_be_stated(table, tmp_path):
     pl.read_csv(table).rename({"response": "text"}).drop("llm").write_csv(table)
-    with pytest.raises(InputError, match="Name it: --column response=NAME"):
+    with pytest.raises(InputError, match="missing column model, response.*--column response=NAME"):
         audit_recorded(table, tmp_path / "out")
     stated = Recording(model="who", columns={"response": "text"})
     results = audit_recorded(table, tmp_path / "out", stated)
     assert results.plan["models"] == ["who"]
     with pytest.raises(InputError, match="column response=nothing: no such column"):
-        rename_columns(pl.DataFrame({"text": ["a"]}), {"response": "nothing"})
+        audit_recorded(table, tmp_path / "out", Recording(columns={"response": "nothing"}))
 
 
-def test_a_stated_column_takes_the_place_of_ours():
-    frame = pl.DataFrame({"response": ["raw"], "clean": ["answer"]})
-    assert rename_columns(frame, {"response": "clean"})["response"].to_list() == ["answer"]
+def test_a_stated_column_takes_the_place_of_ours(table, tmp_path):
+    frame = pl.read_csv(table).rename({"response": "clean"}).with_columns(response=pl.lit("raw"))
+    frame.write_csv(table)
+    stated = Recording(columns={"response": "clean"})
+    assert audit_recorded(table, tmp_path / "out", stated).table("scores")["score"].count() == 4
 
 
 @pytest.mark.parametrize(

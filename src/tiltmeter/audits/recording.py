@@ -6,7 +6,7 @@ came from, so that everything after them is as if Tiltmeter had asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,24 +18,15 @@ from tiltmeter.asking.plan import Plan, Selection
 from tiltmeter.audits.tabulating import response_pieces, tabulate_scores
 from tiltmeter.errors import InputError
 from tiltmeter.instruments.catalogue import INSTRUMENTS, select
-from tiltmeter.instruments.scoring import Scores, score
+from tiltmeter.instruments.scoring import score
+from tiltmeter.instruments.scoring.recorded import renamed
 from tiltmeter.results import RESPONSES, SCORES, check
 from tiltmeter.results.directory import Results, read_results
 from tiltmeter.results.records import text_hash
 from tiltmeter.results.tables import write_table
 from tiltmeter.stimuli import Study, load_study
 
-__all__ = ["Recording", "audit_recorded", "rename_columns"]
-
-#: Names that other tools give to columns; each is read where the table lacks ours.
-ALSO = {
-    "model": ("llm", "model_name", "model_id", "engine"),
-    "response": ("output", "completion", "answer", "generation", "model_response", "response_text"),
-    "stereotype": ("dataset", "bias", "topic", "target_category"),
-    "variation": ("template", "wording", "prompt_variation", "prompt_type"),
-    "iteration": ("trial", "repetition", "rep", "sample", "run", "epoch"),
-    "prompt": ("input", "question", "prompt_text"),
-}
+__all__ = ["Recording", "audit_recorded", "read_recorded"]
 
 
 @dataclass(frozen=True)
@@ -50,42 +41,37 @@ class Recording:
         Who answered, where the table does not say.
     columns
         Name of a column here → its name in the table.
-    scoring
-        ``"exact"`` or ``"published"``.
     """
 
     study: str | Path = "bai2025"
     instrument: str = next(iter(INSTRUMENTS))
     model: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
-    scoring: str = "exact"
 
 
-def rename_columns(table: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
-    """Give columns their names here: as stated, else by `ALSO`.
+def read_recorded(responses: Path, how: Recording, study: Study) -> pl.DataFrame:
+    """Read recorded answers, with our names of columns and a `trial_id` each.
 
-    Raises InputError if a stated column is missing, or no column has the answers.
+    Raises InputError if the table is malformed or empty, or lacks a stated column.
     """
+    pieces = [_stated(piece, how.columns) for piece in response_pieces(responses)]
+    table = renamed(pl.concat(pieces, how="diagonal_relaxed"), how.instrument, study)
+    if table.is_empty():
+        raise InputError(f"{responses}: no answers")
+    if how.model is not None and "model" not in table.columns:
+        table = table.with_columns(model=pl.lit(how.model))
+    number = pl.int_range(pl.len()).cast(pl.String).str.zfill(7)
+    return table.with_columns(trial_id=pl.format("recorded.{}", number))
+
+
+def _stated(table: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
+    """Give columns the names that were stated, in place of those that have them."""
     for ours, theirs in columns.items():
         if theirs not in table.columns:
-            raise InputError(
-                f"column {ours}={theirs}: no such column; has {', '.join(table.columns)}"
-            )
-    stated = {theirs: ours for ours, theirs in columns.items()}
-    table = table.drop([c for c in columns if c in table.columns and c not in stated])
-    table = table.rename(stated)
-    known = {}
-    for ours, others in ALSO.items():
-        present = [name for name in others if name in table.columns]
-        if ours not in table.columns and present:
-            known[present[0]] = ours
-    table = table.rename(known)
-    if not {"response", "decision"} & set(table.columns):
-        raise InputError(
-            f"responses: no column response; has {', '.join(table.columns)}. Name it: "
-            "--column response=NAME"
-        )
-    return table
+            has = ", ".join(table.columns)
+            raise InputError(f"column {ours}={theirs}: no such column; has {has}")
+    table = table.drop([c for c in columns if c in table.columns and c not in columns.values()])
+    return table.rename({theirs: ours for ours, theirs in columns.items()})
 
 
 @dataclass(frozen=True)
@@ -139,16 +125,10 @@ def audit_recorded(
     how = recording or Recording()
     study = load_study(how.study)
     select(study, how.instrument)
-    pieces = list(_named(responses, how))
-    table = pl.concat(pieces, how="diagonal_relaxed")
-    if table.is_empty():
-        raise InputError(f"{responses}: no answers")
-    table = table.with_columns(
-        trial_id=pl.format("recorded.{}", pl.int_range(pl.len()).cast(pl.String).str.zfill(7))
-    )
+    table = read_recorded(responses, how, study)
     columns = [name for name in table.columns if name != "trial_id"]
     answers = text_hash(table.select(pl.col(columns).cast(pl.String)).write_csv())
-    scored, words = _scored(table, study, how)
+    scored, words = score(table, study, instrument=how.instrument, keep=True)
     plan = _plan_of(scored, study, how)
     claim(directory, _Recorded(plan, responses.name, answers), command)
     write_table(_responses(scored), directory / "responses.parquet")
@@ -156,20 +136,6 @@ def audit_recorded(
     write_table(scores, directory / "scores.parquet")
     tabulate_scores(directory, plan, words)
     return read_results(directory)
-
-
-def _named(responses: Path, how: Recording) -> Iterator[pl.DataFrame]:
-    """Yield the table with our names of columns."""
-    for piece in response_pieces(responses):
-        named = rename_columns(piece, how.columns)
-        if how.model is not None and "model" not in named.columns:
-            named = named.with_columns(model=pl.lit(how.model))
-        yield named
-
-
-def _scored(table: pl.DataFrame, study: Study, how: Recording) -> Scores:
-    """Score the answers; the other columns stay beside."""
-    return score(table, study, instrument=how.instrument, scoring=how.scoring, keep=True)
 
 
 def _plan_of(scored: pl.DataFrame, study: Study, how: Recording) -> Plan:

@@ -16,10 +16,22 @@ from tiltmeter.reading.plaintext import normalise
 from tiltmeter.results import RESPONSES
 from tiltmeter.stimuli import Study, Words, word_key
 
-__all__ = ["complete", "folded", "keys_by_name", "most_named", "named"]
+__all__ = ["complete", "folded", "keys_by_name", "most_named", "named", "renamed"]
 
-#: Column names of released answers → names in Tiltmeter.
-_ALSO = {"llm": "model", "dataset": "stereotype"}
+#: Column names of released answers and of other tools → names in Tiltmeter, where those are absent.
+_ALSO = {
+    **dict.fromkeys(("llm", "model_name", "model_id"), "model"),
+    **dict.fromkeys(("dataset", "topic"), "stereotype"),
+    **dict.fromkeys(("template", "wording", "prompt_variation"), "variation"),
+    **dict.fromkeys(("output", "completion", "answer", "model_response"), "response"),
+    **dict.fromkeys(("input", "question"), "prompt"),
+}
+
+#: What to do without a column.
+_HINTS = {
+    "model": "--model says who answered",
+    "response": "tiltmeter audit reads another with --column response=NAME",
+}
 
 #: Columns that are read, and the allowed values of those with a fixed set.
 _TEXT = (
@@ -39,17 +51,8 @@ def named(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
     `name` is the instrument of responses without one; `study` may have other names of columns.
     """
     found = ", ".join(responses.columns)
-    responses = _as_text(responses)
-    columns = set(responses.columns)
-    asked = pl.col("instrument").replace("", None) if "instrument" in columns else None
-    responses = responses.with_columns(instrument=pl.coalesce(asked, pl.lit(name)))
-    present = set(map(instrument, responses["instrument"].unique()))
-    ways = {one.name: one.recorded for one in INSTRUMENTS.values() if one in present}
-    also = {**_ALSO, **study.columns}
-    for way in ways.values():
-        also |= way.columns
-    renamed = {old: new for old, new in also.items() if old in columns and new not in columns}
-    responses = responses.rename(renamed)
+    responses = renamed(_as_text(responses), name, study)
+    ways = _ways(responses)
     for way in ways.values():
         for column in way.values.keys() & {*responses.columns}:
             responses = responses.with_columns(pl.col(column).replace(way.values[column]))
@@ -60,10 +63,34 @@ def named(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
     if missing:
         raise InputError(
             f"responses: missing column {', '.join(missing)}; needed are {', '.join(needed)}, "
-            f"found {found}{'; --model says who answered' if 'model' in missing else ''}"
+            f"found {found}{''.join(f'; {_HINTS[name]}' for name in missing if name in _HINTS)}"
         )
     _check_values(responses, ways)
     return responses
+
+
+def renamed(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
+    """Rename columns to those of Tiltmeter, and fill in the instrument; see `named`.
+
+    Names of the instruments come before those of the study, and these before those of other tools.
+    """
+    asked = pl.col("instrument").replace("", None) if "instrument" in responses.columns else None
+    responses = responses.with_columns(instrument=pl.coalesce(asked, pl.lit(name)))
+    of_ways = [way.columns for way in _ways(responses).values()]
+    known: dict[str, str] = {}
+    for also in (*of_ways, study.columns, _ALSO):
+        for old, new in also.items():
+            if old in responses.columns and new not in {*responses.columns, *known.values()}:
+                known.setdefault(old, new)
+    if "decision" in responses.columns:  # it is the answer
+        known = {old: new for old, new in known.items() if new != "response" or old not in _ALSO}
+    return responses.rename(known)
+
+
+def _ways(responses: pl.DataFrame) -> dict[str, Recorded]:
+    """Return how answers of the instruments in a table are recorded."""
+    present = set(map(instrument, responses["instrument"].unique()))
+    return {one.name: one.recorded for one in INSTRUMENTS.values() if one in present}
 
 
 def _as_text(responses: pl.DataFrame) -> pl.DataFrame:
