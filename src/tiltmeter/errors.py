@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from pathlib import Path
 
 __all__ = [
     "BudgetError",
@@ -29,7 +28,6 @@ __all__ = [
     "TiltmeterError",
     "TiltmeterWarning",
     "as_names",
-    "read_text",
     "unknown",
 ]
 
@@ -77,22 +75,6 @@ def as_names(kind: str, given: object) -> tuple[str, ...]:
     if not listed:
         raise InputError(f"{kind}: none given")
     return listed
-
-
-def read_text(
-    path: Path, limit: int | None = None, error: type[TiltmeterError] = InputError
-) -> str:
-    """Read a UTF-8 text file of at most `limit` bytes; every way this fails is an `error`."""
-    try:
-        if limit is not None and path.stat().st_size > limit:
-            raise error(f"{path}: larger than {limit:,} bytes")
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as cause:
-        raise error(f"{path}: not UTF-8 at byte {cause.start}") from None
-    except FileNotFoundError:
-        raise error(f"{path}: no such file") from None
-    except OSError as cause:
-        raise error(f"{path}: {cause.strerror}") from None
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

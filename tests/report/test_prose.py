@@ -9,7 +9,6 @@ from tiltmeter.report.prose import (
     short_names,
     verdict,
     verdict_class,
-    visible,
 )
 
 
@@ -39,11 +38,6 @@ def test_intervals_shares_and_p_values():
 )
 def test_verdicts(code, text, style):
     assert (verdict(code), verdict_class(code)) == (text, style)
-
-
-def test_invisible_characters_become_visible():
-    assert visible("a\u202eb\x1b\x85c") == "a⟨U+202E⟩b␛⟨U+0085⟩c"
-    assert visible("👩\u200d🔬\n\tمرحبا") == "👩\u200d🔬\n\tمرحبا"
 
 
 def test_short_names_still_differ():

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tiltmeter import __version__
-from tiltmeter.errors import InputError, PlanError
+from tiltmeter.errors import PlanError
 from tiltmeter.results.records import read_plan, text_hash, write_plan
+from tiltmeter.texts import write_text
 
 __all__ = ["Claimant", "claim", "only_process", "short_hash"]
 
@@ -81,12 +82,8 @@ def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
         created = datetime.now(UTC).isoformat(timespec="seconds")
         made = {"tiltmeter": __version__, "created": created, "command": command}
         described = {**made, **plan.identity(), **plan.grows(), **plan.describe()}
-    try:
-        for name, text in attached.items():
-            (out / name).parent.mkdir(parents=True, exist_ok=True)
-            (out / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out}: {error.strerror}") from None
+    for name, text in attached.items():
+        write_text(out / name, text)
     write_plan(path, described)
     return described
 

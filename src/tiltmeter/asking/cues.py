@@ -9,9 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.errors import InputError, read_text
+from tiltmeter.errors import InputError
 from tiltmeter.results.records import find_fault
 from tiltmeter.results.tables import FORMATS, read_table
+from tiltmeter.texts import read_text
 
 __all__ = ["Call", "Cues", "Rounds", "Tally", "read_cues"]
 

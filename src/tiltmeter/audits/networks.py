@@ -24,6 +24,7 @@ from tiltmeter.networks.structure import describe, overlap
 from tiltmeter.results.directory import write_results
 from tiltmeter.results.schemas import ABSENCES
 from tiltmeter.stimuli import NetworkStudy
+from tiltmeter.texts import write_text
 
 __all__ = ["FACTS", "Comparison", "write_networks"]
 
@@ -63,7 +64,7 @@ def write_networks(
     estimates, details = _measure(networks, comparison, on_progress)
     write_results(directory, FAMILY, estimates, details)
     facts = json.dumps(_facts(networks, comparison), indent=2, ensure_ascii=False)
-    (directory / FACTS).write_text(facts + "\n", encoding="utf-8")
+    write_text(directory / FACTS, facts + "\n")
     tables = {"estimates": estimates, **details}
     return {name: table for name, table in tables.items() if not table.is_empty()}
 

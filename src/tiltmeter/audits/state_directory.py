@@ -39,6 +39,7 @@ from tiltmeter.states.relation import TRIAL_WORDS
 from tiltmeter.states.word_tests import WordTest, load_tests, test_words
 from tiltmeter.states.words import SHIPPED, read_words
 from tiltmeter.stimuli import word_key
+from tiltmeter.texts import write_text
 
 __all__ = ["FACTS", "audit_states", "check_names", "measure_models", "read_answers", "readable"]
 
@@ -203,7 +204,7 @@ def measure_models(
                 write_results(directory, "states", tables.estimates, tables.details)
                 facts = _facts(models, measurements, removed)
                 record = json.dumps(facts, indent=2, ensure_ascii=False)
-                (directory / FACTS).write_text(f"{record}\n", encoding="utf-8")
+                write_text(directory / FACTS, f"{record}\n")
     finally:
         if directory is not None and new and not models:
             with suppress(OSError):  # the store may be inside the directory

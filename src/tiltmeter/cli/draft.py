@@ -24,6 +24,7 @@ from tiltmeter.cli.options import (
     progress_bar,
 )
 from tiltmeter.errors import BudgetError, InputError, ModelError
+from tiltmeter.texts import write_text
 
 if TYPE_CHECKING:
     from tiltmeter.asking.sessions import Outcome
@@ -163,7 +164,7 @@ def accept(
     grown = drafting.accept(study, read, out.stem, other_version=other_version)
     listed = ", ".join(path.name for path in drafts)
     heading = f"{study.name} ({study_hash(study)}) and what was accepted of {listed}."
-    _save(out, drafting.to_yaml(grown.study, heading))
+    write_text(out, drafting.to_yaml(grown.study, heading))
     for line in grown.added:
         click.echo(line)
     for note in grown.notes:
@@ -207,7 +208,7 @@ def _draft(
         raise BudgetError(f"{why}: nothing was asked, nothing written")
     pairs = zip(asked, answers, strict=True)
     draft = build(head, [(*one, answer) for one, answer in pairs if answer is not None])
-    _save(out, to_yaml(draft, HEADING.format(file=out, study=options["study_name"])))
+    write_text(out, to_yaml(draft, HEADING.format(file=out, study=options["study_name"])))
     clear = sum(not candidate.checks for candidate in draft.candidates)
     click.echo(f"{len(draft.candidates)} candidates, {clear} without findings: {out}")
     if left:
@@ -283,10 +284,3 @@ def _name_prompt(i: int, prompt: str, options: dict[str, Any]) -> str:
     settings = (options["seed"], options["temperature"], options["answer_tokens"], prompt)
     digest = hashlib.sha256(repr(settings).encode()).hexdigest()
     return f"draft.{i:05d}.{digest[:16]}"
-
-
-def _save(out: Path, text: str) -> None:
-    """Write a file atomically."""
-    part = out.with_name(f"{out.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(out)

@@ -206,7 +206,7 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | Non
 def _with_policy(plan: Plan, path: Path) -> Plan:
     """Store a policy with the plan; InputError if it is malformed."""
     from tiltmeter.comparing.policy import parse_policy
-    from tiltmeter.errors import read_text
+    from tiltmeter.texts import read_text
 
     text = read_text(path)
     parse_policy(text, str(path))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 from pathlib import Path
 from typing import Any
 
 import click
 
 from tiltmeter.cli.options import FOLDER
+from tiltmeter.texts import visible
 
 __all__ = ["show_command"]
 
@@ -66,7 +66,7 @@ def _heading(row: dict[str, Any]) -> str:
 
 def _indented(text: str, whole: bool) -> str:
     """Indent an untrusted text, without what a terminal would act on."""
-    kept = "".join(c for c in text if c == "\n" or unicodedata.category(c)[0] != "C")
+    kept = visible(text)
     short = (
         kept if whole or len(kept) <= LONGEST else f"{kept[:LONGEST]} … ({len(kept):,} characters)"
     )

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +21,7 @@ from pydantic import BaseModel
 
 from tiltmeter import __version__
 from tiltmeter.comparing.gating import CODES, Check, Gated
-from tiltmeter.errors import InputError
+from tiltmeter.texts import visible, write_text
 
 __all__ = ["FORMATS", "GateReport", "as_json", "as_junit", "as_markdown", "as_sarif", "write_gate"]
 
@@ -155,11 +154,8 @@ def _title(check: Check) -> str:
 
 
 def _printable(text: str) -> str:
-    """Leave out control characters, which no format may hold and a terminal would act on."""
-    kept = (
-        " " if c.isspace() else c for c in text if c.isspace() or unicodedata.category(c)[0] != "C"
-    )
-    return "".join(kept)
+    """Write a text in one line, without what no format may hold and a terminal would act on."""
+    return visible(" ".join(text.split()))
 
 
 #: Option of the command → the format it writes.
@@ -176,13 +172,7 @@ def write_gate(gated: Gated, path: Path, form: str) -> None:
 
     Raises InputError if the file cannot be written.
     """
-    part = path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(FORMATS[form](gated), encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+    write_text(path, FORMATS[form](gated))
 
 
 if __name__ == "__main__":

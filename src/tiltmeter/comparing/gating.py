@@ -30,9 +30,10 @@ from scipy.special import stdtrit
 from tiltmeter.comparing.comparison import Comparison, compare, signed
 from tiltmeter.comparing.policy import Policy, Rule, load_policy
 from tiltmeter.comparing.runs import Recorded, Run, choose_one, own_estimates, read_runs
-from tiltmeter.errors import InputError, read_text
+from tiltmeter.errors import InputError
 from tiltmeter.results.records import read_plan, text_hash
 from tiltmeter.statistics.clustered import wilson
+from tiltmeter.texts import read_text
 
 __all__ = ["CODES", "Check", "Gated", "Outcome", "gate"]
 

@@ -12,9 +12,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from tiltmeter.errors import InputError, StudyError, read_text
+from tiltmeter.errors import InputError, StudyError
 from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.stimuli.yaml_text import parse_yaml, validate
+from tiltmeter.texts import read_text
 
 __all__ = ["Policy", "Rule", "Where", "load_policy", "parse_policy"]
 

@@ -25,6 +25,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.instruments.catalogue import MEASURES
 from tiltmeter.results.directory import Results, read_results
 from tiltmeter.results.records import slug, text_hash
+from tiltmeter.texts import write_text
 
 __all__ = ["SCHEMA_VERSION", "every_eval_ever", "write_every_eval_ever"]
 
@@ -46,11 +47,7 @@ def write_every_eval_ever(directory: str | Path, folder: str | Path) -> list[Pat
     paths = []
     for model, record in every_eval_ever(results).items():
         path = Path(folder) / f"{slug(model)}.json"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror}") from None
+        write_text(path, json.dumps(record, indent=1, ensure_ascii=False))
         paths.append(path)
     return paths
 

@@ -22,10 +22,10 @@ from tiltmeter.report.comparison import FACTS, comparison_part
 from tiltmeter.report.drawing.figures import Figure, as_svg, write_figures
 from tiltmeter.report.drawing.theme import stylesheet
 from tiltmeter.report.networks.part import network_part
-from tiltmeter.report.prose import visible
 from tiltmeter.report.sections import Part, Term
 from tiltmeter.report.states.part import state_part
 from tiltmeter.results.directory import TABLES, Results
+from tiltmeter.texts import visible, write_text
 
 __all__ = ["FAMILIES", "rendered", "write_figure_page", "write_report"]
 
@@ -92,7 +92,7 @@ def write_report(directory: str | Path | Results, *, title: str | None = None) -
     }
     report = path / "report.html"
     page = rendered("report.html.j2", drawings, about)
-    report.write_text(page, encoding="utf-8", errors="replace")
+    write_text(report, page)
     return report
 
 
@@ -106,7 +106,7 @@ def write_figure_page(figures: Sequence[Figure], path: Path, *, title: str) -> N
     """Write figures of distinct names as one HTML file that holds all it shows."""
     drawings = {figure.name: as_svg(figure) for figure in figures}
     page = rendered("figures.html.j2", drawings, {"title": title, "list": figures})
-    path.write_text(page, encoding="utf-8", errors="replace")
+    write_text(path, page)
 
 
 #: A drawing larger than this (in bytes) is not also embedded for readers without scripts.

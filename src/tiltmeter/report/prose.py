@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -14,12 +13,13 @@ import polars as pl
 
 from tiltmeter.report.plan import Plan
 from tiltmeter.results import Measure
+from tiltmeter.texts import visible
 
 __all__ = ["ALPHA", "CONTROL", "MEANINGS", "SIGNS", "WORST", "answer", "bracketed",
            "category_title", "counted", "cut", "endings", "file_names", "first_few", "interval",
            "interval_title", "many", "number", "p_value", "percent", "place", "rank", "scale",
-           "short_names", "shown_names", "splits_text", "verdict", "verdict_class", "verdict_kind",
-           "visible"]  # fmt: skip
+           "short_names", "shown_names", "splits_text", "verdict", "verdict_class",
+           "verdict_kind"]  # fmt: skip
 
 #: A result with a larger p is not significant.
 ALPHA = 0.05
@@ -201,30 +201,6 @@ def scale(measure: Measure) -> str:
         f"neutral {measure.neutral:g}".replace("-", "−")
     )
     return f"{text}; {measure.direction}." if measure.direction else f"{text}."
-
-
-def visible(text: str) -> str:
-    """Show control and direction characters instead of obeying them.
-
-    ASCII control characters are shown as their pictures (U+2400…), other control, format and
-    separator characters by their number; joiners, line breaks and tabs stay.
-    """
-    if text.replace("\n", "").replace("\t", "").isprintable():
-        return text
-    return "".join(_picture(character) for character in text)
-
-
-def _picture(character: str) -> str:
-    code = ord(character)
-    if character in "\n\t\u200d\u200c":
-        return character
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "\u2421"
-    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
-        return f"⟨U+{code:04X}⟩"
-    return character
 
 
 def short_names(models: Sequence[str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from tiltmeter.errors import InputError, PlanError
+from tiltmeter.texts import write_text
 
 __all__ = [
     "FORMAT",
@@ -67,14 +68,7 @@ def write_plan(path: Path, plan: Mapping[str, Any]) -> None:
 
     Raises InputError if it cannot be written.
     """
-    part = path.with_name(f"{path.name}.part")
-    text = json.dumps({**plan, "format": FORMAT}, indent=1, ensure_ascii=False)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+    write_text(path, json.dumps({**plan, "format": FORMAT}, indent=1, ensure_ascii=False))
 
 
 def text_hash(text: str) -> str:

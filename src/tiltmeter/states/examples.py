@@ -21,11 +21,12 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.errors import InputError, TiltmeterWarning, read_text
+from tiltmeter.errors import InputError, TiltmeterWarning
 from tiltmeter.models.readers.states import locate
 from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.results.tables import need_columns
 from tiltmeter.states.dictionary import Dictionary
+from tiltmeter.texts import read_text, write_text
 
 __all__ = ["dictionary_examples", "for_senses", "holds", "read_examples", "read_word_examples",
            "senses_of", "write_examples"]  # fmt: skip
@@ -134,14 +135,7 @@ def write_examples(
         row = dict(zip(_SENSE[1:], values, strict=True))
         row |= {"examples": given[key], "example_source": source}
         lines.append(json.dumps(row, ensure_ascii=False) + "\n")
-    path = Path(path)
-    part = path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text("".join(lines), encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+    write_text(Path(path), "".join(lines))
 
 
 def _by_key(contexts: pl.DataFrame, name: str) -> dict[str, list[str]]:

@@ -24,8 +24,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tiltmeter.errors import InputError, read_text, unknown
+from tiltmeter.errors import InputError, unknown
 from tiltmeter.stimuli.words import word_key
+from tiltmeter.texts import read_text
 
 __all__ = ["SHIPPED", "Words", "read_json", "read_words"]
 

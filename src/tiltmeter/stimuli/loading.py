@@ -13,11 +13,12 @@ from typing import Any
 
 import yaml
 
-from tiltmeter.errors import InputError, StudyError, read_text, unknown
+from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.stimuli.network_study import NetworkStudy
 from tiltmeter.stimuli.study import Study
 from tiltmeter.stimuli.wording import Instruments, RawPart
 from tiltmeter.stimuli.yaml_text import parse_yaml, validate
+from tiltmeter.texts import read_text
 
 __all__ = [
     "find_intervention",

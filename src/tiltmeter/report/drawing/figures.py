@@ -25,6 +25,7 @@ from tiltmeter.report.prose import (
     verdict,
 )
 from tiltmeter.results import Measure
+from tiltmeter.texts import write_bytes, write_text
 
 __all__ = ["Figure", "around_zero", "as_svg", "drawn", "per_mode", "write_drawing",
            "write_figures"]  # fmt: skip
@@ -61,9 +62,9 @@ def write_drawing(figure: Figure, path: Path) -> None:
     """Write a figure as ``.svg`` or ``.png``, in the light scheme."""
     svg = as_svg(figure)
     if path.suffix == ".png":
-        path.write_bytes(vl_convert.svg_to_png(svg, scale=2))
+        write_bytes(path, vl_convert.svg_to_png(svg, scale=2))
     else:
-        path.write_text(svg, encoding="utf-8")
+        write_text(path, svg)
 
 
 def write_figures(figures: Iterable[Figure], folder: Path) -> dict[str, str]:
@@ -73,12 +74,11 @@ def write_figures(figures: Iterable[Figure], folder: Path) -> dict[str, str]:
     `folder`: where they go; made if absent.
     Result: name → SVG.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     drawings = {}
     for figure in figures:
         svg = as_svg(figure)
-        (folder / f"{figure.name}.svg").write_text(svg, encoding="utf-8")
-        (folder / f"{figure.name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=2))
+        write_text(folder / f"{figure.name}.svg", svg)
+        write_bytes(folder / f"{figure.name}.png", vl_convert.svg_to_png(svg, scale=2))
         drawings[figure.name] = svg
     return drawings
 

@@ -22,10 +22,11 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.report.drawing.charts import Row, in_layers, tooltips, vega_lite
 from tiltmeter.report.drawing.figures import Figure
-from tiltmeter.report.prose import counted, cut, file_names, many, number, visible
+from tiltmeter.report.prose import counted, cut, file_names, many, number
 from tiltmeter.results import check
 from tiltmeter.results.schemas import STREAM_EDGES, STREAM_NODES
 from tiltmeter.statistics.paths import TONES, path_types, paths_from
+from tiltmeter.texts import visible
 
 __all__ = ["stream_figures"]
 

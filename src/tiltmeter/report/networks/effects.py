@@ -30,10 +30,10 @@ from tiltmeter.report.prose import (
     interval_title,
     number,
     p_value,
-    visible,
 )
 from tiltmeter.report.sections import Section, named
 from tiltmeter.report.tables import Column, Render, Table, alike, count, render_table
+from tiltmeter.texts import visible
 
 __all__ = ["SCALE", "SHOWN", "emotion_section", "emotion_sides", "grey_bars", "listed",
            "listed_by_network", "placebo_columns", "remarks", "stereotype_section"]  # fmt: skip

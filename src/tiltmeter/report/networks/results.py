@@ -15,10 +15,11 @@ import polars as pl
 from tiltmeter.errors import InputError
 from tiltmeter.report.drawing.charts import Row, measured
 from tiltmeter.report.plan import Plan, read_facts, spaced
-from tiltmeter.report.prose import cut, interval, place, shown_names, visible
+from tiltmeter.report.prose import cut, interval, place, shown_names
 from tiltmeter.report.sections import joined, read_family, with_shown_texts
 from tiltmeter.report.tables import Column
 from tiltmeter.results import beside
+from tiltmeter.texts import visible
 
 __all__ = ["APPROACHES", "LONGEST_WORD", "NETWORK", "PUBLISHED", "Networks", "dot",
            "read_networks", "together"]  # fmt: skip

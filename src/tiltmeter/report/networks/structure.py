@@ -12,9 +12,10 @@ from tiltmeter.reference import load_published
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.drawing.streams import stream_figures
 from tiltmeter.report.networks.results import NETWORK, PUBLISHED, Networks
-from tiltmeter.report.prose import ALPHA, many, number, p_value, percent, visible
+from tiltmeter.report.prose import ALPHA, many, number, p_value, percent
 from tiltmeter.report.sections import Section, first_drawn, named
 from tiltmeter.report.tables import Column, Table, alike, count, render_table
+from tiltmeter.texts import visible
 
 __all__ = ["stream_section", "structure_section"]
 

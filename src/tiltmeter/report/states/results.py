@@ -20,11 +20,11 @@ from tiltmeter.report.prose import (
     p_value,
     place,
     shown_names,
-    visible,
 )
 from tiltmeter.report.sections import joined, read_family, with_shown_texts
 from tiltmeter.report.tables import Column
 from tiltmeter.results import beside
+from tiltmeter.texts import visible
 
 __all__ = ["ONE_LAYER", "READING", "States", "at_one_layer", "by_layer", "first_reading",
            "in_words", "interval_column", "layer_name", "layers", "pairs", "placebo_columns",

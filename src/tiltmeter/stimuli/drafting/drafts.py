@@ -16,10 +16,11 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic import model_validator as whole
 
-from tiltmeter.errors import InputError, StudyError, read_text, unknown
+from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.stimuli.wording import RelativeDecision
 from tiltmeter.stimuli.words import Name, Override
 from tiltmeter.stimuli.yaml_text import parse_yaml, validate
+from tiltmeter.texts import read_text
 
 __all__ = [
     "Candidate",
