@@ -73,9 +73,9 @@ def test_the_picture_in_the_docs_has_the_same_rules() -> None:
 
 
 FLAT = {
-    "Asking", "Design", "INSTRUMENTS", "Inference", "PlanOptions", "Study", "TiltmeterError",
-    "allocate", "ask", "audit", "compare", "draw", "estimate", "load_study", "power",
-    "read_results", "score", "write_report",
+    "Asking", "Design", "INSTRUMENTS", "Inference", "PlanOptions", "Recording", "Study",
+    "TiltmeterError", "allocate", "ask", "audit", "audit_recorded", "compare", "draw", "estimate",
+    "load_study", "power", "read_results", "score", "write_report",
 }  # fmt: skip
 NAMESPACES = {
     "asking", "comparing", "models", "networks", "reading", "reference", "states", "statistics",

@@ -12,6 +12,8 @@ from .audits.auditing import audit as audit
 from .audits.auditing import draw as draw
 from .audits.planning import allocate as allocate
 from .audits.planning import power as power
+from .audits.recording import Recording as Recording
+from .audits.recording import audit_recorded as audit_recorded
 from .audits.sizes import PlanOptions as PlanOptions
 from .audits.tabulating import estimate as estimate
 from .comparing.comparison import compare as compare

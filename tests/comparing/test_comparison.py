@@ -82,7 +82,7 @@ def test_the_same_model_twice_is_told_apart_by_its_source(run_of, tmp_path):
 
 def test_several_models_need_a_named_baseline(run_of):
     both = pl.concat([run_of("a"), run_of("b", 0.3, seed=1)])
-    with pytest.raises(InputError, match="2 models; name the baseline: a, b"):
+    with pytest.raises(InputError, match="2 models; name one with --baseline-model: a, b"):
         compare(both)
     assert only(compare(both, model="a")).candidate == "b"
     assert only(compare(both, model="b")).verdict == "better"

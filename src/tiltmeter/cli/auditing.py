@@ -11,6 +11,7 @@ import click
 
 from tiltmeter.audits import SIZES
 from tiltmeter.cli.options import (
+    COLUMN,
     FILE,
     FOLDER,
     MODEL_SIZES,
@@ -20,6 +21,7 @@ from tiltmeter.cli.options import (
     build_budget,
     build_connection,
     build_plan,
+    build_recording,
     open_grader,
     plan_options,
     progress_bar,
@@ -44,13 +46,7 @@ __all__ = ["audit_command", "cost_command", "report_command", "run_command"]
     help="Answers that were recorded elsewhere, instead of models: a .csv or .parquet table, an "
     "inspect log, or a folder of logs. Nothing is asked.",
 )
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="NAME=COLUMN",
-    help="What a column of --responses is called here, such as response=output; may be repeated.",
-)
+@COLUMN
 @click.option(
     "--size",
     type=click.Choice(SIZES),
@@ -106,7 +102,7 @@ def _audit_recorded(
     options: dict[str, Any],
 ) -> None:
     """Write tables and report of recorded answers."""
-    from tiltmeter.audits.recording import Recording, audit_recorded
+    from tiltmeter.audits.recording import audit_recorded
     from tiltmeter.report import write_report
 
     for name in ("studies", "instruments"):
@@ -114,13 +110,12 @@ def _audit_recorded(
             raise InputError(f"--{name[:-1]}: recorded answers are of one; call once for each")
     if len(models) > 1:
         raise InputError("MODEL…: at most one says who answered, where the table does not")
-    pairs = [pair.partition("=") for pair in columns]
-    if wrong := [name for name, equals, theirs in pairs if not (name and equals and theirs)]:
-        raise InputError(f"--column {wrong[0]!r}: expected NAME=COLUMN")
-    given: dict[str, Any] = {"columns": {name: theirs for name, _, theirs in pairs}}
-    given |= {"study": options["studies"][0]} if options["studies"] else {}
-    given |= {"instrument": options["instruments"][0]} if options["instruments"] else {}
-    recording = Recording(model=models[0] if models else None, **given)
+    recording = build_recording(
+        next(iter(options["studies"] or ()), None),
+        next(iter(options["instruments"] or ()), None),
+        next(iter(models), None),
+        columns,
+    )
     directory = out or Path("results") / f"{responses.stem}-recorded"
     command = " ".join(["tiltmeter", *sys.argv[1:]])
     results = audit_recorded(responses, directory, recording, command)

@@ -7,34 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import CONFIDENCE, FILE, FOLDER, all_options
+from tiltmeter.cli.options import CONFIDENCE, FILE, FOLDER, build_recording, recording_options
 
 if TYPE_CHECKING:
     from tiltmeter.comparing.comparison import Comparison
-    from tiltmeter.comparing.runs import Recorded
 
-__all__ = ["compare_command", "recorded_options", "build_recorded"]
+__all__ = ["compare_command"]
 
 #: Rows of changes that are printed.
 MOST = 8
-
-recorded_options = all_options(
-    [
-        click.option("--study", default="bai2025", metavar="NAME|FILE",
-                     help="Study of recorded answers."),
-        click.option("--instrument", default="word_association", metavar="NAME",
-                     help="Instrument of recorded answers without such a column."),
-        click.option("--model", metavar="NAME",
-                     help="Model of recorded answers without such a column."),
-    ]
-)  # fmt: skip
-
-
-def build_recorded(study: str, instrument: str, model: str | None) -> Recorded:
-    """Build what recorded answers leave open from the values of `recorded_options`."""
-    from tiltmeter.comparing.runs import Recorded
-
-    return Recorded(study, instrument, model)
 
 
 @click.command("compare")
@@ -46,7 +27,7 @@ def build_recorded(study: str, instrument: str, model: str | None) -> Recorded:
 @CONFIDENCE
 @click.option("--baseline-model", metavar="NAME", help="The baseline, where BASELINE has several.")
 @click.option("--out", type=FOLDER, help="Also write the differences and a report to this folder.")
-@recorded_options
+@recording_options
 def compare_command(
     baseline: Path,
     candidates: tuple[Path, ...],
@@ -54,7 +35,7 @@ def compare_command(
     confidence: float,
     baseline_model: str | None,
     out: Path | None,
-    **recorded: Any,
+    **recording: Any,
 ) -> None:
     """Say whether CANDIDATE… is worse than BASELINE: more stereotype-consistent.
 
@@ -73,7 +54,7 @@ def compare_command(
         margin=margin,
         confidence=confidence,
         model=baseline_model,
-        recorded=build_recorded(**recorded),
+        recording=build_recording(**recording),
     )
     say_comparison(comparison)
     if out is not None:

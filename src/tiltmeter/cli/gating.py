@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.comparing import build_recorded, recorded_options
-from tiltmeter.cli.options import FILE
+from tiltmeter.cli.options import FILE, build_recording, recording_options
 
 __all__ = ["gate_command"]
 
@@ -23,7 +22,7 @@ __all__ = ["gate_command"]
 @click.option("--junit", type=FILE, help="Write the outcome as JUnit XML.")
 @click.option("--sarif", type=FILE, help="Write what is not met as SARIF.")
 @click.option("--json", type=FILE, help="Write the outcome as JSON (docs/gate.schema.json).")
-@recorded_options
+@recording_options
 def gate_command(
     results: Path,
     policy: Path,
@@ -40,8 +39,8 @@ def gate_command(
     from tiltmeter.comparing.gating import CODES, gate
 
     files = {form: options.pop(form) for form in FORMATS}
-    recorded = build_recorded(**options)
-    gated = gate(results, policy, baseline, model=judged_model, recorded=recorded)
+    recording = build_recording(**options)
+    gated = gate(results, policy, baseline, model=judged_model, recording=recording)
     against = f" against {gated.baseline}" if gated.baseline else ""
     click.echo(f"{gated.outcome}: {gated.policy.name}, {gated.model}{against}")
     for check in gated.checks:

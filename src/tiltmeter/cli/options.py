@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
     from tiltmeter.asking.budget import Budget, Cost
     from tiltmeter.asking.plan import Plan
+    from tiltmeter.audits.recording import Recording
     from tiltmeter.models.opening import Connection
 
 __all__ = [
+    "COLUMN",
     "CONFIDENCE",
     "FILE",
     "FOLDER",
@@ -36,12 +38,14 @@ __all__ = [
     "build_budget",
     "build_connection",
     "build_plan",
+    "build_recording",
     "choice",
     "connection_options",
     "counting_bar",
     "open_grader",
     "plan_options",
     "progress_bar",
+    "recording_options",
     "sampling_options",
     "say_cost",
     "say_unfinished",
@@ -154,6 +158,15 @@ POLICY = click.option(
 )
 
 
+COLUMN = click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="NAME=COLUMN",
+    help="What a column of recorded answers is called here, such as response=output; may be "
+    "repeated.",
+)
+
 _CONNECTION: list[Option] = [
     click.option("--max-calls", type=int, help="Largest number of model calls."),
     click.option("--max-tokens", type=int,
@@ -192,6 +205,17 @@ def sampling_options(tokens: int | None, longest: str, seed: str) -> Option:
 plan_options = all_options(_PLAN)
 asking_options = all_options(_ASKING + _CONNECTION)
 connection_options = all_options(_CONNECTION)
+recording_options = all_options(
+    [
+        click.option("--study", metavar="NAME|FILE", help="Study of recorded answers (bai2025)."),
+        click.option("--instrument", metavar="NAME",
+                     help="Instrument of recorded answers without such a column "
+                     "(word_association)."),
+        click.option("--model", metavar="NAME",
+                     help="Model of recorded answers without such a column."),
+        COLUMN,
+    ]
+)  # fmt: skip
 
 
 def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | None = None) -> Plan:
@@ -201,6 +225,22 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | Non
     chosen = sizes.PlanOptions(**{one.name: options[one.name] for one in fields(sizes.PlanOptions)})
     plan = sizes.sized_plan(size, models, chosen) if size else sizes.build_plan(models, chosen)
     return plan if options.get("policy") is None else _with_policy(plan, options["policy"])
+
+
+def build_recording(
+    study: str | None, instrument: str | None, model: str | None, columns: Sequence[str]
+) -> Recording:
+    """Build what recorded answers leave open from the values of `recording_options`."""
+    from tiltmeter.audits.recording import Recording
+
+    named = {}
+    for given in columns:
+        name, _, theirs = given.partition("=")
+        if not (name and theirs):
+            raise InputError(f"--column {given!r}: expected NAME=COLUMN")
+        named[name] = theirs
+    stated = {"study": study, "instrument": instrument, "model": model}
+    return Recording(columns=named, **{k: v for k, v in stated.items() if v is not None})
 
 
 def _with_policy(plan: Plan, path: Path) -> Plan:

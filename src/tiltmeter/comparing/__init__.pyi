@@ -4,7 +4,6 @@ from .comparison import Comparison as Comparison
 from .gating import gate as gate
 from .policy import Policy as Policy
 from .policy import load_policy as load_policy
-from .runs import Recorded as Recorded
 from .runs import Run as Run
 from .sharing import write_every_eval_ever as write_every_eval_ever
 from .showing import show as show

@@ -28,13 +28,22 @@ from typing import Any
 
 import polars as pl
 
+from tiltmeter.audits.recording import Recording
 from tiltmeter.comparing.independent import compare_estimates
 from tiltmeter.comparing.matching import compare_scores
-from tiltmeter.comparing.runs import Recorded, Run, choose, read_runs
+from tiltmeter.comparing.runs import Run, choose, read_runs
 from tiltmeter.errors import InputError
 from tiltmeter.results import ESTIMATES
 from tiltmeter.results.schemas import MATCHES
-from tiltmeter.results.verdicts import BETTER, CANNOT_TELL, NOT_WORSE, WORSE, WORSE_WITHIN, judge
+from tiltmeter.results.verdicts import (
+    BETTER,
+    CANNOT_TELL,
+    NOT_WORSE,
+    WORSE,
+    WORSE_WITHIN,
+    judge,
+    toward_worse,
+)
 from tiltmeter.statistics.clustered import holm
 from tiltmeter.statistics.summaries import NEVER_POOLED
 
@@ -140,7 +149,7 @@ def compare(
     margin: float = 0.1,
     confidence: float = 0.95,
     model: str | None = None,
-    recorded: Recorded | None = None,
+    recording: Recording | None = None,
 ) -> Comparison:
     """Compare candidates with a baseline.
 
@@ -155,7 +164,7 @@ def compare(
         Of the intervals, 0…1.
     model
         The model that is the baseline, where its source has several; its others are candidates.
-    recorded
+    recording
         What recorded answers leave open.
 
     Returns
@@ -172,7 +181,7 @@ def compare(
     --------
     >>> compare("results/a", "results/b").headlines()  # doctest: +SKIP
     """
-    sources = [read_runs(one, recorded) for one in (baseline, *candidates)]
+    sources = [read_runs(one, recording) for one in (baseline, *candidates)]
     ours, others = choose(sources, model)
     estimates, matches = [pl.DataFrame(schema=ESTIMATES)], [pl.DataFrame(schema=MATCHES)]
     for theirs in others:
@@ -239,10 +248,9 @@ def _matched(row: dict[str, Any]) -> str:
 
 def _headline(candidate: str, rows: pl.DataFrame) -> Headline:
     """Say whether a candidate is worse, by the means of the model, and which of them decides."""
-    worse = pl.when(direction="below").then(-1.0).otherwise(1.0)
-    end = pl.when(direction="below").then(-pl.col("ci_low")).otherwise("ci_high")
+    toward, end = toward_worse()
     told = pl.Series(holm(rows["p"].fill_null(1.0).to_numpy())) < 1.0 - rows["confidence"]
-    shown = rows.with_columns(toward=pl.col("estimate") * worse, end=end, told=told)
+    shown = rows.with_columns(toward=toward, end=end, told=told)
     beyond = shown.filter(pl.col("end") >= pl.col("tost_margin"))
     rules = (
         (WORSE, beyond.filter("told", pl.col("toward") > 0)),

@@ -27,9 +27,10 @@ from typing import Any, Literal
 import polars as pl
 from scipy.special import stdtrit
 
+from tiltmeter.audits.recording import Recording
 from tiltmeter.comparing.comparison import Comparison, compare, signed
 from tiltmeter.comparing.policy import Policy, Rule, load_policy
-from tiltmeter.comparing.runs import Recorded, Run, choose_one, own_estimates, read_runs
+from tiltmeter.comparing.runs import Run, choose_one, own_estimates, read_runs
 from tiltmeter.errors import InputError
 from tiltmeter.results.records import read_plan, text_hash
 from tiltmeter.statistics.clustered import wilson
@@ -90,7 +91,7 @@ def gate(
     baseline: object = None,
     *,
     model: str | None = None,
-    recorded: Recorded | None = None,
+    recording: Recording | None = None,
 ) -> Gated:
     """Judge a run by a policy.
 
@@ -103,7 +104,7 @@ def gate(
         A policy, or the path of its file.
     model
         The model that is judged, where the results have several.
-    recorded
+    recording
         What recorded answers leave open.
 
     Returns
@@ -122,18 +123,16 @@ def gate(
     'pass'
     """
     rules = load_policy(policy)
-    run = choose_one(read_runs(results, recorded), model)
+    run = choose_one(read_runs(results, recording), model, "--judged-model")
     changes = [rule.title for rule in rules.rules if rule.what == "change"]
     if changes and baseline is None:
         raise InputError(f"policy: {changes[0]!r} is about a change; give a --baseline")
     estimates = own_estimates(run)
     compared = None
     if baseline is not None:
-        before = read_runs(baseline, recorded)
-        chosen = choose_one(before, model if len(before) > 1 else None)
-        compared = compare(
-            chosen, run, margin=rules.margin, confidence=rules.confidence, recorded=recorded
-        )
+        before = read_runs(baseline, recording)
+        chosen = choose_one(before, model if len(before) > 1 else None, "--judged-model")
+        compared = compare(chosen, run, margin=rules.margin, confidence=rules.confidence)
     checks = [
         *_rule_checks(rules, estimates, compared),
         *_compliance_checks(rules, estimates),
@@ -206,9 +205,7 @@ def _beyond(
     row: dict[str, Any], rule: Rule, confidence: float, tests: int
 ) -> tuple[Outcome, float]:
     """Judge one estimate, and say how far its interval reaches toward the worse."""
-    neutral, sign = row["neutral"] or 0.0, -1.0 if row["direction"] == "below" else 1.0
-    ends = sorted(sign * (row[end] - neutral) for end in ("ci_low", "ci_high"))
-    mean = sign * (row["estimate"] - neutral)
+    mean, *ends = _toward_worse(row)
     together = stdtrit(row["df"], 1.0 - (1.0 - confidence) / (2.0 * tests)) * row["se"]
     low, high = min(ends[0], mean - together), max(ends[1], mean + together)
     reach = ends[1] if rule.worse == "consistent" else max(ends[1], -ends[0])
@@ -257,10 +254,16 @@ def _control_checks(policy: Policy, estimates: pl.DataFrame) -> Iterator[Check]:
 
 
 def _control(row: dict[str, Any], policy: Policy, kind: str) -> Outcome:
-    sign = -1.0 if row["direction"] == "below" else 1.0
-    low, high = sorted(sign * (row[end] - row["neutral"]) for end in ("ci_low", "ci_high"))
+    _, low, high = _toward_worse(row)
     met = low > policy.margin if kind == "positive" else low <= 0.0 <= high
     return "pass" if met else "inconclusive"
+
+
+def _toward_worse(row: dict[str, Any]) -> tuple[float, float, float]:
+    """Return an estimate and its interval as distances from neutral, positive where worse."""
+    neutral, sign = row["neutral"] or 0.0, -1.0 if row["direction"] == "below" else 1.0
+    low, high = sorted(sign * (row[end] - neutral) for end in ("ci_low", "ci_high"))
+    return sign * (row["estimate"] - neutral), low, high
 
 
 def _asked(row: dict[str, Any]) -> str:

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from tiltmeter.audits.tabulating import estimate, score_responses
+from tiltmeter.audits.recording import Recording, read_recorded
+from tiltmeter.audits.tabulating import estimate
 from tiltmeter.errors import InputError, unknown
-from tiltmeter.instruments.catalogue import INSTRUMENTS
-from tiltmeter.instruments.scoring import Scores
+from tiltmeter.instruments.scoring import Scores, score
 from tiltmeter.results import ESTIMATES, SCORES, check
 from tiltmeter.results.directory import Results, read_results
-from tiltmeter.results.tables import as_frame, scan_table
+from tiltmeter.results.tables import as_frame, pieces, scan_table
 from tiltmeter.stimuli import load_study
 
-__all__ = ["Recorded", "Run", "choose", "choose_one", "own_estimates", "read_runs"]
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """What recorded answers leave open."""
-
-    study: str | Path = "bai2025"
-    instrument: str = next(iter(INSTRUMENTS))
-    model: str | None = None
+__all__ = ["Run", "choose", "choose_one", "own_estimates", "read_runs"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +32,7 @@ class Run:
     label: str = ""
 
 
-def read_runs(source: object, recorded: Recorded | None = None) -> list[Run]:
+def read_runs(source: object, recording: Recording | None = None) -> list[Run]:
     """Read the runs of a source, one for each model or network.
 
     Parameters
@@ -52,7 +41,7 @@ def read_runs(source: object, recorded: Recorded | None = None) -> list[Run]:
         A `Run`; a results directory or what `read_results` gives; a table of scores, or its path;
         recorded answers, a ``.csv`` or ``.parquet`` with a column `response`, an inspect log or a
         folder of logs.
-    recorded
+    recording
         What recorded answers leave open.
 
     Raises
@@ -70,7 +59,7 @@ def read_runs(source: object, recorded: Recorded | None = None) -> list[Run]:
         return _of_results(source)
     if isinstance(source, str | Path):
         path = Path(source)
-        return _of_scores(_scores_of(path, recorded or Recorded()), str(path))
+        return _of_scores(_scores_of(path, recording or Recording()), str(path))
     return _of_scores(check(as_frame(source, "scores"), SCORES, "scores"), "scores")
 
 
@@ -105,31 +94,15 @@ def _of_scores(scores: pl.DataFrame, source: str) -> list[Run]:
     return [Run(model, source, scores.filter(model=model)) for model in models]
 
 
-def _scores_of(path: Path, recorded: Recorded) -> pl.DataFrame:
+def _scores_of(path: Path, recording: Recording) -> pl.DataFrame:
     """Read a table of scores, or score recorded answers."""
     if not path.exists():
         raise InputError(f"{path}: no such file or directory")
-    if not path.is_dir() and path.suffix != ".eval":
-        names = _columns(path)
-        if "score" in names:
-            return scan_table(path, SCORES).select(list(SCORES)).collect()
-        if not {"response", "decision"} & set(names):
-            raise InputError(
-                f"{path}: no column score or response; has {', '.join(names)}. Give a results "
-                "directory, a table of scores, or recorded answers"
-            )
-    study = load_study(recorded.study)
-    how: dict[str, Any] = {"instrument": recorded.instrument, "model": recorded.model}
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "scores.parquet"
-        score_responses(path, {study.name: study}, out, **how)
-        return scan_table(out, SCORES).select(list(SCORES)).collect()
-
-
-def _columns(path: Path) -> Sequence[str]:
-    from tiltmeter.results.tables import pieces
-
-    return next(iter(pieces(path, 1))).columns
+    if path.is_file() and path.suffix != ".eval" and "score" in next(pieces(path, 1)).columns:
+        return scan_table(path, SCORES).select(list(SCORES)).collect()
+    study = load_study(recording.study)
+    scores, _ = score(read_recorded(path, recording, study), study, instrument=recording.instrument)
+    return scores
 
 
 def choose(sources: Sequence[Sequence[Run]], model: str | None = None) -> tuple[Run, list[Run]]:
@@ -138,31 +111,23 @@ def choose(sources: Sequence[Sequence[Run]], model: str | None = None) -> tuple[
     The baseline is the run of the first source or, of several, that of `model`; every other run is
     a candidate. Raises InputError if the baseline is not clear or there is no candidate.
     """
-    first = sources[0]
-    names = [one.model for one in first]
-    if model is None and len(first) > 1:
-        raise InputError(
-            f"{first[0].source}: {len(first)} models; name the baseline: {', '.join(names)}"
-        )
-    if model is not None and model not in names:
-        raise InputError(f"baseline: {unknown('model', model, names)}")
-    place = names.index(model) if model is not None else 0
-    candidates = [
-        *first[:place],
-        *first[place + 1 :],
-        *(one for runs in sources[1:] for one in runs),
-    ]
+    baseline = choose_one(sources[0], model, "--baseline-model")
+    candidates = [one for runs in sources for one in runs if one is not baseline]
     if not candidates:
-        raise InputError(f"{first[0].source}: {names[0]} alone; name a candidate to compare with")
-    baseline, *others = _labelled([first[place], *candidates])
-    return baseline, others
+        raise InputError(
+            f"{baseline.source}: {baseline.model} alone; name a candidate to compare with"
+        )
+    labelled, *others = _labelled([baseline, *candidates])
+    return labelled, others
 
 
-def choose_one(runs: Sequence[Run], model: str | None = None) -> Run:
-    """Return the run of `model`, or the only one; InputError where that is not clear."""
+def choose_one(runs: Sequence[Run], model: str | None, option: str) -> Run:
+    """Return the run of `model`, or the only one; InputError, naming `option`, if not clear."""
     names = [one.model for one in runs]
     if model is None and len(runs) > 1:
-        raise InputError(f"{runs[0].source}: {len(runs)} models; name one: {', '.join(names)}")
+        raise InputError(
+            f"{runs[0].source}: {len(runs)} models; name one with {option}: {', '.join(names)}"
+        )
     if model is not None and model not in names:
         raise InputError(f"{runs[0].source}: {unknown('model', model, names)}")
     return runs[0 if model is None else names.index(model)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["VERDICTS", "judge", "verdict_kind"]
+__all__ = ["VERDICTS", "judge", "toward_worse", "verdict_kind"]
 
 NOTHING = "no verdict: nothing scored"
 COMPLIANCE = "no verdict: compliance"
@@ -149,10 +149,8 @@ def _score_verdict(compliance_floor: float) -> pl.Expr:
 
 
 def _change_verdict() -> pl.Expr:
-    worse = pl.when(direction="below").then(-1.0).when(direction="above").then(1.0)
-    difference, margin = pl.col("estimate") * worse, pl.col("tost_margin")
-    end = pl.when(direction="below").then(-pl.col("ci_low")).otherwise("ci_high")
-    judged = margin.is_not_null() & worse.is_not_null()
+    (difference, end), margin = toward_worse(), pl.col("tost_margin")
+    judged = margin.is_not_null() & difference.is_not_null()
     within = judged & (end < margin)
     return _first(
         (pl.col("n_scored") == 0, NOTHING),
@@ -165,6 +163,18 @@ def _change_verdict() -> pl.Expr:
         (_significant() & (pl.col("estimate") < 0), LOWER),
         (_significant(), HIGHER),
     )
+
+
+def toward_worse() -> tuple[pl.Expr, pl.Expr]:
+    """Return a change and the worse end of its interval, positive where the candidate is worse.
+
+    Null where the measure has no direction.
+    """
+    below, above = (pl.col("direction") == side for side in ("below", "above"))
+    change, low, high = (pl.col(name) for name in ("estimate", "ci_low", "ci_high"))
+    return pl.when(below).then(-change).when(above).then(change), pl.when(below).then(-low).when(
+        above
+    ).then(high)
 
 
 def _first(*rules: tuple[pl.Expr, str]) -> pl.Expr:
