@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from tiltmeter.asking.budget import Budget, Ledger, price
 from tiltmeter.asking.claim import only_process
 from tiltmeter.errors import InputError, ModelError
 from tiltmeter.instruments.scoring import open_decisions
+from tiltmeter.models.opening import describe_model
 from tiltmeter.results import TRIALS
 from tiltmeter.results.records import Journal, journals
 from tiltmeter.stimuli import Study
@@ -123,7 +125,13 @@ def _task(trials: pl.DataFrame, model: Any, ledger: Ledger, on_progress: OnProgr
     """Build the inspect task of one model."""
     from tiltmeter.asking.trials import ask, trials_task
 
+    @cache
+    def identify() -> None:
+        ledger.journal.identify(describe_model(model))
+
     def on_answer(answer: dict[str, Any]) -> None:
+        if answer.get("error") is None:
+            identify()
         ledger.record(answer)
         kind, _, text = (answer.get("error") or "").partition(": ")
         if kind == ModelError.__name__:  # it cannot do the response mode

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,8 @@ def ask(
                 on_answer({**identity, "error": describe_error(error)})
             raise
         if on_answer is not None:
-            on_answer({**identity, **answer})
+            at = datetime.now(UTC).isoformat(timespec="seconds")
+            on_answer({**identity, "at": at, **answer})
         return state
 
     return solve

@@ -50,5 +50,9 @@ def verify_command(archive: Path) -> None:
     if found.holds:
         tables = ", ".join(found.tables)
         click.echo(f"holds: {found.files} files unchanged; recomputed: {tables}")
+        if found.unchecked:
+            click.echo(
+                f"unchanged, not recomputed (a model is needed): {', '.join(found.unchecked)}"
+            )
     click.echo(f"seal {found.seal}")
     sys.exit(0 if found.holds else 1)

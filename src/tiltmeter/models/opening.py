@@ -11,7 +11,7 @@ from typing import Any
 from tiltmeter.errors import InputError, ModelError, TiltmeterError
 from tiltmeter.models.providers import PROVIDERS, find_provider
 
-__all__ = ["Connection", "Generation", "open_model", "open_models"]
+__all__ = ["Connection", "Generation", "describe_model", "open_model", "open_models"]
 
 
 @dataclass(frozen=True)
@@ -94,3 +94,21 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
         near = difflib.get_close_matches(provider, PROVIDERS, n=2, cutoff=0.6)
         hint = f"; did you mean {', '.join(near)}?" if near and provider not in PROVIDERS else ""
         raise ModelError(f"model {name!r}: {text}{hint}") from None
+
+
+def describe_model(model: Any) -> dict[str, Any]:
+    """Say what is known of a model in this process: weights, number format, chat template.
+
+    Empty for a model behind an interface, whose provider applies the template.
+    """
+    tokenizer = getattr(model.api, "tokenizer", None)
+    stated = getattr(model.api, "chat_template", None)
+    template = stated if isinstance(stated, str) else getattr(tokenizer, "chat_template", None)
+    if not isinstance(template, str):
+        return {}
+    marks = getattr(tokenizer, "special_tokens_map", {})
+    return {
+        **getattr(model.api, "identity", {}),
+        "chat_template": template,
+        "marks": {name: str(mark) for name, mark in marks.items() if isinstance(mark, str)},
+    }

@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 from tiltmeter.errors import ModelError
 from tiltmeter.models.providers import find_provider
-from tiltmeter.modes.mode import LOGITS, Answer, Mode, begin, opening_messages, recorded, seeded
+from tiltmeter.modes.mode import (
+    LOGITS,
+    Answer,
+    Message,
+    Mode,
+    begin,
+    opening_messages,
+    recorded,
+    seeded,
+    sent_texts,
+)
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, Model, ModelOutput
@@ -30,6 +40,20 @@ BOUND = 50.0
 
 def _close(_: Any, options: Sequence[str] | None, opening: str | None) -> dict[str, Any]:
     return {"options": options and list(options), "opening": opening}
+
+
+def _sent(trial: Mapping[str, Any], profile: str | None, opened: bool) -> list[list[Message]]:
+    """Return the messages of each call: of the profile, if any, then one for each attribute."""
+    *described, conversation = sent_texts(trial, profile, opened)
+    calls = [*described]
+    for word in trial["attributes"] or ():
+        system, last = conversation[:-1], conversation[-1]
+        content = last["content"] if described else last["content"].replace("{attribute}", word)
+        calls.append([*system, {**last, "content": content}])
+        if opened and trial["opening"]:
+            text = trial["opening"].replace("{attribute}", word)
+            calls[-1].append({"role": "assistant", "content": text})
+    return calls
 
 
 async def _ask(state: TaskState, trial: Mapping[str, Any]) -> Answer:
@@ -162,4 +186,5 @@ MODE = Mode(
     apart=True,
     sampled=False,
     place=3,
+    sent=_sent,
 )

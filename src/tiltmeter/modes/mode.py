@@ -20,6 +20,7 @@ __all__ = [
     "LOGITS",
     "TEXT",
     "Answer",
+    "Message",
     "Mode",
     "ask_text",
     "begin",
@@ -27,6 +28,7 @@ __all__ = [
     "opening_messages",
     "recorded",
     "seeded",
+    "sent_texts",
 ]
 
 #: The kinds of answer: free text, an object of closed choices, log-probabilities of two options.
@@ -34,6 +36,37 @@ TEXT, CHOICES, LOGITS = "text", "choices", "logits"
 
 #: A response with its stop reason and tokens: columns of the responses.
 Answer = dict[str, Any]
+
+#: A message of a conversation: its `role` and `content`.
+Message = dict[str, str]
+
+
+def sent_texts(trial: Mapping[str, Any], profile: str | None, opened: bool) -> list[list[Message]]:
+    """Return the messages of each call of a trial; `profile`: the answer to the first of two."""
+    opening = _opening(trial)
+    if not trial["followup"] or profile is None:
+        return [opening]
+    second = _second(trial, profile)
+    if _alone(trial):
+        return [opening, [*opening[:-1], second]]
+    return [opening, [*opening, {"role": "assistant", "content": profile}, second]]
+
+
+def _opening(trial: Mapping[str, Any]) -> list[Message]:
+    """Return the messages a trial starts with."""
+    system = trial.get("system")
+    instructed = [{"role": "system", "content": system}] if system else []
+    return [*instructed, {"role": "user", "content": trial["prompt"]}]
+
+
+def _second(trial: Mapping[str, Any], profile: str) -> Message:
+    """Return the second of two prompts."""
+    return {"role": "user", "content": trial["followup"].replace("{response1}", profile)}
+
+
+def _alone(trial: Mapping[str, Any]) -> bool:
+    """Whether the second prompt quotes the first answer, and is sent without the conversation."""
+    return "{response1}" in trial["followup"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +92,8 @@ class Mode:
     """Whether repeated questions may have different answers."""
     place: int = 100
     """Position in lists; the lowest comes first."""
+    sent: Callable[[Mapping[str, Any], str | None, bool], list[list[Message]]] = sent_texts
+    """Trial, its profile, whether the provider continues an opened answer → messages by call."""
 
     @property
     def closed(self) -> bool:
@@ -74,9 +109,8 @@ def opening_messages(trial: Mapping[str, Any]) -> list[ChatMessage]:
     """Return the messages a trial starts with."""
     from inspect_ai.model import ChatMessageSystem, ChatMessageUser
 
-    system = trial.get("system")
-    instructed: list[ChatMessage] = [ChatMessageSystem(content=system)] if system else []
-    return [*instructed, ChatMessageUser(content=trial["prompt"])]
+    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser}
+    return [kinds[one["role"]](content=one["content"]) for one in _opening(trial)]
 
 
 async def ask_text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
@@ -106,9 +140,9 @@ async def begin(
     first = await model.generate(list(state.messages), config=seeded(trial, model))
     profile = encodable(first.completion)
     state.metadata["profile"] = profile
-    second = ChatMessageUser(content=trial["followup"].replace("{response1}", profile))
+    second = ChatMessageUser(content=_second(trial, profile)["content"])
     state.messages += [first.message, second]
-    if "{response1}" not in trial["followup"]:
+    if not _alone(trial):
         return [first], list(state.messages)
     return [first], [*(m for m in state.messages if isinstance(m, ChatMessageSystem)), second]
 
@@ -143,11 +177,13 @@ def recorded(
 ) -> Answer:
     """Return the answer to a trial and the tokens of all its calls, if known."""
     state.messages.append(state.output.message)
-    usages = [output.usage for output in outputs if output.usage is not None]
+    made = list(outputs)
+    usages = [output.usage for output in made if output.usage is not None]
     return {
         "response": response,
         "profile": state.metadata.get("profile"),
         "stop_reason": stop_reason,
+        "served": made[-1].model if made else None,
         "input_tokens": sum(usage.input_tokens for usage in usages) if usages else None,
         "output_tokens": sum(usage.output_tokens for usage in usages) if usages else None,
     }

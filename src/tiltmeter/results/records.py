@@ -34,6 +34,9 @@ __all__ = [
 #: Version of the layout; increased when older directories can no longer be read.
 FORMAT = 1
 
+#: The file of what is known of a model, in the folder of its answers.
+IDENTITY = "model.json"
+
 #: Answers per file.
 SHARD = 50_000
 
@@ -114,6 +117,24 @@ class Journal:
             self.close()  # a reopened file continues on a new line
             raise
         self._lines += len(answers)
+
+    def identify(self, facts: Line) -> None:
+        """Note what is known of the model, beside the answers; what was noted before is kept.
+
+        Raises InputError if it cannot be written.
+        """
+        noted = self.identities()
+        if facts and facts not in noted:
+            text = json.dumps([*noted, facts], indent=1, ensure_ascii=False)
+            write_text(self.folder / IDENTITY, f"{text}\n")
+
+    def identities(self) -> list[Line]:
+        """Return what was noted of the model: one entry, or more if it changed between sessions."""
+        try:
+            noted = json.loads((self.folder / IDENTITY).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return []
+        return [one for one in noted if isinstance(one, dict)] if isinstance(noted, list) else []
 
     def close(self) -> None:
         """Close the file that is being written."""

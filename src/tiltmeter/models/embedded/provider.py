@@ -126,6 +126,17 @@ class EmbeddedModel(ModelAPI):
         answers = await asyncio.wrap_future(self._worker.submit(start, choices))
         return self._output(answers, bool(config.logprobs))
 
+    @property
+    def tokenizer(self) -> Any:
+        """The tokenizer of the model; None until it has answered."""
+        return self._worker.engine.tokenizer if self._worker.engine else None
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What was loaded: weights and number format; empty until it has answered."""
+        engine = self._worker.engine
+        return {"weights": engine.source, "dtype": engine.dtype} if engine else {}
+
     def max_connections(self) -> int:
         """Return how many requests are worked on at a time."""
         return self._batch_size
@@ -139,13 +150,12 @@ class EmbeddedModel(ModelAPI):
         return self.model_name
 
     def _output(self, answers: list[Answer], with_logprobs: bool) -> ModelOutput:
-        engine = self._worker.engine
         read, written = answers[0].input_tokens, sum(answer.output_tokens for answer in answers)
         return ModelOutput(
             model=self.model_name,
             choices=[self._one(answer, with_logprobs) for answer in answers],
             usage=ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written),
-            metadata={"weights": engine.source, "dtype": engine.dtype} if engine else None,
+            metadata=self.identity or None,
         )
 
     def _one(self, answer: Answer, with_logprobs: bool) -> ChatCompletionChoice:
