@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from tiltmeter.asking.budget import Budget
 from tiltmeter.audits.auditing import Asking, audit
 from tiltmeter.audits.sizes import PlanOptions
-from tiltmeter.errors import BudgetError
+from tiltmeter.comparing.bundling import bundle, verify
+from tiltmeter.comparing.gating import gate
+from tiltmeter.errors import BudgetError, InputError
 
 MODEL = "openai-api/loop/m"
 ONE = PlanOptions(studies=["bai2025"], instruments=["word_association"], stereotypes="age")
@@ -28,3 +34,24 @@ def test_an_audit_that_reached_its_budget_is_continued(
     assert set(results.estimates["model"].drop_nulls()) == {MODEL}
     assert set(server.prompts.values()) == {1}
     assert results.plan["command"] == f"tm.audit(('{MODEL}',), size='quick')"
+
+
+def test_what_an_audit_declares_and_sent_is_in_its_bundle(
+    serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    serve()
+    (tmp_path / "p.yaml").write_text("name: p\nrules:\n- {what: mean, at_most: 0.2}\n")
+    declared = replace(ONE, policy=str(tmp_path / "p.yaml"))
+    audit(MODEL, directory=tmp_path / "r", options=declared)
+    assert gate(tmp_path / "r", tmp_path / "p.yaml").declared
+    found = verify(bundle(tmp_path / "r", tmp_path / "r.zip"))
+    assert found.holds and found.unchecked == ()
+    with zipfile.ZipFile(tmp_path / "r.zip") as archive:
+        prompts = [json.loads(line) for line in archive.read("prompts.jsonl").splitlines()]
+        answered = json.loads(archive.read("card.json"))["answered"][MODEL]
+    trials = pl.read_parquet(tmp_path / "r" / "responses.parquet")
+    assert [one["messages"][-1]["content"] for one in prompts] == trials["prompt"].to_list()
+    assert answered["served_as"] == ["m"] and answered["first"] <= answered["last"]
+    (tmp_path / "p.yaml").write_text("name: p\nrules: []\n")
+    with pytest.raises(InputError, match="rules"):
+        audit(MODEL, directory=tmp_path / "s", options=declared)

@@ -92,3 +92,9 @@ def test_bad_answers_are_refused_and_leave_nothing(table, tmp_path, change, erro
     with pytest.raises(error, match=message):
         audit_recorded(table, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_frame_gives_the_tables_of_its_file(table, tmp_path):
+    of_file = audit_recorded(str(table), str(tmp_path / "file"))
+    of_frame = audit_recorded(pl.read_csv(table), tmp_path / "frame")
+    assert of_frame.estimates.equals(of_file.estimates)

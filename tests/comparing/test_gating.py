@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from tiltmeter.asking.claim import claim
+from tiltmeter.asking.policy import Policy, parse_policy
 from tiltmeter.audits.tabulating import estimate
 from tiltmeter.cli.auditing import run_command
 from tiltmeter.comparing.exports import GateReport, as_json, as_junit, as_markdown, as_sarif
 from tiltmeter.comparing.gating import Check, Gated, gate
-from tiltmeter.comparing.policy import Policy, parse_policy
 from tiltmeter.errors import InputError, PlanError
 from tiltmeter.results.directory import write_results
 

@@ -23,7 +23,7 @@ from tiltmeter.instruments.scoring.recorded import renamed
 from tiltmeter.results import RESPONSES, SCORES, check
 from tiltmeter.results.directory import Results, read_results
 from tiltmeter.results.records import text_hash
-from tiltmeter.results.tables import write_table
+from tiltmeter.results.tables import as_frame, write_table
 from tiltmeter.stimuli import Study, load_study
 
 __all__ = ["Recording", "audit_recorded", "read_recorded"]
@@ -49,19 +49,27 @@ class Recording:
     columns: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_recorded(responses: Path, how: Recording, study: Study) -> pl.DataFrame:
+def read_recorded(responses: object, how: Recording, study: Study) -> pl.DataFrame:
     """Read recorded answers, with our names of columns and a `trial_id` each.
 
     Raises InputError if the table is malformed or empty, or lacks a stated column.
     """
-    pieces = [_stated(piece, how.columns) for piece in response_pieces(responses)]
-    table = renamed(pl.concat(pieces, how="diagonal_relaxed"), how.instrument, study)
-    if table.is_empty():
-        raise InputError(f"{responses}: no answers")
+    if isinstance(responses, str | Path):
+        given = pl.concat(response_pieces(Path(responses)), how="diagonal_relaxed")
+    else:
+        given = as_frame(responses, "responses")
+    if given.is_empty():
+        raise InputError(f"{_called(responses)}: no answers")
+    table = renamed(_stated(given, how.columns), how.instrument, study)
     if how.model is not None and "model" not in table.columns:
         table = table.with_columns(model=pl.lit(how.model))
     number = pl.int_range(pl.len()).cast(pl.String).str.zfill(7)
     return table.with_columns(trial_id=pl.format("recorded.{}", number))
+
+
+def _called(responses: object) -> str:
+    """Name where answers come from."""
+    return Path(responses).name if isinstance(responses, str | Path) else "responses"
 
 
 def _stated(table: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
@@ -96,14 +104,17 @@ class _Recorded(Claimant):
 
 
 def audit_recorded(
-    responses: Path, directory: Path, recording: Recording | None = None, command: str = ""
+    responses: object,
+    directory: str | Path,
+    recording: Recording | None = None,
+    command: str = "tm.audit_recorded(…)",
 ) -> Results:
     """Score recorded answers, and write the tables of an audit of them; no model is asked.
 
     Parameters
     ----------
     responses
-        A ``.csv`` or ``.parquet`` table, an inspect log, or a folder of logs.
+        A ``.csv`` or ``.parquet`` table, an inspect log or a folder of logs; or a frame.
     directory
         Results directory; the same call again remakes its tables.
     recording
@@ -121,8 +132,12 @@ def audit_recorded(
         As of `score`; if a column is missing, or nothing could be scored.
     PlanError
         If the directory holds something else, or other answers.
+
+    Examples
+    --------
+    >>> audit_recorded("answers.csv", "results/recorded")  # doctest: +SKIP
     """
-    how = recording or Recording()
+    how, out = recording or Recording(), Path(directory)
     study = load_study(how.study)
     select(study, how.instrument)
     table = read_recorded(responses, how, study)
@@ -130,12 +145,12 @@ def audit_recorded(
     answers = text_hash(table.select(pl.col(columns).cast(pl.String)).write_csv())
     scored, words = score(table, study, instrument=how.instrument, keep=True)
     plan = _plan_of(scored, study, how)
-    claim(directory, _Recorded(plan, responses.name, answers), command)
-    write_table(_responses(scored), directory / "responses.parquet")
+    claim(out, _Recorded(plan, _called(responses), answers), command)
+    write_table(_responses(scored), out / "responses.parquet")
     scores = check(scored, SCORES, "scores")
-    write_table(scores, directory / "scores.parquet")
-    tabulate_scores(directory, plan, words)
-    return read_results(directory)
+    write_table(scores, out / "scores.parquet")
+    tabulate_scores(out, plan, words)
+    return read_results(out)
 
 
 def _plan_of(scored: pl.DataFrame, study: Study, how: Recording) -> Plan:

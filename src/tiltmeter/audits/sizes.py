@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.asking.policy import declared
 from tiltmeter.errors import InputError
 from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument, offers, select
 from tiltmeter.instruments.instrument import Size
@@ -52,6 +54,8 @@ class PlanOptions:
     answer_tokens: int | None = None
     provider_defaults: bool = False
     """Leave temperature, top_p and answer length to the provider."""
+    policy: str | Path | None = None
+    """File of the policy that `tiltmeter.comparing.gate` will judge the run by."""
 
 
 def build_plan(
@@ -91,6 +95,7 @@ def build_plan(
         word_list=options.word_list,
         options=options.options,
         seed=options.seed,
+        policy=None if options.policy is None else declared(options.policy),
         generation=Generation(None, None, None)
         if options.provider_defaults
         else Generation(options.temperature, options.top_p, tokens),

@@ -222,9 +222,9 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | Non
     """Build the plan from the values of `plan_options`; for an audit, with its `size`."""
     from tiltmeter.audits import sizes
 
-    chosen = sizes.PlanOptions(**{one.name: options[one.name] for one in fields(sizes.PlanOptions)})
-    plan = sizes.sized_plan(size, models, chosen) if size else sizes.build_plan(models, chosen)
-    return plan if options.get("policy") is None else _with_policy(plan, options["policy"])
+    known = [one.name for one in fields(sizes.PlanOptions)]
+    chosen = sizes.PlanOptions(**{name: options[name] for name in known if name in options})
+    return sizes.sized_plan(size, models, chosen) if size else sizes.build_plan(models, chosen)
 
 
 def build_recording(
@@ -241,16 +241,6 @@ def build_recording(
         named[name] = theirs
     stated = {"study": study, "instrument": instrument, "model": model}
     return Recording(columns=named, **{k: v for k, v in stated.items() if v is not None})
-
-
-def _with_policy(plan: Plan, path: Path) -> Plan:
-    """Store a policy with the plan; InputError if it is malformed."""
-    from tiltmeter.comparing.policy import parse_policy
-    from tiltmeter.texts import read_text
-
-    text = read_text(path)
-    parse_policy(text, str(path))
-    return replace(plan, policy=text)
 
 
 def build_budget(options: dict[str, Any], models: Sequence[str] = ()) -> Budget:

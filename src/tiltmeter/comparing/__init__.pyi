@@ -2,8 +2,6 @@ from .bundling import bundle as bundle
 from .bundling import verify as verify
 from .comparison import Comparison as Comparison
 from .gating import gate as gate
-from .policy import Policy as Policy
-from .policy import load_policy as load_policy
 from .runs import Run as Run
 from .sharing import write_every_eval_ever as write_every_eval_ever
 from .showing import show as show

@@ -27,9 +27,9 @@ from typing import Any, Literal
 import polars as pl
 from scipy.special import stdtrit
 
+from tiltmeter.asking.policy import Policy, Rule, load_policy
 from tiltmeter.audits.recording import Recording
 from tiltmeter.comparing.comparison import Comparison, compare, signed
-from tiltmeter.comparing.policy import Policy, Rule, load_policy
 from tiltmeter.comparing.runs import Run, choose_one, own_estimates, read_runs
 from tiltmeter.errors import InputError
 from tiltmeter.results.records import read_plan, text_hash

@@ -17,7 +17,7 @@ from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.stimuli.yaml_text import parse_yaml, validate
 from tiltmeter.texts import read_text
 
-__all__ = ["Policy", "Rule", "Where", "load_policy", "parse_policy"]
+__all__ = ["Policy", "Rule", "Where", "declared", "load_policy", "parse_policy"]
 
 #: Largest policy file, in bytes.
 MAX_BYTES = 200_000
@@ -127,3 +127,10 @@ def parse_policy(text: str, source: str) -> Policy:
         return validate(Policy, content, root, source)
     except StudyError as error:
         raise InputError(str(error)) from None
+
+
+def declared(path: str | Path) -> str:
+    """Read the text of a policy, to be kept with a plan; raises as `load_policy`."""
+    text = read_text(Path(path), MAX_BYTES)
+    parse_policy(text, str(path))
+    return text
