@@ -15,8 +15,9 @@ import pytest
 from tiltmeter.asking.budget import Budget
 from tiltmeter.audits.auditing import Asking, audit
 from tiltmeter.audits.sizes import PlanOptions
-from tiltmeter.comparing.bundling import bundle, verify
+from tiltmeter.comparing.bundling import bundle
 from tiltmeter.comparing.gating import gate
+from tiltmeter.comparing.verifying import verify
 from tiltmeter.errors import BudgetError, InputError
 
 MODEL = "openai-api/loop/m"

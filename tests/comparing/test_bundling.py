@@ -1,16 +1,22 @@
 """Bundles: the same bytes, every changed byte caught, every number recomputed."""
 
+import copy
 import json
 import random
+import shutil
 import zipfile
 
 import polars as pl
 import pytest
 
 from tiltmeter.audits.recording import audit_recorded
+from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.cli.evidence import bundle_command, verify_command
-from tiltmeter.comparing.bundling import bundle, verify
+from tiltmeter.comparing.bundling import bundle
+from tiltmeter.comparing.verifying import verify
 from tiltmeter.errors import InputError
+from tiltmeter.results import ESTIMATES
+from tiltmeter.results.directory import write_results
 
 LINES = "weak - {0}\ntimid - {0}\nstrong - {1}\ncommand - {1}\nfollow - {0}\nsubmissive - {0}\n" \
     "confident - {1}\ndominant - {1}"  # fmt: skip
@@ -86,8 +92,6 @@ def test_what_was_changed_is_named(archive, tmp_path, change, problem):
 
 def test_numbers_that_do_not_follow_from_the_answers_are_caught(results, tmp_path):
     """The files agree with their manifest, but the estimates are not those of the answers."""
-    import shutil
-
     forged = tmp_path / "forged"
     shutil.copytree(results, forged)
     path = forged / "estimates.parquet"
@@ -137,3 +141,31 @@ def test_what_is_no_bundle_is_refused(tmp_path, content):
         assert verify(tmp_path / "x.zip").problems == ("manifest.json: missing",)
     except InputError as error:
         assert "not a bundle" in str(error)
+
+
+def test_networks_by_themselves_are_bundled_and_known_by_their_hash(tmp_path):
+    write_results(tmp_path / "nets", "networks", pl.DataFrame(schema=ESTIMATES), {})
+    (tmp_path / "nets" / "networks.json").write_text("{}")
+    found = verify(bundle(tmp_path / "nets", tmp_path / "nets.zip"))
+    assert found.holds and found.tables == () and found.unchecked == ("estimates",)
+
+
+def test_the_rules_by_which_answers_were_scored_are_those_of_the_bundle(results, tmp_path):
+    published = tmp_path / "published"
+    shutil.copytree(results, published)
+    tabulate(published, "published")
+    found = verify(bundle(published, tmp_path / "published.zip"))
+    assert found.holds, found.problems
+
+
+def test_overlapping_files_are_refused(archive, tmp_path):
+    """A directory that names one large file many times unpacks to more than there is."""
+    with zipfile.ZipFile(tmp_path / "twice.zip", "w") as twice:
+        twice.writestr("a", bytes(10_000))
+        for number in range(50):
+            entry = copy.copy(twice.infolist()[0])
+            entry.filename = f"a{number}"
+            twice.filelist.append(entry)
+            twice.NameToInfo[entry.filename] = entry
+    with pytest.raises(InputError, match="overlap"):
+        verify(tmp_path / "twice.zip")
