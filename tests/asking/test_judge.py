@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +17,7 @@ from tiltmeter.asking.plan import Plan, Selection
 from tiltmeter.asking.sessions import JUDGE, Outcome, ask_judge, ask_models, verdicts
 from tiltmeter.audits.tabulating import collect_responses, tabulate
 from tiltmeter.models.opening import Connection, Generation, open_model, open_models
+from tiltmeter.results.records import Journal
 from tiltmeter.results.tables import pieces
 from tiltmeter.stimuli import load_study
 
@@ -168,10 +169,10 @@ def test_a_budget_holds_for_the_judge_too(plan: Plan, run: Any, tmp_path: Path) 
 
 
 def test_a_torn_journal_of_the_judge_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    (tmp_path / "answers" / "j").mkdir(parents=True)
     said = [{"trial_id": "judge.1", "response": JUDGED}, {"trial_id": "judge.2", "error": "x"}]
-    lines = [json.dumps({"model": "j", **answer}) for answer in said]
-    text = "\n".join(lines) + '\n["no"]\n{"model": "j", "trial_id": "judge.3", "resp'
-    (tmp_path / "answers" / "j" / "00000.jsonl").write_text(text)
+    with contextlib.closing(Journal(tmp_path, "j")) as journal:
+        journal.append(*said)
+    with (tmp_path / "answers" / "j" / "00000.jsonl").open("a") as file:
+        file.write('["no"]\n{"model": "j", "trial_id": "judge.3", "resp')
     assert verdicts(tmp_path) == {"judge.1": JUDGED}
     assert verdicts(tmp_path / "nowhere") == {}

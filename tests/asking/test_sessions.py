@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import time
@@ -76,7 +77,7 @@ def test_without_an_answer_there_is_nothing_to_estimate(serve: Serve, tmp_path: 
     parts = [Selection(study, [*study.stereotypes], ["replication"]) for study in studies]
     none = ask(Plan(parts, [MODEL], iterations=2), tmp_path / "r", Budget(max_calls=0))
     assert (none.answered, none.stopped_by) == (0, "--max-calls 0")
-    with pytest.raises(InputError, match="no rows"):
+    with pytest.raises(InputError, match="no answers; nothing was replaced"):
         tabulate(tmp_path / "r")
 
 
@@ -232,3 +233,43 @@ def test_progress_begins_where_the_last_run_ended(plan: Plan, serve: Serve, tmp_
         on_progress=lambda model, answer: seen.append(answer.get("trials", 1)),
     )
     assert seen == [5, 1, 1, 1]
+
+
+def test_what_is_missing_is_said_on_the_page_and_in_the_exit_code(
+    plan: Plan, serve: Serve, tiltmeter: Tiltmeter, tmp_path: Path
+) -> None:
+    serve()
+    assert ask(plan, tmp_path / "r").complete
+    journal = Journal(tmp_path / "r", MODEL).folder / "00000.jsonl"
+    whole = journal.read_bytes()
+
+    def report() -> tuple[int, str]:
+        process = tiltmeter("report", "r")
+        _, err = process.communicate(timeout=120)
+        return process.returncode, err
+
+    assert report() == (0, "")
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert "trials have an answer" not in page
+    journal.write_bytes(whole[:-40])  # a line cut
+    code, err = report()
+    assert code == 1 and f"incomplete: {MODEL}: 7 of 8 trials have an answer" in err
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert page.index("7 of 8 trials have an answer") < page.index("Contents")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "r").glob("*.*")}
+    journal.write_bytes(whole.replace(b"weak - ", b"weak: ", 1))  # a line changed
+    code, err = report()
+    assert code == 2 and "changed since it was written" in err and err.count("\n") == 1
+    journal.unlink()  # all answers deleted
+    code, err = report()
+    assert code == 2 and "no answers; nothing was replaced" in err
+    assert before == {path.name: path.read_bytes() for path in (tmp_path / "r").glob("*.*")}
+
+
+def test_answers_to_other_trials_are_not_counted(plan: Plan, serve: Serve, tmp_path: Path) -> None:
+    serve()
+    ask(plan, tmp_path / "r")
+    with contextlib.closing(Journal(tmp_path / "r", MODEL)) as journal:
+        journal.append({"trial_id": "foreign", "response": "x"})
+    outcome = ask(plan, tmp_path / "r")
+    assert (outcome.answered, outcome.trials) == (8, 8)

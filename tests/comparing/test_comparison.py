@@ -56,7 +56,8 @@ def test_trials_that_differ_are_compared_by_stereotype_with_a_wider_interval(run
 def test_what_pairing_is_worth_is_said(run_of):
     compared = compare(run_of("a"), run_of("b", seed=1))
     (line,) = compared.matched("b")
-    assert line.startswith("word_association, x, free: in pairs, 192 trials; unpaired it takes ")
+    assert line.startswith("word_association, x, free: ")
+    assert "; in pairs, 192 trials; unpaired it takes " in line
 
 
 def test_the_stereotype_that_changed_is_named(run_of):

@@ -70,3 +70,35 @@ def test_a_plan_is_written_whole_with_the_number_of_its_layout(tmp_path: Path) -
     assert json.loads((tmp_path / "r" / "plan.json").read_text())["seed"] == 1
     with pytest.raises(InputError, match="plan.json"):
         write_plan(tmp_path / "r" / "plan.json" / "plan.json", {})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("yes", "no"),
+        lambda text: text.replace("0.5", "5.0"),
+        lambda text: text.replace('"sum": "', '"sum": "0'),
+        lambda text: text.partition(', "sum"')[0] + "}\n",
+        lambda text: text.replace("{", '{"more": 1, '),
+    ],
+)
+def test_a_changed_line_is_named(change: Any, tmp_path: Path) -> None:
+    rows = [{"trial_id": f"t{n}", "response": "yes", "score": 0.5} for n in range(3)]
+    journal = append(tmp_path, "m/m", *rows)
+    path = journal.folder / "00000.jsonl"
+    first, second, third = path.read_text().splitlines(keepends=True)
+    path.write_text(first + change(second) + third)
+    with pytest.raises(InputError, match="00000.jsonl:2: changed since it was written"):
+        list(journal)
+    path.write_text(first + third)
+    assert [line["trial_id"] for line in journal] == ["t0", "t2"]
+
+
+def test_a_changed_plan_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    write_plan(path, {"iterations": 4, "name": "é"})
+    for old, new in (("4", "5"), ('"seal"', '"steal"'), ("iterations", "iteration")):
+        write_plan(path, {"iterations": 4, "name": "é"})
+        path.write_text(path.read_text().replace(old, new, 1))
+        with pytest.raises(PlanError, match="plan.json: changed since it was written"):
+            read_plan(path)

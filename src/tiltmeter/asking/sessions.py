@@ -93,8 +93,9 @@ def ask_models(
             name: Ledger(Journal(directory, name), budget, price(name, prices)) for name in models
         }
         tasks = []
+        asked = set(trials["trial_id"])
         for name, ledger in ledgers.items():
-            done = _replay(ledger)
+            done = _replay(ledger) & asked
             on_progress(name, {"trials": len(done), "calls": 0})
             left = trials.filter(~pl.col("trial_id").is_in(done))
             if left.height:
@@ -164,7 +165,13 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
 
 
 def _outcome(trials: pl.DataFrame, ledgers: dict[str, Ledger], interrupted: bool) -> Outcome:
-    answers = [a.get("error") for ledger in ledgers.values() for a in ledger.journal]
+    asked = set(trials["trial_id"])
+    answers = [
+        answer.get("error")
+        for ledger in ledgers.values()
+        for answer in ledger.journal
+        if answer["trial_id"] in asked
+    ]
     errors = [error for error in answers if error is not None]
     limits = [ledger.stopped_by for ledger in ledgers.values() if ledger.stopped_by]
     return Outcome(

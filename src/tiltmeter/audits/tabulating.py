@@ -20,7 +20,7 @@ from tiltmeter.instruments.scoring import Scores, score
 from tiltmeter.results import COMPLIANCE, ESTIMATES, LEVELS, ORDERS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.results.directory import write_results
 from tiltmeter.results.records import Journal, read_plan
-from tiltmeter.results.schemas import ITEMS
+from tiltmeter.results.schemas import ITEMS, PROGRESS
 from tiltmeter.results.tables import as_frame, pieces, scan_table, write_pieces
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.dimensions import correlate_dimensions, rank_models
@@ -41,11 +41,26 @@ __all__ = [
 ]
 
 
-def collect_responses(plan: Plan, directory: Path) -> None:
-    """Write ``responses.parquet``: a row per model and trial that was answered or failed."""
+def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:
+    """Write ``responses.parquet``: a row per model and trial that was answered or failed.
+
+    Returns columns `schemas.PROGRESS`. Raises InputError if there is no such row, or a line of the
+    journal was changed; nothing is replaced.
+    """
     trials = plan.trials()
-    parts = (answered(trials, directory, model) for model in plan.models)
-    write_pieces(parts, directory / "responses.parquet")
+    rows: list[tuple[str, int, int, int]] = []
+
+    def parts() -> Iterator[pl.DataFrame]:
+        for model in plan.models:
+            part = answered(trials, directory, model)
+            failed = part["error"].count()
+            rows.append((model, trials.height, part.height - failed, failed))
+            yield part
+        if not any(done or failed for *_, done, failed in rows):
+            raise InputError(f"{directory}: no answers; nothing was replaced")
+
+    write_pieces(parts(), directory / "responses.parquet")
+    return pl.DataFrame(rows, schema=PROGRESS, orient="row")
 
 
 def answered(trials: pl.DataFrame, directory: Path, model: str) -> pl.DataFrame:
@@ -231,8 +246,9 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
     """
     plan = load_plan(directory)
     studies = {s.study.name: s.study for s in plan.selections}
+    progress = None
     if read_plan(plan.file(directory)).get("recorded") is None:
-        collect_responses(plan, directory)
+        progress = collect_responses(plan, directory)
     words = score_responses(
         directory / "responses.parquet",
         studies,
@@ -240,11 +256,14 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
         scoring=scoring,
         judged=verdicts(directory / JUDGE),
     )
-    tabulate_scores(directory, plan, words)
+    tabulate_scores(directory, plan, words, progress)
 
 
-def tabulate_scores(directory: Path, plan: Plan, words: pl.DataFrame) -> None:
+def tabulate_scores(
+    directory: Path, plan: Plan, words: pl.DataFrame, progress: pl.DataFrame | None = None
+) -> None:
     """Make the tables that follow from the scores of a results directory."""
+    known = {} if progress is None else {"progress": progress}
     inference = Inference(margin=plan.margin, compliance_floor=plan.compliance_floor)
     estimates, tables = estimate_scores(directory / "scores.parquet", inference)
-    write_results(directory, "answers", estimates, {"words": words, **tables})
+    write_results(directory, "answers", estimates, {"words": words, **known, **tables})

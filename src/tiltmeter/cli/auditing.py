@@ -177,13 +177,17 @@ def report_command(
 ) -> None:
     """Score the answers in DIRECTORY again and write its tables and report; no model is asked.
 
+    Exit code 1: trials of the plan have no answer yet; the report is about the others.
+
     In a directory without answers (only association networks or hidden states) the tables stay
     as they are and only the report is written.
     """
+    import polars as pl
+
     from tiltmeter.asking.plan import record_sizes
     from tiltmeter.audits.tabulating import tabulate
     from tiltmeter.report import write_report
-    from tiltmeter.results.directory import TABLES
+    from tiltmeter.results.directory import TABLES, read_detail
     from tiltmeter.results.tables import pieces, write_pieces
 
     if sizes is not None:
@@ -191,6 +195,11 @@ def report_command(
     if (directory / "plan.json").is_file() or not (directory / "estimates.parquet").is_file():
         tabulate(directory, scoring)
     click.echo(f"report: {write_report(directory)}")
+    progress = read_detail(directory, "progress")
+    unfinished = progress.filter(pl.col("n_answered") < pl.col("n_trials"))
+    for model, n_trials, n_answered in unfinished.select("model", "n_trials", "n_answered").rows():
+        said = f"{model}: {n_answered:,} of {n_trials:,} trials have an answer"
+        click.echo(f"tiltmeter: incomplete: {said}", err=True)
     if csv is not None:
         names = [name for name in TABLES if (directory / f"{name}.parquet").is_file()]
         for name in names:
@@ -200,6 +209,7 @@ def report_command(
         from tiltmeter.comparing.sharing import write_every_eval_ever
 
         click.echo(f"{len(write_every_eval_ever(directory, shared))} records: {shared}")
+    sys.exit(1 if unfinished.height else 0)
 
 
 def _ask_and_tabulate(

@@ -50,6 +50,10 @@ from tiltmeter.statistics.summaries import NEVER_POOLED
 __all__ = ["Comparison", "Headline", "compare", "signed"]
 
 
+#: What is said of a mean.
+_TOLD = ("estimate", "ci_low", "ci_high", "verdict")
+
+
 @dataclass(frozen=True)
 class Headline:
     """What may be said of one candidate."""
@@ -131,10 +135,11 @@ class Comparison:
         return [_change(row) for row in self.changes(candidate).iter_rows(named=True)]
 
     def matched(self, candidate: str) -> list[str]:
-        """Say of each instrument and mode how trials were matched, and what that costs."""
+        """Say of each mean what is told, how trials were matched, and what that costs."""
         keys = [name for name in NEVER_POOLED if name != "control"]
         counts = self.matches.filter(level="model", candidate=candidate)
-        counted = self.means(candidate).select(keys).join(counts, on=keys, nulls_equal=True)
+        told = self.means(candidate).select(*keys, *_TOLD)
+        counted = told.join(counts, on=keys, nulls_equal=True)
         return list(dict.fromkeys(_matched(row) for row in counted.iter_rows(named=True)))
 
     def __repr__(self) -> str:
@@ -230,20 +235,21 @@ def _change(row: dict[str, Any]) -> str:
 
 
 def _matched(row: dict[str, Any]) -> str:
-    """Say how the trials of one instrument were matched."""
+    """Say what is told of one mean, and how its trials were matched."""
     where = ", ".join(
         filter(None, (row["instrument"], row["study"], row["dimension"], row["mode"]))
     )
+    told = f"{where}: {signed(row)}, {row['verdict'].replace(', within', ' within')}"
     if row["matched_by"] != "trial":
         return (
-            f"{where}: not in pairs, the trials differ (another seed, size or plan); compared by "
+            f"{told}; not in pairs, the trials differ (another seed, size or plan); compared by "
             f"stereotype over {row['n']:,} trials of each"
         )
     alone = row["n_unasked_baseline"] + row["n_unasked_candidate"]
     left_out = f", {alone:,} asked of one run only left out" if alone else ""
     gain = row["pairing_gain"]
     worth = "" if gain is None else f"; unpaired it takes {gain:.1f} times as many"
-    return f"{where}: in pairs, {row['n']:,} trials{left_out}{worth}"
+    return f"{told}; in pairs, {row['n']:,} trials{left_out}{worth}"
 
 
 def _headline(candidate: str, rows: pl.DataFrame) -> Headline:

@@ -15,7 +15,7 @@ from tiltmeter.report.plan import Plan
 from tiltmeter.results import Measure
 from tiltmeter.texts import visible
 
-__all__ = ["ALPHA", "CONTROL", "MEANINGS", "SIGNS", "WORST", "answer", "bracketed",
+__all__ = ["ALPHA", "CONTROL", "MEANINGS", "OF_SCORES", "SIGNS", "WORST", "answer", "bracketed",
            "category_title", "counted", "cut", "endings", "file_names", "first_few", "interval",
            "interval_title", "many", "number", "p_value", "percent", "place", "rank", "scale",
            "short_names", "shown_names", "splits_text", "verdict", "verdict_class",
@@ -42,12 +42,15 @@ MEANINGS = {
 WORST = "worst case, all missing answers at one end of the scale"
 
 #: The kind of a verdict → its sign and label. A code of another kind is shown as it stands.
-SIGNS = {
+OF_SCORES = {
     "consistent": ("▲", "consistent"),
     "reversed": ("▼", "reversed"),
     "equivalent": ("■", "near neutral"),
     "inconclusive": ("○", "inconclusive"),
     "no verdict": ("–", "no verdict"),
+}
+SIGNS = {
+    **OF_SCORES,
     "worse": ("▲", "worse"),
     "better": ("▼", "better"),
     "not worse": ("■", "not worse"),

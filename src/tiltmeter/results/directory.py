@@ -45,6 +45,7 @@ _A, _N, _S, _C = "answers", "networks", "states", "comparison"
 TABLES: dict[str, Table] = {
     "estimates": Table("", ESTIMATES, "a row per subject, measure, level, factors and method"),
     "responses": Table(_A, schemas.RESPONSES, "a row per model and trial: prompt and answer"),
+    "progress": Table(_A, schemas.PROGRESS, "a row per model: how much of the plan has an answer"),
     "scores": Table(_A, schemas.SCORES, "a row per response and score"),
     "words": Table(_A, schemas.WORDS, "a row per attribute word and pair of group words"),
     "items": Table(_A, schemas.ITEMS, "a row per stereotype and attribute word: its contribution"),

@@ -4,6 +4,10 @@ The plan is one JSON file, written atomically. Answers are JSON lines, appended 
 ``answers/<model>/00000.jsonl`` and so on. If a process is killed, an incomplete line is ignored and
 its question is asked again. (inspect's own log is written in batches; a killed process loses
 answers that are not yet written.)
+
+Plan and lines end in a hash of what stands before it. It shows that they were changed since, by a
+hand or a failing disk; whoever means to deceive can make it anew, and only the seal of a bundle
+that was published shows that.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ __all__ = [
 ]
 
 #: Version of the layout; increased when older directories can no longer be read.
-FORMAT = 1
+FORMAT = 2
 
 #: The file of what is known of a model, in the folder of its answers.
 IDENTITY = "model.json"
@@ -41,6 +45,9 @@ IDENTITY = "model.json"
 SHARD = 50_000
 
 Line = dict[str, Any]
+
+#: What stands around the hash of a line.
+_SUM, _END = b', "sum": "', b'"}\n'
 
 
 def read_plan(path: Path) -> dict[str, Any]:
@@ -56,6 +63,9 @@ def read_plan(path: Path) -> dict[str, Any]:
         raise PlanError(f"{path}: not readable as a plan: {error}") from None
     if not isinstance(plan, dict):
         raise PlanError(f"{path}: not a plan")
+    sealed = plan.pop("seal", None)
+    if plan.get("format") == FORMAT and sealed != _seal(plan):
+        raise PlanError(f"{path}: changed since it was written; restore it, or measure again")
     if plan.get("format") != FORMAT:
         writer = plan.get("tiltmeter")
         raise PlanError(
@@ -71,7 +81,13 @@ def write_plan(path: Path, plan: Mapping[str, Any]) -> None:
 
     Raises InputError if it cannot be written.
     """
-    write_text(path, json.dumps({**plan, "format": FORMAT}, indent=1, ensure_ascii=False))
+    whole = json.loads(json.dumps({**plan, "format": FORMAT}))
+    whole.pop("seal", None)
+    write_text(path, json.dumps({**whole, "seal": _seal(whole)}, indent=1))
+
+
+def _seal(plan: Mapping[str, Any]) -> str:
+    return text_hash(json.dumps(plan, sort_keys=True))
 
 
 def text_hash(text: str) -> str:
@@ -106,8 +122,7 @@ class Journal:
 
         Raises OSError if the disk is full; earlier answers remain intact.
         """
-        text = "".join(json.dumps({**answer, "model": self.model}) + "\n" for answer in answers)
-        data = text.encode()
+        data = b"".join(_signed({**answer, "model": self.model}) for answer in answers)
         if self._file is None or self._lines >= SHARD:
             self._file = self._open()
         try:
@@ -161,9 +176,12 @@ class Journal:
         return file
 
     def lines(self) -> Iterator[Line]:
-        """Yield every complete line, in the order written."""
+        """Yield every complete line, in the order written.
+
+        Raises InputError if a line was changed since.
+        """
         for path in self._paths():
-            for line in read_lines(path):
+            for line in read_lines(path, signed=True):
                 if line is not None and line.get("model", self.model) == self.model:
                     yield line
 
@@ -191,16 +209,23 @@ def journals(directory: Path) -> list[Journal]:
     return [Journal(directory, model) for model in sorted(models)]
 
 
-def read_lines(path: Path) -> Iterator[Line | None]:
+def read_lines(path: Path, *, signed: bool = False) -> Iterator[Line | None]:
     """Yield the object in each line of a file of answers; None for a malformed line.
 
-    Raises InputError if the file cannot be read.
+    Raises InputError if the file cannot be read or, where lines are `signed`, one was changed.
     """
     try:
         with path.open("rb") as file:
-            for text in file:
-                if text.strip():
-                    yield _parse(text)
+            for number, text in enumerate(file, 1):
+                if not text.strip():
+                    continue
+                line = _parse(text)
+                if line is not None and signed and not _holds(text):
+                    raise InputError(
+                        f"{path}:{number}: changed since it was written; restore the line, or "
+                        "delete it and have its question asked again"
+                    )
+                yield line
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
 
@@ -210,7 +235,26 @@ def _parse(text: bytes) -> Line | None:
         line = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return line if isinstance(line, dict) else None
+    if not isinstance(line, dict):
+        return None
+    line.pop("sum", None)
+    return line
+
+
+def _signed(line: Line) -> bytes:
+    """Write a line, with the hash of its text at its end."""
+    text = json.dumps(line).encode()[:-1]
+    return text + _SUM + _sum(text) + _END
+
+
+def _holds(text: bytes) -> bool:
+    """Whether a line ends in the hash of what stands before it."""
+    before, _, stated = text.rstrip(b"\r\n").rpartition(_SUM)
+    return stated == _sum(before) + _END.rstrip()
+
+
+def _sum(text: bytes) -> bytes:
+    return hashlib.blake2b(text, digest_size=8).hexdigest().encode()
 
 
 def find_fault(line: Line | None) -> str | None:

@@ -33,6 +33,7 @@ __all__ = [
     "OVERLAPS",
     "POWER",
     "PROFILE_TERMS",
+    "PROGRESS",
     "REASONS",
     "RESPONSES",
     "SCORES",
@@ -76,6 +77,8 @@ RESPONSES: Schema = columns(
     *("model", *TRIALS, "response", "profile", "stop_reason", "input_tokens", "output_tokens"),
     "error",
 )
+
+PROGRESS: Schema = columns("model", "n_trials", "n_answered", "n_error")
 
 SCORES: Schema = columns(
     *(*FACTORS, "control", "word_list", "trial_id", "iteration", "pair_id", "order"),

@@ -22,7 +22,7 @@ from tiltmeter.report.drawing.figures import per_mode
 from tiltmeter.report.drawing.intervals import forest
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (
-    SIGNS,
+    OF_SCORES,
     WORST,
     answer,
     category_title,
@@ -101,7 +101,7 @@ def brief(parts: Sequence[Asked]) -> Table | None:
         Column("Measure", lambda r: r["measure"], "head", fold=True),
         Column("Model", lambda r: r["model"] or "", "head", fold=len(rows) > 1),
         Column("Mode", lambda r: r["mode"] or "", "head", fold=True),
-        *(Column(f"{sign} {label}", counted(kind)) for kind, (sign, label) in SIGNS.items()),
+        *(Column(f"{sign} {label}", counted(kind)) for kind, (sign, label) in OF_SCORES.items()),
         Column("Neutral", lambda r: f"{r['neutral']:g}"),
         *_mean(parts[0].plan),
         Column("Scored", lambda r: percent(r["compliance"])),

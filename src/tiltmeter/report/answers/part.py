@@ -131,7 +131,10 @@ def answer_part(directory: Path) -> Part | None:
         names=names,
         facts=_facts(plan, dimensions),
         measured=_measured(results, each, picked, dimensions),
-        findings=_findings(each, changed if few_changes else [()] * len(each)),
+        findings=(
+            *_unfinished(results),
+            *_findings(each, changed if few_changes else [()] * len(each)),
+        ),
         table=table,
         sections=tuple(section for section in made if section),
         limits=_limits(results, each, dimensions),
@@ -149,6 +152,20 @@ def answer_part(directory: Path) -> Part | None:
             for place, (asked, own) in enumerate(zip(each, changed, strict=True), 1)
         ),
     )
+
+
+def _unfinished(results: Results) -> list[Finding]:
+    """Warn of models that have not answered every trial of the plan."""
+    return [
+        Finding(
+            str(row["model"]),
+            "",
+            f"{row['n_answered']:,} of {row['n_trials']:,} trials have an answer. The numbers are "
+            "about these; repeat the command of the run to ask the others.",
+        )
+        for row in results.progress.iter_rows(named=True)
+        if row["n_answered"] < row["n_trials"]
+    ]
 
 
 def _findings(each: Sequence[Asked], changed: Sequence[Sequence[Finding]]) -> tuple[Finding, ...]:

@@ -68,6 +68,7 @@ class Results:
     correlations: pl.DataFrame  # between dimensions, with Spearman's
     ranks: pl.DataFrame  # with the means that are ranked
     reliability: pl.DataFrame  # coefficients, and correlations between wordings, modes and so on
+    progress: pl.DataFrame  # how much of the plan has an answer
     words: pl.DataFrame
     items: pl.DataFrame
     compliance: pl.DataFrame
@@ -84,7 +85,7 @@ class Results:
         narrowed: dict[str, Any] = {
             name: table.filter(mine)
             for name, table in vars(self).items()
-            if isinstance(table, pl.DataFrame) and name != "estimates"
+            if isinstance(table, pl.DataFrame) and name not in ("estimates", "progress")
         }
         return replace(self, **narrowed)
 
@@ -218,6 +219,7 @@ def read_results(directory: Path) -> Results:
     return Results(
         plan=replace(plan, interval=interval_title(scores)),
         **{name: named(table, apart, plan) for name, table in tables.items()},
+        progress=read_detail(directory, "progress"),
         chained=named(read_detail(directory, "chained"), prompts, plan).lazy(),
         responses=_scan(directory / "responses.parquet", RESPONSES),
         scores=_scan(directory / "scores.parquet", SCORES),
