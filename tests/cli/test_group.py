@@ -95,3 +95,57 @@ def test_a_missing_column_is_named(run) -> None:
     code, _, err = run("score", "--responses", "a.csv", "--out", "s.csv")
     assert code == 2 and "missing column stereotype, variation" in err
     assert not Path("s.csv").exists()
+
+
+def table(path: Path, rows: int = 4, **more: object) -> None:
+    """Write recorded answers of one model."""
+    first = {"llm": "m", "stereotype": "power", "variation": "replication"}
+    frame = pl.DataFrame({"iteration": range(rows)}, schema={"iteration": pl.Int64})
+    named = {**first, "response": ANSWER, **more}
+    frame.with_columns(**{name: pl.lit(value) for name, value in named.items()}).write_csv(path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("score --responses a.csv --out a.csv", "--out a.csv: this is --responses, too"),
+        ("score --responses a.csv --out ./b/../a.csv", "this is --responses, too"),
+        ("score --responses a.csv --out b.csv --words b.csv", "--words b.csv: this is --out, too"),
+        ("score --responses a.csv --responses b.csv --out c.csv", "--responses: given 2 times"),
+        ("estimate --scores a.csv --scores a.csv --out c.csv", "--scores: given 2 times"),
+        ("estimate --scores a.csv --out a.csv", "--out a.csv: this is --scores, too"),
+        ("gate a.csv --policy p.yaml --json p.yaml", "--json p.yaml: this is --policy, too"),
+        ("network build a.csv --out a.csv", "--out a.csv: this is ASSOCIATIONS, too"),
+    ],
+)
+def test_nothing_is_written_over_what_is_read(run, arguments: str, says: str) -> None:
+    table(Path("a.csv"))
+    before = Path("a.csv").read_bytes()
+    code, _, err = run(*arguments.split())
+    assert code == 2 and says in err and err.count("\n") == 1
+    assert Path("a.csv").read_bytes() == before and {p.name for p in Path().iterdir()} == {"a.csv"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "says"),
+    [
+        (0, {}, "a.csv: no answers"),
+        (4, {"iteration": -1}, "responses: iteration -1; allowed are 0 and above"),
+    ],
+)
+def test_tables_that_cannot_be_scored(run, rows: int, more: dict[str, object], says: str) -> None:
+    table(Path("a.csv"), rows, **more)
+    code, _, err = run("score", "--responses", "a.csv", "--out", "s.csv")
+    assert code == 2 and says in err and not Path("s.csv").exists()
+
+
+def test_draws_that_stand_twice_are_refused(run) -> None:
+    table(Path("a.csv"))
+    assert run("score", "--responses", "a.csv", "--out", "s.csv")[0] == 0
+    pl.concat(2 * [pl.read_csv("s.csv")]).write_csv("twice.csv")
+    code, _, err = run("estimate", "--scores", "twice.csv", "--out", "e.csv")
+    assert code == 2 and "scores: 8 of 8 repeat others (first: power, replication, " in err
+    table(Path("a.csv"), iteration=0)
+    assert run("score", "--responses", "a.csv", "--out", "s.csv")[0] == 0
+    code, _, err = run("estimate", "--scores", "s.csv", "--out", "e.csv")
+    assert code == 2 and "iteration 0 of m); leave out what stands twice, or number draws" in err

@@ -87,11 +87,15 @@ def score_responses(
 
     def scored() -> Iterator[pl.DataFrame]:
         nonlocal tally
+        answers = 0
         for piece in _numbered(response_pieces(responses)):
             for study, part in by_study(piece, studies):
                 scores, words = score(part, study, **options)
                 tally = _add_words(tally, words)
+                answers += scores.height
                 yield scores
+        if not answers:
+            raise InputError(f"{responses}: no answers")
 
     write_pieces(scored(), out)
     return tally
@@ -203,6 +207,7 @@ def _of_scores(frame: pl.LazyFrame, inference: Inference) -> Tables:
     pooled, compliant, items = [], [pl.DataFrame(schema=COMPLIANCE)], [pl.DataFrame(schema=ITEMS)]
     for model in models:
         of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
+        _refuse_repeated(of_model)
         units = summarise(of_model)
         items.append(contributions(of_model))
         words = word_variance(items[-1])
@@ -219,6 +224,27 @@ def _of_scores(frame: pl.LazyFrame, inference: Inference) -> Tables:
     )
     joined = {"items": pl.concat(items), "orders": orders, "compliance": pl.concat(compliant)}
     return Tables(estimates, joined)
+
+
+#: What tells the scores of a model apart.
+_APART = (
+    *("study", "instrument", "mode", "intervention", "stereotype", "dimension", "variation"),
+    *("iteration", "pair_id", "order", "marginalized", "default", "attribute_order", "version"),
+    *("object", "word_list", "scoring"),
+)
+
+
+def _refuse_repeated(scores: pl.DataFrame) -> None:
+    """Refuse scores of one draw that stand several times."""
+    rows = scores.select("model", *_APART).with_row_index("row")
+    twice = rows.filter(pl.struct(_APART).is_duplicated())
+    if not twice.is_empty():
+        first = twice.row(0, named=True)
+        raise InputError(
+            f"scores: {twice.height:,} of {scores.height:,} repeat others (first: "
+            f"{first['stereotype']}, {first['variation']}, iteration {first['iteration']} of "
+            f"{first['model']}); leave out what stands twice, or number draws apart"
+        )
 
 
 def _of_each_instrument(

@@ -22,6 +22,7 @@ from tiltmeter.cli.options import (
     build_connection,
     build_plan,
     build_recording,
+    command,
     open_grader,
     plan_options,
     progress_bar,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["audit_command", "cost_command", "report_command", "run_command"]
 
 
-@click.command("audit")
+@command("audit")
 @click.argument("models", nargs=-1, metavar="MODEL…")
 @click.option(
     "--responses",
@@ -124,7 +125,7 @@ def _audit_recorded(
     click.echo(f"report: {write_report(directory)}")
 
 
-@click.command("run")
+@command("run")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
 @POLICY
 @plan_options
@@ -145,7 +146,7 @@ def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> No
     sys.exit(0 if complete else 1)
 
 
-@click.command("cost")
+@command("cost")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
 @click.option(
     "--size", type=click.Choice(SIZES), help="Of an audit of this size; without it, of a run."
@@ -160,7 +161,7 @@ def cost_command(models: tuple[str, ...], size: str | None, **options: Any) -> N
     say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])
 
 
-@click.command("report")
+@command("report")
 @click.argument("directory", type=FOLDER)
 @SCORING
 @MODEL_SIZES

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import CONFIDENCE, FILE, FOLDER, build_recording, recording_options
+from tiltmeter.cli.options import (
+    CONFIDENCE,
+    FILE,
+    FOLDER,
+    build_recording,
+    command,
+    recording_options,
+)
 
 if TYPE_CHECKING:
     from tiltmeter.comparing.comparison import Comparison
@@ -18,7 +25,7 @@ __all__ = ["compare_command"]
 MOST = 8
 
 
-@click.command("compare")
+@command("compare")
 @click.argument("baseline", type=FILE)
 @click.argument("candidates", nargs=-1, type=FILE, metavar="CANDIDATE…")
 @click.option(

@@ -15,6 +15,7 @@ import click
 
 from tiltmeter.cli.options import (
     FILE,
+    NEW,
     TEMPERATURE,
     all_options,
     build_budget,
@@ -40,7 +41,6 @@ HEADING = """Candidates proposed by a model; none of them is in a study yet.
 Read each candidate and its checks, edit it if needed, and set 'accepted: true' to accept it.
 Then run: tiltmeter draft accept {file} --study {study} --out NEW.yaml"""
 
-NEW = click.Path(path_type=Path, dir_okay=False)
 FORCE = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 
 _options = all_options([

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.options import FILE, FOLDER, TABLE, Option
+from tiltmeter.cli.options import FILE, FOLDER, TABLE, Option, command
 from tiltmeter.errors import InputError
 
 __all__ = ["agreement_command", "contrast_command", "estimate_command", "regress_command"]
@@ -17,7 +17,7 @@ def _scores(help: str) -> Option:
     return click.option("--scores", required=True, type=FILE, help=help)
 
 
-@click.command("estimate")
+@command("estimate")
 @_scores("Scores written by tiltmeter score, .csv or .parquet.")
 @click.option(
     "--margin",
@@ -51,7 +51,7 @@ def estimate_command(scores: Path, out: Path, tables: Path | None, **inference: 
         click.echo(f"{', '.join(details)}: {tables}")
 
 
-@click.command("contrast")
+@command("contrast")
 @_scores("Scores written by tiltmeter score or run, .csv or .parquet.")
 @click.option(
     "--factor",
@@ -80,7 +80,7 @@ def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> Non
     click.echo(f"{table.height:,} differences: {out}")
 
 
-@click.command("agreement")
+@command("agreement")
 @_scores(
     "A .csv or .parquet table with a reading and a label in each row. tiltmeter score copies a "
     "column of labels to its output."
@@ -136,7 +136,7 @@ def agreement_command(
         click.echo(f"{rows.height:,} disagreements: {disagreements}")
 
 
-@click.command("regress")
+@command("regress")
 @click.argument("answers", type=FILE)
 @click.option(
     "--predictors",

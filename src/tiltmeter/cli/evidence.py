@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from tiltmeter.cli.options import FILE, FOLDER
+from tiltmeter.cli.options import FILE, FOLDER, OUT, command
 
 __all__ = ["bundle_command", "verify_command"]
 
 
-@click.command("bundle")
+@command("bundle")
 @click.argument("results", type=FOLDER)
-@click.option("--out", required=True, type=FILE, help="Archive, ending in .zip.")
+@click.option("--out", required=True, type=OUT, help="Archive, ending in .zip.")
 @click.option("--auditor", help="Who made the audit, for the audit card.")
 @click.option("--scope", help="What the audit is to decide.")
 @click.option("--access", help="How the model was reached: API, weights, product.")
@@ -36,7 +36,7 @@ def bundle_command(results: Path, out: Path, **card: str | None) -> None:
     sys.exit(0 if found.holds else 1)
 
 
-@click.command("verify")
+@command("verify")
 @click.argument("archive", type=FILE)
 @click.option("--states", is_flag=True,
               help="Also read hidden states again, with the models on this machine.")  # fmt: skip

@@ -8,20 +8,20 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.options import FILE, build_recording, recording_options
+from tiltmeter.cli.options import FILE, OUT, build_recording, command, recording_options
 
 __all__ = ["gate_command"]
 
 
-@click.command("gate")
+@command("gate")
 @click.argument("results", type=FILE)
 @click.option("--policy", required=True, type=FILE, help="Policy file; see docs/gate.md.")
 @click.option("--baseline", type=FILE, help="What changes are counted from.")
 @click.option("--judged-model", metavar="NAME", help="The model, where RESULTS have several.")
-@click.option("--markdown", type=FILE, help="Write the outcome as Markdown.")
-@click.option("--junit", type=FILE, help="Write the outcome as JUnit XML.")
-@click.option("--sarif", type=FILE, help="Write what is not met as SARIF.")
-@click.option("--json", type=FILE, help="Write the outcome as JSON (docs/gate.schema.json).")
+@click.option("--markdown", type=OUT, help="Write the outcome as Markdown.")
+@click.option("--junit", type=OUT, help="Write the outcome as JUnit XML.")
+@click.option("--sarif", type=OUT, help="Write what is not met as SARIF.")
+@click.option("--json", type=OUT, help="Write the outcome as JSON (docs/gate.schema.json).")
 @recording_options
 def gate_command(
     results: Path,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,8 @@ __all__ = [
     "FOLDER",
     "Option",
     "MODEL_SIZES",
+    "NEW",
+    "OUT",
     "POLICY",
     "SCORING",
     "TABLE",
@@ -40,6 +44,7 @@ __all__ = [
     "build_plan",
     "build_recording",
     "choice",
+    "command",
     "connection_options",
     "counting_bar",
     "open_grader",
@@ -56,7 +61,11 @@ __all__ = [
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class _Table(click.Path):
+class _Out(click.Path):
+    """A file to write."""
+
+
+class _Table(_Out):
     """A table to write; an unknown ending is refused before anything is computed."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
@@ -68,7 +77,39 @@ class _Table(click.Path):
         return path
 
 
+class _Command(click.Command):
+    """A command that refuses an option given twice, and to write over what it reads."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; a UsageError says what is wrong with them."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for param in order:
+            once = isinstance(param, click.Option) and not param.multiple and not param.count
+            if once and order.count(param) > 1:
+                raise click.UsageError(f"{param.opts[-1]}: given {order.count(param)} times")
+        rest = super().parse_args(ctx, args)
+        self._check_paths(ctx.params)
+        return rest
+
+    def _check_paths(self, values: dict[str, Any]) -> None:
+        """Refuse a file to write that is also read, or written twice."""
+        known: dict[str, str] = {}
+        for param in sorted(self.params, key=lambda one: isinstance(one.type, _Out)):
+            given = values.get(param.name or "")
+            name = param.opts[-1] if isinstance(param, click.Option) else str(param.name).upper()
+            for path in given if isinstance(given, tuple) else (given,):
+                if isinstance(path, Path) or (isinstance(path, str) and os.path.isfile(path)):
+                    place = os.path.realpath(path)
+                    if isinstance(param.type, _Out) and place in known:
+                        raise InputError(f"{name} {path}: this is {known[place]}, too")
+                    known[place] = name
+
+
+command = partial(click.command, cls=_Command)
+
 FILE = click.Path(path_type=Path)
+OUT = _Out(path_type=Path)
+NEW = _Out(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 TABLE = _Table(path_type=Path)
 

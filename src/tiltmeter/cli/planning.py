@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.audits import SIZES
-from tiltmeter.cli.options import FILE, TABLE, build_plan, plan_options
+from tiltmeter.cli.options import FILE, TABLE, build_plan, command, plan_options
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["power_command", "say_power"]
 
 
-@click.command("power")
+@command("power")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
 @click.option(
     "--size", type=click.Choice(SIZES), help="Of an audit of this size; without it, of a run."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import FILE, SCORING, TABLE, open_grader
+from tiltmeter.cli.options import FILE, SCORING, TABLE, command, open_grader
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["score_command"]
 
 
-@click.command("score")
+@command("score")
 @click.option(
     "--study", default="bai2025", metavar="NAME|FILE", help="Study that the answers are about."
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.options import FOLDER
+from tiltmeter.cli.options import FOLDER, command
 from tiltmeter.texts import visible
 
 __all__ = ["show_command"]
@@ -17,7 +17,7 @@ __all__ = ["show_command"]
 LONGEST = 400
 
 
-@click.command("show")
+@command("show")
 @click.argument("results", type=FOLDER)
 @click.argument("what", nargs=-1, metavar="WHAT…")
 @click.option("--limit", default=5, type=click.IntRange(1), help="Largest number of answers.")

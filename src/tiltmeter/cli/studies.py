@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiltmeter.cli.options import FILE
+from tiltmeter.cli.options import FILE, command
 from tiltmeter.errors import StudyError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["cite_command", "list_command", "validate_command"]
 
 
-@click.command("list")
+@command("list")
 @click.argument("study", required=False, metavar="[STUDY|FILE]")
 def list_command(study: str | None) -> None:
     """List instruments, modes and studies, or the stereotypes and wordings of STUDY."""
@@ -44,7 +44,7 @@ def list_command(study: str | None) -> None:
         click.echo("* has a known defect of the source, kept verbatim; the report states it")
 
 
-@click.command("validate")
+@command("validate")
 @click.argument("file", type=FILE)
 def validate_command(file: Path) -> None:
     """Check FILE, a study of answers or of networks; errors name file, line and field."""
@@ -63,7 +63,7 @@ def validate_command(file: Path) -> None:
     click.echo(f"{file}: valid; study {study.name}, {stereotypes} stereotypes, {study_hash(study)}")
 
 
-@click.command("cite")
+@command("cite")
 @click.argument("study", default="bai2025")
 @click.option("--bibtex", is_flag=True, help="Print a BibTeX entry.")
 def cite_command(study: str, bibtex: bool) -> None:

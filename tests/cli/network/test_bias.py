@@ -73,10 +73,8 @@ def test_compare_writes_tables_and_a_report(run: Run, edges: Path, tmp_path: Pat
     other = edges.read_text(encoding="utf-8").replace("woman,kind,3", "man,kind,3")
     (tmp_path / "other.csv").write_text(other, encoding="utf-8")
     arguments = ("--study", "mine.yaml", "--stream", "woman:leader", "--draws", "100")
-    arguments += ("--rewirings", "19")
-    code, out, err = run(
-        "network", "compare", "A=mine.csv", "B=other.csv", *arguments, "--out", "both"
-    )
+    both = ("A=mine.csv", "B=other.csv", "--rewirings", "19")
+    code, out, err = run("network", "compare", *both, *arguments, "--out", "both")
     assert (code, err) == (0, "")
     found = read_estimates(tmp_path / "both")
     own = found.filter(pl.col("varied").is_null(), pl.col("factor").is_null(), method="published")

@@ -12,6 +12,7 @@ from tiltmeter.cli.options import (
     FOLDER,
     build_budget,
     build_connection,
+    command,
     progress_bar,
     sampling_options,
     say_cost,
@@ -28,7 +29,7 @@ __all__ = ["associate_command"]
 ANSWER_TOKENS = {False: 32, True: 16}
 
 
-@click.command("associate")
+@command("associate")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
 @click.option(
     "--cues",

@@ -23,6 +23,7 @@ from tiltmeter.cli.options import (
     Option,
     all_options,
     choice,
+    command,
     counting_bar,
 )
 from tiltmeter.errors import InputError
@@ -71,7 +72,7 @@ def _bias_options(*, rewirings: int) -> Option:
     ])  # fmt: skip
 
 
-@click.command("bias")
+@command("bias")
 @click.argument("networks", nargs=-1, required=True, metavar="NET…")
 @choice(
     "--approach",
@@ -132,7 +133,7 @@ def bias_command(
     click.echo("\n".join([*_lines(table, measured.absences), f"{table.height} rows: {out}"]))
 
 
-@click.command("compare")
+@command("compare")
 @click.argument("networks", nargs=-1, required=True, metavar="NET…")
 @click.option(
     "--out",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import FILE, TABLE, choice
+from tiltmeter.cli.options import FILE, TABLE, choice, command
 from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["build_command"]
 
 
-@click.command("build")
+@command("build")
 @click.argument("associations", type=FILE)
 @click.option(
     "--out", required=True, type=TABLE, help="Table of edges (src, tgt, wt), as .csv or .parquet."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import FILE, TABLE, all_options, choice
+from tiltmeter.cli.options import FILE, OUT, TABLE, all_options, choice, command
 from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ spreading_options = all_options([
 ])  # fmt: skip
 
 
-@click.command("stats")
+@command("stats")
 @click.argument("networks", nargs=-1, required=True, metavar="NET…")
 @click.option("--out", type=TABLE, help="Also write the table, as .csv or .parquet.")
 @click.option("--overlaps", type=TABLE, help="Also write the overlap of each pair of networks.")
@@ -96,7 +96,7 @@ def stats_command(  # noqa: PLR0913 - one argument an option
         click.echo("\n" + _aligned(checked.select(shown)))
 
 
-@click.command("activate")
+@command("activate")
 @click.argument("network", metavar="NET")
 @click.option(
     "--primes",
@@ -114,7 +114,7 @@ def stats_command(  # noqa: PLR0913 - one argument an option
 @click.option(
     "--out",
     required=True,
-    type=FILE,
+    type=OUT,
     help="Table with a column per prime (.csv, .parquet), or the matrix of nodes × primes (.npy), "
     "written block by block.",
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.cli.network.describing import DIRECTED, VALENCE
-from tiltmeter.cli.options import FILE, choice
+from tiltmeter.cli.options import FILE, OUT, choice, command
 from tiltmeter.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _STYLES = {
 }
 
 
-@click.command("streams")
+@command("streams")
 @click.argument("network", metavar="NET", type=FILE)
 @click.argument("source", required=False)
 @click.argument("target", required=False)
@@ -47,7 +47,7 @@ _STYLES = {
 )
 @click.option(
     "--out",
-    type=FILE,
+    type=OUT,
     help="A page (.html), a drawing (.svg, .png), or a table of words (.csv, .parquet) with a "
     "second table of edges.  [default: only print]",
 )

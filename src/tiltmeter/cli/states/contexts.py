@@ -10,8 +10,10 @@ import click
 
 from tiltmeter.cli.options import (
     FILE,
+    NEW,
     build_budget,
     build_connection,
+    command,
     progress_bar,
     sampling_options,
     say_cost,
@@ -33,7 +35,7 @@ CORPUS = "corpus"
 NAMED = 5
 
 
-@click.command("contexts")
+@command("contexts")
 @click.argument("model", required=False, metavar="[MODEL]")
 @click.option(
     "--dictionary",
@@ -49,7 +51,7 @@ NAMED = 5
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=NEW,
     help="File of contexts (.jsonl); an unfinished one is continued.",
 )
 @click.option("--per-sense", default=5, help="Sentences per sense.")

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import CONFIDENCE, FILE, FOLDER, Option, all_options, choice
+from tiltmeter.cli.options import (
+    CONFIDENCE,
+    FILE,
+    FOLDER,
+    OUT,
+    Option,
+    all_options,
+    choice,
+    command,
+)
 from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +30,7 @@ __all__ = ["measure_command", "open_readers", "weat_command"]
 def _reading_options(kind: str) -> Option:
     """Return the options of reading hidden states and writing the results as `kind`."""
     return all_options([
-        click.option("--out", type=FILE,
+        click.option("--out", type=OUT,
                      help="A .csv or .parquet file for the estimates, or a folder for all tables "
                           f"and a report.  [default: results/MODEL-{kind}]"),
         click.option("--removed", default="0", metavar="K[,K…]",
@@ -47,7 +56,7 @@ def _reading_options(kind: str) -> Option:
     ])  # fmt: skip
 
 
-@click.command("measure")
+@command("measure")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
 @click.option(
     "--words",
@@ -99,7 +108,7 @@ def measure_command(models: tuple[str, ...], **options: Any) -> None:
     _measure(models, options, _build_profiling(options), "profile")
 
 
-@click.command("weat")
+@command("weat")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
 @click.option(
     "--tests",

@@ -131,6 +131,8 @@ def _check_values(responses: pl.DataFrame, ways: Mapping[str, Recorded]) -> None
     """Refuse values outside the allowed ones, and closed answers without their choices."""
     for name in {*_VALUES} & set(responses.columns):
         _refuse(responses.filter(~pl.col(name).is_in(["", *_VALUES[name]])), name, _VALUES[name])
+    if "iteration" in responses.columns:
+        _refuse(responses.filter(pl.col("iteration") < 0), "iteration", ["0 and above"])
     closed = [mode.name for mode in MODES.values() if mode.closed]
     for name, way in ways.items():
         of = responses.filter(pl.col("instrument") == name)
