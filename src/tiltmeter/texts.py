@@ -1,14 +1,25 @@
-"""Text from files and from strangers: read, written whole or not at all, and made safe to show."""
+"""Text from files and from strangers: read, written whole or not at all, and made safe to show.
+
+Secrets are keys in the environment and in the address and arguments of a model. Whatever opens a
+model names them (`keep_secret`); what is written or shown passes through `redacted`.
+"""
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from tiltmeter.errors import InputError, TiltmeterError
 
-__all__ = ["read_text", "visible", "write_bytes", "write_text"]
+__all__ = ["keep_secret", "read_text", "redacted", "visible", "write_bytes", "write_text"]
+
+#: A shorter text is no secret: it stands in other words, too.
+_SHORTEST = 6
+
+_secrets: set[str] = set()
 
 #: Categories of characters that a terminal or page acts on.
 _ACTING = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -49,6 +60,20 @@ def write_bytes(path: Path, data: bytes) -> None:
         with suppress(OSError):
             part.unlink()
         raise InputError(f"{path}: {error.strerror}") from None
+
+
+def keep_secret(*texts: str) -> None:
+    """Name texts that must not be written or shown, as they are or as URL or JSON write them."""
+    for text in texts:
+        forms = {text, quote(text, safe=""), unquote(text), json.dumps(text)[1:-1]}
+        _secrets.update(form for form in forms if len(form) >= _SHORTEST)
+
+
+def redacted(text: str) -> str:
+    """Leave out every secret of a text."""
+    for secret in sorted(_secrets, key=len, reverse=True):
+        text = text.replace(secret, "[redacted]")
+    return text
 
 
 def visible(text: str) -> str:

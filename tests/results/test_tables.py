@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import polars as pl
@@ -69,3 +70,18 @@ def test_a_parquet_table_may_lack_columns_that_came_later(tmp_path: Path) -> Non
     schema = columns("model", "control")
     pl.DataFrame({"model": ["m"]}).write_parquet(tmp_path / "t.parquet")
     assert scan_table(tmp_path / "t.parquet", schema).collect().rows() == [("m", None)]
+
+
+FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "'=1", "''-x"]
+PLAIN = ["-0.5", "+1e-3", "a=b", "'a'", "", "- ", "null"]
+
+
+def test_no_formula_is_written_to_csv_and_texts_come_back(tmp_path: Path) -> None:
+    texts = FORMULAS + PLAIN
+    frame = pl.DataFrame({"response": texts, "list": [[one, "b"] for one in texts]})
+    write_table(frame, tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    begun = [cell for cell in cells if cell and cell[0] in "=+-@\t\r" and cell not in PLAIN[:2]]
+    assert not begun
+    assert read_table(tmp_path / "t.csv")["response"].to_list() == texts

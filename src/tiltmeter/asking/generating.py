@@ -36,9 +36,6 @@ CONNECTIONS = 100
 #: HTTP statuses that say nothing about the prompt: another form of it is not tried.
 UNRELATED = (401, 403, 408, 429)
 
-#: The longest text of an error that is kept with every answer it cost.
-ERROR_CHARACTERS = 400
-
 
 class Strategy(Protocol[C]):
     """Decides what is asked next and what is kept of an answer; `C` describes a call."""
@@ -100,7 +97,7 @@ class Session(Generic[C]):
 
     async def _ask(self, call: C) -> None:
         """Ask in one form of the prompt after another, until one is answered."""
-        from tiltmeter.asking.trials import describe_error, encodable
+        from tiltmeter.asking.trials import describe_error
 
         calls = 0
         error: BaseException = ModelError("the provider gave no answer")
@@ -118,7 +115,7 @@ class Session(Generic[C]):
             if lines := self.strategy.answers(call, prompt, output):
                 self._record(call, lines, calls)
                 return
-        text = encodable(describe_error(error))[:ERROR_CHARACTERS]
+        text = describe_error(error)
         self._record(call, self.strategy.failures(call, text), calls, error=text)
 
     async def _generate(self, prompt: Prompt) -> ModelOutput:

@@ -24,6 +24,7 @@ from tiltmeter.models.opening import describe_model
 from tiltmeter.results import TRIALS
 from tiltmeter.results.records import Journal, journals
 from tiltmeter.stimuli import Study
+from tiltmeter.texts import redacted
 
 if TYPE_CHECKING:
     from tiltmeter.asking.generating import OnProgress
@@ -146,11 +147,15 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
     """Run the tasks; return whether the user stopped them, and the error of a failed task."""
     from inspect_ai import eval as inspect_eval
 
+    from tiltmeter.asking.trials import redact_logs
+
+    folder = directory / "logs"
+    redact_logs(folder)  # of a session that was killed
     try:
         logs = inspect_eval(
             tasks,
             display="none",
-            log_dir=str(directory / "logs"),
+            log_dir=str(folder),
             log_level="error",
             log_realtime=False,
             score=False,
@@ -159,9 +164,11 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
         )
     except KeyboardInterrupt:
         return True, None
+    finally:
+        redact_logs(folder)
     errors = [log.error.message for log in logs if log.error is not None]
     interrupted = len(logs) < len(tasks) or any(log.status == "cancelled" for log in logs)
-    return interrupted, " ".join(errors[0].split()) if errors else None
+    return interrupted, redacted(" ".join(errors[0].split())) if errors else None
 
 
 def _outcome(trials: pl.DataFrame, ledgers: dict[str, Ledger], interrupted: bool) -> Outcome:

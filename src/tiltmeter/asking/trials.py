@@ -27,8 +27,18 @@ from tiltmeter.errors import InputError
 from tiltmeter.modes import MODES
 from tiltmeter.modes.mode import Answer, encodable, opening_messages
 from tiltmeter.results import RESPONSES
+from tiltmeter.texts import redacted
 
-__all__ = ["Answer", "ask", "describe_error", "encodable", "read_logs", "samples", "trials_task"]
+__all__ = [
+    "Answer",
+    "ask",
+    "describe_error",
+    "encodable",
+    "read_logs",
+    "redact_logs",
+    "samples",
+    "trials_task",
+]
 
 
 def samples(trials: pl.DataFrame) -> list[Sample]:
@@ -96,8 +106,12 @@ def describe_error(error: BaseException) -> str:
     attempt = getattr(error, "last_attempt", None)
     if attempt is not None and (cause := attempt.exception()) is not None:
         return describe_error(cause)
-    return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
+    said = " ".join(redacted(encodable(str(error))).split())
+    return f"{type(error).__name__}: {said[:ERROR_CHARACTERS]}".removesuffix(": ")
 
+
+#: The longest text of an error that is kept with every answer it cost.
+ERROR_CHARACTERS = 400
 
 PIECE = 5_000
 
@@ -131,6 +145,30 @@ def read_logs(path: Path) -> Iterator[pl.DataFrame]:
                 yield pl.DataFrame(rows, schema=RESPONSES)
                 rows = []
     yield pl.DataFrame(rows, schema=RESPONSES)
+
+
+def redact_logs(folder: Path) -> None:
+    """Leave secrets out of inspect's logs; a log without any stays as it is, byte for byte."""
+    import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of the logs
+
+    for path in folder.glob("*.eval"):
+        part = path.with_suffix(".part")
+        try:
+            with zipfile.ZipFile(path) as log:
+                if not any(_without_secrets(log.read(one))[1] for one in log.infolist()):
+                    continue
+                with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as new:
+                    for one in log.infolist():
+                        new.writestr(one.filename, _without_secrets(log.read(one))[0])
+            part.replace(path)
+        except (zipfile.BadZipFile, OSError, ValueError, EOFError):
+            path.unlink()  # cut off while it was written; the answers are in the journal
+
+
+def _without_secrets(data: bytes) -> tuple[bytes, bool]:
+    text = data.decode("utf-8", "surrogateescape")
+    clean = redacted(text)
+    return clean.encode("utf-8", "surrogateescape"), clean != text
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

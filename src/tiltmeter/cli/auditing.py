@@ -23,6 +23,7 @@ from tiltmeter.cli.options import (
     build_plan,
     build_recording,
     command,
+    echo,
     open_grader,
     plan_options,
     progress_bar,
@@ -91,7 +92,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     complete = _ask_and_tabulate(plan, directory, options, say_power)
     if profile and complete:
         _read_states(plan, directory)
-    click.echo(f"report: {write_report(directory)}")
+    echo(f"report: {write_report(directory)}")
     sys.exit(0 if complete else 1)
 
 
@@ -121,8 +122,8 @@ def _audit_recorded(
     command = " ".join(["tiltmeter", *sys.argv[1:]])
     results = audit_recorded(responses, directory, recording, command)
     answers = results.table("scores")
-    click.echo(f"{answers.height:,} answers, {answers['score'].count():,} scored: {directory}")
-    click.echo(f"report: {write_report(directory)}")
+    echo(f"{answers.height:,} answers, {answers['score'].count():,} scored: {directory}")
+    echo(f"report: {write_report(directory)}")
 
 
 @command("run")
@@ -142,7 +143,7 @@ def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> No
     plan = build_plan(models, options)
     directory = out or default_directory(plan.models, "run")
     complete = _ask_and_tabulate(plan, directory, options)
-    click.echo(f"tables: {directory}")
+    echo(f"tables: {directory}")
     sys.exit(0 if complete else 1)
 
 
@@ -195,21 +196,21 @@ def report_command(
         record_sizes(directory, sizes)
     if (directory / "plan.json").is_file() or not (directory / "estimates.parquet").is_file():
         tabulate(directory, scoring)
-    click.echo(f"report: {write_report(directory)}")
+    echo(f"report: {write_report(directory)}")
     progress = read_detail(directory, "progress")
     unfinished = progress.filter(pl.col("n_answered") < pl.col("n_trials"))
     for model, n_trials, n_answered in unfinished.select("model", "n_trials", "n_answered").rows():
         said = f"{model}: {n_answered:,} of {n_trials:,} trials have an answer"
-        click.echo(f"tiltmeter: incomplete: {said}", err=True)
+        echo(f"tiltmeter: incomplete: {said}", err=True)
     if csv is not None:
         names = [name for name in TABLES if (directory / f"{name}.parquet").is_file()]
         for name in names:
             write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
-        click.echo(f"{len(names)} tables: {csv}")
+        echo(f"{len(names)} tables: {csv}")
     if shared is not None:
         from tiltmeter.comparing.sharing import write_every_eval_ever
 
-        click.echo(f"{len(write_every_eval_ever(directory, shared))} records: {shared}")
+        echo(f"{len(write_every_eval_ever(directory, shared))} records: {shared}")
     sys.exit(1 if unfinished.height else 0)
 
 
@@ -271,7 +272,7 @@ def _judge(
     studies = {part.study.name: part.study for part in plan.selections}
     responses = pieces(directory / "responses.parquet")
     judged = ask_judge(responses, studies, grader, directory / JUDGE, budget, prices=prices)
-    click.echo(f"judge {grader[0]}: {judged.answered:,} of {judged.trials:,} open decisions")
+    echo(f"judge {grader[0]}: {judged.answered:,} of {judged.trials:,} open decisions")
 
 
 def _read_states(plan: Plan, directory: Path) -> None:
@@ -280,8 +281,8 @@ def _read_states(plan: Plan, directory: Path) -> None:
 
     if not (models := readable(plan)):
         return
-    click.echo(f"hidden states: {', '.join(models)}")
+    echo(f"hidden states: {', '.join(models)}")
     try:
         audit_states(plan, directory)
     except ModelError as error:
-        click.echo(f"tiltmeter: hidden states left out: {error}", err=True)
+        echo(f"tiltmeter: hidden states left out: {error}", err=True)

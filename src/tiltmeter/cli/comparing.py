@@ -13,6 +13,7 @@ from tiltmeter.cli.options import (
     FOLDER,
     build_recording,
     command,
+    echo,
     recording_options,
 )
 
@@ -68,24 +69,24 @@ def compare_command(
         from tiltmeter.report import write_report
 
         write_comparison(comparison, out)
-        click.echo(f"report: {write_report(out)}")
+        echo(f"report: {write_report(out)}")
 
 
 def say_comparison(comparison: Comparison) -> None:
     """Print the verdicts, what was matched, and what changed."""
     for headline in comparison.headlines():
         several = len(comparison.candidates) > 1
-        click.echo(f"{headline.candidate}: {headline.text()}" if several else headline.text())
-        click.echo(f"  {comparison.baseline.label} -> {headline.candidate}")
+        echo(f"{headline.candidate}: {headline.text()}" if several else headline.text())
+        echo(f"  {comparison.baseline.label} -> {headline.candidate}")
         for line in comparison.matched(headline.candidate):
-            click.echo(f"  {line}")
+            echo(f"  {line}")
         changes = comparison.changed(headline.candidate)
         for line in changes[:MOST]:
-            click.echo(f"  {line}")
+            echo(f"  {line}")
         if changes[MOST:]:
-            click.echo(f"  and {len(changes) - MOST} more")
+            echo(f"  and {len(changes) - MOST} more")
         if not changes:
-            click.echo("  no stereotype or category changed (Holm-adjusted)")
+            echo("  no stereotype or category changed (Holm-adjusted)")
     if not comparison.headlines():
         rows = comparison.estimates.height
-        click.echo(f"{rows:,} differences of networks or hidden states; no answers in common")
+        echo(f"{rows:,} differences of networks or hidden states; no answers in common")

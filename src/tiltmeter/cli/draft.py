@@ -22,6 +22,7 @@ from tiltmeter.cli.options import (
     build_connection,
     choice,
     connection_options,
+    echo,
     progress_bar,
 )
 from tiltmeter.errors import BudgetError, InputError, ModelError
@@ -166,11 +167,11 @@ def accept(
     heading = f"{study.name} ({study_hash(study)}) and what was accepted of {listed}."
     write_text(out, drafting.to_yaml(grown.study, heading))
     for line in grown.added:
-        click.echo(line)
+        echo(line)
     for note in grown.notes:
-        click.echo(f"note: {note}", err=True)
+        echo(f"note: {note}", err=True)
     total = sum(len(draft.candidates) for draft in read.values())
-    click.echo(f"{len(grown.added)} of {total} candidates accepted: {out}")
+    echo(f"{len(grown.added)} of {total} candidates accepted: {out}")
 
 
 def _select(options: dict[str, Any], count: int) -> tuple[Study, list[str]]:
@@ -210,10 +211,10 @@ def _draft(
     draft = build(head, [(*one, answer) for one, answer in pairs if answer is not None])
     write_text(out, to_yaml(draft, HEADING.format(file=out, study=options["study_name"])))
     clear = sum(not candidate.checks for candidate in draft.candidates)
-    click.echo(f"{len(draft.candidates)} candidates, {clear} without findings: {out}")
+    echo(f"{len(draft.candidates)} candidates, {clear} without findings: {out}")
     if left:
         why = outcome.stopped_by or f"{outcome.errors} failed ({outcome.last_error})"
-        click.echo(f"tiltmeter: {left} of {len(answers)} prompts left: {why}", err=True)
+        echo(f"tiltmeter: {left} of {len(answers)} prompts left: {why}", err=True)
         sys.exit(130 if outcome.stopped_by == "interrupted" else 1)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.options import FILE, FOLDER, TABLE, Option, command
+from tiltmeter.cli.options import FILE, FOLDER, TABLE, Option, command, echo
 from tiltmeter.errors import InputError
 
 __all__ = ["agreement_command", "contrast_command", "estimate_command", "regress_command"]
@@ -44,11 +44,11 @@ def estimate_command(scores: Path, out: Path, tables: Path | None, **inference: 
 
     estimates, details = estimate_scores(scores, Inference(**inference))
     write_table(estimates, out)
-    click.echo(f"{estimates.height:,} estimates: {out}")
+    echo(f"{estimates.height:,} estimates: {out}")
     if tables is not None:
         for name, table in details.items():
             write_table(table, tables / f"{name}.parquet")
-        click.echo(f"{', '.join(details)}: {tables}")
+        echo(f"{', '.join(details)}: {tables}")
 
 
 @command("contrast")
@@ -77,7 +77,7 @@ def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> Non
     ]
     table = judge(pl.concat(contrasts))
     write_table(table, out)
-    click.echo(f"{table.height:,} differences: {out}")
+    echo(f"{table.height:,} differences: {out}")
 
 
 @command("agreement")
@@ -120,20 +120,20 @@ def agreement_command(
         for number in (*(numbers[name] for name in ("read_share", "agreement", "kappa")), *ends)
     )
     counts = confusion.row(0, named=True)
-    click.echo(
+    echo(
         f"{counts['n']:,} labels, {share} read; of these {agree} agree ({low} to {high}), "
         f"kappa {kappa}"
     )
-    click.echo("            label 1  label 0")
+    echo("            label 1  label 0")
     for name, code in (("read 1", "1"), ("read 0", "0"), ("not read", "missing_")):
-        click.echo(f"  {name:9}{counts[f'n_{code}1']:>9,}{counts[f'n_{code}0']:>9,}")
+        echo(f"  {name:9}{counts[f'n_{code}1']:>9,}{counts[f'n_{code}0']:>9,}")
     if out is not None:
         write_table(estimates, out)
     if disagreements is not None:
         differ = pl.col(label).is_not_null() & ~pl.col(read).eq_missing(pl.col(label))
         rows = frame.filter(differ)
         write_table(rows, disagreements)
-        click.echo(f"{rows.height:,} disagreements: {disagreements}")
+        echo(f"{rows.height:,} disagreements: {disagreements}")
 
 
 @command("regress")
@@ -195,12 +195,12 @@ def regress_command(answers: Path, out: Path, comparison: Path | None, **options
     write_table(table, out)
     shown = table.hstack(fits.select("aic", "bic")).filter(part="all")
     for row in shown.iter_rows(named=True):
-        click.echo(_line(row))
+        echo(_line(row))
     if comparison is not None:
         compared = compare_predictors(frame, names, **how, joint=True)
         write_table(compared.fits, comparison)
-        click.echo(f"{compared.fits.height:,} rows of comparison: {comparison}")
-    click.echo(f"{table.height:,} coefficients: {out}")
+        echo(f"{compared.fits.height:,} rows of comparison: {comparison}")
+    echo(f"{table.height:,} coefficients: {out}")
 
 
 def _line(row: dict[str, object]) -> str:

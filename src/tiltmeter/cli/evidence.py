@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tiltmeter.cli.options import FILE, FOLDER, OUT, command
+from tiltmeter.cli.options import FILE, FOLDER, OUT, command, echo
 
 __all__ = ["bundle_command", "verify_command"]
 
@@ -29,10 +29,10 @@ def bundle_command(results: Path, out: Path, **card: str | None) -> None:
 
     bundle(results, out, {name: text for name, text in card.items() if text is not None})
     found = verify(out)
-    click.echo(f"{found.files} files, {out.stat().st_size:,} bytes: {out}")
-    click.echo(f"seal {found.seal}")
+    echo(f"{found.files} files, {out.stat().st_size:,} bytes: {out}")
+    echo(f"seal {found.seal}")
     for problem in found.problems:
-        click.echo(f"tiltmeter: {problem}", err=True)
+        echo(f"tiltmeter: {problem}", err=True)
     sys.exit(0 if found.holds else 1)
 
 
@@ -49,12 +49,12 @@ def verify_command(archive: Path, states: bool) -> None:
 
     found = verify(archive, states=states)
     for problem in found.problems:
-        click.echo(problem)
+        echo(problem)
     if found.holds:
         tables = ", ".join(found.tables) or "none"
-        click.echo(f"holds: {found.files} files unchanged; recomputed: {tables}")
+        echo(f"holds: {found.files} files unchanged; recomputed: {tables}")
         if found.unchecked:
             kept = ", ".join(found.unchecked)
-            click.echo(f"unchanged, but not recomputed: {kept}")
-    click.echo(f"seal {found.seal}")
+            echo(f"unchanged, but not recomputed: {kept}")
+    echo(f"seal {found.seal}")
     sys.exit(0 if found.holds else 1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.options import FILE, OUT, build_recording, command, recording_options
+from tiltmeter.cli.options import FILE, OUT, build_recording, command, echo, recording_options
 
 __all__ = ["gate_command"]
 
@@ -42,10 +42,10 @@ def gate_command(
     recording = build_recording(**options)
     gated = gate(results, policy, baseline, model=judged_model, recording=recording)
     against = f" against {gated.baseline}" if gated.baseline else ""
-    click.echo(f"{gated.outcome}: {gated.policy.name}, {gated.model}{against}")
+    echo(f"{gated.outcome}: {gated.policy.name}, {gated.model}{against}")
     for check in gated.checks:
-        click.echo(f"  {check.outcome}: {check.name}: {check.reason}")
-    click.echo(f"  {gated.declaration}")
+        echo(f"  {check.outcome}: {check.name}: {check.reason}")
+    echo(f"  {gated.declaration}")
     for form, path in files.items():
         if path is not None:
             write_gate(gated, path, form)

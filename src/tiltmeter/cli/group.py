@@ -11,6 +11,7 @@ import click
 
 from tiltmeter import __version__
 from tiltmeter.cli import COMMANDS, HELP
+from tiltmeter.cli.options import echo
 from tiltmeter.errors import TiltmeterError, TiltmeterWarning, unknown
 
 __all__ = ["LateGroup", "run_group"]
@@ -85,13 +86,13 @@ def run_group() -> int:
 def _warn(message: Warning | str, category: type[Warning], *where: Any, **others: Any) -> None:
     """Print a warning of Tiltmeter in one line; those of other libraries keep file and line."""
     if issubclass(category, TiltmeterWarning):
-        click.echo(f"tiltmeter: warning: {message}", err=True)
+        echo(f"tiltmeter: warning: {message}", err=True)
     else:
         filename, line = where[:2]
-        click.echo(warnings.formatwarning(message, category, filename, line), err=True, nl=False)
+        echo(warnings.formatwarning(message, category, filename, line), err=True, nl=False)
 
 
 def _fail(*lines: str) -> int:
     for line in lines:
-        click.echo(f"tiltmeter: {line}", err=True)
+        echo(f"tiltmeter: {line}", err=True)
     return 2

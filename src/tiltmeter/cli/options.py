@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import partial
@@ -15,6 +14,7 @@ import click
 
 from tiltmeter.errors import InputError
 from tiltmeter.modes import MODES
+from tiltmeter.texts import redacted, visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -45,6 +45,7 @@ __all__ = [
     "build_recording",
     "choice",
     "command",
+    "echo",
     "connection_options",
     "counting_bar",
     "open_grader",
@@ -113,8 +114,10 @@ NEW = _Out(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 TABLE = _Table(path_type=Path)
 
-#: Names of arguments that must not reach a log.
-SECRET = re.compile("key|token|secret|password|credential", re.IGNORECASE)
+
+def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print a text without secrets, and without what a terminal would act on."""
+    click.echo(visible(redacted(text)), err=err, nl=nl)
 
 
 def choice(name: str, values: Sequence[str], help: str) -> Option:
@@ -300,14 +303,14 @@ def build_budget(options: dict[str, Any], models: Sequence[str] = ()) -> Budget:
 
 def build_connection(options: dict[str, Any]) -> Connection:
     """Build the connection from the values of `connection_options`."""
-    from tiltmeter.models.opening import Connection
+    from tiltmeter.models.opening import Connection, is_secret
 
     arguments = {}
     for pair in options["model_args"]:
         name, equals, value = pair.partition("=")
         if not equals or not name:
             raise InputError(f"-M {pair!r}: expected NAME=VALUE")
-        if SECRET.search(name):
+        if is_secret(name):
             raise InputError(f"-M {name}=…: give keys in the environment, arguments are logged")
         arguments[name] = value
     names = ("max_connections", "max_retries", "timeout_s", "base_url")
@@ -325,7 +328,7 @@ def open_grader(name: str, connection: Connection) -> tuple[str, Any]:
 def say_cost(costs: list[Cost], asked: str = "trials") -> None:
     """Print one line per model; `asked` names what is counted."""
     for cost in costs:
-        click.echo(
+        echo(
             f"{cost.model}: {cost.trials:,} {asked}, {cost.calls:,} calls, about "
             f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {_dollars(cost.usd)}"
         )
@@ -349,7 +352,7 @@ def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str
     so_far = f"{why}: {answered}" if answered else why
     failed = f" ({last_error})" if last_error else ""
     stop = ";" if answered else ":"
-    click.echo(
+    echo(
         f"tiltmeter: {so_far}{failed}{stop} repeat the command to continue, nothing is asked twice",
         err=True,
     )

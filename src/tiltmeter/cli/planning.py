@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.audits import SIZES
-from tiltmeter.cli.options import FILE, TABLE, build_plan, command, plan_options
+from tiltmeter.cli.options import FILE, TABLE, build_plan, command, echo, plan_options
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,10 +57,10 @@ def power_command(
     if out is not None:
         write_table(table, out)
     if options["as_json"]:
-        click.echo(table.write_ndjson(), nl=False)
+        echo(table.write_ndjson(), nl=False)
         return
     for line in lines:
-        click.echo(line)
+        echo(line)
 
 
 def _predicted(plan: Plan, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
@@ -143,9 +143,9 @@ def say_power(plan: Plan) -> None:
     table = table.sort("control", maintain_order=True)
     if table.is_empty():
         return
-    click.echo("smallest mean found with probability .8, from neutral (stereotype; model):")
+    echo("smallest mean found with probability .8, from neutral (stereotype; model):")
     for key, run in table.group_by("instrument", "study", "mode", maintain_order=True):
-        click.echo(f"  {', '.join(map(str, key))}: {_told(run)}")
+        echo(f"  {', '.join(map(str, key))}: {_told(run)}")
 
 
 def _told(run: pl.DataFrame) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import FILE, SCORING, TABLE, command, open_grader
+from tiltmeter.cli.options import FILE, SCORING, TABLE, command, echo, open_grader
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,7 +86,7 @@ def score_command(
     scores = table.select("score", "reason").collect()
     reasons = scores["reason"].drop_nulls().value_counts(sort=True).rows()
     why = "".join(f", {n} {reason}" for reason, n in reasons)
-    click.echo(f"{scores.height:,} answers, {scores['score'].count():,} scored{why}: {out}")
+    echo(f"{scores.height:,} answers, {scores['score'].count():,} scored{why}: {out}")
 
 
 def _named(piece: pl.DataFrame, instrument: str, model: str | None) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.options import FOLDER, command
+from tiltmeter.cli.options import FOLDER, command, echo
 from tiltmeter.texts import visible
 
 __all__ = ["show_command"]
@@ -33,18 +33,18 @@ def show_command(results: Path, what: tuple[str, ...], limit: int, whole: bool) 
 
     shown = show(results, what)
     for row in shown.estimates.iter_rows(named=True):
-        click.echo(_estimate(row))
+        echo(_estimate(row))
     answers = shown.answers.sort("score", descending=True, nulls_last=True, maintain_order=True)
-    click.echo(f"{answers.height:,} answer{'s' * (answers.height > 1)}")
+    echo(f"{answers.height:,} answer{'s' * (answers.height > 1)}")
     for row in answers.head(limit).iter_rows(named=True):
-        click.echo("")
-        click.echo(_heading(row))
+        echo("")
+        echo(_heading(row))
         for name in ("system", "prompt", "profile", "followup", "response", "error"):
             if row[name]:
-                click.echo(f"  {name}:")
-                click.echo(_indented(row[name], whole))
+                echo(f"  {name}:")
+                echo(_indented(row[name], whole))
     if answers.height > limit:
-        click.echo(f"\nand {answers.height - limit:,} more; --limit shows more")
+        echo(f"\nand {answers.height - limit:,} more; --limit shows more")
 
 
 def _estimate(row: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiltmeter.cli.options import FILE, command
+from tiltmeter.cli.options import FILE, command, echo
 from tiltmeter.errors import StudyError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def list_command(study: str | None) -> None:
         _list_everything()
         return
     loaded = open_study(study)
-    click.echo(f"{loaded.name}: {loaded.title}")
+    echo(f"{loaded.name}: {loaded.title}")
     if isinstance(loaded, NetworkStudy):
         _list_identities(loaded)
         return
@@ -36,12 +36,12 @@ def list_command(study: str | None) -> None:
         key: any(one.defect(variation) for variation in ("", *one.variations))
         for key, one in loaded.stereotypes.items()
     }
-    click.echo("stereotypes")
+    echo("stereotypes")
     for key, one in loaded.stereotypes.items():
         groups = f"{', '.join(one.marginalized)} | {', '.join(one.default)}"
-        click.echo(f"  {key:24}{one.category:12}{groups}{' *' if defects[key] else ''}")
+        echo(f"  {key:24}{one.category:12}{groups}{' *' if defects[key] else ''}")
     if any(defects.values()):
-        click.echo("* has a known defect of the source, kept verbatim; the report states it")
+        echo("* has a known defect of the source, kept verbatim; the report states it")
 
 
 @command("validate")
@@ -56,11 +56,11 @@ def validate_command(file: Path) -> None:
     study = open_study(file)
     if isinstance(study, NetworkStudy):
         identities = ", ".join(study.identities)
-        click.echo(f"{file}: valid; study of networks {study.name}: {identities}")
+        echo(f"{file}: valid; study of networks {study.name}: {identities}")
         return
     check_parts(study)
     stereotypes = len(study.stereotypes)
-    click.echo(f"{file}: valid; study {study.name}, {stereotypes} stereotypes, {study_hash(study)}")
+    echo(f"{file}: valid; study {study.name}, {stereotypes} stereotypes, {study_hash(study)}")
 
 
 @command("cite")
@@ -72,8 +72,8 @@ def cite_command(study: str, bibtex: bool) -> None:
     from tiltmeter.stimuli import open_study
 
     citation = open_study(study).citation
-    click.echo((citation.bibtex if bibtex and citation.bibtex else citation.text).strip())
-    click.echo(f"Tiltmeter {__version__} (2026). https://pypi.org/project/tiltmeter")
+    echo((citation.bibtex if bibtex and citation.bibtex else citation.text).strip())
+    echo(f"Tiltmeter {__version__} (2026). https://pypi.org/project/tiltmeter")
 
 
 def _list_everything() -> None:
@@ -106,7 +106,7 @@ def _list_everything() -> None:
     }
     for title, rows in parts.items():
         _list_rows(title, rows)
-    click.echo("tiltmeter list STUDY shows the wordings and groups of a study")
+    echo("tiltmeter list STUDY shows the wordings and groups of a study")
 
 
 def _count(study: Study) -> str:
@@ -117,20 +117,20 @@ def _count(study: Study) -> str:
 def _list_rows(title: str, rows: Mapping[str, str]) -> None:
     """Print names with their descriptions; nothing if there are none."""
     if rows:
-        click.echo("\n".join([title, *(f"  {name:24}{text}" for name, text in rows.items())]))
+        echo("\n".join([title, *(f"  {name:24}{text}" for name, text in rows.items())]))
 
 
 def _list_identities(study: NetworkStudy) -> None:
     """Print the primes and targets of each identity."""
     for key, identity in study.identities.items():
-        click.echo(f"{key} ({identity.approach})")
+        echo(f"{key} ({identity.approach})")
         if identity.approach != "stereotypes":
-            click.echo(f"  primes  {', '.join(identity.primes)}")
+            echo(f"  primes  {', '.join(identity.primes)}")
             continue
         pairs = (f"{' – '.join(pair.values())}" for pair in identity.pairs)
-        click.echo(f"  pairs of primes ({' – '.join(identity.categories)}): {', '.join(pairs)}")
+        echo(f"  pairs of primes ({' – '.join(identity.categories)}): {', '.join(pairs)}")
         for category, words in identity.targets.items():
-            click.echo(f"  targets of {category}: {', '.join(words)}")
+            echo(f"  targets of {category}: {', '.join(words)}")
 
 
 def _list_wordings(study: Study) -> None:
@@ -142,14 +142,14 @@ def _list_wordings(study: Study) -> None:
         apart = [name for name, one in wordings.items() if not one.text]
         if wordings:
             own = ", each stereotype with its own wordings" if apart else ""
-            click.echo(f"variations of {instrument.name}{own}")
+            echo(f"variations of {instrument.name}{own}")
         for name, one in wordings.items():
             if one.text:
                 mark = "" if one.by_default else " (not asked by default)"
-                click.echo(f"  {name:24}{one.text}{mark}")
+                echo(f"  {name:24}{one.text}{mark}")
         if apart:
             shown = (f"{n}{'' if wordings[n].by_default else ' (not by default)'}" for n in apart)
-            click.echo(f"  {', '.join(shown)}")
+            echo(f"  {', '.join(shown)}")
     _list_rows("interventions", study.interventions)
     dimensions = {
         name: f"{', '.join(pole.tied[:3])}, … | {', '.join(pole.counter[:3])}, …"
@@ -157,4 +157,4 @@ def _list_wordings(study: Study) -> None:
     }
     _list_rows("dimensions (asked of every stereotype)", dimensions)
     if study.objects:
-        click.echo(f"objects to describe: {', '.join(study.objects)}")
+        echo(f"objects to describe: {', '.join(study.objects)}")

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from tiltmeter.errors import InputError, ModelError, TiltmeterError
 from tiltmeter.models.providers import PROVIDERS, find_provider
+from tiltmeter.texts import keep_secret, redacted
 
-__all__ = ["Connection", "Generation", "describe_model", "open_model", "open_models"]
+__all__ = [
+    "Connection",
+    "Generation",
+    "describe_model",
+    "is_secret",
+    "open_model",
+    "open_models",
+]
 
 
 @dataclass(frozen=True)
@@ -43,11 +53,53 @@ class Connection:
     model_args: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse values that mean nothing."""
+        """Refuse values that mean nothing; keep credentials secret."""
+        keep_secret(*_credentials(self.base_url or "", self.model_args))
         for name, least in (("max_connections", 1), ("max_retries", 0), ("timeout_s", 1)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"{name} {value}: at least {least}")
+
+
+#: The longest text of a provider's error.
+LONGEST = 400
+
+#: Names whose values must not be written or shown.
+_SECRET = re.compile("key|token|secret|password|credential|auth|header|cookie", re.IGNORECASE)
+
+
+def is_secret(name: str) -> bool:
+    """Whether a name is that of a key, a header or another credential."""
+    return bool(_SECRET.search(name))
+
+
+def _credentials(address: str, arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Yield user, password and keys of an address, and what secret arguments hold."""
+    parts = urlsplit(address)
+    if "@" in parts.netloc:
+        user, _, password = parts.netloc.rpartition("@")[0].partition(":")
+        yield from (f"{user}:{password}", password) if password else (user,)
+    for name, value in parse_qsl(parts.query):
+        if is_secret(name):
+            yield value
+    for name, value in arguments.items():
+        if is_secret(name):
+            yield from _texts(value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts in an argument, and the words in them: of ``Bearer KEY``, both."""
+    if isinstance(value, str):
+        yield from (value, *value.split()[1:])
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+
+
+def _of_environment() -> Iterator[str]:
+    """Yield the keys that the environment holds."""
+    ends = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_ACCESS_KEY", "_CREDENTIALS")
+    return (value for name, value in os.environ.items() if name.upper().endswith(ends))
 
 
 def open_models(
@@ -65,6 +117,7 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     """Open one model; see `open_models`."""
     from inspect_ai.model import GenerateConfig, get_model
 
+    keep_secret(*_of_environment())
     provider, slash, rest = name.partition("/")
     if not slash or not rest:
         raise ModelError(f"model {name!r}: expected PROVIDER/NAME, such as openai/gpt-4o-mini")
@@ -79,7 +132,7 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
         max_connections=connection.max_connections,
     )
     try:
-        return get_model(
+        model = get_model(
             name,
             config=config,
             base_url=connection.base_url,
@@ -93,7 +146,10 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
         text = " ".join(plain.split()).rstrip(".") or type(error).__name__
         near = difflib.get_close_matches(provider, PROVIDERS, n=2, cutoff=0.6)
         hint = f"; did you mean {', '.join(near)}?" if near and provider not in PROVIDERS else ""
-        raise ModelError(f"model {name!r}: {text}{hint}") from None
+        raise ModelError(f"model {name!r}: {redacted(text)[:LONGEST]}{hint}") from None
+    if connection.base_url is not None:  # for inspect's log alone
+        model._explicit_base_url = redacted(connection.base_url)
+    return model
 
 
 def describe_model(model: Any) -> dict[str, Any]:

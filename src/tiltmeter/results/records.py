@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from tiltmeter.errors import InputError, PlanError
-from tiltmeter.texts import write_text
+from tiltmeter.texts import redacted, write_text
 
 __all__ = [
     "FORMAT",
@@ -77,11 +77,11 @@ def read_plan(path: Path) -> dict[str, Any]:
 
 
 def write_plan(path: Path, plan: Mapping[str, Any]) -> None:
-    """Write a plan atomically.
+    """Write a plan atomically, without secrets.
 
     Raises InputError if it cannot be written.
     """
-    whole = json.loads(json.dumps({**plan, "format": FORMAT}))
+    whole = json.loads(redacted(json.dumps({**plan, "format": FORMAT})))
     whole.pop("seal", None)
     write_text(path, json.dumps({**whole, "seal": _seal(whole)}, indent=1))
 
@@ -118,7 +118,7 @@ class Journal:
         self._lines = 0
 
     def append(self, *answers: Line) -> None:
-        """Append answers immediately; the file stays open until `close`.
+        """Append answers immediately, without secrets; the file stays open until `close`.
 
         Raises OSError if the disk is full; earlier answers remain intact.
         """
@@ -243,7 +243,7 @@ def _parse(text: bytes) -> Line | None:
 
 def _signed(line: Line) -> bytes:
     """Write a line, with the hash of its text at its end."""
-    text = json.dumps(line).encode()[:-1]
+    text = redacted(json.dumps(line)).encode()[:-1]
     return text + _SUM + _sum(text) + _END
 
 

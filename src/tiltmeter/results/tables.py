@@ -1,6 +1,8 @@
 """Reading and writing tables: the file's ending sets the format; long tables are read in chunks.
 
-Text stays text: "null", "nan" and "true" are words. Only columns of numbers are converted.
+Text stays text: "null", "nan" and "true" are words. Only columns of numbers are converted. A text
+that a spreadsheet would run as a formula (it begins with =, +, -, @, a tab or a line feed, and is
+no number) is written to CSV with an apostrophe before it, which is left out when it is read.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ __all__ = [
 PIECE = 20_000
 #: Endings of tables.
 FORMATS = (".csv", ".parquet")
+#: Beginning of a text that a spreadsheet would run, with the apostrophes that mark it as text.
+FORMULA, NUMBER = r"^'*[=+\-@\t\r]", r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?$"
 INTEGERS = ("iteration", "input_tokens", "output_tokens")
 
 
@@ -192,6 +196,9 @@ def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
 
 def _frame(records: list[list[str]], header: list[str], path: Path) -> pl.DataFrame:
     frame = pl.DataFrame(records, schema={name: pl.String for name in header}, orient="row")
+    texts = pl.col(pl.String)
+    marked = texts.str.starts_with("'") & texts.str.contains(FORMULA)
+    frame = frame.with_columns(pl.when(marked).then(texts.str.slice(1)).otherwise(texts))
     for name in set(INTEGERS) & set(header):
         number = frame[name].replace("", None).cast(pl.Int64, strict=False)
         wrong = frame.filter(number.is_null() & (frame[name] != ""))
@@ -267,10 +274,13 @@ def check_ending(path: Path) -> None:
 
 
 def _as_csv(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """Join lists, and write whole scores without a fraction: a decision is 1 or 0."""
+    """Join lists, mark formulas, and write whole scores without a fraction."""
     schema = frame.collect_schema()
     lists = [name for name, kind in schema.items() if kind == pl.List(pl.String)]
     frame = frame.with_columns(pl.col(lists).list.join(" | "))
+    texts = pl.col(pl.String)
+    runs = texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)
+    frame = frame.with_columns(pl.when(runs).then(texts.str.replace("^", "'")).otherwise(texts))
     if schema.get("score") != pl.Float64:
         return frame
     score, whole = pl.col("score"), pl.col("score").cast(pl.Int64, strict=False)

@@ -13,6 +13,7 @@ from tiltmeter.cli.options import (
     build_budget,
     build_connection,
     command,
+    echo,
     progress_bar,
     sampling_options,
     say_cost,
@@ -79,7 +80,7 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
     claim(directory, plan)
     total = len(cues.words) * plan.repetitions * len(plan.models)
     of_models = f" × {len(plan.models)} models" if len(plan.models) > 1 else ""
-    click.echo(f"{cues} × {plan.repetitions:,} repetitions{of_models}: {total:,} answers")
+    echo(f"{cues} × {plan.repetitions:,} repetitions{of_models}: {total:,} answers")
     choices = max(1, min(options["choices"] or CHOICES, plan.repetitions))
     for each in dict.fromkeys((choices, 1)):
         counted = f"answers, {each} a call" if choices > 1 else "answers"
@@ -113,7 +114,7 @@ def _report(outcomes: list[Associated], directory: Path) -> None:
     from tiltmeter.results.records import slug
 
     for outcome in outcomes:
-        click.echo(_summary(outcome, directory / "answers" / slug(outcome.model)))
+        echo(_summary(outcome, directory / "answers" / slug(outcome.model)))
     if not all(outcome.complete for outcome in outcomes):
         stopped = {outcome.stopped_by for outcome in outcomes if outcome.stopped_by}
         why = "interrupted" if "interrupted" in stopped else ", ".join(sorted(stopped))
@@ -123,7 +124,7 @@ def _report(outcomes: list[Associated], directory: Path) -> None:
         folder, name = directory, "network.csv"
         if len(outcomes) > 1:
             folder, name = directory / "answers" / slug(outcome.model), f"{slug(outcome.model)}.csv"
-        click.echo(f"next: tiltmeter network build {folder} --out {name}")
+        echo(f"next: tiltmeter network build {folder} --out {name}")
 
 
 def _summary(outcome: Associated, folder: Path) -> str:

@@ -25,6 +25,7 @@ from tiltmeter.cli.options import (
     choice,
     command,
     counting_bar,
+    echo,
 )
 from tiltmeter.errors import InputError
 
@@ -130,7 +131,7 @@ def bias_command(
     write_table(table, out)
     if activations is not None:
         write_table(measured.activations, activations)
-    click.echo("\n".join([*_lines(table, measured.absences), f"{table.height} rows: {out}"]))
+    echo("\n".join([*_lines(table, measured.absences), f"{table.height} rows: {out}"]))
 
 
 @command("compare")
@@ -177,8 +178,8 @@ def compare_command(
     )
     with counting_bar("rewiring", comparison.setting.rewirings * len(read)) as advance:
         tables = write_networks(read, comparison, out, on_progress=advance)
-    click.echo(f"{len(tables)} tables: {out}")
-    click.echo(f"report: {write_report(out)}")
+    echo(f"{len(tables)} tables: {out}")
+    echo(f"report: {write_report(out)}")
 
 
 def _build_setting(options: dict[str, Any]) -> Setting:

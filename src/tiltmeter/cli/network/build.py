@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import FILE, TABLE, choice, command
+from tiltmeter.cli.options import FILE, TABLE, choice, command, echo
 from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def build_command(associations: Path, out: Path, log: Path | None, **options: An
         parts += [f"{nodes:,} nodes"] if nodes is not None else []
         parts += [f"{answers:,} answers"] if answers is not None else []
         parts += [f"{changed:,} changed"] if changed else []
-        click.echo(f"{step:<14}{', '.join(parts)}")
+        echo(f"{step:<14}{', '.join(parts)}")
     name = f"{network.name}: " if network.name else ""
-    click.echo(f"{name}{len(network):,} nodes, {network.n_edges:,} edges: {out}")
+    echo(f"{name}{len(network):,} nodes, {network.n_edges:,} edges: {out}")
 
 
 def _build(path: Path, options: dict[str, Any]) -> tuple[Network, pl.DataFrame]:
@@ -78,7 +78,7 @@ def _build(path: Path, options: dict[str, Any]) -> tuple[Network, pl.DataFrame]:
     counts, skipped = tally_associations(path, responses=options["responses"])
     left_out = [f"{number:,} {what}" for what, number in sorted(skipped.items()) if number]
     if left_out:
-        click.echo(f"left out when read: {', '.join(left_out)}")
+        echo(f"left out when read: {', '.join(left_out)}")
     cleaned, cleaning = clean(
         counts,
         None if steps is None else [step.strip() for step in steps.split(",") if step.strip()],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import FILE, OUT, TABLE, all_options, choice, command
+from tiltmeter.cli.options import FILE, OUT, TABLE, all_options, choice, command, echo
 from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,17 +83,17 @@ def stats_command(  # noqa: PLR0913 - one argument an option
     stats = pl.concat([describe(network, paths=not no_paths) for network in read])
     if out is not None:
         write_table(stats, out)
-    click.echo(_aligned(stats))
+    echo(_aligned(stats))
     if len(read) > 1:
         shared = pl.concat([overlap(a, b) for a, b in combinations(read, 2)])
         if overlaps is not None:
             write_table(shared, overlaps)
-        click.echo("\n" + _aligned(shared))
+        echo("\n" + _aligned(shared))
     if priming is not None:
         checked = pl.concat([check_priming(network) for network in read])
         write_table(checked, priming)
         shown = ("subject", "measure", "estimate", "p", "n", "time_steps", "note")
-        click.echo("\n" + _aligned(checked.select(shown)))
+        echo("\n" + _aligned(checked.select(shown)))
 
 
 @command("activate")
@@ -136,7 +136,7 @@ def activate_command(
         _write_matrix(read, asked, shown, spreading, norm, out)
     else:
         write_table(activate(read, asked, spreading, targets=shown).frame(norm), out)
-    click.echo(f"{read.name}: {extent}: {out}")
+    echo(f"{read.name}: {extent}: {out}")
 
 
 def named_paths(named: Sequence[str]) -> list[tuple[str | None, Path]]:

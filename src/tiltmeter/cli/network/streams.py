@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.cli.network.describing import DIRECTED, VALENCE
-from tiltmeter.cli.options import FILE, OUT, choice, command
+from tiltmeter.cli.options import FILE, OUT, choice, command, echo
 from tiltmeter.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def streams_command(
         skip=options["missing"] == "skip",
     )
     for reason in skipped:
-        click.echo(f"tiltmeter: skipped: {reason}", err=True)
+        echo(f"tiltmeter: skipped: {reason}", err=True)
     _show(streams, rated=valence is not None)
     if out is not None:
         _write(streams, out)
@@ -169,7 +169,7 @@ def _write(streams: Sequence[Stream], out: Path) -> None:
         beside = out.with_name(f"{out.stem}_edges{out.suffix}")
         write_table(nodes, out)
         write_table(edges, beside)
-        click.echo(f"{nodes.height:,} words: {out}\n{edges.height:,} edges: {beside}")
+        echo(f"{nodes.height:,} words: {out}\n{edges.height:,} edges: {beside}")
         return
     from tiltmeter.report.document import write_figure_page
     from tiltmeter.report.drawing.figures import write_drawing
@@ -181,4 +181,4 @@ def _write(streams: Sequence[Stream], out: Path) -> None:
         write_figure_page(figures, out, title="Mindset streams")
     else:
         write_drawing(figures[0], out)
-    click.echo(f"{len(figures)} drawing{'s' * (len(figures) > 1)}: {out}")
+    echo(f"{len(figures)} drawing{'s' * (len(figures) > 1)}: {out}")

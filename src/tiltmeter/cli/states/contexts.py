@@ -14,6 +14,7 @@ from tiltmeter.cli.options import (
     build_budget,
     build_connection,
     command,
+    echo,
     progress_bar,
     sampling_options,
     say_cost,
@@ -132,7 +133,7 @@ def _ask(model: str, options: dict[str, Any]) -> None:
 def _report(written: Written, how: ContextOptions, out: Path) -> None:
     """Print how many sentences were written or rejected; exit as `run` does."""
     rejected = ", ".join(f"{count:,} {reason}" for reason, count in written.rejected.items())
-    click.echo(
+    echo(
         f"{written.sentences:,} of {written.senses * how.per_sense:,} sentences passed the "
         f"checks, in {written.calls:,} calls" + (f"; not taken: {rejected}" if rejected else "")
     )
@@ -141,11 +142,11 @@ def _report(written: Written, how: ContextOptions, out: Path) -> None:
     if written.incomplete:
         few = ", ".join(written.incomplete[:NAMED])
         more = ", …" if len(written.incomplete) > NAMED else ""
-        click.echo(
+        echo(
             f"{len(written.incomplete):,} senses have fewer than {how.per_sense}: {few}{more}; "
             f"--rounds {2 * how.rounds} asks again for these"
         )
-    click.echo(f"contexts: {out}")
+    echo(f"contexts: {out}")
 
 
 def _sample(options: dict[str, Any]) -> None:
@@ -168,7 +169,5 @@ def _sample(options: dict[str, Any]) -> None:
     contexts = for_senses(sentences, senses, "corpus")
     write_examples(contexts, senses, out, CORPUS)
     listed = contexts["key"].n_unique()
-    click.echo(
-        f"{sentences.height:,} sentences for {listed:,} of {senses['key'].n_unique():,} senses"
-    )
-    click.echo(f"contexts: {out}")
+    echo(f"{sentences.height:,} sentences for {listed:,} of {senses['key'].n_unique():,} senses")
+    echo(f"contexts: {out}")

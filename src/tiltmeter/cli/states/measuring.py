@@ -17,6 +17,7 @@ from tiltmeter.cli.options import (
     all_options,
     choice,
     command,
+    echo,
 )
 from tiltmeter.errors import InputError
 
@@ -231,13 +232,13 @@ def _measure(
     if out is not None and out.suffix in FORMATS:
         table = measure_models(readers, [measurement], **how).estimates
         write_table(table, out)
-        click.echo(f"{table.height} rows: {out}")
+        echo(f"{table.height} rows: {out}")
         return
     slug = called(models[0]).strip("/.").replace("/", "-")
     directory = out or Path("results") / f"{slug}-{kind}"
     tables = measure_models(readers, [measurement], directory, **how)
-    click.echo(f"{1 + len(tables.details)} tables: {directory}")
-    click.echo(f"report: {write_report(directory)}")
+    echo(f"{1 + len(tables.details)} tables: {directory}")
+    echo(f"report: {write_report(directory)}")
 
 
 def open_readers(models: Sequence[str], options: dict[str, Any]) -> Iterator[Reader]:

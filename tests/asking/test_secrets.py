@@ -1,0 +1,87 @@
+"""Canaries: credentials that reach a run by every way, and nothing that it writes or shows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tiltmeter.errors import InputError
+from tiltmeter.models.opening import Connection
+from tiltmeter.texts import redacted
+
+MODEL = "openai-api/loop/m"
+KEY, PASSWORD, QUERY, HEADER = "sk-canary-of-key", "pa%40ss-canary", "canary-of-query", "canaryhead"
+
+
+def everything(folder: Path) -> bytes:
+    """Return the content of every file, also of those inside logs."""
+    import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of the logs
+
+    found = b""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            found += path.read_bytes()
+            if path.suffix == ".eval":
+                with zipfile.ZipFile(path) as log:
+                    found += b"".join(log.read(name) for name in log.namelist())
+    return found
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_no_credential_is_written_or_shown(
+    serve: Callable[..., Any],
+    tiltmeter: Callable[..., subprocess.Popen[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fails: bool,
+) -> None:
+    def reply(body: dict[str, Any]) -> Any:
+        echoed = f"bad key {KEY} for user:{PASSWORD} and {QUERY}, pa@ss-canary"
+        if fails:
+            return 401, {"error": {"message": f"{echoed} \x1b[2J\u202e", "type": "auth"}}
+        return server.chat(body, **({} if server.prompts.total() % 2 else {"text": echoed}))
+
+    server = serve(reply)
+    monkeypatch.setenv("LOOP_API_KEY", KEY)
+    address = server.url.replace("//", f"//user:{PASSWORD}@") + f"?api_key={QUERY}"
+    command = ("run", MODEL, "--stereotypes", "power", "--iterations", "4", "--out", "r")
+    process = tiltmeter(*command, "--model-base-url", address, "--max-retries", "0")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == int(fails), err
+    for more in () if fails else (["report", "r"], ["show", "r", "power"]):
+        process = tiltmeter(*more)
+        shown = process.communicate(timeout=120)
+        assert process.returncode == 0
+        out += "".join(shown)
+    held = everything(tmp_path) + out.encode() + err.encode()
+    for canary in (KEY, PASSWORD, "pa@ss-canary", QUERY):
+        assert canary.encode() not in held, canary
+    assert "[redacted]" in json.loads((tmp_path / "r" / "plan.json").read_text())["command"]
+    assert "\x1b" not in err and "\u202e" not in err and err.count("\n") <= 3
+
+
+def test_arguments_that_carry_credentials_are_refused_or_kept_secret(
+    tiltmeter: Callable[..., subprocess.Popen[str]],
+) -> None:
+    for name in ("default_headers", "api_key", "authorization"):
+        process = tiltmeter("run", MODEL, "-M", f"{name}={HEADER}", "--out", "r")
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 2 and HEADER not in err
+        assert f"-M {name}=…: give keys in the environment" in err
+    headers = {"Authorization": "Bearer canary-in-header"}
+    Connection(model_args={"default_headers": headers})
+    assert redacted("it was Bearer canary-in-header") == "it was [redacted]"
+    assert redacted("it was canary-in-header") == "it was [redacted]"
+
+
+def test_a_short_text_is_no_secret() -> None:
+    Connection(base_url="http://me:you@localhost/v1")
+    assert redacted("you and me") == "you and me"
+    with pytest.raises(InputError):
+        Connection(timeout_s=0)
