@@ -51,3 +51,11 @@ def test_the_cost_of_a_plan(plan: Plan) -> None:
     assert (cost.trials, cost.calls) == (8, 8)
     assert cost.usd == pytest.approx((cost.input_tokens * 2.5 + cost.output_tokens * 10) / 1e6)
     assert 300 < cost.output_tokens < 800  # the real answers have about 60 tokens
+
+
+@pytest.mark.parametrize("rate", [".nan", "-1", ".inf"])
+def test_a_price_that_is_none_is_refused(rate: str, tmp_path: Path) -> None:
+    path = tmp_path / "prices.yaml"
+    path.write_text(f"openai/m: [1, {rate}]\n")
+    with pytest.raises(InputError, match="openai/m: .*; a price is a number from 0 on"):
+        price("openai/m", path)

@@ -273,3 +273,32 @@ def test_answers_to_other_trials_are_not_counted(plan: Plan, serve: Serve, tmp_p
         journal.append({"trial_id": "foreign", "response": "x"})
     outcome = ask(plan, tmp_path / "r")
     assert (outcome.answered, outcome.trials) == (8, 8)
+
+
+def test_retries_and_failures_count_against_the_budget_in_every_session(
+    plan: Plan, serve: Serve, tmp_path: Path
+) -> None:
+    server = serve()
+    served = server.chat
+    server.reply = lambda body: served(body) if server.prompts.total() % 2 == 0 else (500, b"no")
+    stopped = ask(plan, tmp_path / "r", Budget(max_calls=6), retries=1)
+    assert stopped.stopped_by == "--max-calls 6" and 6 <= server.prompts.total() <= 14
+    used = server.prompts.total()
+    ask(plan, tmp_path / "r", Budget(max_calls=used), retries=1)
+    assert server.prompts.total() == used
+    lines = list(Journal(tmp_path / "r", MODEL).lines())
+    assert sum(line["calls"] + line.get("retries", 0) for line in lines) == used
+
+
+def test_prompt_tokens_in_a_cache_count(plan: Plan, serve: Serve, tmp_path: Path) -> None:
+    server = serve()
+    cached = {"prompt_tokens_details": {"cached_tokens": 90}}
+
+    def reply(body: dict[str, Any]) -> Any:
+        status, answer = server.chat(body)
+        return status, {**answer, "usage": {**answer["usage"], **cached}}
+
+    server.reply = reply
+    ask(plan, tmp_path / "r")
+    lines = Journal(tmp_path / "r", MODEL).lines()
+    assert {(line["input_tokens"], line["output_tokens"]) for line in lines} == {(100, 60)}

@@ -20,6 +20,7 @@ from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_a
 from tiltmeter.errors import InputError
 from tiltmeter.models.opening import Connection, open_model
 from tiltmeter.models.providers import find_provider
+from tiltmeter.modes.mode import tokens_in
 from tiltmeter.reading.associates import read_associates
 from tiltmeter.results.records import Journal
 
@@ -207,7 +208,7 @@ class _Cues:
         self.choices = max(self.choices, len(given))
         usage = output.usage
         tokens = zip(
-            _shares(usage.input_tokens if usage else 0, len(given)),
+            _shares(tokens_in(usage) if usage else 0, len(given)),
             _shares(usage.output_tokens if usage else 0, len(given)),
             strict=True,
         )

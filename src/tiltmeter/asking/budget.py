@@ -121,11 +121,15 @@ def _prices(path: Path | None) -> dict[str, tuple[float, float]]:
     source = path or resources.files("tiltmeter.asking") / "prices.yaml"
     try:
         content = yaml.safe_load(source.read_text(encoding="utf-8"))
-        return {str(k): (float(v[0]), float(v[1])) for k, v in content.items()}
+        table = {str(k): (float(v[0]), float(v[1])) for k, v in content.items()}
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (yaml.YAMLError, TypeError, ValueError, AttributeError, IndexError):
         raise InputError(f"{path}: expected lines of 'model: [input, output]' in dollars") from None
+    for model, rates in table.items():
+        if not all(math.isfinite(rate) and rate >= 0 for rate in rates):
+            raise InputError(f"{path}: {model}: {list(rates)}; a price is a number from 0 on")
+    return table
 
 
 def estimate_cost(trials: pl.DataFrame, model: str, prices: Path | None = None) -> Cost:
@@ -190,7 +194,7 @@ class Ledger:
 
     def replay(self, answer: dict[str, Any]) -> None:
         """Count an answer of an earlier session against the budget."""
-        self.budget.calls += answer.get("calls", 1)
+        self.budget.calls += answer.get("calls", 1) + answer.get("retries", 0)
         self.budget.spend(answer, self.rates)
 
     def may_call(self, calls: int = 1) -> bool:
@@ -212,6 +216,7 @@ class Ledger:
             return False
         for answer in answers:
             self.calls += answer.get("calls", 1)
+            self.budget.calls += answer.get("retries", 0)
             self.budget.spend(answer, self.rates)
         if (text := answers[0].get("error")) is not None:
             self._count_error(text)

@@ -24,6 +24,7 @@ from tiltmeter.asking.claim import Claimant, claim, only_process, short_hash
 from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_all, draw_seed
 from tiltmeter.errors import InputError
 from tiltmeter.models.opening import Connection, Generation, open_model
+from tiltmeter.modes.mode import tokens_in
 from tiltmeter.networks.rewriting import in_wordnet
 from tiltmeter.reading.contexts import REASONS, Checks, context_messages, read_contexts, wording
 from tiltmeter.results.records import Journal, write_plan
@@ -284,7 +285,7 @@ class _Senses:
                 "key": sense.key,
                 "response": encodable(output.completion),
                 "stop_reason": output.stop_reason if output.choices else None,
-                "input_tokens": usage.input_tokens if usage else None,
+                "input_tokens": tokens_in(usage) if usage else None,
                 "output_tokens": usage.output_tokens if usage else None,
             }
         ]

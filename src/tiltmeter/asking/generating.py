@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from tiltmeter.asking.budget import Ledger
 from tiltmeter.errors import ModelError
 from tiltmeter.models.providers import find_provider
+from tiltmeter.models.retries import count_requests
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, Model, ModelOutput
@@ -97,6 +98,10 @@ class Session(Generic[C]):
 
     async def _ask(self, call: C) -> None:
         """Ask in one form of the prompt after another, until one is answered."""
+        with count_requests() as made:
+            await self._ask_counted(call, made)
+
+    async def _ask_counted(self, call: C, made: Sequence[int]) -> None:
         from tiltmeter.asking.trials import describe_error
 
         calls = 0
@@ -113,10 +118,10 @@ class Session(Generic[C]):
                     break
                 continue
             if lines := self.strategy.answers(call, prompt, output):
-                self._record(call, lines, calls)
+                self._record(call, lines, calls, made)
                 return
         text = describe_error(error)
-        self._record(call, self.strategy.failures(call, text), calls, error=text)
+        self._record(call, self.strategy.failures(call, text), calls, made, error=text)
 
     async def _generate(self, prompt: Prompt) -> ModelOutput:
         from inspect_ai.model import GenerateConfig
@@ -125,9 +130,14 @@ class Session(Generic[C]):
         config = GenerateConfig(**{**settings, "seed": settings["seed"] if self._seeded else None})
         return await self.model.generate(messages, config=config, cache=False)
 
-    def _record(self, call: C, lines: Sequence[Line], calls: int, **more: str) -> None:
+    def _record(
+        self, call: C, lines: Sequence[Line], calls: int, made: Sequence[int], **more: str
+    ) -> None:
         """Keep lines; the calls they took are counted with the first."""
+        from tiltmeter.asking.trials import retries
+
         lines = [{**line, "calls": 0 if number else calls} for number, line in enumerate(lines)]
+        lines[0] |= retries(made, calls)
         if self.ledger.record(*lines):
             taken = self.strategy.take(call, lines)
             self.on_progress(self.ledger.journal.model, {"trials": taken, "calls": calls, **more})

@@ -114,12 +114,12 @@ def ask_models(
 
 
 def _replay(ledger: Ledger) -> set[str]:
-    """Return the ids with an answer; their calls and tokens count against the budget."""
+    """Return the ids with an answer; all calls and tokens so far count against the budget."""
     done = set()
-    for answer in ledger.journal:
-        if answer.get("error") is None:
+    for answer in ledger.journal.lines():
+        ledger.replay(answer)
+        if answer.get("error") is None and isinstance(answer.get("trial_id"), str):
             done.add(answer["trial_id"])
-            ledger.replay(answer)
     return done
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from inspect_ai.model import Model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tiltmeter.errors import InputError
+from tiltmeter.models.retries import count_requests
 from tiltmeter.modes import MODES
 from tiltmeter.modes.mode import Answer, encodable, opening_messages
 from tiltmeter.results import RESPONSES
@@ -36,6 +37,7 @@ __all__ = [
     "encodable",
     "read_logs",
     "redact_logs",
+    "retries",
     "samples",
     "trials_task",
 ]
@@ -87,18 +89,24 @@ def ask(
             state.metadata["unasked"] = True
             return state
         identity = {"trial_id": trial["trial_id"], "calls": calls}
-        try:
-            answer = await mode.ask(state, trial)
-        except Exception as error:  # a provider's, after its retries
-            if on_answer is not None:
-                on_answer({**identity, "error": describe_error(error)})
-            raise
+        with count_requests() as made:
+            try:
+                answer = await mode.ask(state, trial)
+            except Exception as error:  # a provider's, after its retries
+                if on_answer is not None:
+                    on_answer({**identity, **retries(made, calls), "error": describe_error(error)})
+                raise
         if on_answer is not None:
             at = datetime.now(UTC).isoformat(timespec="seconds")
-            on_answer({**identity, "at": at, **answer})
+            on_answer({**identity, **retries(made, calls), "at": at, **answer})
         return state
 
     return solve
+
+
+def retries(made: Sequence[int], calls: int) -> dict[str, int]:
+    """Return how many requests were made beyond the calls, if any, for the record."""
+    return {"retries": len(made) - calls} if len(made) > calls else {}
 
 
 def describe_error(error: BaseException) -> str:

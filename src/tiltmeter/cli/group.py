@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -64,6 +65,8 @@ def run_group() -> int:
 
     The code is 2 for an error in the input, 130 when stopped, else the command's.
     """
+    logger = logging.getLogger("tiltmeter")
+    logger.handlers, logger.propagate = [_Said()], False
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
@@ -81,6 +84,14 @@ def run_group() -> int:
         _fail("stopped; repeat the command to continue")
         return 130
     return 0
+
+
+class _Said(logging.Handler):
+    """Print what is logged while models are asked, in one line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one record."""
+        echo(f"tiltmeter: {record.getMessage()}", err=True)
 
 
 def _warn(message: Warning | str, category: type[Warning], *where: Any, **others: Any) -> None:

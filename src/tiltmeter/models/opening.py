@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from tiltmeter.errors import InputError, ModelError, TiltmeterError
 from tiltmeter.models.providers import PROVIDERS, find_provider
+from tiltmeter.models.retries import retry_alike
 from tiltmeter.texts import keep_secret, redacted
 
 __all__ = [
@@ -147,6 +148,7 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
         near = difflib.get_close_matches(provider, PROVIDERS, n=2, cutoff=0.6)
         hint = f"; did you mean {', '.join(near)}?" if near and provider not in PROVIDERS else ""
         raise ModelError(f"model {name!r}: {redacted(text)[:LONGEST]}{hint}") from None
+    retry_alike(model, name)
     if connection.base_url is not None:  # for inspect's log alone
         model._explicit_base_url = redacted(connection.base_url)
     return model

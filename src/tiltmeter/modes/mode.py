@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tiltmeter.models.providers import find_provider
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
+    from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage
     from inspect_ai.solver import TaskState
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "recorded",
     "seeded",
     "sent_texts",
+    "tokens_in",
 ]
 
 #: The kinds of answer: free text, an object of closed choices, log-probabilities of two options.
@@ -154,6 +155,12 @@ def seeded(trial: Mapping[str, Any], model: Model) -> GenerateConfig:
     return GenerateConfig(seed=trial["seed"] if find_provider(str(model)).seeded else None)
 
 
+def tokens_in(usage: ModelUsage) -> int:
+    """Return the tokens of a prompt, those in the provider's cache included."""
+    cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
+    return int(usage.input_tokens + sum(number or 0 for number in cached))
+
+
 def encodable(text: str) -> str:
     """Replace characters that UTF-8 cannot encode, such as unpaired surrogates in JSON."""
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -184,6 +191,6 @@ def recorded(
         "profile": state.metadata.get("profile"),
         "stop_reason": stop_reason,
         "served": made[-1].model if made else None,
-        "input_tokens": sum(usage.input_tokens for usage in usages) if usages else None,
+        "input_tokens": sum(map(tokens_in, usages)) if usages else None,
         "output_tokens": sum(usage.output_tokens for usage in usages) if usages else None,
     }

@@ -26,7 +26,9 @@ left out. A column has the same meaning in every table. An empty field (null) is
 with equal values in all columns from `family` to `{[*KEYS][-1]}` belong to the same estimate, with
 one row per `method` and `alternative`. If `factor` is filled, the estimate is the difference
 candidate − baseline.
-In CSV a text that a spreadsheet would run as a formula has an apostrophe before it; Tiltmeter leaves it out when it reads.
+
+In CSV a text that a spreadsheet would run as a formula has an apostrophe before it; Tiltmeter
+leaves it out when it reads.
 """
 
 _HEADINGS = {

@@ -1,0 +1,67 @@
+"""Requests to a server on the loopback interface that gives no answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tiltmeter.asking.trials import describe_error
+from tiltmeter.models.opening import Connection, Generation, open_model
+from tiltmeter.models.retries import MalformedAnswer, count_requests
+
+CHOICE = {"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}
+GOOD = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [CHOICE]}
+BODIES: dict[str, Any] = {
+    "cut": (200, json.dumps(GOOD)[:60].encode()),
+    "html": (200, b"<html><body>Bad gateway</body></html>"),
+    "utf8": (200, b'{"id": "\xff\xfe", "choices": 3}'),
+    "no choices": (200, {**GOOD, "choices": []}),
+    "null": (200, {**GOOD, "choices": None}),
+    "no message": (200, {**GOOD, "choices": [{**CHOICE, "message": None}]}),
+    "nothing": (200, b""),
+    "list": (200, b"[1]"),
+    "500": (500, b"oops"),
+}
+
+
+async def ask(model: Any) -> tuple[int, Any]:
+    with count_requests() as made:
+        try:
+            answer = await model.generate("hello")
+        except Exception as error:
+            answer = error
+    return len(made), answer
+
+
+def test_what_is_no_answer_is_tried_again_once_for_each_retry(
+    serve: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    servers = {name: serve(lambda _, answer=answer: answer) for name, answer in BODIES.items()}
+
+    async def everything() -> dict[str, tuple[int, Any]]:
+        how = (Connection(max_retries=1, base_url=server.url) for server in servers.values())
+        models = [open_model("openai-api/loop/m", Generation(), one) for one in how]
+        return dict(zip(servers, await asyncio.gather(*map(ask, models)), strict=True))
+
+    with caplog.at_level("WARNING", "tiltmeter"):
+        found = asyncio.run(everything())
+    for name, server in servers.items():
+        made, error = found[name]
+        assert (server.prompts.total(), made) == (2, 2), name
+        assert isinstance(error, Exception), name
+    named = [describe_error(error).partition(":")[0] for _, error in found.values()]
+    assert named.count(MalformedAnswer.__name__) >= 5 and "RetryError" not in named
+    said = [one.getMessage() for one in caplog.records if one.name.startswith("tiltmeter")]
+    assert len(said) == len(servers) and all(": no answer yet (" in one for one in said)
+
+
+@pytest.mark.parametrize("name", ["cut", "500"])
+def test_without_retries_there_is_one_request(serve: Callable[..., Any], name: str) -> None:
+    server = serve(lambda _: BODIES[name])
+    connection = Connection(max_retries=0, base_url=server.url)
+    made, error = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
+    assert (server.prompts.total(), made) == (1, 1) and isinstance(error, Exception)
