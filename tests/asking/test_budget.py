@@ -59,3 +59,10 @@ def test_a_price_that_is_none_is_refused(rate: str, tmp_path: Path) -> None:
     path.write_text(f"openai/m: [1, {rate}]\n")
     with pytest.raises(InputError, match="openai/m: .*; a price is a number from 0 on"):
         price("openai/m", path)
+
+
+@pytest.mark.parametrize("text", ["[" * 5000, "a: {b: 1}", "[1, 2]", "3", "a: null", "a: [1]"])
+def test_a_price_file_of_another_kind_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(text)
+    with pytest.raises(InputError, match="expected lines of"):
+        price("openai/m", tmp_path / "prices.yaml")

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tiltmeter.asking.claim import claim
 from tiltmeter.asking.plan import Plan, load_plan
-from tiltmeter.errors import InputError, PlanError
+from tiltmeter.errors import InputError, PlanError, StudyError
 from tiltmeter.models.opening import Generation
+from tiltmeter.results.records import read_plan, write_plan
 
 
 def test_a_directory_belongs_to_one_plan(plan: Plan, tmp_path: Path) -> None:
@@ -62,3 +64,26 @@ def test_a_claim_that_was_broken_off_can_be_made_again(plan: Plan, tmp_path: Pat
     (tmp_path / "r" / "plan.json.part").write_text("{")
     claim(tmp_path / "r", plan)
     assert load_plan(tmp_path / "r").trials().equals(plan.trials())
+
+
+WRONG: tuple[Any, ...] = (None, 7, "x", [1], {"a": 1}, True, [[]], -1)
+
+
+def test_a_plan_with_other_types_is_refused_or_read(plan: Plan, tmp_path: Path) -> None:
+    claim(tmp_path, plan)
+    kept = read_plan(tmp_path / "plan.json")
+    refused = 0
+    for name in kept:
+        for value in WRONG:
+            write_plan(tmp_path / "plan.json", {**kept, name: value})
+            try:
+                load_plan(tmp_path)
+            except (PlanError, InputError, StudyError) as error:
+                refused += 1
+                assert len(str(error).splitlines()) == 1
+    assert refused > 60
+
+
+def test_a_plan_that_no_one_can_ask_is_refused_at_once(plan: Plan) -> None:
+    with pytest.raises(InputError, match="a plan has at most 20,000,000"):
+        dataclasses.replace(plan, iterations=10**9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from collections.abc import Callable
@@ -295,3 +296,20 @@ def test_numbers_go_on_from_piece_to_piece(tmp_path: Path, monkeypatch: pytest.M
         scores = table(tmp_path, "s").filter(instrument="chained_decision")
         assert scores["iteration"].to_list() == [0, 1, 2, 3, 4]
         assert scores["trial_id"].n_unique() == 5
+
+
+def test_journals_with_values_of_other_kinds_give_tables(tmp_path: Path) -> None:
+    """A server's numbers and texts may be anything."""
+    plan = make_plan("relative_decision", iterations=1)
+    claim(tmp_path, plan)
+    values = [None, 7, 1e300, 10**19, "x", [1], {"a": 1}, True, "\ud800", -5]
+    trials = plan.trials()["trial_id"].to_list()
+    for name in ("response", "profile", "stop_reason", "input_tokens", "output_tokens", "error"):
+        for value in values:
+            with contextlib.closing(Journal(tmp_path, MODEL)) as journal:
+                journal.append({"trial_id": trials[0], "response": "Yes", name: value})
+                journal.append({"trial_id": trials[1], "response": "No"})
+            tabulate(tmp_path)
+            found = pl.read_parquet(tmp_path / "responses.parquet")
+            assert found.height == 2
+            assert found["input_tokens"].drop_nulls().is_between(0, 2**53).all()

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -85,3 +88,49 @@ def test_no_formula_is_written_to_csv_and_texts_come_back(tmp_path: Path) -> Non
     begun = [cell for cell in cells if cell and cell[0] in "=+-@\t\r" and cell not in PLAIN[:2]]
     assert not begun
     assert read_table(tmp_path / "t.csv")["response"].to_list() == texts
+
+
+WRITE = """
+import resource, sys
+import polars as pl
+from pathlib import Path
+from tiltmeter.results.tables import write_table
+frame = pl.DataFrame({"x": [str(n) for n in range(50_000)]})
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    write_table(frame, Path(sys.argv[1]))
+except Exception as error:
+    sys.exit(f"{type(error).__name__}: {error}")
+"""
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_table_that_does_not_fit_leaves_the_old_one(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"t.{ending}"
+    write_table(WORDS, path)
+    before = path.read_bytes()
+    done = subprocess.run([sys.executable, "-c", WRITE, str(path)], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith(f"InputError: {path}: c"), done.stderr
+    assert path.read_bytes() == before and [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
+    old, new = tmp_path / ".tiltmeter-old", tmp_path / ".tiltmeter-new"
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / "000000.parquet").touch()
+    os.utime(old, (0, 0))
+    write_table(WORDS, tmp_path / "t.csv")
+    assert {one.name for one in tmp_path.iterdir()} == {"t.csv", ".tiltmeter-new"}
+
+
+def test_a_long_field_is_read(tmp_path: Path) -> None:
+    write_table(pl.DataFrame({"response": ["x" * 200_000]}), tmp_path / "t.csv")
+    assert read_table(tmp_path / "t.csv")["response"].str.len_chars().to_list() == [200_000]
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_another_separator_is_named(tmp_path: Path, mark: str) -> None:
+    (tmp_path / "t.csv").write_text(f"a{mark}b\n1{mark}2\n")
+    with pytest.raises(InputError, match="columns are separated by "):
+        read_table(tmp_path / "t.csv")

@@ -124,7 +124,7 @@ def _prices(path: Path | None) -> dict[str, tuple[float, float]]:
         table = {str(k): (float(v[0]), float(v[1])) for k, v in content.items()}
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (yaml.YAMLError, TypeError, ValueError, AttributeError, IndexError):
+    except (yaml.YAMLError, TypeError, ValueError, AttributeError, LookupError, RecursionError):
         raise InputError(f"{path}: expected lines of 'model: [input, output]' in dollars") from None
     for model, rates in table.items():
         if not all(math.isfinite(rate) and rate >= 0 for rate in rates):

@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import polars as pl
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from tiltmeter.asking.claim import Claimant
-from tiltmeter.errors import InputError, PlanError
+from tiltmeter.errors import InputError, PlanError, unknown
 from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
 from tiltmeter.instruments.design import Design
 from tiltmeter.models.opening import Generation
@@ -37,6 +38,10 @@ PACKAGES = (
     "torch",
     "transformers",
 )
+
+
+#: More trials than a plan can have.
+MOST_TRIALS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,10 @@ class Plan(Claimant):
             raise InputError("interventions: name at least one, such as none")
         for mode in self.modes:
             self._design(mode, self.iterations, "none")
+        if (n := self._most()) > MOST_TRIALS:
+            raise InputError(
+                f"iterations {self.iterations}: {n:,} trials; a plan has at most {MOST_TRIALS:,}"
+            )
         studies: dict[str, Study] = {}
         for s in self.selections:
             if studies.setdefault(s.study.name, s.study) != s.study:
@@ -103,6 +112,14 @@ class Plan(Claimant):
                 raise InputError(
                     f"{s.instrument}: mode {', '.join(self.modes)}; allowed are {', '.join(able)}"
                 )
+
+    def _most(self) -> int:
+        """Return about how many trials there are, without drawing them."""
+        cells = (
+            len(s.stereotypes) * len(s.variations) * (s.iterations or self.iterations)
+            for s in self.selections
+        )
+        return sum(cells) * len(self.modes) * len(self.interventions)
 
     def _design(self, mode: str, n: int, intervention: str) -> Design:
         return Design(
@@ -258,12 +275,49 @@ def read_sizes(sizes: Path) -> dict[str, float]:
         table = {str(model): float(size) for model, size in content.items()}
     except FileNotFoundError:
         raise InputError(f"{sizes}: no such file") from None
-    except (yaml.YAMLError, UnicodeDecodeError, TypeError, ValueError, AttributeError):
+    except (yaml.YAMLError, TypeError, ValueError, AttributeError, RecursionError):
         raise InputError(f"{sizes}: expected lines of 'model: billions of parameters'") from None
     for model, size in table.items():
         if not 0 < size < math.inf:
             raise InputError(f"{sizes}: {model}: {size}; a size is a number above 0, in billions")
     return table
+
+
+class _Part(BaseModel):
+    """A part of a plan as it is kept: one study, asked with one instrument."""
+
+    CHOSEN: ClassVar = {"stereotypes", "variations", "iterations", "instrument"}
+
+    study: str
+    study_hash: str
+    stereotypes: list[str]
+    variations: list[str]
+    iterations: int
+    instrument: str
+
+    @field_validator("instrument")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in INSTRUMENTS:
+            raise ValueError(unknown("instrument", name, INSTRUMENTS))
+        return name
+
+
+class _Kept(BaseModel):
+    """What a plan file says of a `Plan`; other facts in it are for readers."""
+
+    studies: list[_Part]
+    models: list[str]
+    modes: list[str]
+    interventions: dict[str, str | None]
+    iterations: int
+    order: str
+    word_list: str
+    options: str
+    seed: int
+    margin: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    compliance_floor: Annotated[float, Field(ge=0, le=1)]
+    generation: Generation
 
 
 def load_plan(directory: Path) -> Plan:
@@ -276,25 +330,19 @@ def load_plan(directory: Path) -> Plan:
         the plan was made with.
     """
     path = directory / "plan.json"
-    kept = read_plan(path)
-    selections = []
-    study_of = cache(partial(_load_study, directory / "studies"))
     try:
-        for part in kept["studies"]:
-            study = study_of(part["study"], part["study_hash"])
-            chosen = ("stereotypes", "variations", "iterations", "instrument")
-            selections.append(Selection(study, **{name: part[name] for name in chosen}))
-        names = (
-            *("models", "modes", "interventions", "iterations", "order", "word_list"),
-            *("options", "seed", "margin", "compliance_floor"),
-        )
-        return Plan(
-            selections,
-            **{name: kept[name] for name in names},
-            generation=Generation(**kept["generation"]),
-        )
-    except (KeyError, TypeError) as error:
-        raise PlanError(f"{path}: not a plan: {error}") from None
+        kept = _Kept.model_validate(read_plan(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise PlanError(f"{path}: not a plan: {where}: {first['msg']}") from None
+    study_of = cache(partial(_load_study, directory / "studies"))
+    selections = [
+        Selection(study_of(part.study, part.study_hash), **part.model_dump(include=_Part.CHOSEN))
+        for part in kept.studies
+    ]
+    named = kept.model_dump(exclude={"studies", "generation"})
+    return Plan(selections, **named, generation=kept.generation)
 
 
 def _load_study(folder: Path, name: str, expected: str) -> Study:

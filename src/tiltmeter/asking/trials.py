@@ -14,6 +14,7 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,15 @@ ERROR_CHARACTERS = 400
 
 PIECE = 5_000
 
+#: Largest sample of a log that is read, in bytes.
+LARGEST_SAMPLE = 64 << 20
+
+#: What reading a log raises that is damaged, or another's.
+_UNREADABLE = (
+    *(zipfile.BadZipFile, OSError, EOFError, ValueError, TypeError, AttributeError, LookupError),
+    *(RecursionError, NotImplementedError, pl.exceptions.PolarsError),
+)
+
 
 def read_logs(path: Path) -> Iterator[pl.DataFrame]:
     """Yield the responses of a log, or of all logs in a folder.
@@ -145,14 +155,14 @@ def read_logs(path: Path) -> Iterator[pl.DataFrame]:
     paths = sorted(path.glob("**/*.eval")) if path.is_dir() else [path]
     if not paths:
         raise InputError(f"{path}: no .eval log in this folder")
-    rows: list[dict[str, Any]] = []
     for log in paths:
-        for row in _rows(log):
-            rows.append(row)
-            if len(rows) == PIECE:
-                yield pl.DataFrame(rows, schema=RESPONSES)
-                rows = []
-    yield pl.DataFrame(rows, schema=RESPONSES)
+        rows = _rows(log)
+        while piece := list(islice(rows, PIECE)):
+            try:
+                frame = pl.DataFrame(piece, schema=RESPONSES)
+            except _UNREADABLE as error:
+                raise InputError(f"{log}: not readable as a Tiltmeter log: {error}") from None
+            yield frame
 
 
 def redact_logs(folder: Path) -> None:
@@ -189,12 +199,14 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             model = json.loads(log.read(start))["eval"]["model"]
             for name in names:
                 if name.startswith("samples/"):
+                    if log.getinfo(name).file_size > LARGEST_SAMPLE:
+                        raise ValueError(f"{name} is larger than {LARGEST_SAMPLE:,} bytes")
                     sample = json.loads(log.read(name))
                     if (row := _row(sample, model)) is not None:
                         yield row
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
+    except _UNREADABLE as error:
         raise InputError(f"{path}: not readable as a Tiltmeter log: {error}") from None
 
 

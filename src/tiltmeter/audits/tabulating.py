@@ -5,7 +5,7 @@ Every table is a function of the plan and the journal and can be remade without 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from tiltmeter.audits import Tables, details
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.instruments.catalogue import MEASURES
 from tiltmeter.instruments.scoring import Scores, score
+from tiltmeter.modes.mode import encodable
 from tiltmeter.results import COMPLIANCE, ESTIMATES, LEVELS, ORDERS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.results.directory import write_results
 from tiltmeter.results.records import Journal, read_plan
@@ -66,10 +67,20 @@ def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:
 def answered(trials: pl.DataFrame, directory: Path, model: str) -> pl.DataFrame:
     """Join a model's answers to the trials; columns of `results.RESPONSES`."""
     schema = {name: RESPONSES[name] for name in ("trial_id", *_ANSWER)}
-    journal = ({k: answer.get(k) for k in schema} for answer in Journal(directory, model))
+    journal = (
+        {name: _kept(answer.get(name), kind) for name, kind in schema.items()}
+        for answer in Journal(directory, model)
+    )
     answers = pl.DataFrame(list(journal), schema=schema)
     joined = trials.join(answers, on="trial_id", how="inner", maintain_order="left")
     return check(joined.with_columns(model=pl.lit(model)), RESPONSES, "responses")
+
+
+def _kept(value: object, kind: pl.DataType) -> str | int | None:
+    """Return a value of a journal that fits its column; None for any other."""
+    if kind == pl.String:
+        return encodable(value) if isinstance(value, str) else None
+    return value if type(value) is int and 0 <= value < 1 << 63 else None
 
 
 _ANSWER = ("response", "profile", "stop_reason", "input_tokens", "output_tokens", "error")
@@ -87,10 +98,11 @@ def score_responses(
 
     def scored() -> Iterator[pl.DataFrame]:
         nonlocal tally
-        answers = 0
-        for piece in _numbered(response_pieces(responses)):
+        answers = start = 0
+        for piece in response_pieces(responses):
             for study, part in by_study(piece, studies):
-                scores, words = score(part, study, **options)
+                scores, words = score(part, study, start=start, **options)
+                start += part.height
                 tally = _add_words(tally, words)
                 answers += scores.height
                 yield scores
@@ -99,19 +111,6 @@ def score_responses(
 
     write_pieces(scored(), out)
     return tally
-
-
-def _numbered(pieces: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Add iteration numbers to responses without one; they continue from chunk to chunk."""
-    start = 0
-    for piece in pieces:
-        numbers = pl.int_range(start, start + piece.height, eager=True)
-        if "iteration" not in piece:
-            piece = piece.with_columns(iteration=numbers)
-        elif piece["iteration"].dtype.is_integer():
-            piece = piece.with_columns(pl.col("iteration").fill_null(numbers))
-        yield piece
-        start += piece.height
 
 
 def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:

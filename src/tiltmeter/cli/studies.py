@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from tiltmeter.cli.options import FILE, command, echo
-from tiltmeter.errors import StudyError
 
 if TYPE_CHECKING:
     from tiltmeter.stimuli import NetworkStudy, Study
@@ -45,14 +44,12 @@ def list_command(study: str | None) -> None:
 
 
 @command("validate")
-@click.argument("file", type=FILE)
+@click.argument("file", metavar="NAME|FILE", type=FILE)
 def validate_command(file: Path) -> None:
     """Check FILE, a study of answers or of networks; errors name file, line and field."""
     from tiltmeter.instruments.catalogue import check_parts
     from tiltmeter.stimuli import NetworkStudy, open_study, study_hash
 
-    if file.suffix not in (".yaml", ".yml"):
-        raise StudyError(f"{file}: a study file ends in .yaml or .yml")
     study = open_study(file)
     if isinstance(study, NetworkStudy):
         identities = ", ".join(study.identities)

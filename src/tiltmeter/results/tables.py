@@ -8,9 +8,13 @@ no number) is written to CSV with an apostrophe before it, which is left out whe
 from __future__ import annotations
 
 import csv
+import errno
+import os
+import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import polars as pl
@@ -36,6 +40,11 @@ __all__ = [
 PIECE = 20_000
 #: Endings of tables.
 FORMATS = (".csv", ".parquet")
+#: Beginning of the names of folders that tables are written in, and after how many seconds such a
+#: folder belongs to no process any more.
+_TEMPORARY, _LEFT_S = ".tiltmeter-", 3600.0
+#: Largest field of a CSV table, in characters.
+_LARGEST_FIELD = 1 << 30
 #: Beginning of a text that a spreadsheet would run, with the apostrophes that mark it as text.
 FORMULA, NUMBER = r"^'*[=+\-@\t\r]", r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?$"
 INTEGERS = ("iteration", "input_tokens", "output_tokens")
@@ -163,15 +172,12 @@ def _parquet(path: Path) -> Iterator[None]:
 
 def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
     """Read with the standard library, which reports the line of a malformed record."""
+    csv.field_size_limit(_LARGEST_FIELD)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
-            header = next(reader, None)
-            if not header:
-                raise InputError(f"{path}:1: no header")
-            twice = {name for name in header if header.count(name) > 1}
-            if twice:
-                raise InputError(f"{path}:1: column {', '.join(sorted(twice))} stands twice")
+            header = next(reader, [])
+            _check_header(header, path)
             records: list[list[str]] = []
             first = True
             for record in reader:
@@ -192,6 +198,17 @@ def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
         raise InputError(f"{path}:{reader.line_num}: malformed CSV: {error}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
+
+
+def _check_header(header: Sequence[str], path: Path) -> None:
+    """Refuse a header that is absent, separated by something else, or names a column twice."""
+    if not header:
+        raise InputError(f"{path}:1: no header")
+    if len(header) == 1 and (apart := next((c for c in ";\t|" if c in header[0]), None)):
+        raise InputError(f"{path}:1: columns are separated by {apart!r}; expected ','")
+    twice = {name for name in header if header.count(name) > 1}
+    if twice:
+        raise InputError(f"{path}:1: column {', '.join(sorted(twice))} stands twice")
 
 
 def _frame(records: list[list[str]], header: list[str], path: Path) -> pl.DataFrame:
@@ -250,21 +267,55 @@ def write_pieces(frames: Iterable[pl.DataFrame], path: Path) -> None:
     Raises InputError if the ending is not known or the file cannot be written.
     """
     check_ending(path)
-    try:
+    with _writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".tiltmeter-", dir=path.parent) as folder:
-            parts = []
-            for number, frame in enumerate(frames):
-                parts.append(Path(folder) / f"{number:06d}.parquet")
+        _remove_left(path.parent)
+        folder = tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=path.parent)
+    with folder as name:
+        parts = []
+        for number, frame in enumerate(frames):
+            parts.append(Path(name) / f"{number:06d}.parquet")
+            with _writing(path):
                 frame.write_parquet(parts[-1])
-            whole = Path(folder) / path.name
+        whole = Path(name) / path.name
+        with _writing(path):
             if path.suffix == ".parquet":
                 pl.scan_parquet(parts).sink_parquet(whole)
             else:
                 _as_csv(pl.scan_parquet(parts)).sink_csv(whole)
+            _check_whole(whole)
             whole.replace(path)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Convert errors of writing a file to InputError."""
+    try:
+        yield
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}; nothing was replaced") from None
+        said = error.strerror or error
+        raise InputError(f"{path}: cannot be written ({said}); nothing was replaced") from None
+    except pl.exceptions.PolarsError:  # it reads back what it wrote, and finds it cut off
+        raise InputError(f"{path}: cut off while it was written; is the disk full?") from None
+
+
+def _check_whole(path: Path) -> None:
+    """Raise OSError where the end of a table is missing: on a full disk polars does not."""
+    if path.suffix == ".parquet":
+        pl.read_parquet_schema(path)
+        return
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) != b"\n":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove what processes left that were killed while they wrote, some time ago."""
+    for left in folder.glob(f"{_TEMPORARY}*"):
+        with suppress(OSError):
+            if left.is_dir() and time.time() - left.stat().st_mtime > _LEFT_S:
+                shutil.rmtree(left)
 
 
 def check_ending(path: Path) -> None:

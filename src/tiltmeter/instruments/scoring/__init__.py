@@ -45,6 +45,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     judge_all: bool = False,
     model: str | None = None,
     keep: bool = False,
+    start: int = 0,
 ) -> Scores:
     r"""Score responses.
 
@@ -70,6 +71,8 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         Model of responses without a column `model`.
     keep
         Whether to keep the other columns of `responses`.
+    start
+        Number of the first response, where they have no `iteration`.
 
     Returns
     -------
@@ -109,7 +112,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
     if model is not None and not {"model", "llm"} & set(responses.columns):
         responses = responses.with_columns(model=pl.lit(model))
     table = named(responses, instrument, study)
-    for number, trial, key, scored in _each(table, keys):
+    for number, trial, key, scored in _each(table, keys, start):
         if judged and is_judged(trial["instrument"], trial, scored, judge_all):
             scored = rejudge(scored, trial, key.words, judged)
         shown = _with_words(trial, scored, key.words)
@@ -118,7 +121,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         row["control"] = study.control or None
         row["shares"] = as_shares(scored.shares, sets) if shown["instrument"] in paired else None
         rows.append(row)
-        numbers.append(number)
+        numbers.append(number - start)
         _count(tally, shown, scored, sets)
     kept = [column.gather(numbers) for column in others]
     return Scores(pl.DataFrame(rows, schema=SCORES).hstack(kept), _words(tally))
@@ -148,9 +151,11 @@ def open_decisions(
     )
 
 
-def _each(table: pl.DataFrame, keys: _Keys) -> Iterator[tuple[int, dict[str, Any], Key, Scored]]:
-    """Yield every score of every response, with its row, trial and key."""
-    for number, row in enumerate(table.iter_rows(named=True)):
+def _each(
+    table: pl.DataFrame, keys: _Keys, start: int = 0
+) -> Iterator[tuple[int, dict[str, Any], Key, Scored]]:
+    """Yield every score of every response, with its number, trial and key."""
+    for number, row in enumerate(table.iter_rows(named=True), start):
         asked = instrument(row["instrument"])
         row["stereotype"] = keys.stereotype(row["stereotype"])
         row["variation"] = keys.variation(asked, row.get("variation"))
