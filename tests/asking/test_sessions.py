@@ -302,3 +302,27 @@ def test_prompt_tokens_in_a_cache_count(plan: Plan, serve: Serve, tmp_path: Path
     ask(plan, tmp_path / "r")
     lines = Journal(tmp_path / "r", MODEL).lines()
     assert {(line["input_tokens"], line["output_tokens"]) for line in lines} == {(100, 60)}
+
+
+def test_one_answer_without_log_probabilities_costs_its_trial_alone(
+    serve: Serve, tmp_path: Path
+) -> None:
+    part = Selection(load_study("bai2025"), ["age", "power"], ["replication"])
+    plan = Plan([part], [MODEL], modes=("forced",), iterations=8)
+    server = serve()
+    listed = [{"token": w, "logprob": -1.0, "bytes": None} for w in ("old", "young", "karen")]
+    logprobs = {"content": [{**listed[0], "top_logprobs": listed}], "refusal": None}
+
+    def reply(body: dict[str, Any]) -> Any:
+        lacks = "agony" in body["messages"][-1]["content"]
+        return server.chat(body, **({} if lacks else {"logprobs": logprobs}))
+
+    server.reply = reply
+    outcome = ask(plan, tmp_path / "r")
+    assert 0 < outcome.errors < outcome.answered
+    tabulate(tmp_path / "r")
+    responses = pl.read_parquet(tmp_path / "r" / "responses.parquet")
+    errors = responses["error"].drop_nulls()
+    assert len(errors) == outcome.errors and errors.str.contains("no log-probabilities").all()
+    scores = pl.read_parquet(tmp_path / "r" / "scores.parquet")
+    assert scores.filter(reason="error").height == outcome.errors

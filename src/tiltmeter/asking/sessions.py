@@ -8,6 +8,7 @@ again asks nothing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from tiltmeter.asking.generating import OnProgress
 
 __all__ = ["JUDGE", "Outcome", "ask_judge", "ask_models", "by_study", "verdicts"]
+
+
+#: Answers that lack what a mode needs, before the first that has it, after which no more are asked.
+UNABLE = 5
 
 
 @dataclass
@@ -131,12 +136,19 @@ def _task(trials: pl.DataFrame, model: Any, ledger: Ledger, on_progress: OnProgr
     def identify() -> None:
         ledger.journal.identify(describe_model(model))
 
+    modes = dict(trials.select("trial_id", "mode").iter_rows())
+    able, unable = set[str](), Counter[str]()
+    enough = {mode: min(n, UNABLE) for mode, n in Counter(modes.values()).items()}
+
     def on_answer(answer: dict[str, Any]) -> None:
-        if answer.get("error") is None:
-            identify()
-        ledger.record(answer)
+        mode = modes[answer["trial_id"]]
         kind, _, text = (answer.get("error") or "").partition(": ")
-        if kind == ModelError.__name__:  # it cannot do the response mode
+        if not kind:
+            identify()
+            able.add(mode)
+        ledger.record(answer)
+        unable[mode] += kind == ModelError.__name__
+        if mode not in able and unable[mode] >= enough[mode]:
             ledger.fatal = ledger.fatal or ModelError(text)
         on_progress(ledger.journal.model, answer)
 
