@@ -196,7 +196,8 @@ def test_a_model_that_cannot_be_opened_is_refused_before_the_cost_is_printed(
 
 
 def test_cost_counts_both_turns_and_what_forced_mode_asks(run: Run) -> None:
-    ask = ("cost", "openai/gpt-4o", "--iterations", "4", "--stereotypes", "black", "--instrument")
+    ask = ("cost", "openai/gpt-4o", "--size", "run", "--iterations", "4")
+    ask += ("--stereotypes", "black", "--instrument")
     assert "4 trials, 8 calls" in run(*ask, "relative_decision", "--variations", "accents")[1]
     assert "4 trials, 4 calls" in run(*ask, "absolute_decision", "--mode", "forced")[1]
     assert "16 trials, 32 calls" in run(*ask, "relative_decision", "--mode", "forced")[1]

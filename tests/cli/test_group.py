@@ -83,6 +83,10 @@ BAD = [
 ]
 
 
+def test_a_shipped_study_is_valid(run) -> None:
+    assert run("validate", "bai2025")[1].startswith("bai2025: valid; study bai2025, 21 stereo")
+
+
 @pytest.mark.parametrize(("command", "says"), BAD)
 def test_bad_input_is_one_line_and_exit_2(run, command: str, says: str) -> None:
     code, _, err = run(*command.split())

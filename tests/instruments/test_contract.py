@@ -305,7 +305,7 @@ def test_a_new_instrument_works_from_list_to_the_report(
     assert "valid; study toys" in call("validate", "toys.yaml")
     asked = ("--study", "toys.yaml", "--instrument", "toy", "--iterations", "8")
     model = "openai-api/loop/m"
-    assert "8 trials" in call("cost", model, *asked)
+    assert "8 trials" in call("cost", model, "--size", "run", *asked)
     server = serve()
     server.reply = lambda body: server.chat(
         body, "Cold." if "cat" in body["messages"][-1]["content"] else "Warm."

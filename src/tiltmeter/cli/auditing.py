@@ -150,14 +150,17 @@ def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> No
 @command("cost")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
 @click.option(
-    "--size", type=click.Choice(SIZES), help="Of an audit of this size; without it, of a run."
+    "--size",
+    type=click.Choice([*SIZES, "run"]),
+    default=SIZES[0],
+    help="Of an audit of this size; run: of tiltmeter run.",
 )
 @plan_options
-def cost_command(models: tuple[str, ...], size: str | None, **options: Any) -> None:
-    """Estimate the calls, tokens and dollars of a run or an audit; nothing is asked."""
+def cost_command(models: tuple[str, ...], size: str, **options: Any) -> None:
+    """Estimate the calls, tokens and dollars of an audit or a run; nothing is asked."""
     from tiltmeter.asking.budget import estimate_cost
 
-    plan = build_plan(models, options, size)
+    plan = build_plan(models, options, None if size == "run" else size)
     trials = plan.trials()
     say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])
 

@@ -50,6 +50,8 @@ def validate_command(file: Path) -> None:
     from tiltmeter.instruments.catalogue import check_parts
     from tiltmeter.stimuli import NetworkStudy, open_study, study_hash
 
+    if file.suffix not in ("", ".yaml", ".yml"):
+        raise StudyError(f"{file}: a study file ends in .yaml or .yml")
     study = open_study(file)
     if isinstance(study, NetworkStudy):
         identities = ", ".join(study.identities)
