@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tiltmeter.cli.options import FILE, command, echo
+from tiltmeter.errors import StudyError
 
 if TYPE_CHECKING:
     from tiltmeter.stimuli import NetworkStudy, Study
