@@ -108,7 +108,8 @@ def test_a_whole_audit_of_one_stereotype(run: Run, serve: Callable[..., Any]) ->
     server.reply = lambda body: server.chat(body, leaning(body))
     of = ("audit", LOOP, "--study", "mist2025", "--stereotypes", "age", "--out", "r")
     code, out, err = run(*of, "--max-connections", "2")
-    assert (code, err) == (0, "") and "r/report.html" in out
+    assert code == 0 and "r/report.html" in out
+    assert err.startswith("tiltmeter: --study leaves out the controls") and err.count("\n") == 1
     estimates = pl.read_parquet("r/estimates.parquet").filter(level="model", method="clustered")
     tests = estimates.drop_nulls("dimension")
     assert set(tests["dimension"]) == {*MIST.dimensions}

@@ -24,6 +24,7 @@ from tiltmeter.results.records import Journal, read_plan
 from tiltmeter.results.schemas import ITEMS, PROGRESS
 from tiltmeter.results.tables import as_frame, pieces, scan_table, write_pieces
 from tiltmeter.results.verdicts import judge
+from tiltmeter.statistics.contrasts import DRAWN, TRIAL
 from tiltmeter.statistics.dimensions import correlate_dimensions, rank_models
 from tiltmeter.statistics.estimates import Estimated, Inference, estimate_summaries
 from tiltmeter.statistics.items import contributions, word_variance
@@ -225,18 +226,13 @@ def _of_scores(frame: pl.LazyFrame, inference: Inference) -> Tables:
     return Tables(estimates, joined)
 
 
-#: What tells the scores of a model apart.
-_APART = (
-    *("study", "instrument", "mode", "intervention", "stereotype", "dimension", "variation"),
-    *("iteration", "pair_id", "order", "marginalized", "default", "attribute_order", "version"),
-    *("object", "word_list", "scoring"),
-)
+#: What tells scores apart.
+_APART = (*TRIAL, *DRAWN, "pair_id", "object")
 
 
 def _refuse_repeated(scores: pl.DataFrame) -> None:
     """Refuse scores of one draw that stand several times."""
-    rows = scores.select("model", *_APART).with_row_index("row")
-    twice = rows.filter(pl.struct(_APART).is_duplicated())
+    twice = scores.filter(pl.struct(_APART).is_duplicated())
     if not twice.is_empty():
         first = twice.row(0, named=True)
         raise InputError(

@@ -88,6 +88,9 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     if not models:
         raise click.UsageError("name a MODEL, or recorded answers with --responses")
     plan = build_plan(models, options, size)
+    if not any(part.study.control for part in plan.selections):
+        echo("tiltmeter: --study leaves out the controls: whether the instrument works on this "
+             "model is not shown", err=True)  # fmt: skip
     directory = out or default_directory(plan.models, size)
     complete = _ask_and_tabulate(plan, directory, options, say_power)
     if profile and complete:
