@@ -7,7 +7,7 @@ Peer
 How
     A server on the loopback interface answers the trials of a plan by their prompts, the same each
     time. A run is killed (SIGKILL) when the server has seen so many calls, and then continued;
-    killed so 20 times in a row; or asks a server of whose bodies a third are an error or no answer.
+    killed so 20 times in a row; or asks a server of whose bodies a sixth are an error or no answer.
     *Lost*: trials without an answer in the end. *Asked twice*: trials asked again whose answer was
     in the journal. *Unexplained*: tables that differ from the peer's.
 """
@@ -82,9 +82,9 @@ class Server:
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
 
     def reply(self, prompt: str) -> tuple[int, bytes]:
-        """Return status and body: the answer or, of a third, the fault."""
+        """Return status and body: the answer or, of a sixth, the fault."""
         with self.lock:
-            if self.fault is not None and self.rng.random() < 1 / 3:
+            if self.fault is not None and self.rng.random() < 1 / 6:
                 return self.fault
             self.asked[prompt] += 1
         message = {"role": "assistant", "content": self.answers[prompt]}

@@ -17,7 +17,7 @@ Every message names the parameter, the value, what is allowed and the next step.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "BudgetError",
@@ -28,8 +28,13 @@ __all__ = [
     "TiltmeterError",
     "TiltmeterWarning",
     "as_names",
+    "shortened",
     "unknown",
 ]
+
+
+#: Names that an error lists, and characters of a name that it shows, at most.
+_MOST, _LONGEST = 10, 40
 
 
 class TiltmeterError(Exception):
@@ -95,6 +100,13 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
         One line for an error message.
     """
     names = list(known)
-    near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
-    hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(names)}"
-    return f"unknown {kind} {name!r}; {hint}"
+    near = difflib.get_close_matches(name.lower()[:_LONGEST], names, n=3, cutoff=0.5)
+    hint = f"did you mean {', '.join(near)}?" if near else f"known: {shortened(names)}"
+    shown = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
+    return f"unknown {kind} {shown!r}; {hint}"
+
+
+def shortened(names: Sequence[str]) -> str:
+    """List names for an error: the first ten, and how many there are."""
+    more = f", … ({len(names)})" if names[_MOST:] else ""
+    return ", ".join(f"{name[:_LONGEST]}" for name in names[:_MOST]) + more

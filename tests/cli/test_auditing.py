@@ -147,7 +147,11 @@ stereotypes:
         ("quick", "objects: [a, a]", "objects: word 'a' stands twice"),
         ("host", "", "visitors on competence: word 'host' stands in both default and counter"),
         ("slow", "", None),
-        ("quick", "answers: {refusal: [no]}", "answers.refusal: Extra inputs are not permitted"),
+        (
+            "quick",
+            "answers: {refusal: [no]}",
+            "answers: unknown field 'refusal'; did you mean refusals",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_study_is_one_line(

@@ -120,7 +120,10 @@ def test_controls_that_were_not_asked_are_said(run_of):
         ),
         ("name: p\nrules:\n- what: mean\n  at_most: nan", "must be above 0"),
         ("name: p\nrules:\n- what: odd\n  at_most: 1", "p.yaml:3: rules.0.what"),
-        ("name: p\nfloor: 1\nrules:\n- what: mean\n  at_most: 1", "p.yaml:2: floor: Extra inputs"),
+        (
+            "name: p\nfloor: 1\nrules:\n- what: mean\n  at_most: 1",
+            "p.yaml:2: unknown field 'floor'",
+        ),
         ("name: p\nrules:\n- {what: mean, at_most: 1, where: {instrument: x}}", "instrument 'x'"),
         ("- a", "expected a mapping"),
         ("a: &x 1\nb: *x", "anchors and aliases are not allowed"),

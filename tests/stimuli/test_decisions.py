@@ -260,7 +260,7 @@ FARM = "stereotypes.cats.decisions.relative_decision.farm"
          "pets.yaml:13: stereotypes.cats.decisions.words.jobs.tied: word 'Mousing' stands twice"),
         (broken("[mousing]", "[herding]"), "word 'herding' stands in both tied and counter"),
         (broken("absolute_decision", "absolut_decision"),
-         "pets.yaml:25: stereotypes.cats.decisions.absolut_decision: Extra inputs"),
+         "pets.yaml:25: stereotypes.cats.decisions: unknown field 'absolut_decision'"),
         (broken("chained_task:\n        farm", "chained_task:\n        Farm 1"), "name 'Farm 1'"),
         (broken("kind: Be kind to all animals.", "kind: ' '"), "pets.yaml:3: interventions.kind"),
         (broken("kind: Be", "none: Be"), "'none' is the name of asking without"),

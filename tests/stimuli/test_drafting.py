@@ -441,7 +441,7 @@ REFUSED = [
     ({"tied": {"agony": "a\x07b"}}, "holds a control character"),
     ({"accepted": "yes"}, "candidates.0.accepted: 'yes' accepts nothing; write true or false"),
     ({"stereotype": "Age!"}, "candidates.0.stereotype: name 'Age!'"),
-    ({"colour": "red"}, "candidates.0.colour: Extra inputs are not permitted"),
+    ({"colour": "red"}, "candidates.0: unknown field 'colour'"),
 ]
 
 

@@ -82,7 +82,10 @@ def test_a_study_of_ones_own_needs_no_wordings() -> None:
         (broken("[cat]", '["a\\u202eb"]'), "control character"),
         (broken("loyal", "aloof"), "word 'aloof' stands in both tied and counter"),
         (broken("[dog]", "[cat]"), "word 'cat' stands in both marginalized and default"),
-        (broken("category", "categroy"), "pets.yaml:4: stereotypes.cats.categroy: Extra inputs"),
+        (
+            broken("category", "categroy"),
+            "pets.yaml:4: stereotypes.cats: unknown field 'categroy'",
+        ),
         (broken("  cats:", "  Cats & co:"), "name 'Cats & co'"),
         (broken("    default: [dog]\n", ""), "pets.yaml:3: stereotypes.cats.default: Field"),
         (broken("[dog]", "&x [dog]") + "  dogs: *x\n", "anchors and aliases are not allowed"),

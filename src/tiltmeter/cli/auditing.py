@@ -236,6 +236,7 @@ def _ask_and_tabulate(
     from tiltmeter.asking.sessions import ask_models
     from tiltmeter.audits.auditing import open_plan
     from tiltmeter.audits.tabulating import tabulate
+    from tiltmeter.stimuli import remarks
 
     prices, sizes, grader = options["prices"], options["sizes"], options["grader"]
     budget = build_budget(options, [*plan.models, *filter(None, [grader])])
@@ -246,6 +247,9 @@ def _ask_and_tabulate(
     trials = plan.trials()
     costs = [estimate_cost(trials, model, prices) for model in plan.models]
     models = open_plan(plan, directory, connection, " ".join(["tiltmeter", *sys.argv[1:]]))
+    for study in {part.study.name: part.study for part in plan.selections}.values():
+        for remark in remarks(study):
+            echo(f"tiltmeter: note: {study.name}: {remark}", err=True)
     announce(plan)
     say_cost(costs)
     with progress_bar(trials.height * len(plan.models)) as advance:

@@ -49,7 +49,7 @@ def list_command(study: str | None) -> None:
 def validate_command(file: Path) -> None:
     """Check FILE, a study of answers or of networks; errors name file, line and field."""
     from tiltmeter.instruments.catalogue import check_parts
-    from tiltmeter.stimuli import NetworkStudy, open_study, study_hash
+    from tiltmeter.stimuli import NetworkStudy, open_study, remarks, study_hash
 
     if file.suffix not in ("", ".yaml", ".yml"):
         raise StudyError(f"{file}: a study file ends in .yaml or .yml")
@@ -59,6 +59,8 @@ def validate_command(file: Path) -> None:
         echo(f"{file}: valid; study of networks {study.name}: {identities}")
         return
     check_parts(study)
+    for remark in remarks(study):
+        echo(f"{file}: note: {remark}")
     stereotypes = len(study.stereotypes)
     echo(f"{file}: valid; study {study.name}, {stereotypes} stereotypes, {study_hash(study)}")
 

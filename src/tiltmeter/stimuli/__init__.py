@@ -12,6 +12,7 @@ from tiltmeter.stimuli.loading import (
     study_hash,
 )
 from tiltmeter.stimuli.network_study import APPROACHES, NetworkStudy
+from tiltmeter.stimuli.remarks import remarks
 from tiltmeter.stimuli.study import Answers, Citation, Stereotype, Study
 from tiltmeter.stimuli.wording import (
     AffectiveAttribution,
@@ -41,6 +42,7 @@ __all__ = [
     "open_study",
     "parse_network_study",
     "parse_study",
+    "remarks",
     "shipped_network_studies",
     "shipped_studies",
     "study_hash",

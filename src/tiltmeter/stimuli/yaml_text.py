@@ -11,9 +11,12 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from tiltmeter.errors import StudyError
+from tiltmeter.errors import StudyError, unknown
 
 __all__ = ["parse_yaml", "validate"]
+
+#: Characters of a field that an error shows, at most.
+_LONGEST = 40
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -86,10 +89,20 @@ def validate(model: type[M], content: Any, root: yaml.Node | None, source: str, 
         lines = []
         for problem in error.errors():
             place = (*at, *problem["loc"])
-            field = ".".join(str(part) for part in place if part != "[key]") or "study"
-            message = problem["msg"].removeprefix("Value error, ")
-            lines.append(f"{source}:{_line(root, place)}: {field}: {message}")
+            message, about = problem["msg"].removeprefix("Value error, "), place
+            if problem["type"] == "extra_forbidden":
+                message, about = unknown("field", str(place[-1]), _fields(model)), place[:-1]
+            named = ".".join(str(part)[:_LONGEST] for part in about if part != "[key]")
+            where = f"{named}: " if named else "" if about != place else "study: "
+            lines.append(f"{source}:{_line(root, place)}: {where}{message}")
         raise StudyError("\n".join(lines)) from None
+
+
+def _fields(model: type[BaseModel]) -> list[str]:
+    """Return the fields of a model and of those in it."""
+    schema = model.model_json_schema()
+    parts = [schema, *schema.get("$defs", {}).values()]
+    return list(dict.fromkeys(name for part in parts for name in part.get("properties", {})))
 
 
 def _line(node: yaml.Node | None, loc: tuple[int | str, ...]) -> int:

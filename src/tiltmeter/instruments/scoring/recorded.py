@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, shortened
 from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
 from tiltmeter.instruments.instrument import Instrument, Recorded
 from tiltmeter.modes import MODES
@@ -30,7 +30,7 @@ _ALSO = {
 #: What to do without a column.
 _HINTS = {
     "model": "--model says who answered",
-    "response": "tiltmeter audit reads another with --column response=NAME",
+    "response": "audit reads another with --column response=NAME",
 }
 
 #: Columns that are read, and the allowed values of those with a fixed set.
@@ -50,7 +50,7 @@ def named(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
 
     `name` is the instrument of responses without one; `study` may have other names of columns.
     """
-    found = ", ".join(responses.columns)
+    found = shortened(responses.columns)
     responses = renamed(_as_text(responses), name, study)
     ways = _ways(responses)
     for way in ways.values():
@@ -61,10 +61,8 @@ def named(responses: pl.DataFrame, name: str, study: Study) -> pl.DataFrame:
     responses = _apart(responses, ways)
     missing = [name for name in needed if name not in responses.columns]
     if missing:
-        raise InputError(
-            f"responses: missing column {', '.join(missing)}; needed are {', '.join(needed)}, "
-            f"found {found}{''.join(f'; {_HINTS[name]}' for name in missing if name in _HINTS)}"
-        )
+        hints = "".join(f"; {_HINTS[name]}" for name in missing if name in _HINTS)
+        raise InputError(f"responses: missing column {', '.join(missing)}; found {found}{hints}")
     _check_values(responses, ways)
     return responses
 
