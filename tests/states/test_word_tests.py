@@ -66,7 +66,7 @@ def test_a_users_file_keeps_words_as_text(tmp_path: Path, ending: str) -> None:
         ({"second": {"words": ["he", "She"]}}, "first and second: word 'she' stands on both sides"),
         ({"against": {"words": ["no", "x"]}}, "toward and against: word 'no' stands on both"),
         ({"first": {"words": ["a", "A"]}}, "word 'A' stands twice"),
-        ({"third": {"words": ["a", "b"]}}, "jobs.third: Extra inputs"),
+        ({"third": {"words": ["a", "b"]}}, "jobs: unknown field 'third'"),
         ({"first": {"words": ["a", " "]}}, "empty word"),
     ],
 )
