@@ -14,7 +14,15 @@ from urllib.parse import quote, unquote
 
 from tiltmeter.errors import InputError, TiltmeterError
 
-__all__ = ["keep_secret", "read_text", "redacted", "visible", "write_bytes", "write_text"]
+__all__ = [
+    "has_secrets",
+    "keep_secret",
+    "read_text",
+    "redacted",
+    "visible",
+    "write_bytes",
+    "write_text",
+]
 
 #: A shorter text is no secret: it stands in other words, too.
 _SHORTEST = 6
@@ -67,6 +75,11 @@ def keep_secret(*texts: str) -> None:
     for text in texts:
         forms = {text, quote(text, safe=""), unquote(text), json.dumps(text)[1:-1]}
         _secrets.update(form for form in forms if len(form) >= _SHORTEST)
+
+
+def has_secrets() -> bool:
+    """Whether a secret was named."""
+    return bool(_secrets)
 
 
 def redacted(text: str) -> str:

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from tiltmeter.asking.trials import redact_logs
 from tiltmeter.errors import InputError
 from tiltmeter.models.opening import Connection
-from tiltmeter.texts import redacted
+from tiltmeter.texts import keep_secret, redacted
 
 MODEL = "openai-api/loop/m"
 KEY, PASSWORD, QUERY, HEADER = "sk-canary-of-key", "pa%40ss-canary", "canary-of-query", "canaryhead"
@@ -27,7 +28,7 @@ def everything(folder: Path) -> bytes:
     for path in folder.rglob("*"):
         if path.is_file():
             found += path.read_bytes()
-            if path.suffix == ".eval":
+            if path.suffix == ".eval" and zipfile.is_zipfile(path):
                 with zipfile.ZipFile(path) as log:
                     found += b"".join(log.read(name) for name in log.namelist())
     return found
@@ -85,3 +86,13 @@ def test_a_short_text_is_no_secret() -> None:
     assert redacted("you and me") == "you and me"
     with pytest.raises(InputError):
         Connection(timeout_s=0)
+
+
+def test_a_log_that_was_cut_off_stays(tmp_path: Path) -> None:
+    keep_secret("canary-in-log")
+    (tmp_path / "a.eval").write_bytes(b"PK cut off")
+    with zipfile.ZipFile(tmp_path / "b.eval", "w") as log:
+        log.writestr("header.json", "it was canary-in-log")
+    redact_logs(tmp_path)
+    assert (tmp_path / "a.eval").read_bytes() == b"PK cut off"
+    assert b"canary" not in everything(tmp_path) and len(list(tmp_path.iterdir())) == 2

@@ -1,5 +1,7 @@
 """Recorded answers as a results directory."""
 
+import zipfile
+
 import polars as pl
 import pytest
 
@@ -98,3 +100,10 @@ def test_a_frame_gives_the_tables_of_its_file(table, tmp_path):
     of_file = audit_recorded(str(table), str(tmp_path / "file"))
     of_frame = audit_recorded(pl.read_csv(table), tmp_path / "frame")
     assert of_frame.estimates.equals(of_file.estimates)
+
+
+def test_a_log_without_answers_is_named(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x.eval", "w") as log:
+        log.writestr("header.json", '{"eval": {"model": "m"}}')
+    with pytest.raises(InputError, match="x.eval: no answers"):
+        audit_recorded(tmp_path / "x.eval", tmp_path / "out")

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.comparing.comparison import compare
+from tiltmeter.comparing.runs import read_runs
 from tiltmeter.errors import InputError
 
 
@@ -105,3 +106,9 @@ def test_runs_that_cannot_be_compared_are_refused(run_of, change, message):
 def test_a_margin_is_above_zero(run_of):
     with pytest.raises(InputError, match="margin 0"):
         compare(run_of("a"), run_of("b"), margin=0)
+
+
+def test_a_run_can_be_compared_with_itself(run_of):
+    (one,) = read_runs(run_of("a"))
+    (headline,) = compare(one, one).headlines()
+    assert headline.row["estimate"] == 0.0

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from tiltmeter.asking.budget import Ledger
 from tiltmeter.errors import ModelError
 from tiltmeter.models.providers import find_provider
-from tiltmeter.models.retries import count_requests
+from tiltmeter.models.retries import count_requests, retries
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, Model, ModelOutput
@@ -134,8 +134,6 @@ class Session(Generic[C]):
         self, call: C, lines: Sequence[Line], calls: int, made: Sequence[int], **more: str
     ) -> None:
         """Keep lines; the calls they took are counted with the first."""
-        from tiltmeter.asking.trials import retries
-
         lines = [{**line, "calls": 0 if number else calls} for number, line in enumerate(lines)]
         lines[0] |= retries(made, calls)
         if self.ledger.record(*lines):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -25,11 +25,11 @@ from inspect_ai.model import Model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tiltmeter.errors import InputError
-from tiltmeter.models.retries import count_requests
+from tiltmeter.models.retries import count_requests, retries
 from tiltmeter.modes import MODES
 from tiltmeter.modes.mode import Answer, encodable, opening_messages
 from tiltmeter.results import RESPONSES
-from tiltmeter.texts import redacted
+from tiltmeter.texts import has_secrets, redacted
 
 __all__ = [
     "Answer",
@@ -38,7 +38,6 @@ __all__ = [
     "encodable",
     "read_logs",
     "redact_logs",
-    "retries",
     "samples",
     "trials_task",
 ]
@@ -105,11 +104,6 @@ def ask(
     return solve
 
 
-def retries(made: Sequence[int], calls: int) -> dict[str, int]:
-    """Return how many requests were made beyond the calls, if any, for the record."""
-    return {"retries": len(made) - calls} if len(made) > calls else {}
-
-
 def describe_error(error: BaseException) -> str:
     """Name an error in one line; of a retry that gave up, the last attempt's."""
     attempt = getattr(error, "last_attempt", None)
@@ -166,10 +160,13 @@ def read_logs(path: Path) -> Iterator[pl.DataFrame]:
 
 
 def redact_logs(folder: Path) -> None:
-    """Leave secrets out of inspect's logs; a log without any stays as it is, byte for byte."""
+    """Leave secrets out of inspect's logs.
+
+    A log without any, or cut off by a kill so that it cannot be read, stays as it is.
+    """
     import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of the logs
 
-    for path in folder.glob("*.eval"):
+    for path in folder.glob("*.eval") if has_secrets() else ():
         part = path.with_suffix(".part")
         try:
             with zipfile.ZipFile(path) as log:
@@ -179,8 +176,8 @@ def redact_logs(folder: Path) -> None:
                     for one in log.infolist():
                         new.writestr(one.filename, _without_secrets(log.read(one))[0])
             part.replace(path)
-        except (zipfile.BadZipFile, OSError, ValueError, EOFError):
-            path.unlink()  # cut off while it was written; the answers are in the journal
+        except _UNREADABLE:
+            part.unlink(missing_ok=True)
 
 
 def _without_secrets(data: bytes) -> tuple[bytes, bool]:

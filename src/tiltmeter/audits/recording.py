@@ -55,7 +55,8 @@ def read_recorded(responses: object, how: Recording, study: Study) -> pl.DataFra
     Raises InputError if the table is malformed or empty, or lacks a stated column.
     """
     if isinstance(responses, str | Path):
-        given = pl.concat(response_pieces(Path(responses)), how="diagonal_relaxed")
+        pieces = [*response_pieces(Path(responses)), pl.DataFrame()]
+        given = pl.concat(pieces, how="diagonal_relaxed")
     else:
         given = as_frame(responses, "responses")
     if given.is_empty():

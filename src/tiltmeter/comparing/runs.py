@@ -112,7 +112,8 @@ def choose(sources: Sequence[Sequence[Run]], model: str | None = None) -> tuple[
     a candidate. Raises InputError if the baseline is not clear or there is no candidate.
     """
     baseline = choose_one(sources[0], model, "--baseline-model")
-    candidates = [one for runs in sources for one in runs if one is not baseline]
+    candidates = [one for one in sources[0] if one is not baseline]
+    candidates += [one for runs in sources[1:] for one in runs]
     if not candidates:
         raise InputError(
             f"{baseline.source}: {baseline.model} alone; name a candidate to compare with"

@@ -80,8 +80,6 @@ def verify(archive: str | Path, *, states: bool = False) -> Verified:
     ------
     InputError
         If the file is missing, or no bundle at all.
-    ModelError
-        If a model whose hidden states are to be read cannot be opened.
     """
     path = Path(archive)
     with tempfile.TemporaryDirectory() as folder:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import functools
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 from tiltmeter.texts import redacted
 
-__all__ = ["MalformedAnswer", "count_requests", "retry_alike"]
+__all__ = ["MalformedAnswer", "count_requests", "retries", "retry_alike"]
 
 #: What reading a body that is no answer raises, in one client or another.
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
@@ -45,6 +45,11 @@ def count_requests() -> Iterator[list[int]]:
         yield made
     finally:
         _requests.reset(token)
+
+
+def retries(made: Sequence[int], calls: int) -> dict[str, int]:
+    """Return how many requests were made beyond the calls, if any, for the record."""
+    return {"retries": len(made) - calls} if len(made) > calls else {}
 
 
 class _Notices:

@@ -81,18 +81,15 @@ def comparison_part(directory: Path) -> Part | None:
         _published_section(differences),
     )
     headlines = facts.parts("headlines")
+    terms = (("Baseline", names[0]), ("Candidates", ", ".join(names[1:])),
+             ("Margin", number(facts.number("margin"))))  # fmt: skip
     return Part(
         key="comparison",
         title="Comparison",
         headline=f"{', '.join(names[1:])} against {names[0]}",
         plan=facts,
         names=names,
-        facts=(
-            *made_with(facts),
-            Term("Baseline", names[0]),
-            Term("Candidates", ", ".join(names[1:])),
-            Term("Margin", number(facts.number("margin"))),
-        ),
+        facts=(*made_with(facts), *(Term(*term) for term in terms)),
         measured=(Passage("Differences", (_MEASURED,), terms=_verdicts(differences)),),
         findings=tuple(_finding(one) for one in headlines),
         sections=tuple(one for one in sections if one is not None),

@@ -142,15 +142,20 @@ def answer_part(directory: Path) -> Part | None:
         sources=tuple(Source(o["citation"], o["bibtex"]) for o in plan.sources() if o["citation"]),
         setting=_setting(plan),
         parts=tuple(
-            Part(
-                key=f"part-{place}",
-                title=asked.name,
-                note=scale(asked.measure),
-                findings=(*answers(asked), *(() if few_changes else own)) if each[1:] else (),
-                sections=tuple(s.numbered(place, figures=len(each) > 1) for s in sections(asked)),
-            )
+            _branch(place, asked, () if few_changes else own, several=len(each) > 1)
             for place, (asked, own) in enumerate(zip(each, changed, strict=True), 1)
         ),
+    )
+
+
+def _branch(place: int, asked: Asked, changed: Sequence[Finding], *, several: bool) -> Part:
+    """Make the branch of one study and instrument; where it is alone, the findings stand above."""
+    return Part(
+        key=f"part-{place}",
+        title=asked.name,
+        note=scale(asked.measure),
+        findings=(*answers(asked), *changed) if several else (),
+        sections=tuple(s.numbered(place, figures=several) for s in sections(asked)),
     )
 
 
