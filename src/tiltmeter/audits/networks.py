@@ -1,4 +1,4 @@
-"""Networks in a results directory: their tables, and a record of the inputs."""
+"""Networks in a results directory: their tables, and a record from which they can be made again."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from typing import Any
 import polars as pl
 
 import tiltmeter
+from tiltmeter.errors import InputError
 from tiltmeter.networks.bias import measure_bias, vary_setting
 from tiltmeter.networks.controls import absent_words, check_priming, compare_with_rewired
-from tiltmeter.networks.lexicons import Lexicons
+from tiltmeter.networks.lexicons import Lexicons, read_emotions, read_valence
+from tiltmeter.networks.loading import read_network
 from tiltmeter.networks.network import Network
 from tiltmeter.networks.setting import FAMILY, Setting
+from tiltmeter.networks.spreading import Spreading
 from tiltmeter.networks.streams import stream_tables
 from tiltmeter.networks.structure import describe, overlap
 from tiltmeter.results.directory import write_results
@@ -26,42 +29,49 @@ from tiltmeter.results.schemas import ABSENCES
 from tiltmeter.stimuli import NetworkStudy
 from tiltmeter.texts import write_text
 
-__all__ = ["FACTS", "Comparison", "write_networks"]
+__all__ = ["FACTS", "Comparison", "measure_again", "write_networks"]
 
 #: The file that records what was compared.
 FACTS = "networks.json"
 
 #: Recorded fields of the setting and of its spreading.
 SETTING = ("norm", "missing", "confidence", "draws", "seed", "placebos", "rewirings")
-SPREADING = ("retention", "time_steps", "decay", "suppress", "weighted")
+SPREADING = ("retention", "time_steps", "decay", "suppress", "weighted", "start", "spreadr_loops")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison to make: a study, and how its bias is measured."""
+    """The comparison to make: a study, how its bias is measured, and the files it is read from."""
 
     study: NetworkStudy
-    lexicons: Lexicons
-    """An approach without its lexicon is left out."""
     setting: Setting
-    streams: Sequence[tuple[str, str]]
+    networks: Sequence[tuple[str | None, Path]]
+    """Name and edge list of each network; None: the name that the file gives."""
+    lexicons: Mapping[str, Path]
+    """``valence`` and ``emotions``; an approach without its lexicon is left out."""
+    streams: Sequence[tuple[str, str]] = ()
     """Pairs of words whose shortest paths are shown."""
-    files: Mapping[str, Path]
-    """Paths for the record, by name of the network or lexicon."""
+    directed: bool = False
 
 
 def write_networks(
-    networks: Sequence[Network],
-    comparison: Comparison,
-    directory: Path,
-    on_progress: Callable[[], None] = lambda: None,
+    comparison: Comparison, directory: Path, on_progress: Callable[[], None] = lambda: None
 ) -> dict[str, pl.DataFrame]:
     """Describe networks, measure their bias and differences, and write the tables to `directory`.
 
-    Networks have distinct names; `on_progress` is called after each rewired network. Returns the
-    tables with rows by name; raises as `measure_bias`.
+    `on_progress` is called after each rewired network. Returns the tables with rows by name; raises
+    as `read_network`, the readers of lexicons and `measure_bias`.
     """
-    estimates, details = _measure(networks, comparison, on_progress)
+    networks = [
+        read_network(path, name=name, directed=comparison.directed)
+        for name, path in comparison.networks
+    ]
+    valence, emotions = map(comparison.lexicons.get, ("valence", "emotions"))
+    lexicons = Lexicons(
+        valence=None if valence is None else read_valence(valence),
+        emotions=None if emotions is None else read_emotions(emotions),
+    )
+    estimates, details = _measure(networks, lexicons, comparison, on_progress)
     write_results(directory, FAMILY, estimates, details)
     facts = json.dumps(_facts(networks, comparison), indent=2, ensure_ascii=False)
     write_text(directory / FACTS, facts + "\n")
@@ -69,11 +79,40 @@ def write_networks(
     return {name: table for name, table in tables.items() if not table.is_empty()}
 
 
+def measure_again(directory: Path, inputs: Path) -> None:
+    """Make the tables of networks in a directory anew, as its record says.
+
+    `inputs` is a folder with the edge lists and lexicons, known by their hashes. Raises InputError
+    if one is not there, or the record is malformed; else as `write_networks`.
+    """
+    try:
+        facts = json.loads((directory / FACTS).read_bytes())
+        study = NetworkStudy.model_validate(facts["study"]["content"])
+        files = [(one["of"], one["file"], one["sha256"]) for one in facts["files"]]
+        spreading = Spreading(**{name: facts["setting"][name] for name in SPREADING})
+        setting = Setting(spreading, **{name: facts["setting"][name] for name in SETTING})
+        count, streams = len(facts["networks"]), [(a, b) for a, b in facts["streams"]]
+        directed = bool(facts["directed"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{directory / FACTS}: malformed: {type(error).__name__}") from None
+    here = {_sha256(path): path for path in sorted(inputs.rglob("*")) if path.is_file()}
+    for name, file, content in files:
+        if content not in here:
+            raise InputError(f"{inputs}: no file has the content of {file}, the input {name!r}")
+    found = [(name, here[content]) for name, _, content in files]
+    networks, lexicons = found[:count], dict(found[count:])
+    comparison = Comparison(study, setting, networks, lexicons, streams, directed)
+    write_networks(comparison, directory)
+
+
 def _measure(
-    networks: Sequence[Network], comparison: Comparison, on_progress: Callable[[], None]
+    networks: Sequence[Network],
+    lexicons: Lexicons,
+    comparison: Comparison,
+    on_progress: Callable[[], None],
 ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
     """Return the estimates, and the detail tables by name."""
-    study, lexicons, setting = comparison.study, comparison.lexicons, comparison.setting
+    study, setting = comparison.study, comparison.setting
     measured = measure_bias(networks, study, lexicons=lexicons, setting=setting)
     nodes, edges = stream_tables(networks, comparison.streams, lexicons.valence)
     estimates = [measured.estimates]
@@ -100,6 +139,7 @@ def _facts(networks: Sequence[Network], comparison: Comparison) -> dict[str, Any
     """Record the inputs and settings for reproduction; paths without their folders."""
     study, setting = comparison.study, comparison.setting
     asked = study.model_dump_json(include={"name", "identities"})
+    named = [(one.name, path) for one, (_, path) in zip(networks, comparison.networks, strict=True)]
     return {
         "tiltmeter": tiltmeter.__version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -114,12 +154,15 @@ def _facts(networks: Sequence[Network], comparison: Comparison) -> dict[str, Any
                 key: {"label": one.label or key, "approach": one.approach}
                 for key, one in study.identities.items()
             },
+            "content": study.model_dump(mode="json"),
         },
         "networks": [network.name for network in networks],
         "files": [
             {"of": of, "file": path.name, "sha256": _sha256(path)}
-            for of, path in comparison.files.items()
+            for of, path in [*named, *comparison.lexicons.items()]
         ],
+        "streams": [list(pair) for pair in comparison.streams],
+        "directed": comparison.directed,
         "setting": {
             **{name: getattr(setting.spreading, name) for name in SPREADING},
             **{name: getattr(setting, name) for name in SETTING},
@@ -127,8 +170,6 @@ def _facts(networks: Sequence[Network], comparison: Comparison) -> dict[str, Any
     }
 
 
-def _sha256(path: Path) -> str | None:
-    if not path.is_file():
-        return None
+def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -40,14 +40,16 @@ def bundle_command(results: Path, out: Path, **card: str | None) -> None:
 @click.argument("archive", type=FILE)
 @click.option("--states", is_flag=True,
               help="Also read hidden states again, with the models on this machine.")  # fmt: skip
-def verify_command(archive: Path, states: bool) -> None:
+@click.option("--inputs", type=FOLDER, metavar="DIR",
+              help="Also measure networks again: a folder with their inputs.")  # fmt: skip
+def verify_command(archive: Path, states: bool, inputs: Path | None) -> None:
     """Check every byte of ARCHIVE and recompute its tables; nothing is asked.
 
     Exit code 0: everything is as stated; 1: something differs, and is named.
     """
     from tiltmeter.comparing.verifying import verify
 
-    found = verify(archive, states=states)
+    found = verify(archive, states=states, inputs=inputs)
     for problem in found.problems:
         echo(problem)
     if found.holds:
@@ -55,6 +57,6 @@ def verify_command(archive: Path, states: bool) -> None:
         echo(f"holds: {found.files} files unchanged; recomputed: {tables}")
         if found.unchecked:
             kept = ", ".join(found.unchecked)
-            echo(f"unchanged, but not recomputed: {kept}")
+            echo(f"unchanged, but not recomputed (see --states, --inputs): {kept}")
     echo(f"seal {found.seal}")
     sys.exit(0 if found.holds else 1)

@@ -2,8 +2,9 @@
 
 Every file is compared with the manifest, and the archive with one made anew of its files. Then
 prompts and tables are recomputed from plan and answers, and each is compared with the one in the
-bundle, value by value; what differs is named. Hidden states are read again if that is asked for;
-without it, and for networks, whose inputs are not in the archive, the hash is all that is compared.
+bundle, value by value; what differs is named. Hidden states are read again if that is asked for,
+and networks measured again if their inputs are at hand, which are not in the archive; without it,
+the hash of their tables is all that is compared.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import polars as pl
 
 from tiltmeter.asking.plan import load_plan
-from tiltmeter.audits.state_directory import FACTS, audit_states
+from tiltmeter.audits.networks import FACTS as NETWORKS
+from tiltmeter.audits.networks import measure_again
+from tiltmeter.audits.state_directory import FACTS as STATES
+from tiltmeter.audits.state_directory import audit_states
 from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.comparing.bundling import (
     MANIFEST,
@@ -52,7 +56,7 @@ class Verified:
     seal: str  # SHA-256 of its manifest
     files: int
     tables: tuple[str, ...]  # that were recomputed
-    unchecked: tuple[str, ...]  # tables known by their hash only: the model would be needed
+    unchecked: tuple[str, ...]  # tables known by their hash only: model or inputs would be needed
     problems: tuple[str, ...]  # empty: it is what it says
 
     @property
@@ -61,7 +65,9 @@ class Verified:
         return not self.problems
 
 
-def verify(archive: str | Path, *, states: bool = False) -> Verified:
+def verify(
+    archive: str | Path, *, states: bool = False, inputs: str | Path | None = None
+) -> Verified:
     """Check every byte of a bundle, and recompute its tables; nothing is asked.
 
     Parameters
@@ -70,6 +76,8 @@ def verify(archive: str | Path, *, states: bool = False) -> Verified:
         A bundle.
     states
         Also read the hidden states of an audit's models again, where they can be opened here.
+    inputs
+        Folder with the edge lists and lexicons of networks, under any name, to measure them again.
 
     Returns
     -------
@@ -79,7 +87,7 @@ def verify(archive: str | Path, *, states: bool = False) -> Verified:
     Raises
     ------
     InputError
-        If the file is missing, or no bundle at all.
+        If the file is missing, or no bundle at all, or an input is not in the folder.
     """
     path = Path(archive)
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +101,8 @@ def verify(archive: str | Path, *, states: bool = False) -> Verified:
         seal = file_hash(files[MANIFEST]) if MANIFEST in files else ""
         if problems:
             return Verified(seal, len(files), (), (), tuple(problems))
-        tables, differ = _recomputed(stated, Path(folder) / "again", states)
+        families = _families(stated, states, inputs)
+        tables, differ = _recomputed(stated, Path(folder) / "again", families, inputs)
     kept = [name for name in TABLES if f"{name}.parquet" in files and name not in tables]
     return Verified(seal, len(files), tables, tuple(kept), tuple(differ))
 
@@ -156,42 +165,50 @@ def _altered(files: Mapping[str, Path]) -> Iterator[str]:
             yield f"{name}: changed"
 
 
-def _recomputed(stated: Path, again: Path, states: bool) -> tuple[tuple[str, ...], list[str]]:
+def _families(stated: Path, states: bool, inputs: str | Path | None) -> tuple[str, ...]:
+    """Return the families of tables that can be recomputed."""
+    can = {
+        "answers": (stated / "plan.json").is_file(),
+        "states": states and (stated / STATES).is_file(),
+        "networks": inputs is not None and (stated / NETWORKS).is_file(),
+    }
+    return tuple(family for family, may in can.items() if may)
+
+
+def _recomputed(
+    stated: Path, again: Path, families: Collection[str], inputs: str | Path | None
+) -> tuple[tuple[str, ...], list[str]]:
     """Recompute prompts and tables; return the tables' names and what differs."""
-    if not (stated / "plan.json").is_file():
-        return (), []
-    families = ("answers", "states") if states else ("answers",)
-    names = ["estimates", *(name for name, one in TABLES.items() if one.family in families)]
+    names = [name for name, one in TABLES.items() if one.family in families]
     shutil.copytree(stated, again)
     for name in names:
-        if name not in ("estimates", "responses"):  # these are read
+        if name != "responses":  # these are read
             (again / f"{name}.parquet").unlink(missing_ok=True)
     try:
-        _compute(again, _scoring(stated), states)
+        if "answers" in families:
+            tabulate(again, _scoring(stated))
+            (again / PROMPTS).unlink(missing_ok=True)
+            write_prompts(again, again / PROMPTS)
+        if "states" in families:
+            (again / STATES).unlink()
+            audit_states(load_plan(again), again)
     except (TiltmeterError, pl.exceptions.PolarsError) as error:
         return (), [f"the tables cannot be recomputed: {error}"]
+    if "networks" in families and inputs is not None:
+        measure_again(again, Path(inputs))
     problems = []
     if not _same(stated / PROMPTS, again / PROMPTS):
         problems.append(f"{PROMPTS}: recomputing gives other prompts")
-    for name in names:
+    for name in ("estimates", *names):
         problems += _compared(name, stated / f"{name}.parquet", again / f"{name}.parquet")
-    return tuple(name for name in names if (stated / f"{name}.parquet").is_file()), problems
+    tables = ("estimates", *names) if families else ()
+    return tuple(name for name in tables if (stated / f"{name}.parquet").is_file()), problems
 
 
 def _scoring(stated: Path) -> str:
     """Return by which rules the answers were scored."""
     scores = scan_table(stated / "scores.parquet", SCORES).select("scoring")
     return next(iter(scores.first().collect()["scoring"]), None) or "exact"
-
-
-def _compute(directory: Path, scoring: str, states: bool) -> None:
-    """Make the tables and prompts of a directory anew."""
-    tabulate(directory, scoring)
-    (directory / PROMPTS).unlink(missing_ok=True)
-    write_prompts(directory, directory / PROMPTS)
-    if states and (directory / FACTS).is_file():
-        (directory / FACTS).unlink()
-        audit_states(load_plan(directory), directory)
 
 
 def _compared(name: str, stated: Path, again: Path) -> Iterator[str]:
@@ -202,10 +219,10 @@ def _compared(name: str, stated: Path, again: Path) -> Iterator[str]:
         yield f"{name}.parquet: recomputing does not give it"
     elif stated.is_file():
         old, new = read_table(stated), read_table(again)
-        states = pl.lit(TABLES[name].family == "states")
-        if name == "estimates":
-            states = pl.col("family") == "states"
-        for rows, share in ((~states, _ROUNDING), (states, _READING)):
+        for family in ("answers", "networks", "states"):
+            own = pl.col("family") if name == "estimates" else pl.lit(TABLES[name].family)
+            share = _READING if family == "states" else _ROUNDING
+            rows = own == family
             yield from _differences(name, old.filter(rows), new.filter(rows), share)
 
 

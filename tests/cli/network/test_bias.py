@@ -90,6 +90,33 @@ def test_compare_writes_tables_and_a_report(run: Run, edges: Path, tmp_path: Pat
     assert "Beyond chance" not in (tmp_path / "both" / "report.html").read_text(encoding="utf-8")
 
 
+def test_a_bundle_of_networks_is_measured_again_from_its_inputs(
+    run: Run, edges: Path, tmp_path: Path
+) -> None:
+    """The inputs are known by their content: their names do not matter, a changed one is missed."""
+    (tmp_path / "valence.csv").write_text("word,valence\nkind,.9\nwoman,.6\nleader,.4\ncold,.1\n")
+    arguments = ("--study", "mine.yaml", "--stream", "woman:leader", "--draws", "100")
+    more = ("--rewirings", "19", "--placebos", "19", "--valence", "valence.csv", "--decay", ".01")
+    assert run("network", "compare", "A=mine.csv", *arguments, *more, "--out", "nets")[0] == 0
+    assert run("bundle", "nets", "--out", "nets.zip")[0] == 0
+    (tmp_path / "inputs").mkdir()
+    for number, name in enumerate(("mine.csv", "valence.csv")):
+        (tmp_path / "inputs" / f"{number}.csv").write_bytes((tmp_path / name).read_bytes())
+    code, out, _ = run("verify", "nets.zip", "--inputs", "inputs")
+    assert code == 0 and "recomputed: estimates, networks, network_activations" in out
+    assert "not recomputed" not in out
+
+    table = tmp_path / "nets" / "estimates.parquet"
+    pl.read_parquet(table).with_columns(pl.col("estimate") + 1e-3).write_parquet(table)
+    assert run("bundle", "nets", "--out", "forged.zip")[0] == 0
+    code, out, _ = run("verify", "forged.zip", "--inputs", "inputs")
+    assert code == 1 and "estimates.parquet: estimate differs" in out
+
+    (tmp_path / "inputs" / "0.csv").write_text("src,tgt,wt\na,b,1\n")
+    code, _, err = run("verify", "nets.zip", "--inputs", "inputs")
+    assert code == 2 and "no file has the content of mine.csv, the input 'A'" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -164,20 +164,17 @@ def compare_command(
     from tiltmeter.stimuli import load_network_study
 
     study = load_network_study(options["study"])
-    read = open_networks(networks, directed=options["directed"])
     shown = streams or (STREAMS if study.name == "abramski2025" else ())
-    paths = [path for _, path in named_paths(networks)]
-    files = {one.name: path for one, path in zip(read, paths, strict=True)}
-    files |= {name: options[name] for name in ("valence", "emotions") if options[name]}
     comparison = Comparison(
         study=study,
-        lexicons=_read_lexicons(options),
         setting=_build_setting(options),
+        networks=named_paths(networks),
+        lexicons={name: options[name] for name in ("valence", "emotions") if options[name]},
         streams=[_read_pair(text) for text in shown],
-        files=files,
+        directed=options["directed"],
     )
-    with counting_bar("rewiring", comparison.setting.rewirings * len(read)) as advance:
-        tables = write_networks(read, comparison, out, on_progress=advance)
+    with counting_bar("rewiring", comparison.setting.rewirings * len(networks)) as advance:
+        tables = write_networks(comparison, out, on_progress=advance)
     echo(f"{len(tables)} tables: {out}")
     echo(f"report: {write_report(out)}")
 
