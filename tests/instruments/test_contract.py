@@ -53,6 +53,25 @@ def scored(name: str, row: Row, response: str) -> list[Scored]:
 # Draws
 
 
+@pytest.mark.parametrize("order", ["mirrored", "random"])
+@pytest.mark.parametrize("aligned", [True, False])
+@each
+def test_aligned_group_words_meet_their_partner_only(
+    name: str, mode: str, aligned: bool, order: str
+) -> None:
+    """Without `aligned` every word meets every word."""
+    study = study_of(name)
+    key, one = next(iter(study.stereotypes.items()))
+    words = {side: [f"{side[0]}{k}" for k in range(3)] for side in ("marginalized", "default")}
+    own = one.model_copy(update={**words, "aligned": aligned, "variations": {}})
+    changed = study.model_copy(update={"stereotypes": {**study.stereotypes, key: own}})
+    frame = INSTRUMENTS[name].trials(changed, Design(mode, 60, order=order), stereotypes=[key])
+    shown = frame.filter(pl.col("marginalized").is_in(words["marginalized"]))
+    met = set(shown.select("marginalized", "default").iter_rows())
+    partners = {*zip(*words.values(), strict=True)}
+    assert met == partners if aligned else met > partners
+
+
 @each
 def test_trials_keep_the_schema_and_have_names_of_their_own(name: str, mode: str) -> None:
     frame = drawn(name, mode)

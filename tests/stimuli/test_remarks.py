@@ -56,3 +56,10 @@ def test_no_line_of_an_error_is_long() -> None:
     with pytest.raises(StudyError) as error:
         said(field="x" * 500)
     assert max(map(len, str(error.value).splitlines())) <= 200
+
+
+def test_aligned_words_have_partners() -> None:
+    text = STUDY.format(**USUAL) + "    aligned: true\n"
+    assert parse_study(text, "pets.yaml").stereotypes["cats"].aligned
+    with pytest.raises(StudyError, match="aligned, but 1 marginalized and 2 default words"):
+        parse_study(text.replace("cat, kitten", "cat"), "pets.yaml")

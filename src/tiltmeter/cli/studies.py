@@ -39,6 +39,7 @@ def list_command(study: str | None) -> None:
     echo("stereotypes")
     for key, one in loaded.stereotypes.items():
         groups = f"{', '.join(one.marginalized)} | {', '.join(one.default)}"
+        groups += " (aligned)" if one.aligned else ""
         echo(f"  {key:24}{one.category:12}{groups}{' *' if defects[key] else ''}")
     if any(defects.values()):
         echo("* has a known defect of the source, kept verbatim; the report states it")

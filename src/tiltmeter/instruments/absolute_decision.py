@@ -34,7 +34,7 @@ from typing import Any
 
 from tiltmeter.instruments.chained_task import association_task
 from tiltmeter.instruments.decision import decision_fields, decision_trials
-from tiltmeter.instruments.design import Design
+from tiltmeter.instruments.design import Design, Groups
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
 from tiltmeter.modes.forced import read_logits
@@ -100,9 +100,8 @@ def _draw(
 def _as_listed(words: Words, marginalized: str, default: str, rng: random.Random) -> list[str]:
     """Return the groups of the association task: those of the draw if it has them, else its own."""
     own = marginalized in words.marginalized and default in words.default
-    drawn = [rng.choice(words.marginalized), rng.choice(words.default)]
-    pair = [marginalized, default] if own else drawn
-    return rng.sample(pair, k=2)
+    drawn = Groups.of(words).draw(rng)
+    return rng.sample((marginalized, default) if own else drawn, k=2)
 
 
 def _read_text(response: str, trial: Mapping[str, Any], _: Key) -> Scored:

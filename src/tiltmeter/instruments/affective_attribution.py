@@ -41,11 +41,10 @@ from tiltmeter.errors import InputError
 from tiltmeter.instruments.design import (
     Cell,
     Design,
-    balanced,
+    Groups,
     cell_columns,
     in_rounds,
     sampling_seed,
-    shuffled,
     trial_ids,
 )
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
@@ -120,7 +119,7 @@ def _draws(study: Study, cell: Cell, design: Design, seeded: str) -> Iterator[di
     """Yield the draws of one cell: a pair with one per group, or one with a random group."""
     words = study.stereotypes[str(cell["stereotype"])]
     rng = random.Random(f"{seeded}/groups")
-    marginalized, default = shuffled(words, rng)
+    own = Groups.of(words).shuffled(rng)
     starts = rng.randrange(2)
     paired = design.order == "mirrored"
     for iteration in range(design.iterations):
@@ -128,10 +127,10 @@ def _draws(study: Study, cell: Cell, design: Design, seeded: str) -> Iterator[di
         rng = random.Random(f"{seeded}/{pair}")
         first = rng.random() < 0.5
         if paired:
-            groups = balanced(marginalized, default, pair)
+            groups = own.pair(pair)
             described = in_rounds(study.objects, pair, f"{seeded}/objects")
         else:
-            groups = rng.choice(marginalized), rng.choice(default)
+            groups = own.draw(rng)
             described = rng.choice(study.objects)
         comedy_first = not paired or (pair + starts) % 2 == 0
         yield {

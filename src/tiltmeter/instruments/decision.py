@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +13,10 @@ from tiltmeter.instruments import word_association
 from tiltmeter.instruments.design import (
     Cell,
     Design,
-    balanced,
+    Groups,
     cell_columns,
     in_rounds,
     sampling_seed,
-    shuffled,
     trial_ids,
 )
 from tiltmeter.instruments.instrument import Wording
@@ -109,8 +107,8 @@ def _draws(
     """
     sampled = MODES[design.mode].sampled
     per_pair = 1 if turns == 2 and design.order == "random" and sampled else turns
-    groups = shuffled(words, random.Random(f"{seeded}/groups"))
-    distinct = math.prod(len(getattr(words, role)) for role in ROLES)
+    groups = Groups.of(words).shuffled(random.Random(f"{seeded}/groups"))
+    distinct = len(groups) * len(words.tied) * len(words.counter)
     seen: dict[tuple[str, ...], int] = {}
     for iteration in range(design.iterations):
         pair, turn = divmod(iteration, per_pair)
@@ -118,11 +116,11 @@ def _draws(
         rng = random.Random(f"{seeded}/{k}/words")
         tied_first = rng.random() < 0.5
         if per_pair == 1:
-            drawn = tuple(rng.choice(getattr(words, role)) for role in ROLES)
+            drawn = (*Groups.of(words).draw(rng), rng.choice(words.tied), rng.choice(words.counter))
         else:
             tied = in_rounds(words.tied, k, f"{seeded}/tied")
             counter = in_rounds(words.counter, k, f"{seeded}/counter")
-            drawn = (*balanced(*groups, k), tied, counter)
+            drawn = (*groups.pair(k), tied, counter)
         if not sampled and seen.setdefault(drawn, k) != k:
             if len(seen) == distinct:
                 return

@@ -19,12 +19,11 @@ from tiltmeter.stimuli import Study, Words
 __all__ = [
     "Cell",
     "Design",
-    "balanced",
+    "Groups",
     "cell_columns",
     "draws",
     "in_rounds",
     "sampling_seed",
-    "shuffled",
     "trial_ids",
 ]
 
@@ -63,6 +62,47 @@ _ALLOWED: dict[str, Collection[str]] = {
 }
 
 
+@dataclass(frozen=True)
+class Groups:
+    """The pairs of group words of a cell: all, or where words are aligned, each with its partner.
+
+    `len` is the number of pairs.
+    """
+
+    marginalized: Sequence[str]
+    default: Sequence[str]
+    aligned: bool
+
+    @classmethod
+    def of(cls, words: Words) -> Groups:
+        """Return the group words in the order of the study."""
+        return cls(words.marginalized, words.default, words.aligned)
+
+    def shuffled(self, rng: random.Random) -> Groups:
+        """Return them in another order; partners stay together."""
+        marginalized = rng.sample(self.marginalized, k=len(self.marginalized))
+        if self.aligned:
+            partner = dict(zip(self.marginalized, self.default, strict=True))
+            return Groups(marginalized, [partner[word] for word in marginalized], True)
+        return Groups(marginalized, rng.sample(self.default, k=len(self.default)), False)
+
+    def draw(self, rng: random.Random) -> tuple[str, str]:
+        """Draw any pair."""
+        if self.aligned:
+            return rng.choice([*zip(self.marginalized, self.default, strict=True)])
+        return rng.choice(self.marginalized), rng.choice(self.default)
+
+    def pair(self, k: int) -> tuple[str, str]:
+        """Return pair k of a sequence that uses all words early and every pair once per round."""
+        ours, theirs = self.marginalized, self.default
+        shift = 0 if self.aligned else k // math.lcm(len(ours), len(theirs))
+        return ours[k % len(ours)], theirs[(k + shift) % len(theirs)]
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.marginalized) * (1 if self.aligned else len(self.default))
+
+
 def draws(
     words: Words, cell: Cell, design: Design, seeded: str, per_set: int | None = None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -71,10 +111,10 @@ def draws(
     A pair has two trials if orders are mirrored, else one. With `per_set`, a draw shows that many
     words of each set, the same in both orders of a pair.
     """
-    own = shuffled(words, random.Random(f"{seeded}/groups"))
+    own = Groups.of(words).shuffled(random.Random(f"{seeded}/groups"))
     sampled = MODES[design.mode].sampled
     per_pair = 2 if design.order == "mirrored" or not sampled else 1
-    distinct = per_pair * len(words.marginalized) * len(words.default)
+    distinct = per_pair * len(own)
     again = not sampled and per_set is None  # the same questions again
     limit = min(design.iterations, distinct) if again else design.iterations
     for iteration in range(limit):
@@ -86,9 +126,9 @@ def draws(
         attributes = [*shown[0], *shown[1], *words.extra]
         rng.shuffle(attributes)
         if per_pair == 1:
-            groups = rng.choice(words.marginalized), rng.choice(words.default)
+            groups = Groups.of(words).draw(rng)
         else:
-            groups = balanced(*own, pair)
+            groups = own.pair(pair)
         columns = {
             **cell,
             **trial_ids(cell, design, iteration, pair),
@@ -104,18 +144,6 @@ def draws(
 def sampling_seed(seeded: str, iteration: int) -> int:
     """Return the sampling seed of a trial."""
     return random.Random(f"{seeded}/{iteration}/sampling").getrandbits(31)
-
-
-def shuffled(words: Words, rng: random.Random) -> tuple[list[str], list[str]]:
-    """Shuffle the marginalized and the default words of a cell."""
-    marginalized = rng.sample(words.marginalized, k=len(words.marginalized))
-    return marginalized, rng.sample(words.default, k=len(words.default))
-
-
-def balanced(marginalized: Sequence[str], default: Sequence[str], k: int) -> tuple[str, str]:
-    """Return pair k of a sequence that uses all words early and every pair once per round."""
-    shift = k // math.lcm(len(marginalized), len(default))
-    return marginalized[k % len(marginalized)], default[(k + shift) % len(default)]
 
 
 def in_rounds(words: Sequence[str], k: int, identity: str) -> str:

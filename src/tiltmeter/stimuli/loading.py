@@ -243,6 +243,8 @@ def _asked_wordings(study: Study, parts: Collection[str] | None) -> dict[str, An
 def _forget_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> None:
     """Drop fields that no prompt and no score of `parts` depends on."""
     del stereotype["label"], stereotype["source_defect"], stereotype["also"]
+    if not stereotype["aligned"]:  # as before there was the field
+        del stereotype["aligned"]
     for override in stereotype["variations"].values():
         del override["source_defect"]
     decisions = stereotype.pop("decisions")

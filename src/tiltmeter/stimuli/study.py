@@ -84,7 +84,7 @@ class Stereotype(Words):
 
     def _changed(self, override: Override) -> Words:
         own = {role: getattr(self, role) for role in Words.model_fields}
-        changed = {r: v for r in own if (v := getattr(override, r)) is not None}
+        changed = {r: v for r in own if (v := getattr(override, r, None)) is not None}
         return Words(**{**own, **changed})
 
     def defect(self, variation: str) -> str | None:

@@ -82,6 +82,17 @@ class Words(Strict):
     counter: MaybeWords = []
     extra: list[Word] = []
     """Words shown in the prompt that belong to neither set and are never scored."""
+    aligned: bool = False
+    """Whether each marginalized word meets only the default word at its place, else every one."""
+
+    @model_validator(mode="after")
+    def _same_length(self) -> Words:
+        if self.aligned and len(self.marginalized) != len(self.default):
+            raise ValueError(
+                f"aligned, but {len(self.marginalized)} marginalized and {len(self.default)} "
+                "default words; give each word its partner at the same place"
+            )
+        return self
 
     @model_validator(mode="after")
     def _both_sets(self) -> Words:
