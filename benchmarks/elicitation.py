@@ -145,7 +145,7 @@ def _ours(calls: int, folder: Path) -> None:
     from tiltmeter.asking.budget import Budget
     from tiltmeter.asking.claim import claim
     from tiltmeter.asking.sessions import ask_models
-    from tiltmeter.cli.options import progress_bar
+    from tiltmeter.cli.output import progress_bar
 
     plan = _plan(calls)
     claim(folder / "run", plan, "benchmark")

@@ -140,10 +140,15 @@ def _start(server: Server, out: Path) -> subprocess.Popen[bytes]:
 
 
 def _finish(server: Server, out: Path) -> None:
-    """Run until every trial has an answer, at most five times."""
+    """Run until every trial has an answer, at most five times, each for `LONGEST_S`."""
     for _ in range(5):
-        if _start(server, out).wait(LONGEST_S) == 0:
-            return
+        process = _start(server, out)
+        try:
+            if process.wait(LONGEST_S) == 0:
+                return
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _killed(

@@ -23,13 +23,10 @@ from tiltmeter.cli.options import (
     build_plan,
     build_recording,
     command,
-    echo,
     open_grader,
     plan_options,
-    progress_bar,
-    say_cost,
-    say_unfinished,
 )
+from tiltmeter.cli.output import echo, progress_bar, remark, say_cost, say_unfinished
 from tiltmeter.cli.planning import say_power
 from tiltmeter.errors import InputError, ModelError
 
@@ -89,8 +86,8 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
         raise click.UsageError("name a MODEL, or recorded answers with --responses")
     plan = build_plan(models, options, size)
     if not any(part.study.control for part in plan.selections):
-        echo("tiltmeter: --study leaves out the controls: whether the instrument works on this "
-             "model is not shown", err=True)  # fmt: skip
+        remark("--study leaves out the controls: whether the instrument works on this model is not "
+               "shown")  # fmt: skip
     directory = out or default_directory(plan.models, size)
     complete = _ask_and_tabulate(plan, directory, options, say_power)
     if profile and complete:
@@ -207,7 +204,7 @@ def report_command(
     unfinished = progress.filter(pl.col("n_answered") < pl.col("n_trials"))
     for model, n_trials, n_answered in unfinished.select("model", "n_trials", "n_answered").rows():
         said = f"{model}: {n_answered:,} of {n_trials:,} trials have an answer"
-        echo(f"tiltmeter: incomplete: {said}", err=True)
+        remark(f"incomplete: {said}")
     if csv is not None:
         names = [name for name in TABLES if (directory / f"{name}.parquet").is_file()]
         for name in names:
@@ -248,8 +245,8 @@ def _ask_and_tabulate(
     costs = [estimate_cost(trials, model, prices) for model in plan.models]
     models = open_plan(plan, directory, connection, " ".join(["tiltmeter", *sys.argv[1:]]))
     for study in {part.study.name: part.study for part in plan.selections}.values():
-        for remark in remarks(study):
-            echo(f"tiltmeter: note: {study.name}: {remark}", err=True)
+        for note in remarks(study):
+            remark(f"note: {study.name}: {note}")
     announce(plan)
     say_cost(costs)
     with progress_bar(trials.height * len(plan.models)) as advance:
@@ -295,4 +292,4 @@ def _read_states(plan: Plan, directory: Path) -> None:
     try:
         audit_states(plan, directory)
     except ModelError as error:
-        echo(f"tiltmeter: hidden states left out: {error}", err=True)
+        remark(f"hidden states left out: {error}")

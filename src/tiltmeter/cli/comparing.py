@@ -13,9 +13,9 @@ from tiltmeter.cli.options import (
     FOLDER,
     build_recording,
     command,
-    echo,
     recording_options,
 )
+from tiltmeter.cli.output import echo
 
 if TYPE_CHECKING:
     from tiltmeter.comparing.comparison import Comparison

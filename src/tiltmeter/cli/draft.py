@@ -22,9 +22,8 @@ from tiltmeter.cli.options import (
     build_connection,
     choice,
     connection_options,
-    echo,
-    progress_bar,
 )
+from tiltmeter.cli.output import echo, progress_bar, remark
 from tiltmeter.errors import BudgetError, InputError, ModelError
 from tiltmeter.texts import write_text
 
@@ -214,7 +213,7 @@ def _draft(
     echo(f"{len(draft.candidates)} candidates, {clear} without findings: {out}")
     if left:
         why = outcome.stopped_by or f"{outcome.errors} failed ({outcome.last_error})"
-        echo(f"tiltmeter: {left} of {len(answers)} prompts left: {why}", err=True)
+        remark(f"{left} of {len(answers)} prompts left: {why}")
         sys.exit(130 if outcome.stopped_by == "interrupted" else 1)
 
 

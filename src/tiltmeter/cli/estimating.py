@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.options import FILE, FOLDER, TABLE, Option, command, echo
+from tiltmeter.cli.options import FILE, FOLDER, TABLE, Option, command
+from tiltmeter.cli.output import echo
 from tiltmeter.errors import InputError
 
 __all__ = ["agreement_command", "contrast_command", "estimate_command", "regress_command"]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from tiltmeter.cli.options import FILE, FOLDER, OUT, command, echo
+from tiltmeter.cli.options import FILE, FOLDER, OUT, command
+from tiltmeter.cli.output import echo, remark
 
 __all__ = ["bundle_command", "verify_command"]
 
@@ -32,7 +33,7 @@ def bundle_command(results: Path, out: Path, **card: str | None) -> None:
     echo(f"{found.files} files, {out.stat().st_size:,} bytes: {out}")
     echo(f"seal {found.seal}")
     for problem in found.problems:
-        echo(f"tiltmeter: {problem}", err=True)
+        remark(problem)
     sys.exit(0 if found.holds else 1)
 
 

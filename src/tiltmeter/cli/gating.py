@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.options import FILE, OUT, build_recording, command, echo, recording_options
+from tiltmeter.cli.options import FILE, OUT, build_recording, command, recording_options
+from tiltmeter.cli.output import echo
 
 __all__ = ["gate_command"]
 

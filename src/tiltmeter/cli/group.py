@@ -12,7 +12,7 @@ import click
 
 from tiltmeter import __version__
 from tiltmeter.cli import COMMANDS, HELP
-from tiltmeter.cli.options import echo
+from tiltmeter.cli.output import echo, remark
 from tiltmeter.errors import TiltmeterError, TiltmeterWarning, unknown
 
 __all__ = ["LateGroup", "run_group"]
@@ -91,13 +91,13 @@ class _Said(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one record."""
-        echo(f"tiltmeter: {record.getMessage()}", err=True)
+        remark(record.getMessage())
 
 
 def _warn(message: Warning | str, category: type[Warning], *where: Any, **others: Any) -> None:
     """Print a warning of Tiltmeter in one line; those of other libraries keep file and line."""
     if issubclass(category, TiltmeterWarning):
-        echo(f"tiltmeter: warning: {message}", err=True)
+        remark(f"warning: {message}")
     else:
         filename, line = where[:2]
         echo(warnings.formatwarning(message, category, filename, line), err=True, nl=False)
@@ -105,5 +105,5 @@ def _warn(message: Warning | str, category: type[Warning], *where: Any, **others
 
 def _fail(*lines: str) -> int:
     for line in lines:
-        echo(f"tiltmeter: {line}", err=True)
+        remark(line)
     return 2

@@ -1,10 +1,9 @@
-"""Shared by commands: options, the objects built from them, and the output of runs."""
+"""Options of several commands, and the objects built from them."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -14,12 +13,9 @@ import click
 
 from tiltmeter.errors import InputError
 from tiltmeter.modes import MODES
-from tiltmeter.texts import redacted, visible
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
-    from tiltmeter.asking.budget import Budget, Cost
+    from tiltmeter.asking.budget import Budget
     from tiltmeter.asking.plan import Plan
     from tiltmeter.audits.recording import Recording
     from tiltmeter.models.opening import Connection
@@ -45,16 +41,11 @@ __all__ = [
     "build_recording",
     "choice",
     "command",
-    "echo",
     "connection_options",
-    "counting_bar",
     "open_grader",
     "plan_options",
-    "progress_bar",
     "recording_options",
     "sampling_options",
-    "say_cost",
-    "say_unfinished",
 ]
 
 
@@ -113,11 +104,6 @@ OUT = _Out(path_type=Path)
 NEW = _Out(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 TABLE = _Table(path_type=Path)
-
-
-def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print a text without secrets, and without what a terminal would act on."""
-    click.echo(visible(redacted(text)), err=err, nl=nl)
 
 
 def choice(name: str, values: Sequence[str], help: str) -> Option:
@@ -323,88 +309,3 @@ def open_grader(name: str, connection: Connection) -> tuple[str, Any]:
 
     connection = replace(connection, base_url=None, model_args={})
     return name, open_model(name, Generation(temperature=0.0, max_tokens=256), connection)
-
-
-def say_cost(costs: list[Cost], asked: str = "trials") -> None:
-    """Print one line per model; `asked` names what is counted."""
-    for cost in costs:
-        echo(
-            f"{cost.model}: {cost.trials:,} {asked}, {cost.calls:,} calls, about "
-            f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {_dollars(cost.usd)}"
-        )
-
-
-def _dollars(usd: float | None) -> str:
-    if usd is None:
-        return "price not known, see --prices"
-    if not usd:
-        return "no charge"
-    return f"about ${usd:.2f}" if usd >= 0.01 else "less than $0.01"
-
-
-def say_unfinished(stopped_by: str | None, last_error: str | None, answered: str = "") -> int:
-    """Print on standard error why a run ended early and how to continue; return the exit code.
-
-    `stopped_by` is a limit, or ``"interrupted"``; None if answers are missing for another reason.
-    """
-    interrupted = stopped_by == "interrupted"
-    why = "stopped" if interrupted else f"stopped at {stopped_by}" if stopped_by else "not complete"
-    so_far = f"{why}: {answered}" if answered else why
-    failed = f" ({last_error})" if last_error else ""
-    stop = ";" if answered else ":"
-    echo(
-        f"tiltmeter: {so_far}{failed}{stop} repeat the command to continue, nothing is asked twice",
-        err=True,
-    )
-    return 130 if interrupted else 1
-
-
-@contextlib.contextmanager
-def progress_bar(total: int) -> Iterator[Callable[[str, dict[str, Any]], None]]:
-    """Show a progress bar on standard error and yield the callback for each answer.
-
-    `total` is the number of trials of all models, answered ones included.
-    """
-    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
-
-    counts = "trials · {task.fields[calls]} calls · {task.fields[rate]} a second ·"
-    left = (TimeRemainingColumn(), "left{task.fields[errors]}")
-    calls = errors = 0
-    with _bar(total, "asking", BarColumn(), MofNCompleteColumn(), counts, *left) as bar:
-        task = bar.add_task("", total=total, calls=0, rate="–", errors="")
-
-        def advance(model: str, answer: dict[str, Any]) -> None:
-            nonlocal calls, errors
-            calls += answer.get("calls", 1)
-            failed = answer.get("error") is not None
-            errors += failed
-            elapsed = bar.tasks[task].elapsed or 0.0
-            bar.update(
-                task,
-                advance=0 if failed else answer.get("trials", 1),
-                calls=calls,
-                rate=f"{calls / elapsed:.1f}" if elapsed > 0.5 else "–",
-                errors=f" · {errors} errors" if errors else "",
-            )
-
-        yield advance
-
-
-@contextlib.contextmanager
-def counting_bar(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a progress bar on standard error and yield the callback for each step."""
-    from rich.progress import BarColumn, MofNCompleteColumn
-
-    with _bar(total, what, BarColumn(), MofNCompleteColumn()) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda: bar.advance(task)
-
-
-def _bar(total: int, *columns: Any) -> Progress:
-    """Make a progress bar, shown only on a terminal and if the total is not 0."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    off = not console.is_terminal or not total
-    return Progress(*columns, console=console, transient=True, disable=off)

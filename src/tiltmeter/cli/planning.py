@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.audits import SIZES
-from tiltmeter.cli.options import FILE, TABLE, build_plan, command, echo, plan_options
+from tiltmeter.cli.options import FILE, TABLE, build_plan, command, plan_options
+from tiltmeter.cli.output import echo
 
 if TYPE_CHECKING:
     import polars as pl

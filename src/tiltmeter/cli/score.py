@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import FILE, SCORING, TABLE, command, echo, open_grader
+from tiltmeter.cli.options import FILE, SCORING, TABLE, command, open_grader
+from tiltmeter.cli.output import echo
 
 if TYPE_CHECKING:
     import polars as pl

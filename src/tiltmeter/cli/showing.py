@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from tiltmeter.cli.options import FOLDER, command, echo
+from tiltmeter.cli.options import FOLDER, command
+from tiltmeter.cli.output import echo
 from tiltmeter.texts import visible
 
 __all__ = ["show_command"]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiltmeter.cli.options import FILE, command, echo
+from tiltmeter.cli.options import FILE, command
+from tiltmeter.cli.output import echo
 from tiltmeter.errors import StudyError
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ def validate_command(file: Path) -> None:
         echo(f"{file}: valid; study of networks {study.name}: {identities}")
         return
     check_parts(study)
-    for remark in remarks(study):
-        echo(f"{file}: note: {remark}")
+    for note in remarks(study):
+        echo(f"{file}: note: {note}")
     stereotypes = len(study.stereotypes)
     echo(f"{file}: valid; study {study.name}, {stereotypes} stereotypes, {study_hash(study)}")
 

@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import (
-    FOLDER,
-    build_budget,
-    build_connection,
-    command,
-    echo,
-    progress_bar,
-    sampling_options,
-    say_cost,
-    say_unfinished,
-)
+from tiltmeter.cli.options import FOLDER, build_budget, build_connection, command, sampling_options
+from tiltmeter.cli.output import echo, progress_bar, say_cost, say_unfinished
 
 if TYPE_CHECKING:
     from tiltmeter.asking.associating import Associated

@@ -24,9 +24,8 @@ from tiltmeter.cli.options import (
     all_options,
     choice,
     command,
-    counting_bar,
-    echo,
 )
+from tiltmeter.cli.output import counting_bar, echo
 from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.cli.options import FILE, TABLE, choice, command, echo
+from tiltmeter.cli.options import FILE, TABLE, choice, command
+from tiltmeter.cli.output import echo
 from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.cli.network.describing import DIRECTED, VALENCE
-from tiltmeter.cli.options import FILE, OUT, choice, command, echo
+from tiltmeter.cli.options import FILE, OUT, choice, command
+from tiltmeter.cli.output import echo, remark
 from tiltmeter.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def streams_command(
         skip=options["missing"] == "skip",
     )
     for reason in skipped:
-        echo(f"tiltmeter: skipped: {reason}", err=True)
+        remark(f"skipped: {reason}")
     _show(streams, rated=valence is not None)
     if out is not None:
         _write(streams, out)

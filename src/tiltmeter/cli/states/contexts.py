@@ -14,12 +14,9 @@ from tiltmeter.cli.options import (
     build_budget,
     build_connection,
     command,
-    echo,
-    progress_bar,
     sampling_options,
-    say_cost,
-    say_unfinished,
 )
+from tiltmeter.cli.output import echo, progress_bar, say_cost, say_unfinished
 from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from tiltmeter.cli.options import (
     all_options,
     choice,
     command,
-    echo,
 )
+from tiltmeter.cli.output import echo
 from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:

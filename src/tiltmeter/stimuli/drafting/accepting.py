@@ -172,7 +172,7 @@ def _put_synonyms(
         became.append("word_association")
     else:
         decisions = own["decisions"].setdefault("words", {})
-        decisions[name] = words.model_dump(exclude={"extra"})
+        decisions[name] = words.model_dump(exclude={"extra", "aligned"})
     if seed and (shared or draft.instrument == "relative_decision"):
         own["decisions"]["relative_decision"][name] = {
             "wording_of": seed, "words_of": name, "note": _note(draft)
