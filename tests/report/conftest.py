@@ -11,6 +11,8 @@ import pytest
 
 from tiltmeter.audits.tabulating import estimate_scores
 from tiltmeter.report import write_report
+from tiltmeter.report.drawing.figures import write_figures
+from tiltmeter.report.drawing.svg import draw, for_page
 from tiltmeter.results import FACTORS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.results.directory import write_results
 from tiltmeter.results.records import write_plan
@@ -272,21 +274,57 @@ def write_associations(directory, *, models=("tiltmeter/smollm2",), modes=("stru
     return write_run(directory, described, scored, responses(scored), words(scored, rng))
 
 
-#: Directory → the figures of its report, where they were not drawn.
+#: Directory → the figures of its report, by name.
 FIGURES = {}
 
 
+def keep(figures, folder):
+    FIGURES[folder.parent] = {figure.name: figure for figure in figures}
+
+
+def drawn(figures, folder):
+    """Stand in for `write_figures`, without files, which take most of the time."""
+    keep(figures, folder)
+    return {one.name: for_page(draw(one.spec), one.name) for one in figures}
+
+
 def undrawn(directory):
-    """Write a report without files of its figures, which take most of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        figures = []
-        patch.setattr(
-            "tiltmeter.report.document.write_figures",
-            lambda made, folder: figures.extend(made) or {figure.name: "" for figure in made},
+        patch.setattr("tiltmeter.report.document.write_figures", drawn)
+        return write_report(directory)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _figures_are_kept():
+    def kept(figures, folder):
+        keep(figures, folder)
+        return write_figures(figures, folder)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tiltmeter.report.document.write_figures", kept)
+        yield
+
+
+@pytest.fixture(scope="session")
+def spec_of():
+    """Give what gives the specification of a figure, by the page and its name."""
+
+    def spec(page, name):
+        pages = {directory: directory / "report.html" for directory in FIGURES}
+        (of,) = (
+            directory
+            for directory, path in pages.items()
+            if path.is_file() and path.read_text(encoding="utf-8") == page
         )
-        path = write_report(directory)
-    FIGURES[directory] = figures
-    return path
+        return FIGURES[of][name].spec
+
+    return spec
+
+
+@pytest.fixture(scope="session")
+def rows_of(spec_of):
+    """Give what gives the rows of a chart, by the page and its name."""
+    return lambda page, name: spec_of(page, name)["datasets"]["rows"]
 
 
 @pytest.fixture(scope="session")
@@ -340,7 +378,7 @@ def all_results(tmp_path_factory):
 @pytest.fixture(scope="session")
 def figures_of():
     """Give what gives the figures of a directory whose report was written undrawn."""
-    return FIGURES.__getitem__
+    return lambda directory: [*FIGURES[directory].values()]
 
 
 @pytest.fixture(scope="session")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import vl_convert
 from altair.utils.schemapi import debug_mode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -19,7 +17,8 @@ from markupsafe import Markup
 from tiltmeter.errors import InputError
 from tiltmeter.report.answers.part import answer_part
 from tiltmeter.report.comparison import FACTS, comparison_part
-from tiltmeter.report.drawing.figures import Figure, as_svg, write_figures
+from tiltmeter.report.drawing.figures import Figure, write_figures
+from tiltmeter.report.drawing.svg import draw, for_page
 from tiltmeter.report.drawing.theme import stylesheet
 from tiltmeter.report.networks.part import network_part
 from tiltmeter.report.sections import Part, Term
@@ -104,28 +103,21 @@ def _in_brief(parts: Sequence[Part]) -> list[str]:
 
 def write_figure_page(figures: Sequence[Figure], path: Path, *, title: str) -> None:
     """Write figures of distinct names as one HTML file that holds all it shows."""
-    drawings = {figure.name: as_svg(figure) for figure in figures}
+    drawings = {one.name: for_page(draw(one.spec), one.name) for one in figures}
     page = rendered("figures.html.j2", drawings, {"title": title, "list": figures})
     write_text(path, page)
 
 
-#: A drawing larger than this (in bytes) is not also embedded for readers without scripts.
-LARGEST_STATIC = 400_000
-#: Nor are any after the first that add up to this much.
-MOST_STATIC = 3_000_000
-
-
 def rendered(template: str, drawings: Mapping[str, str], about: Mapping[str, Any]) -> str:
-    """Fill a template; every page has the same styles, scripts and policy.
+    """Fill a template; every page has the same styles, script and policy.
 
-    `drawings`: name of a figure → its SVG, for readers without scripts.
+    `drawings`: name of a figure → its SVG.
     """
     shared = {
-        "stills": _stills(drawings),
+        "drawings": {name: Markup(svg) for name, svg in drawings.items()},
         "policy": _policy(),
         "css": Markup(stylesheet()),
-        "bundle": Markup(_bundle()),
-        "boot": Markup(_boot()),
+        "script": Markup(_script()),
     }
     return _environment().get_template(template).render(**about, **shared)
 
@@ -140,7 +132,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    environment.filters["spec"] = _script_json
     environment.filters["first_sentence"] = lambda text: text.split(". ", 1)[0].rstrip(".") + "."
     environment.filters["other_sentences"] = lambda text: text.partition(". ")[2]
     return environment
@@ -151,41 +142,16 @@ def _shown(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _script_json(spec: Mapping[str, Any]) -> Markup:
-    """Write JSON that cannot end the script element it stands in."""
-    escapes = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
-    return Markup(json.dumps(spec, separators=(",", ":")).translate(escapes))
-
-
-def _stills(drawings: Mapping[str, str]) -> dict[str, str]:
-    """Give drawings as data URIs, in the order of the page, as far as their weight allows."""
-    stills, spent = dict.fromkeys(drawings, ""), 0
-    for name, svg in drawings.items():
-        data = svg.encode()
-        if len(data) <= LARGEST_STATIC and spent + len(data) <= MOST_STATIC:
-            stills[name] = f"data:image/svg+xml;base64,{base64.b64encode(data).decode()}"
-            spent += len(data)
-    return stills
-
-
 @cache
-def _bundle() -> str:
-    """Give Vega, Vega-Lite and Vega-Embed as one script, safe inside a script element."""
-    code = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
-    return code.replace("\r\n", "\n").replace("</script", "<\\/script").replace("<!--", "<\\!--")
-
-
-@cache
-def _boot() -> str:
+def _script() -> str:
     return (files("tiltmeter.report") / "templates" / "report.js").read_text(encoding="utf-8")
 
 
 @cache
 def _policy() -> str:
-    """Allow the two scripts of the page by their hashes, styles, and nothing else."""
-    digests = [hashlib.sha256(code.encode()).digest() for code in (_bundle(), _boot())]
-    scripts = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    """Allow the script of the page by its hash, styles, and nothing else."""
+    digest = base64.b64encode(hashlib.sha256(_script().encode()).digest()).decode()
     return (
-        f"default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data:; "
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
         "base-uri 'none'; form-action 'none'"
     )

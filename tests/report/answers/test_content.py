@@ -28,15 +28,6 @@ def table(text, caption):
     return [[html.unescape(cell) for cell in row] for row in cells]
 
 
-def rows(page, figure):
-    """Give the rows of a chart."""
-    return spec(page, figure)["datasets"]["rows"]
-
-
-def spec(page, figure):
-    return json.loads(re.search(rf'id="spec-{figure}">(.*?)</script>', page, re.S)[1])
-
-
 def shown(value, digits=2):
     return f"{value:.{digits}f}".replace("-", "−")
 
@@ -74,7 +65,7 @@ def test_each_part_opens_with_what_is_its_own(content_page, page):
     assert "Stereotype content" not in page and "Affective attributions" not in page
 
 
-def test_dimensions_are_told_apart_in_the_order_of_the_plan(content_page):
+def test_dimensions_are_told_apart_in_the_order_of_the_plan(content_page, spec_of):
     brief = table(section(content_page, "brief-1"), "Number of stereotypes")
     modes = [row[1] for row in brief[1:7]]
     assert modes == [
@@ -82,7 +73,7 @@ def test_dimensions_are_told_apart_in_the_order_of_the_plan(content_page):
         for mode in ("forced", "free")
         for dimension in ("Competence", "Sociability", "Morality")
     ]
-    panels = spec(content_page, "stereotypes-1")["vconcat"][0]["facet"]["column"]["sort"]
+    panels = spec_of(content_page, "stereotypes-1")["vconcat"][0]["facet"]["column"]["sort"]
     assert panels == modes
 
 
@@ -103,8 +94,8 @@ def test_the_table_of_dimensions_is_that_of_the_run(content_page, content_result
     assert found[8] == f"{shown(row['ci_low'], 3)} to {shown(row['ci_high'], 3)}"
 
 
-def test_a_radar_has_the_means_as_distances_from_its_centre(content_page, content_results):
-    points = [row for row in rows(content_page, "radar-forced-1") if row["kind"] == "point"]
+def test_a_radar_has_the_means_as_distances_from_its_centre(content_page, content_results, rows_of):
+    points = [row for row in rows_of(content_page, "radar-forced-1") if row["kind"] == "point"]
     means = estimates(content_results, level="stereotype", mode="forced", dimension="sociability")
     known = dict(means.select("stereotype", "estimate").iter_rows())
     found = {row["label"]: row for row in points if row["panel"] == "Sociability"}
@@ -114,22 +105,22 @@ def test_a_radar_has_the_means_as_distances_from_its_centre(content_page, conten
         assert distance == pytest.approx((known[key] + 1) / 2, abs=2e-4)
 
 
-def test_the_lines_of_a_radar_close_and_break(make_contents, page_of):
+def test_the_lines_of_a_radar_close_and_break(make_contents, page_of, rows_of):
     directory = make_contents(keys=["african", "asian", "arab", "male"], modes=["forced"])
     gone = (pl.col("stereotype") == "asian") & (pl.col("dimension") == "morality")
     change(directory, "estimates", estimate=pl.when(gone).then(None).otherwise("estimate"))
-    drawn = rows(page_of(directory), "radar-1")
+    drawn = rows_of(page_of(directory), "radar-1")
     line = [row for row in drawn if row["panel"] == "Morality" and row["kind"] != "axis"]
     assert [row["order"] for row in line] == [0, 1, 2, 3, 4]
     assert (line[0]["x"], line[0]["y"]) == (line[4]["x"], line[4]["y"])
     assert line[1]["x"] is None and line[2]["x"] is not None
 
 
-def test_intervals_stand_beside_the_radar(content_page):
+def test_intervals_stand_beside_the_radar(content_page, rows_of):
     told = section(content_page, "content-1")
     assert told.index('id="figure-radar-forced-1"') < told.index('id="figure-content-forced-1"')
     assert "without their uncertainty" in told and "Use the interval plot" in told
-    radar, forest = (rows(content_page, f"{name}-free-1") for name in ("radar", "content"))
+    radar, forest = (rows_of(content_page, f"{name}-free-1") for name in ("radar", "content"))
     means = {(row["panel"], row["label"]): row["mean"] for row in forest}
     assert all(row["low"] < row["mean"] < row["high"] for row in forest)
     assert means == {
@@ -158,21 +149,21 @@ def test_without_correlations_the_page_says_so(make_contents, page_of):
     assert "There are no correlations between dimensions" in page_of(directory)
 
 
-def test_many_models_have_a_radar_each(nine_page):
-    radars = spec(nine_page, "radar-forced-1")
+def test_many_models_have_a_radar_each(nine_page, spec_of):
+    radars = spec_of(nine_page, "radar-forced-1")
     assert radars["facet"]["sort"] == [f"model-{letter}" for letter in "abcdefghi"]
     lines = {row["line"] for row in radars["datasets"]["rows"] if row["kind"] == "point"}
     assert lines == {"Competence", "Sociability", "Morality"}
 
 
-def test_a_few_models_share_a_radar(make_contents, page_of):
+def test_a_few_models_share_a_radar(make_contents, page_of, spec_of):
     directory = make_contents(models=["a", "b"], keys=["age", "male", "asian"], modes=["forced"])
-    radars = spec(page_of(directory), "radar-1")
+    radars = spec_of(page_of(directory), "radar-1")
     assert radars["facet"]["sort"] == ["Competence", "Sociability", "Morality"]
     assert {row.get("line") for row in radars["datasets"]["rows"]} == {"a", "b", None}
 
 
-def test_ranks_are_those_of_the_run(nine_page, nine_results, content_page):
+def test_ranks_are_those_of_the_run(nine_page, nine_results, content_page, rows_of):
     keys = {"mode": "free", "dimension": "morality", "model": "lab/model-c"}
     row = estimates(nine_results, measure="rank", method="interval_overlap", **keys).row(
         0, named=True
@@ -181,7 +172,7 @@ def test_ranks_are_those_of_the_run(nine_page, nine_results, content_page):
     cells = table(section(nine_page, "content-1"), "Ranks of the models")
     found = next(line for line in cells if line[:3] == ["Morality", "lab/model-c", "free"])
     assert found[3:5] == [f"{rank} of 9", f"{best} to {worst}"]
-    drawn = [r for r in rows(nine_page, "ranks-free-1") if r["panel"] == "Morality"]
+    drawn = [r for r in rows_of(nine_page, "ranks-free-1") if r["panel"] == "Morality"]
     mine = next(r for r in drawn if r["label"] == "model-c")
     assert len(drawn) == 9 and [mine["mean"], mine["low"], mine["high"]] == [rank, best, worst]
     assert "Ranks of the models" not in content_page
@@ -221,8 +212,8 @@ def test_levels_are_no_biases_and_the_first_option_is_counted(content_page, cont
     assert f"{100 * share:.0f}% chose the one named first" in told
 
 
-def test_the_bars_of_both_groups_add_up_to_all_that_were_asked(content_page):
-    drawn = rows(content_page, "attributions-2")
+def test_the_bars_of_both_groups_add_up_to_all_that_were_asked(content_page, rows_of):
+    drawn = rows_of(content_page, "attributions-2")
     labels = [label for label in dict.fromkeys(row["label"] for row in drawn)]
     assert labels[:2] == ["African · marginalized", "African · default"]
     bars = {}
@@ -232,7 +223,7 @@ def test_the_bars_of_both_groups_add_up_to_all_that_were_asked(content_page):
     assert all(sum(shares) == pytest.approx(1) for shares in bars.values())
 
 
-def test_differences_are_those_of_the_run(content_page, content_results):
+def test_differences_are_those_of_the_run(content_page, content_results, rows_of, spec_of):
     keys = {"level": "stereotype", "stereotype": "age", "mode": "free"}
     row = estimates(content_results, measure="comedy_share", **keys).row(0, named=True)
     told = section(content_page, "attributions-2")
@@ -246,10 +237,12 @@ def test_differences_are_those_of_the_run(content_page, content_results):
         f"{row['n_scored']} / {row['n']}",
     ]
     drawn = next(
-        r for r in rows(content_page, "differences-2") if (r["label"], r["mode"]) == ("Age", "free")
+        r
+        for r in rows_of(content_page, "differences-2")
+        if (r["label"], r["mode"]) == ("Age", "free")
     )
     assert drawn["mean"] == pytest.approx(row["estimate"])
-    blocks = [block["title"] for block in spec(content_page, "differences-2")["vconcat"]]
+    blocks = [block["title"] for block in spec_of(content_page, "differences-2")["vconcat"]]
     assert blocks == ["Race", "Gender", "Health", "Per category and over all"]
 
 
@@ -356,14 +349,14 @@ def test_an_example_names_its_dimension(content_page):
     assert "template1 · Morality — " in shown
 
 
-def test_published_values_stand_beside(content_page, page):
+def test_published_values_stand_beside(content_page, page, rows_of):
     beside = section(content_page, "published-1")
     assert "Li et al. (2025) tested eight models" in beside and "spring 2024" not in beside
     assert "Bai et al. (2025) tested eight models in spring 2024" in page
     cells = table(beside, "Published values (Table 1)")
     assert ["DeepSeek-R1", "published", "−0.246†", "0.320†", "0.085†"] in cells
     assert "only 17 of 1,500 answers were valid" in beside
-    ticks = [row for row in rows(content_page, "published-1") if row["theirs"]]
+    ticks = [row for row in rows_of(content_page, "published-1") if row["theirs"]]
     assert len(ticks) == 8 * 3 * 2 and ticks[0]["answers"] == "1470 valid"
 
 
@@ -399,8 +392,8 @@ def test_hostile_dimensions_and_objects_stay_text(make_contents, page_of):
     assert "<script>document" not in page and "\u202e" not in page
     assert "&lt;/script&gt;&lt;script&gt;document" in page and "{{7*7}}⟨U+202E⟩" in page
     assert "Same, label (morality)" in page and "Same, label (sociability)" in page
-    specs = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
-    assert specs and not any("<" in one for one in specs)
+    charts = re.findall(r'<div class="chart".*?</div>', page, re.S)
+    assert charts and not any("<script" in one for one in charts)
 
 
 def test_of_very_many_answers_each_model_shows_another_dimension(make_contents, monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 
 from tiltmeter.report import write_report
 from tiltmeter.report.answers.conditions import change
-from tiltmeter.report.drawing.figures import as_svg
+from tiltmeter.report.drawing.svg import draw, for_file, for_page
 from tiltmeter.report.plan import Plan
 
 HOSTILE = "<script>document.title='pwned'</script>"
@@ -37,10 +37,10 @@ def test_headings_and_ids_hold_with_many_parts(all_page):
     assert links <= set(ids)
 
 
-def test_neutral_is_one_half_for_decisions(all_page):
+def test_neutral_is_one_half_for_decisions(all_page, spec_of):
     assert "Range 0 to 1, neutral 0.5" in all_page
-    spec = re.search(r'id="spec-stereotypes-free-2">(.*?)</script>', all_page, re.S)
-    assert spec and '"datum":0.5' in spec[1] and '"domain":[0.0,1.0]' in spec[1]
+    spec = json.dumps(spec_of(all_page, "stereotypes-free-2"))
+    assert '"datum": 0.5' in spec and '"domain": [0.0, 1.0]' in spec
 
 
 def test_the_brief_sets_out_all_measures(all_page):
@@ -85,9 +85,8 @@ def test_regressions_are_said_drawn_and_set_out(all_page):
     assert "SI Table" not in told and "S15" in told
 
 
-def test_curves_hold_few_points(all_page):
-    spec = re.search(r'id="spec-chained[^"]*">(.*?)</script>', all_page, re.S)
-    rows = json.loads(spec[1])["datasets"]["rows"]
+def test_curves_hold_few_points(all_page, rows_of):
+    rows = rows_of(all_page, re.search(r'id="figure-(chained[^"]*)"', all_page)[1])
     points = [row for row in rows if row["kind"] == "point"]
     assert 0 < len(points) <= 5 * 8
     assert all({"mean", "low", "high"} <= row.keys() for row in rows if row not in points)
@@ -191,7 +190,10 @@ def test_every_kind_of_figure_can_be_drawn(all_results, nine_results, figures_of
     figures = [*figures_of(all_results), *figures_of(nine_results)]
     kinds = {figure.name.split("-")[0]: figure for figure in figures}
     assert {"chained", "interventions", "ranks", "radar", "sizes", "words", "yes"} <= set(kinds)
-    assert all(as_svg(figure).startswith("<svg") for figure in kinds.values())
+    for figure in kinds.values():
+        drawing = draw(figure.spec)
+        assert for_file(drawing).startswith("<svg") and "var(--" not in for_file(drawing)
+        assert "var(--ink)" in for_page(drawing, figure.name)
 
 
 def test_hostile_names_stay_text(make_everything, page_of):
@@ -229,8 +231,8 @@ def test_numbers_that_are_none_do_not_reach_a_chart(make_everything, page_of):
             path
         )
     page = page_of(directory)
-    specs = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
-    assert specs and not any("NaN" in spec or "Infinity" in spec for spec in specs)
+    charts = re.findall(r'<div class="chart".*?</div>', page, re.S)
+    assert charts and not any("NaN" in one or "Infinity" in one for one in charts)
 
 
 def test_a_malformed_table_is_named(make_everything):

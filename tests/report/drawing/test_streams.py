@@ -146,7 +146,7 @@ def test_words_with_markup_are_text(tmp_path: Path) -> None:
     assert f">{'a' * 27}…<" in drawing
     write_figure_page([figure], tmp_path / "page.html", title="<i>")
     page = (tmp_path / "page.html").read_text()
-    assert page.count("<script") == 3 and "<title>&lt;i&gt;</title>" in page
+    assert page.count("<script") == 1 and "<title>&lt;i&gt;</title>" in page
     assert "<b>net" not in page and "\u202e" not in page and "\x1b" not in page
 
 

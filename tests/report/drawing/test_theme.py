@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tiltmeter.report.drawing.theme import HEAT, YES, category_colors, resolved, stylesheet
+from tiltmeter.report.drawing.theme import HEAT, YES, category_colors, light, stylesheet
 from tiltmeter.results import REASONS
 
 TEXT = ["ink", "soft", "link", "up", "down", "level", "open"]
@@ -73,6 +73,5 @@ def test_unknown_categories_get_colours_of_their_own():
     assert list(colors.values()) == ["var(--race)", "var(--other-1)", "var(--other-2)"]
 
 
-def test_files_get_the_light_colours_and_data_is_left_alone():
-    spec = {"color": "var(--ink)", "odd": "var(--none)", "datasets": {"rows": ["var(--ink)"]}}
-    assert resolved(spec) == {**spec, "color": schemes()["light"]["ink"]}
+def test_files_have_the_light_colours():
+    assert light() == schemes()["light"]

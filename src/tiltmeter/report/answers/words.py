@@ -20,9 +20,7 @@ from tiltmeter.report.tables import FROM, Column, Table, render_table
 
 __all__ = ["word_section"]
 
-#: Above this many cells the page shows the mean over the pairs of group words.
-MOST_CELLS = 15_000
-#: The file for print does so above this many pairs per stereotype.
+#: Above this many pairs per stereotype the mean over them is shown.
 MOST_PAIRS = 6
 #: Above this many words the table has those of each stereotype that contribute most.
 MOST_ITEMS = 400
@@ -35,7 +33,7 @@ _STEPS = (
     f"from {HEAT_STEPS[-1]:.2f}",
 )
 _SHARE = "Share of the marginalized group"
-_TIPS = (("attribute", "Word or task"), ("set", "Set"), ("pair", "Group words"))
+_TIPS = (("attribute", "Word or task"), ("set", "Set"), ("column", "Group words or run"))
 _CAPTION = (
     "Share of answers (forced mode: mean probability) that give the word or task to the "
     "marginalized group; neutral .50. Stereotype-consistent answers have high values in the rows "
@@ -67,25 +65,28 @@ def word_section(asked: Asked) -> Section | None:
 
 
 def _figure(words: pl.DataFrame, plan: Plan) -> Figure:
-    """Draw the heat map with its two selectors, and for files every stereotype of one panel."""
-    rows = _rows(words, plan, pooled=pl.lit(False))
-    pooled = len(rows) > MOST_CELLS
-    rows = _rows(words, plan, pooled=pl.lit(True)) if pooled else rows
+    """Draw heat maps: the columns are pairs of group words or, of several runs, the runs."""
+    words = words.filter(pl.col("set") != "extra")  # no valence: they carry nothing
+    runs = words.select("model", "mode").n_unique() > 1
+    pairs = pl.struct("marginalized", "default").n_unique().over("stereotype")
+    column = (
+        pl.format("{} · {}", "model", "mode")
+        if runs
+        else pl.when(pairs > MOST_PAIRS)
+        .then(pl.lit("all pairs"))
+        .otherwise(pl.format("{} / {}", "marginalized", "default"))
+    )
+    rows = _rows(words.with_columns(column=column), plan)
     labels = {key: plan.label(key) for key in dict.fromkeys(row["stereotype"] for row in rows)}
-    panels = list(dict.fromkeys(row["panel"] for row in rows))
     widest = max(rows, key=lambda row: abs(row["share"] - 0.5))
     summary = (
         f"{len(labels)} stereotypes, {len(rows)} cells. Furthest from neutral: "
-        f"{widest['attribute']} for {widest['pair']} ({labels[widest['stereotype']]}, "
-        f"{widest['panel']}) at {number(widest['share'])}."
+        f"{widest['attribute']} for {widest['column']} ({labels[widest['stereotype']]}) at "
+        f"{number(widest['share'])}."
     )
-    return Figure(
-        name="words",
-        caption=_CAPTION + _POOLED * pooled,
-        summary=summary,
-        spec=_selected(rows, labels, panels),
-        static=_small_multiples(words, plan, labels, panels[0]),
-    )
+    pooled = runs or "all pairs" in {row["column"] for row in rows}
+    title = "model and mode" if runs else "marginalized / default group word"
+    return Figure("words", _CAPTION + _POOLED * pooled, summary, _heat_maps(rows, labels, title))
 
 
 def _item_table(items: pl.DataFrame, plan: Plan) -> Table:
@@ -123,67 +124,40 @@ def _mean(words: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def _rows(words: pl.DataFrame, plan: Plan, *, pooled: pl.Expr) -> list[Row]:
-    """Give a row per word and pair of group words, or per word where they are pooled."""
-    pair = pl.when(pooled).then(pl.lit("all pairs"))
-    words = words.filter(pl.col("set") != "extra").with_columns(  # no valence: they carry nothing
-        pair=pair.otherwise(pl.format("{} / {}", "marginalized", "default")),
-        panel=pl.format("{} · {}", "model", "mode"),
-    )
-    by = ["stereotype", "panel", "set", "attribute"]
+def _rows(words: pl.DataFrame, plan: Plan) -> list[Row]:
+    """Give a row per word and ``column``; words stand in the order of their shares."""
+    by = ["stereotype", "set", "attribute"]
     rank = _mean(words, by).sort("share", "attribute", descending=[True, False])
     rank = rank.with_row_index("rank").select(*by, "rank")
-    rows = _mean(words, [*by, "pair"]).join(rank, on=by)
-    rows = rows.sort(place("stereotype", plan.stereotypes), "panel", "rank", "pair")
+    rows = _mean(words, [*by, "column"]).join(rank, on=by, maintain_order="left")
+    rows = rows.sort(place("stereotype", plan.stereotypes), "rank", maintain_order=True)
     return [
         {**row, "step": _STEPS[bisect_right(HEAT_STEPS, row["share"])]}
         for row in rows.with_columns(pl.col("share").round(4)).iter_rows(named=True)
     ]
 
 
-def _selected(rows: Sequence[Row], labels: dict[str, str], panels: Sequence[str]) -> Row:
-    """Draw one stereotype of one panel, with a selector for either."""
-    choices = (
-        ("stereotype", "Stereotype", list(labels), list(labels.values())),
-        ("panel", "Model and mode", list(panels), list(panels)),
-    )
-    params = [
-        {
-            "name": name,
-            "value": options[0],
-            "bind": {"input": "select", "options": options, "labels": shown, "name": title},
-        }
-        for name, title, options, shown in choices
-    ]
-    wanted = "datum.stereotype === stereotype && datum.panel === panel"
-    return vega_lite({**_cells(rows, wanted), "params": params}, rows)
-
-
-def _small_multiples(words: pl.DataFrame, plan: Plan, labels: dict[str, str], panel: str) -> Row:
-    """Draw every stereotype at once, for a file without selectors."""
-    first = words.filter(pl.format("{} · {}", "model", "mode") == panel)
-    pairs = pl.struct("marginalized", "default").n_unique().over("stereotype")
-    rows = _rows(first, plan, pooled=pairs > MOST_PAIRS)
+def _heat_maps(rows: Sequence[Row], labels: dict[str, str], title: str) -> Row:
+    """Draw one heat map per stereotype."""
     blocks = [
-        {**_cells(mine, {"field": "stereotype", "equal": key}), "title": label}
+        {**_cells(mine, {"field": "stereotype", "equal": key}, title), "title": label}
         for key, label in labels.items()
         if (mine := [row for row in rows if row["stereotype"] == key])
     ]
-    whole = {"concat": blocks, "columns": 3, "spacing": 30, "title": panel}
-    return vega_lite(whole, rows)
+    return vega_lite({"concat": blocks, "columns": 3, "spacing": 30}, rows)
 
 
-def _cells(rows: Sequence[Row], wanted: Any) -> Row:
-    """Draw one block of cells per set of words, over the same pairs."""
+def _cells(rows: Sequence[Row], wanted: Any, title: str) -> Row:
+    """Draw one block of cells per set of words, over the same columns; only the first has heads."""
     sets = sorted({row["set"] for row in rows}, reverse=True)
-    blocks = [_block(name, wanted, first=name == sets[0]) for name in sets]
+    blocks = [_block(name, wanted, title if name == sets[0] else None) for name in sets]
     return {"vconcat": blocks, "spacing": 8, "resolve": {"scale": {"x": "shared"}}}
 
 
-def _block(name: str, wanted: Any, *, first: bool) -> Row:
+def _block(name: str, wanted: Any, title: str | None) -> Row:
     """Draw a block as plain Vega-Lite: altair takes long over one for each stereotype."""
     axis: Row = {"titleAnchor": "start", "orient": "top", "labelAngle": -40, "labelLimit": 240}
-    x = {"title": "marginalized / default group word", "axis": {**axis, "grid": False}}
+    x = {"title": title, "axis": {**axis, "grid": False} if title else None}
     sort = {"field": "rank", "op": "min"}
     legend: Row = {"symbolType": "square", "symbolSize": 150, "columns": 4}
     classes = {"domain": list(_STEPS), "range": list(HEAT)}
@@ -192,7 +166,7 @@ def _block(name: str, wanted: Any, *, first: bool) -> Row:
     return {
         "transform": [{"filter": wanted}, {"filter": {"field": "set", "equal": name}}],
         "encoding": {
-            "x": {**_nominal("pair"), **(x if first else {"title": None, "axis": None})},
+            "x": {**_nominal("column"), **x, "sort": None},
             "y": {**_nominal("attribute"), "title": name, "sort": sort},
             "tooltip": [
                 *(_nominal(field, title=title) for field, title in _TIPS),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import vl_convert
 
 from tiltmeter.report.drawing.charts import Axis, Row, measured
 from tiltmeter.report.drawing.intervals import range_text
-from tiltmeter.report.drawing.theme import resolved
+from tiltmeter.report.drawing.svg import draw, for_file, for_page
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (
     category_title,
@@ -27,7 +26,7 @@ from tiltmeter.report.prose import (
 from tiltmeter.results import Measure
 from tiltmeter.texts import write_bytes, write_text
 
-__all__ = ["Figure", "around_zero", "as_svg", "drawn", "per_mode", "write_drawing",
+__all__ = ["Figure", "around_zero", "drawn", "per_mode", "write_drawing",
            "write_figures"]  # fmt: skip
 
 
@@ -39,7 +38,6 @@ class Figure:
     caption: str
     summary: str
     spec: dict[str, Any]
-    static: dict[str, Any] | None = None  # the drawing for files, where it is another
 
 
 def around_zero(title: str, frame: pl.DataFrame, measure: Measure) -> Axis:
@@ -52,15 +50,12 @@ def around_zero(title: str, frame: pl.DataFrame, measure: Measure) -> Axis:
     return Axis(title, -reach, reach, 0)
 
 
-def as_svg(figure: Figure) -> str:
-    """Draw a figure in the light scheme."""
-    spec = {**resolved(figure.static or figure.spec), "background": "white"}
-    return str(vl_convert.vegalite_to_svg(json.dumps(spec)))
-
-
 def write_drawing(figure: Figure, path: Path) -> None:
     """Write a figure as ``.svg`` or ``.png``, in the light scheme."""
-    svg = as_svg(figure)
+    _write(for_file(draw(figure.spec)), path)
+
+
+def _write(svg: str, path: Path) -> None:
     if path.suffix == ".png":
         write_bytes(path, vl_convert.svg_to_png(svg, scale=2))
     else:
@@ -72,14 +67,15 @@ def write_figures(figures: Iterable[Figure], folder: Path) -> dict[str, str]:
 
     `figures`: figures with distinct names.
     `folder`: where they go; made if absent.
-    Result: name → SVG.
+    Result: name → SVG for the page.
     """
     drawings = {}
     for figure in figures:
-        svg = as_svg(figure)
-        write_text(folder / f"{figure.name}.svg", svg)
-        write_bytes(folder / f"{figure.name}.png", vl_convert.svg_to_png(svg, scale=2))
-        drawings[figure.name] = svg
+        drawing = draw(figure.spec)
+        svg = for_file(drawing)
+        for ending in (".svg", ".png"):
+            _write(svg, folder / f"{figure.name}{ending}")
+        drawings[figure.name] = for_page(drawing, figure.name)
     return drawings
 
 

@@ -2,7 +2,7 @@
 
 A chart names its colours as CSS variables (``var(--ink)``), so that in the page one drawing
 follows the light, dark and print schemes of ``report.css``. Files that stand alone get the
-light values of the same style sheet.
+light values of the same style sheet (`svg`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import cycle
 from typing import Any
 
 __all__ = ["ACTIVATION", "CONFIG", "HEAT", "HEAT_STEPS", "YES", "category_colors", "line_styles",
-           "resolved", "stylesheet"]  # fmt: skip
+           "light", "stylesheet"]  # fmt: skip
 
 _CATEGORIES = ("race", "gender", "religion", "health")
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -91,18 +91,8 @@ def line_styles(count: int) -> list[dict[str, Any]]:
     ]
 
 
-def resolved(spec: Any) -> Any:
-    """Put the light values of the style sheet in place of a chart's CSS variables."""
-    if isinstance(spec, dict):
-        return {key: value if key == "datasets" else resolved(value) for key, value in spec.items()}
-    if isinstance(spec, list):
-        return [resolved(item) for item in spec]
-    if isinstance(spec, str) and (match := re.fullmatch(r"var\(--([\w-]+)\)", spec)):
-        return _light().get(match[1], spec)
-    return spec
-
-
 @cache
-def _light() -> dict[str, str]:
+def light() -> dict[str, str]:
+    """Give the colours of the light scheme by name."""
     block = stylesheet().split("{", 1)[1].split("}", 1)[0]
     return dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6})", block))

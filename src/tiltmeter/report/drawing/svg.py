@@ -1,0 +1,117 @@
+"""Drawings as SVG: in the page, where they follow its colours, and as files in the light scheme.
+
+Vega names the colours of a drawing as its specification does, ``var(--ink)``. Its labels are text
+of models and studies: only elements and attributes that draw are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+from xml.etree import ElementTree
+
+import vl_convert
+
+from tiltmeter.report.drawing.theme import light
+from tiltmeter.texts import visible
+
+__all__ = ["draw", "for_file", "for_page"]
+
+_SVG = "{http://www.w3.org/2000/svg}"
+
+#: Elements that draw.
+_DRAWN = frozenset(
+    f"{_SVG}{name}"
+    for name in (
+        *("svg", "g", "path", "line", "rect", "circle", "text", "tspan"),
+        *("defs", "clipPath", "linearGradient", "stop"),
+    )
+)
+
+#: Attributes that draw nothing in a page, or are set by its style sheet.
+_UNUSED = (
+    *("aria-label", "aria-roledescription", "aria-hidden", "role", "version", "pointer-events"),
+    *("font-family", "font-style"),
+)
+
+#: Attributes that are not needed where they have this value.
+_USUAL = {"opacity": "1", "stroke-width": "1", "stroke-miterlimit": "10", "font-weight": "normal"}
+
+_VARIABLE = re.compile(r"var\(--([\w-]+)\)")
+
+#: Not needed in HTML.
+_NAMESPACE = f' xmlns="{_SVG[1:-1]}"'
+
+ElementTree.register_namespace("", _SVG[1:-1])
+
+
+def draw(spec: Mapping[str, Any]) -> ElementTree.Element:
+    """Draw a Vega-Lite specification, with only elements that draw and visible characters."""
+    svg = ElementTree.fromstring(vl_convert.vegalite_to_svg(json.dumps(spec)))
+    for parent in [*svg.iter()]:
+        for child in [*parent]:
+            if child.tag not in _DRAWN or child.get("display") == "none":
+                parent.remove(child)
+        parent.text = visible(parent.text or "")
+        parent.set("aria-label", visible(parent.get("aria-label", "")))
+    return svg
+
+
+def for_file(drawing: ElementTree.Element) -> str:
+    """Write a drawing in the light scheme, on paper."""
+    svg = _copied(drawing)
+    for element in svg.iter():
+        for name, value in element.items():
+            if match := _VARIABLE.fullmatch(value):
+                element.set(name, light().get(match[1], value))
+    paper = {"width": "100%", "height": "100%", "fill": light()["paper"]}
+    svg.insert(0, ElementTree.Element(f"{_SVG}rect", paper))
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+def for_page(drawing: ElementTree.Element, name: str) -> str:
+    """Write a drawing to stand in a page: what marks show is read where the pointer rests.
+
+    `name`, of the figure, tells its identifiers from those of others.
+    """
+    svg = _copied(drawing)
+    for element in svg.iter():
+        told = element.get("aria-label")
+        if told and element.get("role") == "graphics-symbol" and element.tag != f"{_SVG}g":
+            ElementTree.SubElement(element, f"{_SVG}title").text = told
+        for attribute, value in [*element.items()]:
+            shown = _in_page(attribute, value, name)
+            if shown is None:
+                del element.attrib[attribute]
+            else:
+                element.set(attribute, shown)
+    for parent in [*svg.iter()]:
+        for child in [*parent]:
+            if _is_empty(child):
+                parent.remove(child)
+    return ElementTree.tostring(svg, encoding="unicode").replace(_NAMESPACE, "", 1)
+
+
+def _in_page(attribute: str, value: str, name: str) -> str | None:
+    """Return what an attribute is in the page; None where it is not needed."""
+    if attribute in _UNUSED or _USUAL.get(attribute) == value:
+        return None
+    if attribute == "id":
+        return f"{name}-{value}"
+    if attribute == "class":  # what a group of marks is
+        return " ".join(one for one in value.split() if one.startswith("mark")) or None
+    return f"url(#{name}-{value[5:]}" if value.startswith("url(#") else value
+
+
+def _is_empty(element: ElementTree.Element) -> bool:
+    """Whether an element draws nothing: a path without area or colour."""
+    if element.tag != f"{_SVG}path":
+        return False
+    colours = (element.get("fill", "none"), element.get("stroke", "none"))
+    return not element.get("d") or "h0v0h0" in element.get("d", "") or set(colours) == {"none"}
+
+
+def _copied(drawing: ElementTree.Element) -> ElementTree.Element:
+    return ElementTree.fromstring(ElementTree.tostring(drawing))
