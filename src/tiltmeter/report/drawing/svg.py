@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree
@@ -38,6 +39,15 @@ _UNUSED = (
 
 #: Attributes that are not needed where they have this value.
 _USUAL = {"opacity": "1", "stroke-width": "1", "stroke-miterlimit": "10", "font-weight": "normal"}
+
+#: Marks of one drawing that say what they show.
+MOST_TOLD = 300
+
+#: A tenth of a pixel is as fine as is seen.
+_LONG_NUMBER = re.compile(r"(\d\.\d)\d+")
+
+#: Attributes that marks inherit from their group.
+_INHERITED = ("fill", "stroke", "stroke-width", "font-size", "font-weight", "text-anchor")
 
 _VARIABLE = re.compile(r"var\(--([\w-]+)\)")
 
@@ -77,10 +87,9 @@ def for_page(drawing: ElementTree.Element, name: str) -> str:
     `name`, of the figure, tells its identifiers from those of others.
     """
     svg = _copied(drawing)
+    for mark in _told(svg):
+        ElementTree.SubElement(mark, f"{_SVG}title").text = mark.get("aria-label")
     for element in svg.iter():
-        told = element.get("aria-label")
-        if told and element.get("role") == "graphics-symbol" and element.tag != f"{_SVG}g":
-            ElementTree.SubElement(element, f"{_SVG}title").text = told
         for attribute, value in [*element.items()]:
             shown = _in_page(attribute, value, name)
             if shown is None:
@@ -91,7 +100,30 @@ def for_page(drawing: ElementTree.Element, name: str) -> str:
         for child in [*parent]:
             if _is_empty(child):
                 parent.remove(child)
-    return ElementTree.tostring(svg, encoding="unicode").replace(_NAMESPACE, "", 1)
+    for group in svg.iter(f"{_SVG}g"):
+        _say_once(group)
+    text = ElementTree.tostring(svg, encoding="unicode")
+    return text.replace(_NAMESPACE, "", 1).replace(" />", "/>")
+
+
+def _say_once(group: ElementTree.Element) -> None:
+    """State what most marks of a group have in common at the group, which they inherit."""
+    for name in _INHERITED:
+        values = [child.get(name) for child in group]
+        if len(values) < 2 or None in values or group.get(name) is not None:
+            continue
+        ((common, _),) = Counter(values).most_common(1)
+        group.set(name, str(common))
+        for child in group:
+            if child.get(name) == common:
+                del child.attrib[name]
+
+
+def _told(svg: ElementTree.Element) -> list[ElementTree.Element]:
+    """Return the marks that say what they show; none of very many, whose table says it."""
+    shapes = (f"{_SVG}path", f"{_SVG}line", f"{_SVG}rect")
+    marks = [one for one in svg.iter() if one.tag in shapes and one.get("aria-label")]
+    return marks if len(marks) <= MOST_TOLD else []
 
 
 def _in_page(attribute: str, value: str, name: str) -> str | None:
@@ -102,7 +134,9 @@ def _in_page(attribute: str, value: str, name: str) -> str | None:
         return f"{name}-{value}"
     if attribute == "class":  # what a group of marks is
         return " ".join(one for one in value.split() if one.startswith("mark")) or None
-    return f"url(#{name}-{value[5:]}" if value.startswith("url(#") else value
+    if value.startswith("url(#"):
+        return f"url(#{name}-{value[5:]}"
+    return value if value.startswith("#") else _LONG_NUMBER.sub(r"\1", value)
 
 
 def _is_empty(element: ElementTree.Element) -> bool:
