@@ -90,6 +90,8 @@ class Plan(Claimant):
     compliance_floor: float = 0.8
     policy: str | None = None
     """Text of the policy that the run is declared to be judged by."""
+    size: str | None = None
+    """Size of the audit that chose what the user left open."""
 
     def __post_init__(self) -> None:
         """Refuse an empty plan and invalid designs."""
@@ -177,6 +179,7 @@ class Plan(Claimant):
         """Return further facts for readers of the results."""
         main = self.selections[0].study
         return {
+            "size": self.size,
             "study": main.name,
             "study_title": main.title,
             "study_hash": study_hash(main),

@@ -175,7 +175,7 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     if not options.studies:
         parts += _controls({part.instrument for part in parts}, battery)
     sized = [_sized(part, battery.get(part.instrument, Size(2)), options) for part in parts]
-    return replace(plan, selections=sized)
+    return replace(plan, selections=sized, size=size)
 
 
 def _battery(size: str, embedded: bool) -> dict[str, Size]:

@@ -20,9 +20,9 @@ from tiltmeter.report.tables import Column, Table, render_table
 from tiltmeter.results import ESTIMATES
 from tiltmeter.results.directory import TABLES, read_detail, read_estimates
 
-__all__ = ["Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section", "Source", "Term",
-           "findings_or_table", "first_drawn", "in_order", "joined", "made_with", "named",
-           "read_family", "with_shown_texts"]  # fmt: skip
+__all__ = ["Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section", "Source",
+           "Summary", "Term", "findings_or_table", "first_drawn", "in_order", "joined",
+           "made_with", "named", "read_family", "with_shown_texts"]  # fmt: skip
 
 #: Above this many findings they stand in a table.
 MOST_SENTENCES = 6
@@ -62,7 +62,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Section:
-    """One section; tables whose summary is empty stand open, the others fold."""
+    """One section, folded unless `open`; in it tables without a summary stand open."""
 
     key: str
     title: str
@@ -72,6 +72,7 @@ class Section:
     notes: tuple[str, tuple[str, ...]] = ("", ())  # what they are, and each
     examples: tuple[tuple[str, tuple[Exchange, ...]], ...] = ()  # summary, and what unfolds
     short: str = ""  # for the contents; where empty, the title
+    open: bool = False  # whether it is read without unfolding it
 
     def numbered(self, place: int, *, figures: bool) -> Section:
         """End the key in a number, and the names of the figures, to tell parts apart."""
@@ -114,6 +115,17 @@ class Passage:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """What a reader asks first: a row per question, before and after the figure."""
+
+    title: str
+    first: tuple[tuple[str, tuple[str, ...]], ...]
+    then: tuple[tuple[str, tuple[str, ...]], ...]
+    strongest: tuple[tuple[str, Quote, Quote], ...]  # what leans, prompt, answer
+    figure: Figure | None = None
+
+
+@dataclass(frozen=True)
 class Part:
     """A branch of the report: a family of measures, or one measure of it."""
 
@@ -127,6 +139,7 @@ class Part:
     note: str = ""  # a line below its heading
     findings: tuple[Finding, ...] = ()  # warnings first
     table: Table | None = None  # of the findings, where there are many
+    summary: Summary | None = None  # what stands above them
     sections: tuple[Section, ...] = ()  # in the order of the page, after those of its branches
     limits: tuple[str, ...] = ()  # what the numbers cannot show
     notes: tuple[Passage, ...] = ()  # notes and defects, each kind under its heading
@@ -143,6 +156,8 @@ class Part:
 
     def figures(self) -> Iterator[Figure]:
         """Give every figure, in the order of the page."""
+        if self.summary and self.summary.figure:
+            yield self.summary.figure
         for part in self.parts:
             yield from part.figures()
         for section in self.sections:

@@ -24,7 +24,7 @@ def test_each_part_has_its_name_and_its_sections(all_page):
     for name in ("LLM Relative Decision Test", "Absolute decisions", "Chained task: decision"):
         assert f">{name}</a>" in contents
     assert "relative_decision" not in contents
-    assert all(f'href="#stereotypes-{place}"' in contents for place in range(1, 6))
+    assert all(f'href="#part-{place}"' in contents for place in range(1, 6))
 
 
 def test_headings_and_ids_hold_with_many_parts(all_page):

@@ -57,6 +57,9 @@ _FAILS = {
     "interpretable.",
 }
 
+#: Summary of notes that unfold.
+HOW_TO_READ = "How to read this"
+
 _READING = (
     "p (Holm) is adjusted for the number of stereotypes. p (TOST) is the p value of the "
     "equivalence test, adjusted in the same way.{exact} d is Cohen’s d against neutral. Random "
@@ -206,19 +209,21 @@ def _verdict_section(asked: Asked) -> Section:
             if kind in _CONTROLS and study in asked.checks["study"]
         )
         caption = " ".join(["Controls: stimuli whose result is known beforehand.", *purposes])
-        made.append(("", _estimate_table(asked.checks, plan, caption)))
+        made.append(("Controls", _estimate_table(asked.checks, plan, caption)))
     groups, grey = _with_splits(groups, plan)
     caption = (
         f"Mean score per category and over all, with {plan.interval}{grey}. {scale(asked.measure)}"
     )
     draw = partial(forest, axis=Axis.of(asked.measure, plan.number("margin")))
+    runs = asked.each.select("model", "mode").n_unique()  # one run is drawn in the summary
     return Section(
         key="verdicts",
+        open=True,
         title="Verdicts per category",
         short="Verdicts",
-        text=(_TARGETS,),
-        figures=per_mode("categories", caption, groups, draw, plan),
+        figures=per_mode("categories", caption, groups, draw, plan) if runs > 1 else (),
         tables=tuple(made),
+        notes=(HOW_TO_READ, (_TARGETS,)),
     )
 
 
@@ -303,17 +308,21 @@ def _stereotype_section(asked: Asked) -> Section:
     )
     return Section(
         key="stereotypes",
+        open=True,
         title="Each stereotype",
         short="Stereotypes",
-        text=(
-            f"{_SIDES[asked.attributes]} A mean whose interval crosses the line is not "
-            "distinguishable from neutral. Intervals generalise over wordings, group words of the "
-            "same kind, draws and answers, not over languages or attribute words. Where a "
-            "stereotype has a single group word, the variance of group words is that of the other "
-            "stereotypes.",
-            *([_RANDOM] if grey else []),
-        ),
         figures=per_mode("stereotypes", caption, each, partial(forest, axis=axis), plan),
+        notes=(
+            HOW_TO_READ,
+            (
+                f"{_SIDES[asked.attributes]} A mean whose interval crosses the line is not "
+                "distinguishable from neutral. Intervals generalise over wordings, group words of "
+                "the same kind, draws and answers, not over languages or attribute words. Where a "
+                "stereotype has a single group word, the variance of group words is that of the "
+                "other stereotypes.",
+                *([_RANDOM] if grey else []),
+            ),
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from tiltmeter.report.answers.examples import Example, example_section, examples
 from tiltmeter.report.answers.instrument import answers, brief, sections, warned
 from tiltmeter.report.answers.results import Asked, Results, all_asked, read_results
 from tiltmeter.report.answers.sizes import size_section
+from tiltmeter.report.answers.summary import in_brief
 from tiltmeter.report.answers.validity import validity
 from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (
@@ -122,7 +123,7 @@ def answer_part(directory: Path) -> Part | None:
         size_section(results),
         example_section(picked, plan, dimensions=bool(dimensions), decides=decides),
     )
-    table = brief(each)
+    table, summary = brief(each), in_brief(directory, results)
     return Part(
         key="answers",
         title="Answers",
@@ -136,6 +137,7 @@ def answer_part(directory: Path) -> Part | None:
             *_findings(each, changed if few_changes else [()] * len(each)),
         ),
         table=table,
+        summary=summary.page() if summary else None,
         sections=tuple(section for section in made if section),
         limits=_limits(results, each, dimensions),
         notes=_notes(plan),

@@ -12,7 +12,7 @@ from tiltmeter.report.answers.results import Asked
 from tiltmeter.report.prose import number
 from tiltmeter.report.sections import Finding
 
-__all__ = ["validity"]
+__all__ = ["Judged", "judged", "validity"]
 
 #: Kind of a control → what is said where it passes, fails, and was not asked.
 _OUTCOMES = {
@@ -26,9 +26,18 @@ _OUTCOMES = {
 _PASSED = ("not tested", "partly tested", "valid")
 
 
-class _Judged(NamedTuple):
+class Judged(NamedTuple):
+    """What the controls say of one model and mode."""
+
     verdict: str  # valid, not valid, partly tested, not tested
-    why: str
+    outcomes: tuple[str, ...]  # of the positive and the negative control
+    reliability: str
+
+    @property
+    def failed(self) -> str:
+        """Name the controls that failed or were not asked."""
+        passed = [says[0] for says in _OUTCOMES.values()]
+        return ", ".join(one for one in self.outcomes if one not in passed)
 
 
 def validity(asked: Asked) -> Finding | None:
@@ -38,24 +47,31 @@ def validity(asked: Asked) -> Finding | None:
     valid: a control fails. Partly tested or not tested: one kind of control, or both, was not
     asked. None where there are no estimates.
     """
-    runs = asked.each.select("model", "control_mode").unique(maintain_order=True).rows()
-    judged = {f"{model}, mode {mode}": _judged(asked, model, mode) for model, mode in runs}
-    if not judged:
+    runs = judged(asked)
+    if not runs:
         return None
-    if len(judged) > MOST_ANSWERS:
-        counts = Counter(one.verdict for one in judged.values())
-        said = [f"{verdict} in {n} of {len(judged)}" for verdict, n in counts.items()]
+    if len(runs) > MOST_ANSWERS:
+        counts = Counter(one.verdict for one in runs.values())
+        said = [f"{verdict} in {n} of {len(runs)}" for verdict, n in counts.items()]
         return Finding("Validity", f"Models and modes: {', '.join(said)}.")
-    said = [f"{who}: {one.verdict} ({one.why})" for who, one in judged.items()]
+    said = [
+        f"{model}, mode {mode}: {one.verdict} ({', '.join([*one.outcomes, one.reliability])})"
+        for (model, mode), one in runs.items()
+    ]
     return Finding("Validity", f"{'; '.join(said)}.")
 
 
-def _judged(asked: Asked, model: str | None, mode: str) -> _Judged:
-    """Judge one model and mode by its controls, and state its reliability."""
+def judged(asked: Asked) -> dict[tuple[str | None, str], Judged]:
+    """Judge each model and mode by its controls, and state its reliability."""
+    runs = asked.each.select("model", "control_mode").unique(maintain_order=True).rows()
+    return {(model, mode): _judged(asked, model, mode) for model, mode in runs}
+
+
+def _judged(asked: Asked, model: str | None, mode: str) -> Judged:
     failed = _failed(asked, model, mode)
-    outcomes = [says[failed[kind] if kind in failed else 2] for kind, says in _OUTCOMES.items()]
+    outcomes = tuple(says[failed.get(kind, 2)] for kind, says in _OUTCOMES.items())
     verdict = "not valid" if any(failed.values()) else _PASSED[len(failed)]
-    return _Judged(verdict, ", ".join([*outcomes, _reliability(asked, model, mode)]))
+    return Judged(verdict, outcomes, _reliability(asked, model, mode))
 
 
 def _failed(asked: Asked, model: str | None, mode: str) -> dict[str, bool]:

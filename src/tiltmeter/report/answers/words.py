@@ -21,7 +21,7 @@ from tiltmeter.report.tables import FROM, Column, Table, render_table
 __all__ = ["word_section"]
 
 #: Above this many pairs per stereotype the mean over them is shown.
-MOST_PAIRS = 6
+MOST_PAIRS = 3
 #: Above this many words the table has those of each stereotype that contribute most.
 MOST_ITEMS = 400
 MOST_WORDS = 3

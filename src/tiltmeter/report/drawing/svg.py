@@ -41,7 +41,7 @@ _UNUSED = (
 _USUAL = {"opacity": "1", "stroke-width": "1", "stroke-miterlimit": "10", "font-weight": "normal"}
 
 #: Marks of one drawing that say what they show.
-MOST_TOLD = 300
+MOST_TOLD = 150
 
 #: A tenth of a pixel is as fine as is seen.
 _LONG_NUMBER = re.compile(r"(\d\.\d)\d+")
@@ -120,10 +120,14 @@ def _say_once(group: ElementTree.Element) -> None:
 
 
 def _told(svg: ElementTree.Element) -> list[ElementTree.Element]:
-    """Return the marks that say what they show; none of very many, whose table says it."""
+    """Return the marks that say what they show; none of very many, whose table says it.
+
+    Of marks that say the same, as an interval and its mean do, the last.
+    """
     shapes = (f"{_SVG}path", f"{_SVG}line", f"{_SVG}rect")
-    marks = [one for one in svg.iter() if one.tag in shapes and one.get("aria-label")]
-    return marks if len(marks) <= MOST_TOLD else []
+    marks = {one.get("aria-label"): one for one in svg.iter() if one.tag in shapes}
+    told = [one for text, one in marks.items() if text]
+    return told if len(told) <= MOST_TOLD else []
 
 
 def _in_page(attribute: str, value: str, name: str) -> str | None:

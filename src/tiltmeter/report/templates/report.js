@@ -9,3 +9,13 @@ if (toggle) {
     toggle.textContent = open ? "Close all" : "Open all";
   });
 }
+const reveal = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let one = target; one; one = one.parentElement) {
+    if (one.tagName === "DETAILS") one.open = true;
+  }
+  target?.closest("details")?.setAttribute("open", "");
+  target?.scrollIntoView();
+};
+addEventListener("hashchange", reveal);
+if (location.hash) reveal();

@@ -1,0 +1,431 @@
+"""What a reader asks first, in this order, for the head of the page, a terminal and machines.
+
+Is the instrument valid on this model; what leans; how sure is that; the strongest leans, each with
+an answer; what changed since the last audit; what this does not show; what to do next.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import polars as pl
+
+from tiltmeter.errors import TiltmeterError
+from tiltmeter.report.answers.results import Asked, Results, all_asked, read_results
+from tiltmeter.report.answers.validity import judged
+from tiltmeter.report.drawing.charts import Axis, Row
+from tiltmeter.report.drawing.figures import Figure, drawn
+from tiltmeter.report.drawing.intervals import forest
+from tiltmeter.report.plan import Plan, read_plan
+from tiltmeter.report.prose import (
+    bracketed,
+    category_title,
+    counted,
+    cut,
+    first_few,
+    number,
+    short_names,
+    verdict_kind,
+)
+from tiltmeter.report.sections import Quote, Summary
+from tiltmeter.results.directory import read_estimates
+
+__all__ = ["InBrief", "Lean", "in_brief"]
+
+#: Leans that are shown with an answer, and stereotypes that a sentence names.
+STRONGEST, NAMED = 3, 6
+
+#: Characters shown of a prompt and of an answer.
+SHOWN = 150
+
+_NOT_SHOWN = (
+    "A score describes answers to these prompts: no intent, no decision in use, no other language. "
+    "“Inconclusive” does not mean “unbiased”."
+)
+
+
+@dataclass(frozen=True)
+class Lean:
+    """The mean of a stereotype, and an answer with a score near it."""
+
+    about: Mapping[str, str | None]  # the factors of the mean
+    instrument: str  # its name
+    stereotype: str  # its label
+    verdict: str
+    mean: float
+    low: float | None
+    high: float | None
+    strength: float  # share of the way from neutral to the end of the scale; positive: consistent
+    prompt: str = ""
+    answer: str = ""
+
+    @property
+    def told(self) -> bool:
+        """Whether the mean differs from neutral."""
+        return self.verdict in ("consistent", "reversed")
+
+    def __str__(self) -> str:
+        """Say what leans, and how much."""
+        value = bracketed(self.mean, self.low, self.high)
+        said = self.verdict if self.told else "not told apart from neutral"
+        dimension = self.about["dimension"]
+        of = f"{self.stereotype}, {dimension}" if dimension else self.stereotype
+        return f"{of} ({self.instrument}): {value}, {said}"
+
+
+@dataclass(frozen=True)
+class InBrief:
+    """What a run found, in the order in which a reader asks."""
+
+    title: str
+    incomplete: tuple[str, ...]
+    validity: tuple[str, ...]
+    leans: tuple[str, ...]
+    certainty: str
+    strongest: tuple[Lean, ...]
+    changes: tuple[str, ...]
+    limits: str
+    next: tuple[str, ...]
+    figure: Figure | None = None
+
+    def lines(self) -> list[str]:
+        """Return the same for a terminal: a line for each answer to a question."""
+        strongest = ("Strongest", tuple(map(str, self.strongest)))
+        asked = [*self._asked(), strongest, *self._then()]
+        return [f"{name}: {' '.join(map(_ended, said))}" for name, said in asked if any(said)]
+
+    def _asked(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [
+            ("Incomplete", self.incomplete),
+            ("Instruments", self.validity),
+            ("Leans", self.leans),
+            ("Certainty", (self.certainty,)),
+        ]
+
+    def _then(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [
+            ("Since then", self.changes),
+            ("Not shown", (self.limits,)),
+            ("Next", self.next),
+        ]
+
+    def page(self) -> Summary:
+        """Return the same for the head of a page."""
+        first, then = (
+            tuple((name, tuple(map(_ended, said))) for name, said in rows if any(said))
+            for rows in (self._asked(), self._then())
+        )
+        quoted = tuple(map(_quoted, self.strongest))
+        return Summary(self.title, first, then, quoted, self.figure)
+
+    def content(self) -> dict[str, Any]:
+        """Return the same for machines."""
+        whole = {**vars(self), "strongest": [asdict(lean) for lean in self.strongest]}
+        del whole["figure"]
+        return whole
+
+
+def _quoted(lean: Lean) -> tuple[str, Quote, Quote]:
+    """Give a lean with its prompt and answer."""
+    return str(lean), Quote.whole("Asked", lean.prompt), Quote.whole("Answered", lean.answer)
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "”")) else f"{sentence}."
+
+
+def in_brief(directory: Path, results: Results | None = None) -> InBrief | None:
+    """Sum up a results directory; None where nothing was asked, or nothing could be estimated.
+
+    Raises InputError if a table is malformed, PlanError if the plan is.
+    """
+    if results is None:
+        if not (directory / "plan.json").is_file():
+            return None
+        results = read_results(directory)
+    asked = [one for one in all_asked(results) if one.each.height]
+    if not asked:
+        return None
+    plan = results.plan
+    each = dict(zip(_names(asked), asked, strict=True))
+    means = sorted(_means(each), key=lambda lean: (not lean.told, -abs(lean.strength)))
+    validity, failed = _validity(each)
+    return InBrief(
+        title=_title(plan, results),
+        incomplete=tuple(
+            f"{row['model']}: {row['n_answered']:,} of {row['n_trials']:,} trials have an answer"
+            for row in results.progress.iter_rows(named=True)
+            if row["n_answered"] < row["n_trials"]
+        ),
+        validity=validity,
+        leans=tuple(_leaning(name, one, means) for name, one in each.items()),
+        certainty=_certainty(each),
+        strongest=tuple(_with_answer(lean, results) for lean in means[:STRONGEST]),
+        changes=tuple(_changes(directory, plan, each)),
+        limits=_NOT_SHOWN,
+        next=tuple(_next(directory, plan, means, failed=failed)),
+        figure=_figure(each),
+    )
+
+
+def _title(plan: Plan, results: Results) -> str:
+    """Say who was asked how, in a line."""
+    n = results.progress["n_answered"].sum()
+    models, modes = _first(plan.texts("models")), ", ".join(plan.texts("modes"))
+    parts = (models, modes, plan.text("size"), f"{n:,} answers" if n else "")
+    return " · ".join(filter(None, parts))
+
+
+def _names(asked: Sequence[Asked]) -> list[str]:
+    """Name instruments in running text; where two studies have one, with the study."""
+    names = [one.instrument.replace("_", " ") for one in asked]
+    return [
+        name if names.count(name) == 1 else f"{name} ({one.study})"
+        for name, one in zip(names, asked, strict=True)
+    ]
+
+
+def _shares(asked: Asked, *values: float | None) -> list[float | None]:
+    """Give values as shares of the way from neutral (0) to the end of the scale (1)."""
+    half = (asked.measure.high - asked.measure.low) / 2.0
+    neutral = asked.measure.neutral
+    middle = asked.measure.low + half if neutral is None else neutral
+    return [None if value is None else (value - middle) / half for value in values]
+
+
+#: The factors of a mean.
+_FACTORS = (
+    *("model", "study", "instrument", "plain_mode", "intervention", "dimension"),
+    *("word_list", "stereotype"),
+)
+
+
+def _means(each: Mapping[str, Asked]) -> Iterator[Lean]:
+    """Give the mean of every stereotype."""
+    for name, asked in each.items():
+        for row in asked.each.drop_nulls("estimate").iter_rows(named=True):
+            yield Lean(
+                about={factor: row[factor] for factor in _FACTORS},
+                instrument=name,
+                stereotype=asked.plan.label(row["stereotype"]),
+                verdict=verdict_kind(row["verdict"]),
+                mean=row["estimate"],
+                low=row["ci_low"],
+                high=row["ci_high"],
+                strength=_shares(asked, row["estimate"])[0] or 0.0,
+            )
+
+
+def _runs(asked: Asked) -> int:
+    return asked.each.select("model", "mode").n_unique()
+
+
+def _validity(each: Mapping[str, Asked]) -> tuple[tuple[str, ...], bool]:
+    """Say which instruments are valid on which models, and whether one is not."""
+    said: dict[str, list[str]] = {}
+    for name, asked in each.items():
+        found = judged(asked)
+        models = short_names(list(dict.fromkeys(model or "" for model, _ in found)))
+        for (model, mode), one in found.items():
+            where = f"{name} on {models[model or '']} ({mode})" if len(found) > 1 else name
+            verdict = f"{one.verdict.capitalize()} here ({one.failed or 'controls passed'})"
+            said.setdefault(verdict, []).append(where)
+    failed = any(verdict.startswith("Not valid") for verdict in said)
+    return tuple(f"{verdict}: {_first(where)}" for verdict, where in said.items()), failed
+
+
+def _first(names: Sequence[str]) -> str:
+    return first_few(names, NAMED)
+
+
+def _leaning(name: str, asked: Asked, means: Sequence[Lean]) -> str:
+    """Say of one instrument which stereotypes lean, and by how much all do."""
+    mine = [lean for lean in means if lean.instrument == name]
+    runs = _runs(asked)
+    parts = []
+    for verdict, how in (("consistent", "as the stereotype says"), ("reversed", "against it")):
+        leaning = [lean for lean in mine if lean.verdict == verdict]
+        if not leaning:
+            continue
+        names = list(dict.fromkeys(lean.stereotype for lean in leaning))
+        parts.append(f"{len(leaning)} lean {how} ({_first(names)})")
+    found = "; ".join(parts) or "none could be told to lean"
+    of = counted(len(mine), "mean") if runs > 1 else counted(len(mine), "stereotype")
+    return f"{name.capitalize()}: of {of}, {found}.{_overall(asked, runs)}"
+
+
+def _overall(asked: Asked, runs: int) -> str:
+    """State the mean over all stereotypes; of several models and modes the ends of their range."""
+    rows = asked.whole.drop_nulls("estimate").sort("estimate").rows(named=True)
+    if not rows:
+        return ""
+    if runs == 1:
+        row = rows[0]
+        value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
+        return f" Mean {value}; neutral is {asked.measure.neutral:g}."
+    low, high = rows[0], rows[-1]
+    return (
+        f" Means from {number(low['estimate'])} ({low['model']}, {low['mode']}) to "
+        f"{number(high['estimate'])} ({high['model']}, {high['mode']}); neutral is "
+        f"{asked.measure.neutral:g}."
+    )
+
+
+def _certainty(each: Mapping[str, Asked]) -> str:
+    """Say how far intervals reach, and how much could not be told."""
+    said = []
+    for name, asked in each.items():
+        rows = asked.each.drop_nulls(["ci_low", "ci_high"])
+        if rows.is_empty():
+            continue
+        half = median(((rows["ci_high"] - rows["ci_low"]) / 2.0).to_list())
+        kinds = [verdict_kind(code) for code in asked.each["verdict"]]
+        open_ = len([kind for kind in kinds if kind in ("inconclusive", "no verdict")])
+        said.append(f"±{number(half)} ({name}; {open_} of {len(kinds)} open)")
+    if not said:
+        return "No intervals could be computed"
+    return f"Single stereotypes are known to about {', '.join(said)}; smaller leans are not told"
+
+
+def _with_answer(lean: Lean, results: Results) -> Lean:
+    """Add the answer whose score is nearest to the mean."""
+    if results.scores is None or results.responses is None:
+        return lean
+    of = {"mode" if name == "plain_mode" else name: value for name, value in lean.about.items()}
+    same = (pl.col(name).eq_missing(pl.lit(value, pl.String)) for name, value in of.items())
+    near = (
+        results.scores.filter(pl.col("score").is_not_null(), *same)
+        .select("trial_id", "model", away=(pl.col("score") - lean.mean).abs().round(6))
+        .sort("away", "trial_id")
+        .head(1)
+    )
+    found = (
+        results.responses.select("trial_id", "model", "prompt", "response", "options")
+        .join(near, on=["trial_id", "model"], how="semi")
+        .collect(engine="streaming")
+    )
+    if found.is_empty():
+        return lean
+    row = found.row(0, named=True)
+    return replace(lean, prompt=_line(row["prompt"] or ""), answer=_line(_said(row)))
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    """Give an answer as text; of log-probabilities, the probability of the first option."""
+    text, options = str(row["response"] or ""), row["options"]
+    if not options or len(options) != 2:
+        return text
+    try:
+        read = {str(word): (float(a), float(b)) for word, (a, b) in json.loads(text).items()}
+        shares = {word: 1.0 / (1.0 + math.exp(min(b - a, 700.0))) for word, (a, b) in read.items()}
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        return text
+    said = ", ".join(f"{word} {number(share)}" for word, share in shares.items())
+    return f"probability of “{options[0]}”: {said}"
+
+
+def _line(text: str) -> str:
+    """Put a text on a line, cut."""
+    return cut(" ".join(text.split()), SHOWN)
+
+
+def _changes(directory: Path, plan: Plan, each: Mapping[str, Asked]) -> Iterator[str]:
+    """Say how means moved since the latest earlier audit of these models beside this one."""
+    before = _earlier(directory, plan)
+    if before is None:
+        return
+    other, created = before
+    try:
+        rows = read_estimates(other).filter(
+            pl.col("factor").is_null(), family="answers", level="model", method="clustered"
+        )
+    except TiltmeterError:
+        return
+    moved = []
+    for name, asked in each.items():
+        for row in asked.whole.drop_nulls("estimate").iter_rows(named=True):
+            of = {factor: row[factor] for factor in _FACTORS if factor != "stereotype"}
+            of["mode"] = of.pop("plain_mode")
+            same = (pl.col(key).eq_missing(pl.lit(one, pl.String)) for key, one in of.items())
+            old = rows.filter(*same, measure=row["measure"])["estimate"].drop_nulls()
+            if old.len() == 1:
+                moved.append(f"{name} {number(old[0])} to {number(row['estimate'])}")
+    if moved:
+        yield (
+            f"Since {created[:10]} ({other.name}): {', '.join(moved[:NAMED])}. Whether that is a "
+            f"change: tiltmeter compare {other.name} {directory.resolve().name}"
+        )
+
+
+def _earlier(directory: Path, plan: Plan) -> tuple[Path, str] | None:
+    """Find the latest earlier results of the same models, beside a results directory."""
+    own, models = plan.text("created"), plan.texts("models")
+    found = []
+    for path in directory.resolve().parent.glob("*/plan.json"):
+        if path.parent == directory.resolve() or not (path.parent / "estimates.parquet").is_file():
+            continue
+        try:
+            other = read_plan(path)
+        except TiltmeterError:
+            continue
+        created = other.text("created")
+        if created and created < own and other.texts("models") == models:
+            found.append((created, path.parent))
+    if not found:
+        return None
+    created, path = max(found)
+    return path, created
+
+
+def _next(directory: Path, plan: Plan, means: Sequence[Lean], *, failed: bool) -> Iterator[str]:
+    """Say what to do with what was found."""
+    name = directory.resolve().name
+    models = " ".join(plan.texts("models")[:1]) or "MODEL"
+    told = [lean for lean in means if lean.told]
+    larger = {"quick": "standard", "standard": "paper"}.get(plan.text("size"))
+    if failed:
+        yield "Where controls fail, ask in another mode (--modes)"
+    if told:
+        yield f"The answers: tiltmeter show {name} {told[0].about['stereotype']}"
+    if larger and len(told) < len(means):
+        yield f"To tell smaller leans: tiltmeter audit {models} --size {larger}"
+    yield f"Before another version replaces it: tiltmeter compare {name} OTHER"
+
+
+def _figure(each: Mapping[str, Asked]) -> Figure | None:
+    """Draw all means on one scale: of categories or, of several runs, over all stereotypes."""
+    runs = max(_runs(asked) for asked in each.values())
+    rows = [row for name, asked in each.items() for row in _rows(name, asked, runs)]
+    if not rows:
+        return None
+    title = "from neutral (0) to the end of the scale; right: as the stereotype says"
+    summary = "; ".join(f"{row['block']}, {row['label']}: {row['shown']}" for row in rows)
+    return Figure(
+        "summary",
+        "Means with intervals, each as a share of the way from neutral to the end of its scale.",
+        summary,
+        forest(rows, Axis(title, -1.0, 1.0, 0.0), labels=_LABELS),
+    )
+
+
+#: Width of the labels, in pixels.
+_LABELS = 130
+
+
+def _rows(name: str, asked: Asked, runs: int) -> Iterator[Row]:
+    """Give the rows of one instrument, on the common scale."""
+    frame = asked.whole if runs > 1 else pl.concat([asked.levels["category"], asked.whole])
+    for row in frame.drop_nulls("estimate").iter_rows(named=True):
+        ends = ("estimate", "ci_low", "ci_high")
+        shared = dict(zip(ends, _shares(asked, *(row[end] for end in ends)), strict=True))
+        label = category_title(row["category"]) if row["category"] else "All"
+        if runs > 1:
+            label = f"{row['model']} · {row['mode']}"
+        made = drawn({**row, **shared, "bound_low": None, "bound_high": None}, asked.plan, "all")
+        yield {**made, "label": cut(label, 40), "block": name.capitalize()}
