@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -273,3 +274,18 @@ def test_bad_input_is_one_line_and_exit_2(run: Run, command: str, says: str) -> 
     assert (code, says in err) == (2, True), err
     assert err.startswith("tiltmeter: ") and err.count("\n") == 1
     assert not Path("o.csv").exists() and not Path("r").exists()
+
+
+def test_an_audit_ends_with_what_it_found_in_lines_or_as_json(run: Run, answers: Path) -> None:
+    audit = ("audit", "--responses", "a.csv", "--instrument", "relative_decision", "--out", "r")
+    code, said, _ = run(*audit)
+    lines = said.splitlines()
+    heads = [line.split(":")[0] for line in lines]
+    assert code == 0 and heads[-1] == "report" and len(lines) <= 10
+    assert {"Instruments", "Leans", "Certainty", "Strongest", "Next"} <= {*heads}
+    code, said, err = run("report", "r", "--json", "--csv", "tables")
+    content = json.loads(said)
+    assert code == 0 and "tables: tables" in err
+    assert content["report"] == "r/report.html"
+    (mean,) = [one for one in content["means"] if one["about"]["stereotype"] == "age"]
+    assert 0 <= mean["mean"] <= 1 and len(content["strongest"]) == len(content["means"])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +39,14 @@ if TYPE_CHECKING:
 __all__ = ["audit_command", "cost_command", "report_command", "run_command"]
 
 
+JSON = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print what was found as JSON on standard output, and nothing else.",
+)
+
+
 @command("audit")
 @click.argument("models", nargs=-1, metavar="MODEL…")
 @click.option(
@@ -59,6 +69,7 @@ __all__ = ["audit_command", "cost_command", "report_command", "run_command"]
     help="Also measure hidden states, for tiltmeter/smollm2 and hf/… models.",
 )
 @POLICY
+@JSON
 @plan_options
 @asking_options
 def audit_command(  # noqa: PLR0913 - the options of an audit
@@ -67,6 +78,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     columns: tuple[str, ...],
     size: str,
     profile: bool,
+    as_json: bool,
     out: Path | None,
     **options: Any,
 ) -> None:
@@ -79,21 +91,48 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     from tiltmeter.audits.auditing import default_directory
     from tiltmeter.report import write_report
 
-    if responses is not None:
-        _audit_recorded(responses, models, columns, out, options)
-        return
-    if not models:
+    if responses is None and not models:
         raise click.UsageError("name a MODEL, or recorded answers with --responses")
-    plan = build_plan(models, options, size)
+    with _for_machines(as_json):
+        if responses is not None:
+            directory, complete = _audit_recorded(responses, models, columns, out, options), True
+        else:
+            plan = build_plan(models, options, size)
+            directory = out or default_directory(plan.models, size)
+            complete = _audit(plan, directory, options, profile=profile)
+        page = write_report(directory)
+    _say_findings(directory, page, as_json=as_json)
+    sys.exit(0 if complete else 1)
+
+
+def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: bool) -> bool:
+    """Ask models and write the tables; return whether every trial has an answer."""
     if not any(part.study.control for part in plan.selections):
         remark("--study leaves out the controls: whether the instrument works on this model is not "
                "shown")  # fmt: skip
-    directory = out or default_directory(plan.models, size)
     complete = _ask_and_tabulate(plan, directory, options, say_power)
     if profile and complete:
         _read_states(plan, directory)
-    echo(f"report: {write_report(directory)}")
-    sys.exit(0 if complete else 1)
+    return complete
+
+
+def _for_machines(as_json: bool) -> AbstractContextManager[Any]:
+    """Keep standard output for JSON: what is said on the way goes to standard error."""
+    return redirect_stdout(sys.stderr) if as_json else nullcontext()
+
+
+def _say_findings(directory: Path, page: Path, *, as_json: bool) -> None:
+    """Print what was found, in the order of the report's first screen, and where the report is."""
+    from tiltmeter.report.answers.summary import in_brief
+
+    found = in_brief(directory)
+    if as_json:
+        content = {**(found.content() if found else {}), "report": str(page)}
+        echo(json.dumps(content, ensure_ascii=False, indent=1))
+        return
+    if found:
+        echo("\n".join([found.title, *found.lines()]))
+    echo(f"report: {page}")
 
 
 def _audit_recorded(
@@ -102,10 +141,9 @@ def _audit_recorded(
     columns: tuple[str, ...],
     out: Path | None,
     options: dict[str, Any],
-) -> None:
-    """Write tables and report of recorded answers."""
+) -> Path:
+    """Write the tables of recorded answers; return their directory."""
     from tiltmeter.audits.recording import audit_recorded
-    from tiltmeter.report import write_report
 
     for name in ("studies", "instruments"):
         if len(options[name] or ()) > 1:
@@ -123,7 +161,7 @@ def _audit_recorded(
     results = audit_recorded(responses, directory, recording, command)
     answers = results.table("scores")
     echo(f"{answers.height:,} answers, {answers['score'].count():,} scored: {directory}")
-    echo(f"report: {write_report(directory)}")
+    return directory
 
 
 @command("run")
@@ -177,8 +215,14 @@ def cost_command(models: tuple[str, ...], size: str, **options: Any) -> None:
 )
 @click.option("--every-eval-ever", "shared", type=FOLDER, metavar="FOLDER",
               help="Folder for a record of each model, as Every Eval Ever has it.")  # fmt: skip
-def report_command(
-    directory: Path, scoring: str, sizes: Path | None, csv: Path | None, shared: Path | None
+@JSON
+def report_command(  # noqa: PLR0913 - the options of a report
+    directory: Path,
+    scoring: str,
+    sizes: Path | None,
+    csv: Path | None,
+    shared: Path | None,
+    as_json: bool,
 ) -> None:
     """Score the answers in DIRECTORY again and write its tables and report; no model is asked.
 
@@ -199,7 +243,7 @@ def report_command(
         record_sizes(directory, sizes)
     if (directory / "plan.json").is_file() or not (directory / "estimates.parquet").is_file():
         tabulate(directory, scoring)
-    echo(f"report: {write_report(directory)}")
+    _say_findings(directory, write_report(directory), as_json=as_json)
     progress = read_detail(directory, "progress")
     unfinished = progress.filter(pl.col("n_answered") < pl.col("n_trials"))
     for model, n_trials, n_answered in unfinished.select("model", "n_trials", "n_answered").rows():
@@ -209,11 +253,12 @@ def report_command(
         names = [name for name in TABLES if (directory / f"{name}.parquet").is_file()]
         for name in names:
             write_pieces(pieces(directory / f"{name}.parquet"), csv / f"{name}.csv")
-        echo(f"{len(names)} tables: {csv}")
+        echo(f"{len(names)} tables: {csv}", err=as_json)
     if shared is not None:
         from tiltmeter.comparing.sharing import write_every_eval_ever
 
-        echo(f"{len(write_every_eval_ever(directory, shared))} records: {shared}")
+        records = write_every_eval_ever(directory, shared)
+        echo(f"{len(records)} records: {shared}", err=as_json)
     sys.exit(1 if unfinished.height else 0)
 
 

@@ -54,7 +54,7 @@ _NOT_SHOWN = (
 class Lean:
     """The mean of a stereotype, and an answer with a score near it."""
 
-    about: Mapping[str, str | None]  # the factors of the mean
+    about: Mapping[str, str | None]  # model, study, mode and so on
     instrument: str  # its name
     stereotype: str  # its label
     verdict: str
@@ -89,6 +89,7 @@ class InBrief:
     leans: tuple[str, ...]
     certainty: str
     strongest: tuple[Lean, ...]
+    means: tuple[Lean, ...]  # of all stereotypes, the strongest first, without answers
     changes: tuple[str, ...]
     limits: str
     next: tuple[str, ...]
@@ -126,8 +127,9 @@ class InBrief:
 
     def content(self) -> dict[str, Any]:
         """Return the same for machines."""
-        whole = {**vars(self), "strongest": [asdict(lean) for lean in self.strongest]}
-        del whole["figure"]
+        whole = {name: value for name, value in vars(self).items() if name != "figure"}
+        for name in ("strongest", "means"):
+            whole[name] = [asdict(lean) for lean in whole[name]]
         return whole
 
 
@@ -167,6 +169,7 @@ def in_brief(directory: Path, results: Results | None = None) -> InBrief | None:
         leans=tuple(_leaning(name, one, means) for name, one in each.items()),
         certainty=_certainty(each),
         strongest=tuple(_with_answer(lean, results) for lean in means[:STRONGEST]),
+        means=tuple(means),
         changes=tuple(_changes(directory, plan, each)),
         limits=_NOT_SHOWN,
         next=tuple(_next(directory, plan, means, failed=failed)),
@@ -199,11 +202,11 @@ def _shares(asked: Asked, *values: float | None) -> list[float | None]:
     return [None if value is None else (value - middle) / half for value in values]
 
 
-#: The factors of a mean.
-_FACTORS = (
-    *("model", "study", "instrument", "plain_mode", "intervention", "dimension"),
-    *("word_list", "stereotype"),
-)
+#: The factors of a mean, and the columns of estimates that hold them.
+_FACTORS = {
+    **{name: name for name in ("model", "study", "instrument", "intervention", "dimension")},
+    **{"mode": "plain_mode", "word_list": "word_list", "stereotype": "stereotype"},
+}
 
 
 def _means(each: Mapping[str, Asked]) -> Iterator[Lean]:
@@ -211,7 +214,7 @@ def _means(each: Mapping[str, Asked]) -> Iterator[Lean]:
     for name, asked in each.items():
         for row in asked.each.drop_nulls("estimate").iter_rows(named=True):
             yield Lean(
-                about={factor: row[factor] for factor in _FACTORS},
+                about={factor: row[column] for factor, column in _FACTORS.items()},
                 instrument=name,
                 stereotype=asked.plan.label(row["stereotype"]),
                 verdict=verdict_kind(row["verdict"]),
@@ -297,8 +300,7 @@ def _with_answer(lean: Lean, results: Results) -> Lean:
     """Add the answer whose score is nearest to the mean."""
     if results.scores is None or results.responses is None:
         return lean
-    of = {"mode" if name == "plain_mode" else name: value for name, value in lean.about.items()}
-    same = (pl.col(name).eq_missing(pl.lit(value, pl.String)) for name, value in of.items())
+    same = (pl.col(name).eq_missing(pl.lit(one, pl.String)) for name, one in lean.about.items())
     near = (
         results.scores.filter(pl.col("score").is_not_null(), *same)
         .select("trial_id", "model", away=(pl.col("score") - lean.mean).abs().round(6))
@@ -350,9 +352,11 @@ def _changes(directory: Path, plan: Plan, each: Mapping[str, Asked]) -> Iterator
     moved = []
     for name, asked in each.items():
         for row in asked.whole.drop_nulls("estimate").iter_rows(named=True):
-            of = {factor: row[factor] for factor in _FACTORS if factor != "stereotype"}
-            of["mode"] = of.pop("plain_mode")
-            same = (pl.col(key).eq_missing(pl.lit(one, pl.String)) for key, one in of.items())
+            same = (
+                pl.col(factor).eq_missing(pl.lit(row[column], pl.String))
+                for factor, column in _FACTORS.items()
+                if factor != "stereotype"
+            )
             old = rows.filter(*same, measure=row["measure"])["estimate"].drop_nulls()
             if old.len() == 1:
                 moved.append(f"{name} {number(old[0])} to {number(row['estimate'])}")

@@ -1,0 +1,100 @@
+"""What a reader asks first."""
+
+import json
+import shutil
+
+import polars as pl
+import pytest
+
+from tiltmeter.report.answers.summary import NAMED, STRONGEST, in_brief
+from tiltmeter.results.records import read_plan, write_plan
+
+
+@pytest.fixture(scope="module")
+def found(results):
+    return in_brief(results)
+
+
+def estimates(directory, **keys):
+    return pl.read_parquet(directory / "estimates.parquet").filter(
+        pl.col("factor").is_null(), family="answers", method="clustered", **keys
+    )
+
+
+def test_every_mean_is_there_and_those_that_lean_come_first(results, found):
+    assert len(found.means) == estimates(results, level="stereotype").height
+    told = [lean.told for lean in found.means]
+    assert told == sorted(told, reverse=True)
+    strengths = [abs(lean.strength) for lean in found.means if lean.told]
+    assert strengths == sorted(strengths, reverse=True)
+
+
+def test_the_strongest_show_an_answer_of_their_own_near_their_mean(results, found):
+    scores = pl.read_parquet(results / "scores.parquet")
+    responses = pl.read_parquet(results / "responses.parquet")
+    assert len(found.strongest) == STRONGEST
+    for lean in found.strongest:
+        own = scores.filter(
+            pl.col("score").is_not_null(),
+            stereotype=lean.about["stereotype"],
+            mode=lean.about["mode"],
+        )
+        nearest = (own["score"] - lean.mean).abs().min()
+        near = own.filter((pl.col("score") - lean.mean).abs() <= nearest + 1e-6)
+        texts = responses.filter(pl.col("trial_id").is_in(near["trial_id"].implode()))["prompt"]
+        assert any(" ".join(text.split()).startswith(lean.prompt[:40]) for text in texts)
+
+
+def test_a_terminal_gets_a_line_for_each_question(found):
+    lines = found.lines()
+    assert [line.split(":")[0] for line in lines] == [
+        *("Instruments", "Leans", "Certainty", "Strongest", "Not shown", "Next")
+    ]
+    assert not any("\n" in line for line in lines)
+
+
+def test_the_page_begins_with_the_same(found, page):
+    head = page[page.index('class="summary"') : page.index("<nav")]
+    assert 'id="figure-summary"' in head
+    assert found.certainty.split(";")[0].split("(")[0].strip() in head
+    assert head.index("Instruments") < head.index("Leans") < head.index("Certainty")
+    assert head.index("Certainty") < head.index("Strongest") < head.index("Not shown")
+
+
+def test_machines_get_every_mean(found):
+    content = json.loads(json.dumps(found.content()))
+    assert len(content["means"]) == len(found.means) and "figure" not in content
+    assert {"verdict", "mean", "low", "high", "strength", "about"} <= content["means"][0].keys()
+
+
+def test_several_models_are_drawn_as_a_comparison(nine_results):
+    found = in_brief(nine_results)
+    rows = found.figure.spec["datasets"]["rows"]
+    assert {row["label"].split(" · ")[0] for row in rows} == {
+        f"lab/model-{letter}" for letter in "abcdefghi"
+    }
+    assert all(len(sentence) < 120 * (NAMED + 2) for sentence in found.leans)
+
+
+def test_an_earlier_audit_of_the_same_model_is_named_with_its_mean(results, tmp_path):
+    for name, created in (("before", "2026-01-01T00:00:00"), ("now", "2026-02-01T00:00:00")):
+        shutil.copytree(results, tmp_path / name)
+        plan = read_plan(tmp_path / name / "plan.json")
+        write_plan(tmp_path / name / "plan.json", {**plan, "created": created})
+    assert in_brief(tmp_path / "before").changes == ()
+    (change,) = in_brief(tmp_path / "now").changes
+    assert "Since 2026-01-01 (before): word association" in change
+    assert change.endswith("tiltmeter compare before now")
+
+
+def test_what_is_missing_is_said_first(results, tmp_path):
+    shutil.copytree(results, tmp_path / "part")
+    path = tmp_path / "part" / "progress.parquet"
+    schema = {"model": pl.String, "n_trials": pl.Int64, "n_answered": pl.Int64, "n_error": pl.Int64}
+    pl.DataFrame([("tiltmeter/smollm2", 8, 7, 1)], schema=schema, orient="row").write_parquet(path)
+    lines = in_brief(tmp_path / "part").lines()
+    assert lines[0] == "Incomplete: tiltmeter/smollm2: 7 of 8 trials have an answer."
+
+
+def test_without_a_plan_or_estimates_there_is_nothing_to_say(tmp_path):
+    assert in_brief(tmp_path) is None
