@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tiltmeter.cli.options import FILE, FOLDER, TABLE, Option, command
 from tiltmeter.cli.output import echo
 from tiltmeter.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["agreement_command", "contrast_command", "estimate_command", "regress_command"]
 
@@ -45,6 +48,7 @@ def estimate_command(scores: Path, out: Path, tables: Path | None, **inference: 
 
     estimates, details = estimate_scores(scores, Inference(**inference))
     write_table(estimates, out)
+    _say_means(estimates)
     echo(f"{estimates.height:,} estimates: {out}")
     if tables is not None:
         for name, table in details.items():
@@ -78,7 +82,28 @@ def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> Non
     ]
     table = judge(pl.concat(contrasts))
     write_table(table, out)
+    _say_means(table)
     echo(f"{table.height:,} differences: {out}")
+
+
+def _say_means(estimates: pl.DataFrame) -> None:
+    """Print the mean of each model, instrument and mode, and how many stereotypes lean."""
+    import polars as pl
+
+    keys = ("model", "candidate", "study", "instrument", "mode", "intervention", "dimension")
+    own = estimates.filter(pl.col("tost_margin").is_not_null(), method="clustered")
+    each = own.filter(level="stereotype")
+    for row in own.filter(level="model").drop_nulls("estimate").iter_rows(named=True):
+        same = (pl.col(key).eq_missing(pl.lit(row[key], pl.String)) for key in keys)
+        verdicts = each.filter(*same)["verdict"]
+        leaning = verdicts.str.contains("^(?:consistent|reversed|worse|better)").sum()
+        of = ", ".join(row[key] for key in keys if row[key] and row[key] != "none")
+        ends = (row["estimate"], row["ci_low"], row["ci_high"])
+        mean, low, high = ("–" if one is None else f"{one:.2f}" for one in ends)
+        echo(
+            f"{of}: {mean} [{low}, {high}], {row['verdict'] or 'no verdict'}; "
+            f"told in {leaning} of {verdicts.len()} stereotypes"
+        )
 
 
 @command("agreement")
