@@ -120,10 +120,13 @@ def choose(
     _room(engine, prompt)
     uniform = uniform_source(sampling.seed, prompt)
     chain = prompt_chain(prompt, wanted=1)
-    branches = [_branch(engine, option, chain[-1]) for option in options]
-    yield [*chain, *branches]
-    index, position = _chosen(options, branches, chain[-1], sampling, uniform)
-    return Answer(options[index], "stop", len(prompt), len(branches[index].tokens), [position])
+    tokens = [tuple(engine.encode(option)) for option in options]
+    # What follows the last token of an option is not asked, and most options are one token.
+    rest = {each[:-1]: _stretch(each[:-1], chain[-1]) for each in tokens if each[1:]}
+    yield [*chain, *rest.values()]
+    scores = [_score(each, chain[-1], rest.get(each[:-1])) for each in tokens]
+    index, position = _chosen(options, scores, sampling, uniform)
+    return Answer(options[index], "stop", len(prompt), len(tokens[index]), [position])
 
 
 def fill(
@@ -157,7 +160,8 @@ def fill(
         escaped = [json.dumps(option, ensure_ascii=False)[1:-1] for option in options]
         branches = [_branch(engine, option + closing, stem) for option in escaped]
         yield [*(s for s in segments if not s.keys), stem, *branches]
-        index, position = _chosen(options, branches, stem, sampling, uniform)
+        scores = [_score(branch.tokens, stem, branch) for branch in branches]
+        index, position = _chosen(options, scores, sampling, uniform)
         chosen[name] = options[index]
         positions.append(position)
         segments = [branches[index]]
@@ -171,24 +175,27 @@ def _branch(engine: Engine, text: str, stem: Segment) -> Segment:
     return Segment(tokens, stem, range(len(tokens) - 1))
 
 
+def _stretch(tokens: tuple[int, ...], stem: Segment) -> Segment:
+    """Return tokens after each of which the log-probabilities are needed."""
+    return Segment(tokens, stem, range(len(tokens)))
+
+
 def _chosen(
     options: Sequence[str],
-    branches: Sequence[Segment],
-    stem: Segment,
+    scores: Sequence[float],
     sampling: Sampling,
     uniform: Callable[[], float],
 ) -> tuple[int, Position]:
-    """Draw an option by the log-probability of all its tokens after `stem`."""
-    scores = [_score(stem, branch) for branch in branches]
+    """Draw an option by its score, the log-probability of all its tokens."""
     index = pick(scores, sampling.temperature, uniform())
     top = [(o, round(s, DIGITS)) for o, s in zip(options, scores, strict=True)]
     return index, Position(*top[index], sorted(top, key=lambda pair: -pair[1]))
 
 
-def _score(stem: Segment, branch: Segment) -> float:
-    rows = torch.cat([stem.logprobs, branch.logprobs])
-    tokens = torch.tensor(branch.tokens)
-    return float(rows.gather(1, tokens[:, None]).double().sum())
+def _score(tokens: Sequence[int], stem: Segment, branch: Segment | None) -> float:
+    """Return the log-probability of tokens after `stem`; `branch` begins with all but the last."""
+    rows = stem.logprobs if branch is None else torch.cat([stem.logprobs, branch.logprobs])
+    return float(rows.gather(1, torch.tensor(tokens)[:, None]).double().sum())
 
 
 def _position(engine: Engine, row: torch.Tensor, token: int, count: int) -> Position:
