@@ -22,6 +22,7 @@ import yaml
 
 from tiltmeter.errors import InputError, ModelError, TiltmeterError
 from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.models.embedded.pace import expected_seconds
 from tiltmeter.models.providers import find_provider
 from tiltmeter.modes import MODES, TEXT
 from tiltmeter.results.records import Journal
@@ -45,6 +46,8 @@ class Cost:
     output_tokens: int
     usd: float | None
     """None where the model's price is not known."""
+    seconds: float | None = None
+    """Time to ask on this machine; known for the embedded model."""
 
     @classmethod
     def of(
@@ -57,7 +60,8 @@ class Cost:
         """Price an estimate: trials and calls, tokens in and out; see `price`."""
         rates = price(model, prices)
         usd = None if rates is None else (tokens[0] * rates[0] + tokens[1] * rates[1]) / 1e6
-        return cls(model, *asked, *tokens, usd)
+        seconds = expected_seconds(*tokens) if find_provider(model).embedded else None
+        return cls(model, *asked, *tokens, usd, seconds)
 
 
 @dataclass

@@ -48,7 +48,12 @@ def say_cost(costs: list[Cost], asked: str = "trials") -> None:
         echo(
             f"{cost.model}: {cost.trials:,} {asked}, {cost.calls:,} calls, about "
             f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {_dollars(cost.usd)}"
+            f"{_minutes(cost.seconds)}"
         )
+
+
+def _minutes(seconds: float | None) -> str:
+    return "" if seconds is None else f", about {max(round(seconds / 60), 1)} min on this machine"
 
 
 def _dollars(usd: float | None) -> str:
