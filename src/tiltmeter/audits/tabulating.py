@@ -14,8 +14,8 @@ import polars as pl
 from tiltmeter.asking.plan import Plan, load_plan
 from tiltmeter.asking.sessions import JUDGE, by_study, verdicts
 from tiltmeter.audits import Tables, details
-from tiltmeter.errors import InputError, unknown
-from tiltmeter.instruments.catalogue import MEASURES
+from tiltmeter.errors import InputError
+from tiltmeter.instruments.catalogue import measure_of
 from tiltmeter.instruments.scoring import Scores, score
 from tiltmeter.modes.mode import encodable
 from tiltmeter.results import COMPLIANCE, ESTIMATES, LEVELS, ORDERS, RESPONSES, SCORES, WORDS, check
@@ -251,10 +251,8 @@ def _of_each_instrument(
     """Estimate each instrument separately, with its own measure, placebos beside."""
     estimates = []
     for (name,), part in units.group_by("instrument", maintain_order=True):
-        if name not in MEASURES:
-            raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
         own = None if words is None else words.filter(instrument=name)
-        found = estimate_summaries(part, MEASURES[str(name)], inference, levels, own)
+        found = estimate_summaries(part, measure_of(name), inference, levels, own)
         placebos = split_words(part, found.estimates)
         estimates.append(Estimated(pl.concat([found.estimates, placebos]), found.orders))
     return estimates

@@ -17,6 +17,9 @@ from tiltmeter.errors import TiltmeterError, TiltmeterWarning, unknown
 
 __all__ = ["LateGroup", "run_group"]
 
+#: Characters of a line of an error, at most: a name or value in it may be of any length.
+_LINE = 1000
+
 
 class LateGroup(click.Group):
     """A group that imports a command's module when the command is called.
@@ -105,5 +108,6 @@ def _warn(message: Warning | str, category: type[Warning], *where: Any, **others
 
 def _fail(*lines: str) -> int:
     for line in lines:
-        echo(f"tiltmeter: {line}", err=True)
+        shown = line if len(line) <= _LINE else f"{line[:_LINE]}…"
+        echo(f"tiltmeter: {shown}", err=True)
     return 2

@@ -61,16 +61,18 @@ def word_section(asked: Asked) -> Section | None:
     words, items, plan = asked.tables.words.drop_nulls("share"), asked.tables.items, asked.plan
     if words.is_empty() and items.is_empty():
         return None
-    figures = () if words.is_empty() else (_figure(words, plan),)
+    figures = _figures(words, plan)
     table = () if items.is_empty() else (("Table of contributions", _item_table(items, plan)),)
     return Section("words", "Words and tasks", (), figures, table, short="Words")
 
 
-def _figure(words: pl.DataFrame, plan: Plan) -> Figure:
+def _figures(words: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
     """Draw the heat map with its two selectors, and for files every stereotype of one panel."""
     rows = _rows(words, plan, pooled=pl.lit(False))
     pooled = len(rows) > MOST_CELLS
     rows = _rows(words, plan, pooled=pl.lit(True)) if pooled else rows
+    if not rows:
+        return ()
     labels = {key: plan.label(key) for key in dict.fromkeys(row["stereotype"] for row in rows)}
     panels = list(dict.fromkeys(row["panel"] for row in rows))
     widest = max(rows, key=lambda row: abs(row["share"] - 0.5))
@@ -79,13 +81,14 @@ def _figure(words: pl.DataFrame, plan: Plan) -> Figure:
         f"{widest['attribute']} for {widest['pair']} ({labels[widest['stereotype']]}, "
         f"{widest['panel']}) at {number(widest['share'])}."
     )
-    return Figure(
+    figure = Figure(
         name="words",
         caption=_CAPTION + _POOLED * pooled,
         summary=summary,
         spec=_selected(rows, labels, panels),
         static=_small_multiples(words, plan, labels, panels[0]),
     )
+    return (figure,)
 
 
 def _item_table(items: pl.DataFrame, plan: Plan) -> Table:

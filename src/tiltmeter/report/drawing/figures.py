@@ -25,7 +25,7 @@ from tiltmeter.report.prose import (
     verdict,
 )
 from tiltmeter.results import Measure
-from tiltmeter.texts import write_bytes, write_text
+from tiltmeter.texts import visible, write_bytes, write_text
 
 __all__ = ["Figure", "around_zero", "as_svg", "drawn", "per_mode", "write_drawing",
            "write_figures"]  # fmt: skip
@@ -53,9 +53,18 @@ def around_zero(title: str, frame: pl.DataFrame, measure: Measure) -> Axis:
 
 
 def as_svg(figure: Figure) -> str:
-    """Draw a figure in the light scheme."""
+    """Draw a figure in the light scheme, with `visible` texts."""
     spec = {**resolved(figure.static or figure.spec), "background": "white"}
-    return str(vl_convert.vegalite_to_svg(json.dumps(spec)))
+    return str(vl_convert.vegalite_to_svg(json.dumps(_visible(spec))))
+
+
+def _visible(value: Any) -> Any:
+    """Make texts safe to draw: a character that XML does not have ends the whole process."""
+    if isinstance(value, dict):
+        return {name: _visible(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_visible(one) for one in value]
+    return visible(value) if isinstance(value, str) else value
 
 
 def write_drawing(figure: Figure, path: Path) -> None:
