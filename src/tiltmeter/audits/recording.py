@@ -22,6 +22,7 @@ from tiltmeter.instruments.scoring import score
 from tiltmeter.instruments.scoring.recorded import renamed
 from tiltmeter.results import RESPONSES, SCORES, check
 from tiltmeter.results.directory import Results, read_results
+from tiltmeter.results.locks import writing
 from tiltmeter.results.records import text_hash
 from tiltmeter.results.tables import as_frame, write_table
 from tiltmeter.stimuli import Study, load_study
@@ -146,11 +147,12 @@ def audit_recorded(
     scored, words = score(table, study, instrument=how.instrument, keep=True)
     plan = _plan_of(scored, study, how)
     claim(out, _Recorded(plan, _called(responses), answers), command)
-    write_table(_responses(scored), out / "responses.parquet")
-    scores = check(scored, SCORES, "scores")
-    write_table(scores, out / "scores.parquet")
-    tabulate_scores(out, plan, words)
-    return read_results(out)
+    with writing(out):
+        write_table(_responses(scored), out / "responses.parquet")
+        scores = check(scored, SCORES, "scores")
+        write_table(scores, out / "scores.parquet")
+        tabulate_scores(out, plan, words)
+        return read_results(out)
 
 
 def _hash(table: pl.DataFrame) -> str:

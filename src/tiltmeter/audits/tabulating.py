@@ -20,6 +20,7 @@ from tiltmeter.instruments.scoring import Scores, score
 from tiltmeter.modes.mode import encodable
 from tiltmeter.results import COMPLIANCE, ESTIMATES, LEVELS, ORDERS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.results.directory import write_results
+from tiltmeter.results.locks import writing
 from tiltmeter.results.records import Journal, read_plan
 from tiltmeter.results.schemas import ITEMS, PROGRESS
 from tiltmeter.results.tables import as_frame, pieces, scan_table, write_pieces
@@ -263,6 +264,11 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
 
     Raises PlanError if the directory holds no plan, or one of its study files was changed.
     """
+    with writing(directory):
+        _tabulate(directory, scoring)
+
+
+def _tabulate(directory: Path, scoring: str) -> None:
     plan = load_plan(directory)
     studies = {s.study.name: s.study for s in plan.selections}
     progress = None
