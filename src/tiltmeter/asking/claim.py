@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from tiltmeter import __version__
 from tiltmeter.errors import InputError, PlanError
-from tiltmeter.results.locks import LOCKS, writing
+from tiltmeter.results.locks import LOCK, writing
 from tiltmeter.results.records import read_plan, text_hash, write_plan
 from tiltmeter.texts import write_text
 
@@ -124,7 +124,7 @@ def _compare(out: Path, kept: Mapping[str, Any], plan: Claimant) -> None:
 def _refuse_foreign(out: Path, path: Path, attached: Mapping[str, str]) -> None:
     """Refuse files other than those that an interrupted claim leaves."""
     if out.is_dir():
-        own = {*LOCKS, f"{path.name}.part", *(name.partition("/")[0] for name in attached)}
+        own = {LOCK, f"{path.name}.part", *(name.partition("/")[0] for name in attached)}
         foreign = any(entry.name not in own for entry in out.iterdir())
     else:
         foreign = out.exists()

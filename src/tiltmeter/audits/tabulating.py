@@ -252,8 +252,9 @@ def _of_each_instrument(
     """Estimate each instrument separately, with its own measure, placebos beside."""
     estimates = []
     for (name,), part in units.group_by("instrument", maintain_order=True):
+        measure = measure_of(name)
         own = None if words is None else words.filter(instrument=name)
-        found = estimate_summaries(part, measure_of(name), inference, levels, own)
+        found = estimate_summaries(part, measure, inference, levels, own)
         placebos = split_words(part, found.estimates)
         estimates.append(Estimated(pl.concat([found.estimates, placebos]), found.orders))
     return estimates

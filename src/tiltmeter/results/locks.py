@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 from tiltmeter.errors import InputError, PlanError, TiltmeterError
 
@@ -19,11 +18,10 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["LOCKS", "only_process", "writing"]
+__all__ = ["LOCK", "only_process", "writing"]
 
-_ASKING, _WRITING = ".lock", ".writing"
-#: The files that are locked.
-LOCKS = (_ASKING, _WRITING)
+#: The file that is locked by the process that asks; the one that writes locks the directory itself.
+LOCK = ".lock"
 
 #: Directories that this process writes: what it calls meanwhile does not wait for itself.
 _written: set[Path] = set()
@@ -35,15 +33,15 @@ def only_process(directory: Path) -> Iterator[None]:
 
     Raises PlanError if another process has it, InputError if the directory was removed meanwhile.
     """
-    with _file(directory / _ASKING) as file:
+    with _opened(directory / LOCK, os.O_RDWR | os.O_CREAT) as lock:
         try:
-            _lock(file, wait=False)
+            _hold(lock, wait=False)
         except BlockingIOError:
             raise PlanError(
                 f"{directory}: another process is running this plan; wait until it has ended, or "
                 "name another directory"
             ) from None
-        with _not_removed(directory, file):
+        with _not_removed(directory / LOCK, lock, directory):
             yield
 
 
@@ -54,36 +52,38 @@ def writing(directory: Path) -> Iterator[None]:
     Raises InputError if the directory was removed meanwhile.
     """
     place = directory.absolute()
-    if place in _written or not directory.is_dir():
+    if fcntl is None or place in _written or not directory.is_dir():
         yield
         return
-    with _file(directory / _WRITING) as file:
-        _lock(file, wait=True)
+    with _opened(directory, os.O_RDONLY) as lock:
+        _hold(lock, wait=True)
         _written.add(place)
         try:
-            with _not_removed(directory, file):
+            with _not_removed(directory, lock, directory):
                 yield
         finally:
             _written.discard(place)
 
 
 @contextmanager
-def _file(path: Path) -> Iterator[IO[str]]:
-    """Open the file of a lock, which stays."""
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    """Open what is locked."""
     try:
-        file = path.open("w")
+        lock = os.open(path, flags, 0o666)
     except OSError as error:
-        raise InputError(f"{path.parent}: cannot be written ({error.strerror})") from None
-    with file:
-        yield file
+        raise InputError(f"{path}: {error.strerror}; is the directory there?") from None
+    try:
+        yield lock
+    finally:
+        os.close(lock)
 
 
-def _lock(file: IO[str], *, wait: bool) -> None:
-    """Lock a file; raises BlockingIOError if another process has locked it and `wait` is False."""
+def _hold(lock: int, *, wait: bool) -> None:
+    """Lock; raises BlockingIOError if another process holds the lock and `wait` is False."""
     if fcntl is None:
         return
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         raise
     except OSError:  # a file system without locks
@@ -91,21 +91,19 @@ def _lock(file: IO[str], *, wait: bool) -> None:
 
 
 @contextmanager
-def _not_removed(directory: Path, file: IO[str]) -> Iterator[None]:
-    """Name the directory in the error if it was removed, with the file of its lock."""
+def _not_removed(path: Path, lock: int, directory: Path) -> Iterator[None]:
+    """Name the directory in the error if it was removed, with what is locked."""
     try:
         yield
     except (TiltmeterError, OSError):
-        _refuse_removed(directory, file)
+        _refuse_removed(path, lock, directory)
         raise
-    _refuse_removed(directory, file)
+    _refuse_removed(path, lock, directory)
 
 
-def _refuse_removed(directory: Path, file: IO[str]) -> None:
-    if fcntl is None:
-        return
+def _refuse_removed(path: Path, lock: int, directory: Path) -> None:
     with suppress(FileNotFoundError):
-        if os.path.samestat(os.stat(directory / Path(file.name).name), os.fstat(file.fileno())):
+        if os.path.samestat(os.stat(path), os.fstat(lock)):
             return
     raise InputError(
         f"{directory}: removed while it was written; remove what is left, and start again"
