@@ -28,13 +28,14 @@ __all__ = [
     "TiltmeterError",
     "TiltmeterWarning",
     "as_names",
+    "one_line",
     "shortened",
     "unknown",
 ]
 
 
-#: Names that an error lists, and characters of a name that it shows, at most.
-_MOST, _LONGEST = 10, 40
+#: Names that an error lists, and characters of a name and of another error that it shows, at most.
+_MOST, _LONGEST, _LINE = 10, 40, 200
 
 
 class TiltmeterError(Exception):
@@ -106,7 +107,13 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     return f"unknown {kind} {shown!r}; {hint}"
 
 
-def shortened(names: Sequence[str]) -> str:
-    """List names for an error: the first ten, and how many there are."""
-    more = f", … ({len(names)})" if names[_MOST:] else ""
-    return ", ".join(f"{name[:_LONGEST]}" for name in names[:_MOST]) + more
+def shortened(names: Sequence[str], most: int = _MOST) -> str:
+    """List names for an error, each in one line: the first, and how many there are."""
+    more = f", … ({len(names)})" if names[most:] else ""
+    return ", ".join(" ".join(name[:_LONGEST].split()) for name in names[:most]) + more
+
+
+def one_line(text: object) -> str:
+    """Return the first line of a text, such as another library's error, cut after 200 letters."""
+    first = next(iter(str(text).splitlines()), "")
+    return first if len(first) <= _LINE else f"{first[:_LINE]}…"

@@ -221,7 +221,7 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_two_processes_do_not_ask_at_once(serve: Serve, tmp_path: Path) -> None:
-    from tiltmeter.asking.claim import only_process
+    from tiltmeter.results.locks import only_process
 
     serve(Words())
     claim(tmp_path / "r", plan_of())

@@ -176,7 +176,7 @@ def test_forced_mode_needs_log_probabilities(serve: Serve, tmp_path: Path, plan:
 
 
 def test_two_processes_do_not_ask_the_same_trials(plan: Plan, serve: Serve, tmp_path: Path) -> None:
-    from tiltmeter.asking.claim import only_process
+    from tiltmeter.results.locks import only_process
 
     serve()
     claim(tmp_path / "r", plan)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tiltmeter.asking.association_plan import AssociationPlan, cue_messages
 from tiltmeter.asking.budget import Budget, Ledger
-from tiltmeter.asking.claim import claim, only_process
+from tiltmeter.asking.claim import claim
 from tiltmeter.asking.cues import Call, Rounds, Tally
 from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_all, draw_seed
 from tiltmeter.errors import InputError
@@ -22,6 +22,7 @@ from tiltmeter.models.opening import Connection, open_model
 from tiltmeter.models.providers import find_provider
 from tiltmeter.modes.mode import tokens_in
 from tiltmeter.reading.associates import read_associates
+from tiltmeter.results.locks import only_process
 from tiltmeter.results.records import Journal
 
 if TYPE_CHECKING:

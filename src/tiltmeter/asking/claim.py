@@ -6,19 +6,19 @@ on disk; a different plan is refused, and the error names the differences.
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from tiltmeter import __version__
-from tiltmeter.errors import PlanError
+from tiltmeter.errors import InputError, PlanError
+from tiltmeter.results.locks import LOCK, writing
 from tiltmeter.results.records import read_plan, text_hash, write_plan
 from tiltmeter.texts import write_text
 
-__all__ = ["Claimant", "claim", "only_process", "short_hash"]
+__all__ = ["Claimant", "claim", "short_hash"]
 
 
 class Claimant(Protocol):
@@ -70,6 +70,21 @@ def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
     InputError
         If the plan cannot be written.
     """
+    path = plan.file(out)
+    if not path.exists():
+        _refuse_foreign(out, path, plan.attachments())
+    if path.parent != out:
+        return _bind(out, plan, command)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be made ({error.strerror})") from None
+    with writing(out):  # of two processes with different plans, the second is refused
+        return _bind(out, plan, command)
+
+
+def _bind(out: Path, plan: Claimant, command: str) -> dict[str, Any]:
+    """Write the plan, or compare it with the one that is there."""
     path, attached = plan.file(out), plan.attachments()
     if path.exists():
         kept = read_plan(path)
@@ -78,7 +93,6 @@ def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
             return kept
         described = {**kept, **plan.grows()}
     else:
-        _refuse_foreign(out, path, attached)
         created = datetime.now(UTC).isoformat(timespec="seconds")
         made = {"tiltmeter": __version__, "created": created, "command": command}
         described = {**made, **plan.identity(), **plan.grows(), **plan.describe()}
@@ -110,11 +124,11 @@ def _compare(out: Path, kept: Mapping[str, Any], plan: Claimant) -> None:
 def _refuse_foreign(out: Path, path: Path, attached: Mapping[str, str]) -> None:
     """Refuse files other than those that an interrupted claim leaves."""
     if out.is_dir():
-        own = {f"{path.name}.part", *(name.partition("/")[0] for name in attached)}
+        own = {LOCK, f"{path.name}.part", *(name.partition("/")[0] for name in attached)}
         foreign = any(entry.name not in own for entry in out.iterdir())
     else:
         foreign = out.exists()
-    if foreign:
+    if foreign and not path.exists():  # another process may have claimed it meanwhile
         what = "not empty and was" if out.is_dir() else "a file that was"
         raise PlanError(f"{out}: {what} not made by this command; name another with --out")
 
@@ -127,19 +141,3 @@ def short_hash(text: str) -> str:
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:77]}…"
-
-
-@contextlib.contextmanager
-def only_process(directory: Path) -> Iterator[None]:
-    """Hold the directory's lock; the system releases it when the process ends, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows: there the second process is not noticed
-        yield
-        return
-    with (directory / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise PlanError(f"{directory}: another process is running this plan") from None
-        yield

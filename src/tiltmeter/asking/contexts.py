@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tiltmeter.asking.budget import CHARACTERS_PER_TOKEN, TOKENS_PER_PROMPT, Budget, Cost, Ledger
-from tiltmeter.asking.claim import Claimant, claim, only_process, short_hash
+from tiltmeter.asking.claim import Claimant, claim, short_hash
 from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_all, draw_seed
 from tiltmeter.errors import InputError
 from tiltmeter.models.opening import Connection, Generation, open_model
 from tiltmeter.modes.mode import tokens_in
 from tiltmeter.networks.rewriting import in_wordnet
 from tiltmeter.reading.contexts import REASONS, Checks, context_messages, read_contexts, wording
+from tiltmeter.results.locks import only_process
 from tiltmeter.results.records import Journal, write_plan
 from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.states.examples import write_examples

@@ -9,7 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, shortened
+from tiltmeter.results import check
 from tiltmeter.results.records import find_fault
 from tiltmeter.results.tables import FORMATS, read_table
 from tiltmeter.texts import read_text
@@ -106,13 +107,14 @@ def _from_table(path: Path) -> Cues:
     table = read_table(path)
     for column in COLUMNS:
         if column in table.columns:
-            return Cues.of(table[column].cast(pl.String))
+            return Cues.of(check(table, {column: pl.String()}, str(path))[column])
     if set(ENDS) <= set(table.columns):
-        ends = pl.concat([table[column].cast(pl.String).rename("word") for column in ENDS])
+        text = check(table, dict.fromkeys(ENDS, pl.String()), str(path))
+        ends = pl.concat([text[column].rename("word") for column in ENDS])
         return Cues.of(ends.unique(maintain_order=True))
     raise InputError(
         f"{path}: no column cue or word, nor the src and tgt of a network; "
-        f"has {', '.join(table.columns)}"
+        f"has {shortened(table.columns)}"
     )
 
 

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tiltmeter.asking.budget import Budget, Ledger, price
-from tiltmeter.asking.claim import only_process
 from tiltmeter.errors import InputError, ModelError
 from tiltmeter.instruments.scoring import open_decisions
 from tiltmeter.models.opening import describe_model
 from tiltmeter.results import TRIALS
+from tiltmeter.results.locks import only_process
 from tiltmeter.results.records import Journal, journals
 from tiltmeter.stimuli import Study
 from tiltmeter.texts import redacted

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import polars as pl
 
 from tiltmeter.instruments.absolute_decision import CONSISTENT
-from tiltmeter.instruments.catalogue import MEASURES, with_table
+from tiltmeter.instruments.catalogue import measure_of, with_table
 from tiltmeter.results import ESTIMATES, FACTORS, SCORES, VERSIONS, Measure, Schema, check
 from tiltmeter.results.schemas import ATTRIBUTIONS, FITS, MATCHES, YES_SHARES
 from tiltmeter.statistics.changes import Contrasted
@@ -239,7 +239,7 @@ def _cells(scores: pl.LazyFrame) -> Iterator[pl.DataFrame]:
 def contrasts(scores: pl.LazyFrame) -> Contrasted:
     """Compare each intervention with none over matched trials, one model in memory at a time."""
     parts = [
-        contrast(part, MEASURES[part["instrument"][0]])
+        contrast(part, measure_of(part["instrument"][0]))
         for part in _cells(scores)
         if part["intervention"].n_unique() > 1
     ]

@@ -16,12 +16,13 @@ import polars as pl
 from tiltmeter.asking.claim import Claimant, claim
 from tiltmeter.asking.plan import Plan, Selection
 from tiltmeter.audits.tabulating import response_pieces, tabulate_scores
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, shortened
 from tiltmeter.instruments.catalogue import INSTRUMENTS, select
 from tiltmeter.instruments.scoring import score
 from tiltmeter.instruments.scoring.recorded import renamed
 from tiltmeter.results import RESPONSES, SCORES, check
 from tiltmeter.results.directory import Results, read_results
+from tiltmeter.results.locks import writing
 from tiltmeter.results.records import text_hash
 from tiltmeter.results.tables import as_frame, write_table
 from tiltmeter.stimuli import Study, load_study
@@ -77,7 +78,7 @@ def _stated(table: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame:
     """Give columns the names that were stated, in place of those that have them."""
     for ours, theirs in columns.items():
         if theirs not in table.columns:
-            has = ", ".join(table.columns)
+            has = shortened(table.columns, 40)
             raise InputError(f"column {ours}={theirs}: no such column; has {has}")
     table = table.drop([c for c in columns if c in table.columns and c not in columns.values()])
     return table.rename({theirs: ours for ours, theirs in columns.items()})
@@ -142,16 +143,22 @@ def audit_recorded(
     study = load_study(how.study)
     select(study, how.instrument)
     table = read_recorded(responses, how, study)
-    columns = [name for name in table.columns if name != "trial_id"]
-    answers = text_hash(table.select(pl.col(columns).cast(pl.String)).write_csv())
+    answers = _hash(table.drop("trial_id"))
     scored, words = score(table, study, instrument=how.instrument, keep=True)
     plan = _plan_of(scored, study, how)
     claim(out, _Recorded(plan, _called(responses), answers), command)
-    write_table(_responses(scored), out / "responses.parquet")
-    scores = check(scored, SCORES, "scores")
-    write_table(scores, out / "scores.parquet")
-    tabulate_scores(out, plan, words)
-    return read_results(out)
+    with writing(out):
+        write_table(_responses(scored), out / "responses.parquet")
+        scores = check(scored, SCORES, "scores")
+        write_table(scores, out / "scores.parquet")
+        tabulate_scores(out, plan, words)
+        return read_results(out)
+
+
+def _hash(table: pl.DataFrame) -> str:
+    """Return the hash of all columns that can be an answer or a name: not those of lists."""
+    texts = table.select(~pl.selectors.nested()).with_columns(pl.col(pl.Binary).bin.encode("hex"))
+    return text_hash(texts.select(pl.all().cast(pl.String)).write_csv())
 
 
 def _plan_of(scored: pl.DataFrame, study: Study, how: Recording) -> Plan:

@@ -14,12 +14,13 @@ import polars as pl
 from tiltmeter.asking.plan import Plan, load_plan
 from tiltmeter.asking.sessions import JUDGE, by_study, verdicts
 from tiltmeter.audits import Tables, details
-from tiltmeter.errors import InputError, unknown
-from tiltmeter.instruments.catalogue import MEASURES
+from tiltmeter.errors import InputError
+from tiltmeter.instruments.catalogue import measure_of
 from tiltmeter.instruments.scoring import Scores, score
 from tiltmeter.modes.mode import encodable
 from tiltmeter.results import COMPLIANCE, ESTIMATES, LEVELS, ORDERS, RESPONSES, SCORES, WORDS, check
 from tiltmeter.results.directory import write_results
+from tiltmeter.results.locks import writing
 from tiltmeter.results.records import Journal, read_plan
 from tiltmeter.results.schemas import ITEMS, PROGRESS
 from tiltmeter.results.tables import as_frame, pieces, scan_table, write_pieces
@@ -251,10 +252,9 @@ def _of_each_instrument(
     """Estimate each instrument separately, with its own measure, placebos beside."""
     estimates = []
     for (name,), part in units.group_by("instrument", maintain_order=True):
-        if name not in MEASURES:
-            raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
+        measure = measure_of(name)
         own = None if words is None else words.filter(instrument=name)
-        found = estimate_summaries(part, MEASURES[str(name)], inference, levels, own)
+        found = estimate_summaries(part, measure, inference, levels, own)
         placebos = split_words(part, found.estimates)
         estimates.append(Estimated(pl.concat([found.estimates, placebos]), found.orders))
     return estimates
@@ -265,6 +265,11 @@ def tabulate(directory: Path, scoring: str = "exact") -> None:
 
     Raises PlanError if the directory holds no plan, or one of its study files was changed.
     """
+    with writing(directory):
+        _tabulate(directory, scoring)
+
+
+def _tabulate(directory: Path, scoring: str) -> None:
     plan = load_plan(directory)
     studies = {s.study.name: s.study for s in plan.selections}
     progress = None

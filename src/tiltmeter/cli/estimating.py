@@ -69,15 +69,17 @@ def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> Non
     """Estimate differences from a baseline over matched trials, at every level."""
     import polars as pl
 
-    from tiltmeter.instruments.catalogue import MEASURES
+    from tiltmeter.instruments.catalogue import measure_of
     from tiltmeter.results import SCORES
     from tiltmeter.results.tables import scan_table, write_table
     from tiltmeter.results.verdicts import judge
     from tiltmeter.statistics.contrasts import contrast
 
     frame = scan_table(scores, SCORES).select(list(SCORES)).collect()
+    if frame.is_empty():
+        raise InputError(f"{scores}: no rows")
     contrasts = [
-        contrast(part, MEASURES[str(name)], factor=factor, baseline=baseline).estimates
+        contrast(part, measure_of(name), factor=factor, baseline=baseline).estimates
         for (name,), part in frame.group_by("instrument", maintain_order=True)
     ]
     table = judge(pl.concat(contrasts))

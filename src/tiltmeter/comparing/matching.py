@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import polars as pl
 
-from tiltmeter.instruments.catalogue import MEASURES
+from tiltmeter.instruments.catalogue import measure_of
 from tiltmeter.results import Measure
 from tiltmeter.statistics.changes import Contrasted
 from tiltmeter.statistics.contrasts import DRAWN, TRIAL, contrast
@@ -58,9 +58,9 @@ def compare_scores(
         for paired in (True, False):
             own = [pl.concat(part) for part in parts if same_trials(*part) == paired]
             if own and paired:
-                yield _paired(pl.concat(own), MEASURES[name], how)
+                yield _paired(pl.concat(own), measure_of(name), how)
             elif own:
-                yield contrast_unpaired(pl.concat(own), MEASURES[name], **how)
+                yield contrast_unpaired(pl.concat(own), measure_of(name), **how)
 
 
 def _paired(scores: pl.DataFrame, measure: Measure, how: _How) -> Contrasted:

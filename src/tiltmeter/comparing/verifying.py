@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import filecmp
 import json
+import os
 import shutil
 import tempfile
 import zipfile
@@ -35,7 +36,7 @@ from tiltmeter.comparing.bundling import (
     write_archive,
     write_prompts,
 )
-from tiltmeter.errors import InputError, TiltmeterError
+from tiltmeter.errors import InputError, TiltmeterError, one_line
 from tiltmeter.results import SCORES
 from tiltmeter.results.directory import TABLES
 from tiltmeter.results.tables import read_table, scan_table
@@ -193,7 +194,8 @@ def _recomputed(
             (again / STATES).unlink()
             audit_states(load_plan(again), again)
     except (TiltmeterError, pl.exceptions.PolarsError) as error:
-        return (), [f"the tables cannot be recomputed: {error}"]
+        why = one_line(error).replace(f"{again}{os.sep}", "").replace(f"{stated}{os.sep}", "")
+        return (), [f"the tables cannot be recomputed: {why}"]
     if "networks" in families and inputs is not None:
         measure_again(again, Path(inputs))
     problems = []
@@ -218,7 +220,11 @@ def _compared(name: str, stated: Path, again: Path) -> Iterator[str]:
     elif stated.is_file() and not again.is_file():
         yield f"{name}.parquet: recomputing does not give it"
     elif stated.is_file():
-        old, new = read_table(stated), read_table(again)
+        try:
+            old, new = read_table(stated), read_table(again)
+        except InputError as error:
+            yield str(error).replace(f"{stated.parent}{os.sep}", "")
+            return
         for family in ("answers", "networks", "states"):
             own = pl.col("family") if name == "estimates" else pl.lit(TABLES[name].family)
             share = _READING if family == "states" else _ROUNDING
@@ -242,6 +248,9 @@ def _differences(
         return
     for column in stated.columns:
         ours, theirs = again[column], stated[column]
+        if ours.dtype != theirs.dtype:
+            yield f"{name}.parquet: {column} holds {theirs.dtype} stated, {ours.dtype} recomputed"
+            continue
         differ = ours.ne_missing(theirs)
         if ours.dtype.is_float():
             near = (ours - theirs).abs() <= share * (ours.abs() + theirs.abs() + 1.0)
@@ -250,5 +259,5 @@ def _differences(
             row = differ.arg_max() or 0
             yield (
                 f"{name}.parquet: {column} differs in {differ.sum()} rows; row {row}: "
-                f"{theirs[row]!r} stated, {ours[row]!r} recomputed"
+                f"{one_line(repr(theirs[row]))} stated, {one_line(repr(ours[row]))} recomputed"
             )

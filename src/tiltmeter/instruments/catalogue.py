@@ -20,6 +20,7 @@ __all__ = [
     "MEASURES",
     "check_parts",
     "instrument",
+    "measure_of",
     "offers",
     "register",
     "select",
@@ -52,6 +53,16 @@ def instrument(name: str) -> Instrument:
     if name not in INSTRUMENTS:
         raise InputError(unknown("instrument", name, INSTRUMENTS))
     return INSTRUMENTS[name]
+
+
+def measure_of(name: object) -> Measure:
+    """Return the measure of an `instrument` in a table of scores.
+
+    Raises InputError with similar names if there is none.
+    """
+    if name not in MEASURES:
+        raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
+    return MEASURES[str(name)]
 
 
 def offers(study: Study) -> list[str]:

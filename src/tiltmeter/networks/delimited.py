@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from tiltmeter.errors import InputError
-from tiltmeter.results import tables
+from tiltmeter.results import check, tables
 
 __all__ = ["fields", "header", "records"]
 
@@ -50,7 +50,7 @@ def records(path: Path, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
     """
     if path.suffix == ".parquet":
         for piece in tables.pieces(path, PIECE):
-            yield piece.select(pl.col(*columns).cast(pl.String).fill_null(""))
+            yield check(piece, dict.fromkeys(columns, pl.String()), str(path)).fill_null("")
         return
     reader = fields(path)
     _, names = next(reader)

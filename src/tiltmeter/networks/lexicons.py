@@ -17,8 +17,9 @@ from pathlib import Path
 
 import polars as pl
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, shortened
 from tiltmeter.networks.delimited import fields
+from tiltmeter.results import check
 from tiltmeter.results.tables import read_table
 
 __all__ = ["EMOTIONS", "Lexicons", "read_emotions", "read_valence"]
@@ -144,7 +145,7 @@ def read_emotions(path: str | Path) -> dict[str, frozenset[str]]:
     columns, rows = _read(Path(path))
     lacking = ", ".join(emotion for emotion in EMOTIONS if emotion not in columns)
     if lacking and "emotion" not in columns:
-        has = ", ".join(columns)
+        has = shortened(columns)
         raise InputError(f"{path}: no column emotion, and none for {lacking}; has {has}")
     marked: dict[str, dict[str, bool]] = {emotion: {} for emotion in EMOTIONS}
     for line, row in rows:
@@ -189,7 +190,8 @@ def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict
     """Return the column names and, per row, its line number and its fields by column."""
     rows: Iterator[tuple[int, Sequence[str]]]
     if path.suffix == ".parquet":
-        table = read_table(path).select(pl.all().cast(pl.String).fill_null(""))
+        table = read_table(path)
+        table = check(table, dict.fromkeys(table.columns, pl.String()), str(path)).fill_null("")
         columns, rows = _named(table.columns), enumerate(table.iter_rows(), start=1)
     else:
         rows = fields(path)
@@ -206,7 +208,7 @@ def _read(path: Path, *needed: str) -> tuple[list[str], Iterator[tuple[int, dict
     for name in ("word", *needed):
         if name not in columns:
             named = "word or term" if name == "word" else name
-            raise InputError(f"{path}: no column {named}; has {', '.join(columns)}")
+            raise InputError(f"{path}: no column {named}; has {shortened(columns)}")
     return columns, ((line, dict(zip(columns, row, strict=True))) for line, row in rows)
 
 

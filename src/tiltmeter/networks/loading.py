@@ -27,7 +27,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, shortened
 from tiltmeter.networks import delimited
 from tiltmeter.networks.network import Network
 from tiltmeter.results.columns import Schema
@@ -84,7 +84,7 @@ def read_network(path: str | Path, *, name: str | None = None, directed: bool = 
     if ends is None or weight is None:
         pairs = "; ".join(" and ".join(pair) for pair in ENDS)
         raise InputError(
-            f"{path}: columns {', '.join(columns)}; a network needs two for its words ({pairs}) "
+            f"{path}: columns {shortened(columns)}; a network needs two for its words ({pairs}) "
             f"and one for the weight ({', '.join(WEIGHTS)})"
         )
     edges = pl.concat(list(delimited.records(path, [*ends, weight])))
@@ -157,7 +157,7 @@ def _of_table(path: Path, responses: str, skipped: Counter[str]) -> Iterator[pl.
         return _of_rows(path, responses, PARTICIPANT in columns, skipped)
     if not {"cue", "response"} <= set(columns):
         raise InputError(
-            f"{path}: columns {', '.join(columns)}; associations have cue and response, and a "
+            f"{path}: columns {shortened(columns)}; associations have cue and response, and a "
             f"count ({', '.join(COUNTS)}) unless there is a row per answer; or cue, R1, R2 and R3"
         )
     count = next((name for name in COUNTS if name in columns), None)

@@ -17,7 +17,7 @@ import polars as pl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, one_line, shortened
 from tiltmeter.results.tables import need_columns
 
 __all__ = ["Network", "check_networks"]
@@ -191,7 +191,8 @@ def _check_edges(ends: pl.DataFrame, prefix: str, directed: bool) -> None:
     if not wrong.is_empty():
         source, target, value = wrong.row(0)
         raise InputError(
-            f"{prefix}edge {source!r} – {target!r}: weight {value!r}; weights are numbers above 0, "
+            f"{prefix}edge {shortened([source])!r} – {shortened([target])!r}: weight "
+            f"{one_line(repr(value))}; weights are numbers above 0, "
             "leave out edges without weight"
         )
     either = [pl.min_horizontal("src", "tgt"), pl.max_horizontal("src", "tgt").alias("last")]

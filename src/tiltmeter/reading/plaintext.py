@@ -19,11 +19,13 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 __all__ = [
+    "LONGEST",
     "Choice",
     "after_thoughts",
     "is_refusal",
     "json_values",
     "normalise",
+    "readable",
     "split_tasks",
     "why_unread",
     "without_thinking",
@@ -104,6 +106,16 @@ _HEADING = re.compile(
     r"[*_\])]{0,4}[^\S\n]{0,3}(?:[-:.)\]–—*_][*_ ]{0,4}|(?=\n|\Z))",
     re.IGNORECASE | re.MULTILINE,
 )
+
+
+#: Characters of an answer that are read, at most.
+LONGEST = 200_000
+
+
+def readable(text: str) -> str:
+    """Return what is read of an answer: of one longer than `LONGEST`, the first and last half."""
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half]}\n{text[-half:]}"
 
 
 def split_tasks(text: str) -> dict[int, tuple[int, int]]:

@@ -306,7 +306,9 @@ def _published_section(differences: pl.DataFrame) -> Section | None:
         Column("Source", lambda r: r["whose"], "text"),
         Column("Mean score", lambda r: number(r["mean"])),
     ]
-    whole = pl.concat([pl.DataFrame(ours), published]).sort("mean", descending=True)
+    whole = pl.concat([pl.DataFrame(ours, schema=published.schema), published]).sort(
+        "mean", descending=True
+    )
     table = render_table(whole, "Word association, mean over all stereotypes.", columns)
     text = (
         "Means of eight models as published (replication, SI Table S6), from free text in spring "

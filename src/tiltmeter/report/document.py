@@ -24,6 +24,7 @@ from tiltmeter.report.networks.part import network_part
 from tiltmeter.report.sections import Part, Term
 from tiltmeter.report.states.part import state_part
 from tiltmeter.results.directory import TABLES, Results
+from tiltmeter.results.locks import writing
 from tiltmeter.texts import visible, write_text
 
 __all__ = ["FAMILIES", "rendered", "write_figure_page", "write_report"]
@@ -72,6 +73,11 @@ def write_report(directory: str | Path | Results, *, title: str | None = None) -
     PosixPath('results/report.html')
     """
     path = directory.directory if isinstance(directory, Results) else Path(directory)
+    with writing(path):
+        return _write_report(path, title)
+
+
+def _write_report(path: Path, title: str | None) -> Path:
     with debug_mode(False):  # altair would check each of our own drawings, which takes as long
         parts = [part for family in FAMILIES if (part := family(path))]
     if not parts:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, one_line, shortened
 
 __all__ = ["COLUMNS", "LATER", "Column", "Schema", "check", "columns"]
 
@@ -364,9 +364,32 @@ def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> 
     missing = [column for column in schema if column not in frame.columns]
     if missing:
         raise InputError(
-            f"{name}: missing column {', '.join(missing)}; has {', '.join(frame.columns)}"
+            f"{name}: missing column {shortened(missing)}; has {shortened(frame.columns, 40)}"
+        )
+    if misfit := next((c for c, t in schema.items() if not _fits(frame.schema[c], t)), None):
+        raise InputError(
+            f"{name}: {misfit} holds {one_line(frame.schema[misfit])}; expected {schema[misfit]}"
         )
     try:
         return frame.select(pl.col(c).cast(t) for c, t in schema.items())
-    except pl.exceptions.InvalidOperationError as error:
-        raise InputError(f"{name}: {str(error).splitlines()[0]}") from None
+    except pl.exceptions.PolarsError:
+        raise InputError(f"{name}: {_misfit(frame, schema)}") from None
+
+
+def _fits(kind: pl.DataType, wanted: pl.DataType) -> bool:
+    """Whether values are of a kind that may be cast; polars would cast within a struct."""
+    if isinstance(kind, pl.Struct | pl.Array | pl.Object):
+        return False
+    return isinstance(wanted, pl.List) if isinstance(kind, pl.List) else True
+
+
+def _misfit(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> str:
+    """Say which column cannot be cast, and why."""
+    for column, kind in schema.items():
+        try:
+            frame.select(pl.col(column).cast(kind))
+        except pl.exceptions.PolarsError as error:
+            if "conversion" in str(error):
+                return one_line(error)
+            return f"{column} holds {frame.schema[column]}; expected {kind}: {one_line(error)}"
+    return "columns of other types"

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from tiltmeter.errors import InputError, unknown
 from tiltmeter.results import schemas
 from tiltmeter.results.columns import LATER, Schema, check
 from tiltmeter.results.estimates import ESTIMATES
+from tiltmeter.results.locks import writing
 from tiltmeter.results.records import read_plan
 from tiltmeter.results.tables import read_table, write_table
 
@@ -152,6 +153,18 @@ def write_results(
     for name in details:
         if name not in tables:
             raise InputError(unknown(f"table of {family}", name, tables))
+    with writing(directory):
+        _write(directory, family, estimates, details, tables)
+
+
+def _write(
+    directory: Path,
+    family: str,
+    estimates: pl.DataFrame,
+    details: Mapping[str, pl.DataFrame],
+    tables: Sequence[str],
+) -> None:
+    """Write the estimates, which other families share, and the tables of one."""
     path = directory / "estimates.parquet"
     others = pl.DataFrame(schema=ESTIMATES)
     if path.is_file():

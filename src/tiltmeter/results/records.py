@@ -15,6 +15,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -120,12 +121,14 @@ class Journal:
     def append(self, *answers: Line) -> None:
         """Append answers immediately, without secrets; the file stays open until `close`.
 
-        Raises OSError if the disk is full; earlier answers remain intact.
+        Raises OSError if the disk is full or the file was removed; earlier answers remain intact.
         """
         data = b"".join(_signed({**answer, "model": self.model}) for answer in answers)
         if self._file is None or self._lines >= SHARD:
             self._file = self._open()
         try:
+            if os.fstat(self._file.fileno()).st_nlink == 0:
+                raise FileNotFoundError(errno.ENOENT, "the directory was removed")
             if self._file.write(data) < len(data):
                 raise OSError(errno.ENOSPC, "No space left on device")
         except OSError:

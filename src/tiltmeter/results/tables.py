@@ -19,8 +19,9 @@ from pathlib import Path
 
 import polars as pl
 
-from tiltmeter.errors import InputError, unknown
+from tiltmeter.errors import InputError, one_line, shortened, unknown
 from tiltmeter.results import check
+from tiltmeter.results.parquet import read_parquet, read_pieces, scan_parquet
 
 __all__ = [
     "FORMATS",
@@ -57,8 +58,7 @@ def read_table(path: Path) -> pl.DataFrame:
     are named).
     """
     if path.suffix == ".parquet" and path.is_file():
-        with _parquet(path):
-            return pl.read_parquet(path)
+        return read_parquet(path)
     return pl.concat(list(pieces(path)), how="vertical_relaxed")
 
 
@@ -97,11 +97,13 @@ def read_numbers(
     for name in columns:
         if name not in frame.columns:
             raise InputError(f"{path}: {unknown('column', name, frame.columns)}")
-        text = frame[name].cast(pl.String).str.strip_chars().replace("", None)
+        text = check(frame, {name: pl.String()}, str(path))[name].str.strip_chars()
+        text = text.replace("", None)
         number = text.cast(pl.Float64, strict=False)
         wrong = text.filter(text.is_not_null() & ~number.is_finite().fill_null(False))
         if not wrong.is_empty():
-            raise InputError(f"{path}: {name} {wrong[0]!r}: expected a number or nothing")
+            shown = one_line(wrong[0])
+            raise InputError(f"{path}: {name} {shown!r}: expected a number or nothing")
         frame = frame.with_columns(number.alias(name))
     return frame
 
@@ -113,7 +115,7 @@ def need_columns(frame: pl.DataFrame, columns: Iterable[str], name: str) -> None
     """
     missing = [column for column in columns if column not in frame.columns]
     if missing:
-        has = ", ".join(frame.columns)
+        has = shortened(frame.columns, 40)
         raise InputError(f"{name}: missing column {', '.join(missing)}; has {has}")
 
 
@@ -130,14 +132,15 @@ def join_tables(
         for table, of in ((left, "the first table"), (right, name)):
             if key not in table.columns:
                 raise InputError(f"{of}: {unknown('column', key, table.columns)}")
-    text = [pl.col(key).cast(pl.String) for key in keys]
-    right = right.select(*text, pl.exclude(keys)).select(
+    texts = dict.fromkeys(keys, pl.String())
+    right = right.with_columns(check(right, texts, name)).select(
         *keys, *(c for c in right.columns if c not in left.columns)
     )
+    left = left.with_columns(check(left, texts, "the first table"))
     if right.select(keys).is_duplicated().any():
         raise InputError(f"{name}: several rows agree in {', '.join(keys)}; name more with --on")
-    joined = left.with_columns(text).join(right, on=keys, how="left", maintain_order="left")
-    if left.with_columns(text).join(right, on=keys, how="semi").is_empty():
+    joined = left.join(right, on=keys, how="left", maintain_order="left")
+    if left.join(right, on=keys, how="semi").is_empty():
         raise InputError(f"{name}: no row agrees with the first table in {', '.join(keys)}")
     return joined
 
@@ -154,20 +157,7 @@ def pieces(path: Path, rows: int = PIECE) -> Iterator[pl.DataFrame]:
     if path.suffix == ".csv":
         yield from _csv_pieces(path, rows)
         return
-    with _parquet(path):
-        scan = pl.scan_parquet(path)
-        height = scan.select(pl.len()).collect().item()
-        for offset in range(0, max(height, 1), rows):
-            yield scan.slice(offset, rows).collect()
-
-
-@contextmanager
-def _parquet(path: Path) -> Iterator[None]:
-    """Convert errors of polars when reading a file to InputError."""
-    try:
-        yield
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path}: not a parquet table: {str(error).splitlines()[0]}") from None
+    yield from read_pieces(path, rows)
 
 
 def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
@@ -231,26 +221,12 @@ def scan_table(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     An empty field of a column of numbers is null.
     """
     if path.suffix == ".parquet" and path.is_file():
-        return _scan_parquet(path, schema)
+        return scan_parquet(path, schema)
     frame = read_table(path)
     frame = frame.with_columns(pl.col(pl.String).replace("", None))
     flags = [name for name, kind in schema.items() if kind == pl.Boolean and name in frame.columns]
     frame = frame.with_columns(pl.col(name).str.to_lowercase() == "true" for name in flags)
     return check(frame, schema, str(path)).lazy()
-
-
-def _scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-    """Scan a parquet table and cast types that other programs write."""
-    with _parquet(path):
-        scan = pl.scan_parquet(path)
-        kinds = scan.collect_schema()
-    check(kinds.to_frame().clear(), schema, str(path))
-    for name in (name for name in schema if name in kinds):
-        loose = kinds[name].is_numeric() or kinds[name] in (pl.Null, pl.Categorical, pl.Enum)
-        if kinds[name] != schema[name] and not loose:
-            raise InputError(f"{path}: {name} holds {kinds[name]}; expected {schema[name]}")
-    scan = scan.with_columns(pl.lit(None).alias(name) for name in schema if name not in kinds)
-    return scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:

@@ -34,7 +34,7 @@ from typing import Any, TextIO
 
 import polars as pl
 
-from tiltmeter.errors import InputError, unknown
+from tiltmeter.errors import InputError, shortened, unknown
 from tiltmeter.results.schemas import CONTEXTS
 from tiltmeter.results.tables import FORMATS, pieces
 from tiltmeter.states.examples import holds
@@ -282,4 +282,4 @@ def _column(named: str | None, known: Iterable[str], where: str, kind: str) -> s
     for name in COLUMNS:
         if name in listed:
             return name
-    raise InputError(f"{where}: no {kind} {' or '.join(COLUMNS)}; name one of {', '.join(listed)}")
+    raise InputError(f"{where}: no {kind} {' or '.join(COLUMNS)}; name one of {shortened(listed)}")

@@ -90,7 +90,8 @@ def read_extended(path: str | Path, *, subset: str | None = None) -> pl.DataFram
     of_paper = subset == "paper" or (subset is None and set(_PAPER) <= set(frame.columns))
     if of_paper:
         need_columns(frame, tuple(_PAPER), f"{path}: subset paper")
-    text = frame.with_columns(pl.all().cast(pl.String).str.strip_chars().str.to_lowercase())
+    text = check(frame, dict.fromkeys(frame.columns, pl.String()), str(path))
+    text = text.with_columns(pl.all().str.strip_chars().str.to_lowercase())
     numbers = text.with_row_index("row").filter(*(_PAPER.values() if of_paper else ()))["row"]
     if numbers.is_empty():
         raise InputError(f"{path}: no row is left of {frame.height}; give subset='all'")

@@ -1,7 +1,8 @@
 """Score a table of responses, for every instrument.
 
 Answers of a run have the columns of their trial. Recorded answers may have only `model, stereotype,
-variation, iteration, response`; the words are then inferred from the answer.
+variation, iteration, response`; the words are then inferred from the answer. Of an answer longer
+than 200,000 characters, the first and the last 100,000 are read.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
 from tiltmeter.instruments.instrument import Instrument, Key, Scored
 from tiltmeter.instruments.scoring.judging import is_judged, judge_trials, rejudge
 from tiltmeter.instruments.scoring.recorded import complete, folded, keys_by_name, most_named, named
+from tiltmeter.reading.plaintext import readable
 from tiltmeter.results import SCORES, WORDS
 from tiltmeter.results.shares import as_shares
 from tiltmeter.results.tables import as_frame
@@ -157,6 +159,7 @@ def _each(
     """Yield every score of every response, with its number, trial and key."""
     for number, row in enumerate(table.iter_rows(named=True), start):
         asked = instrument(row["instrument"])
+        row |= {name: readable(row[name]) for name in ("response", "profile") if row.get(name)}
         row["stereotype"] = keys.stereotype(row["stereotype"])
         row["variation"] = keys.variation(asked, row.get("variation"))
         row["dimension"] = keys.dimension(asked, row)

@@ -221,7 +221,7 @@ def _tables(match: _Match, source: _Source) -> tuple[tuple[str, Table], ...]:
     ours, theirs = match.ours, match.theirs
     if match.per_stereotype:
         asked = ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
-        run = f"this run ({'; '.join(asked.to_series())})"
+        run = f"this run ({'; '.join(asked.to_series().drop_nulls())})"
         caption = f"Published means ({source.printed}) beside {run}. {marks}"
         text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
         means = ours.group_by("label", maintain_order=True).agg(run=text.str.join("; "))

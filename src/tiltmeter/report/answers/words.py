@@ -59,12 +59,12 @@ def word_section(asked: Asked) -> Section | None:
     words, items, plan = asked.tables.words.drop_nulls("share"), asked.tables.items, asked.plan
     if words.is_empty() and items.is_empty():
         return None
-    figures = () if words.is_empty() else (_figure(words, plan),)
+    figures = _figures(words, plan)
     table = () if items.is_empty() else (("Table of contributions", _item_table(items, plan)),)
     return Section("words", "Words and tasks", (), figures, table, short="Words")
 
 
-def _figure(words: pl.DataFrame, plan: Plan) -> Figure:
+def _figures(words: pl.DataFrame, plan: Plan) -> tuple[Figure, ...]:
     """Draw heat maps: the columns are pairs of group words or, of several runs, the runs."""
     words = words.filter(pl.col("set") != "extra")  # no valence: they carry nothing
     runs = words.select("model", "mode").n_unique() > 1
@@ -77,6 +77,8 @@ def _figure(words: pl.DataFrame, plan: Plan) -> Figure:
         .otherwise(pl.format("{} / {}", "marginalized", "default"))
     )
     rows = _rows(words.with_columns(column=column), plan)
+    if not rows:
+        return ()
     labels = {key: plan.label(key) for key in dict.fromkeys(row["stereotype"] for row in rows)}
     widest = max(rows, key=lambda row: abs(row["share"] - 0.5))
     summary = (
@@ -86,7 +88,8 @@ def _figure(words: pl.DataFrame, plan: Plan) -> Figure:
     )
     pooled = runs or "all pairs" in {row["column"] for row in rows}
     title = "model and mode" if runs else "marginalized / default group word"
-    return Figure("words", _CAPTION + _POOLED * pooled, summary, _heat_maps(rows, labels, title))
+    caption = _CAPTION + _POOLED * pooled
+    return (Figure("words", caption, summary, _heat_maps(rows, labels, title)),)
 
 
 def _item_table(items: pl.DataFrame, plan: Plan) -> Table:

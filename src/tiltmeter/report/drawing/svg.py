@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree
 
@@ -57,16 +56,23 @@ _NAMESPACE = f' xmlns="{_SVG[1:-1]}"'
 ElementTree.register_namespace("", _SVG[1:-1])
 
 
-def draw(spec: Mapping[str, Any]) -> ElementTree.Element:
+def draw(spec: dict[str, Any]) -> ElementTree.Element:
     """Draw a Vega-Lite specification, with only elements that draw and visible characters."""
-    svg = ElementTree.fromstring(vl_convert.vegalite_to_svg(json.dumps(spec)))
+    svg = ElementTree.fromstring(vl_convert.vegalite_to_svg(json.dumps(_visible(spec))))
     for parent in [*svg.iter()]:
         for child in [*parent]:
             if child.tag not in _DRAWN or child.get("display") == "none":
                 parent.remove(child)
-        parent.text = visible(parent.text or "")
-        parent.set("aria-label", visible(parent.get("aria-label", "")))
     return svg
+
+
+def _visible(value: Any) -> Any:
+    """Make texts safe to draw: a character that XML does not have ends the whole process."""
+    if isinstance(value, dict):
+        return {name: _visible(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_visible(one) for one in value]
+    return visible(value) if isinstance(value, str) else value
 
 
 def for_file(drawing: ElementTree.Element) -> str:

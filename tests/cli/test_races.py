@@ -1,0 +1,86 @@
+"""Several processes in one results directory, started at once."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+Start = Callable[..., subprocess.Popen[str]]
+RUN = ("run", "openai-api/loop/m", "--stereotypes", "age", "--variations", "replication",
+       "--iterations", "8", "--out", "r", "--max-connections", "1")  # fmt: skip
+
+
+def outcome(process: subprocess.Popen[str]) -> tuple[int, list[str]]:
+    _, err = process.communicate(timeout=120)
+    return process.returncode, err.splitlines()
+
+
+def wait_for(place: Path, pattern: str, process: subprocess.Popen[str]) -> None:
+    """Wait until a file is there."""
+    while not any(place.glob(pattern)):
+        assert process.poll() is None, outcome(process)
+        time.sleep(0.02)
+
+
+def recorded(path: Path, answers: int) -> None:
+    pl.DataFrame(
+        {"model": "m", "stereotype": "age", "variation": "replication", "iteration": range(answers),
+         "response": ["agony - old\njoy - young"] * answers}
+    ).write_csv(path)  # fmt: skip
+
+
+def test_two_audits_of_different_answers_do_not_share_a_directory(
+    tiltmeter: Start, tmp_path: Path
+) -> None:
+    for name, answers in (("a", 4), ("b", 6)):
+        recorded(tmp_path / f"{name}.csv", answers)
+    both = [tiltmeter("audit", "--responses", f"{n}.csv", "--out", "r") for n in "ab"]
+    (won, _), (lost, said) = sorted(map(outcome, both))
+    assert (won, lost) == (0, 2)
+    assert len(said) == 1 and said[0].startswith("tiltmeter: r holds another plan: ")
+    assert pl.read_parquet(tmp_path / "r" / "scores.parquet").height in (4, 6)
+
+
+def test_processes_that_write_the_same_tables_wait_for_each_other(
+    tiltmeter: Start, tmp_path: Path
+) -> None:
+    recorded(tmp_path / "a.csv", 4)
+    same = [tiltmeter("audit", "--responses", "a.csv", "--out", "r") for _ in range(3)]
+    assert [outcome(one) for one in same] == [(0, [])] * 3
+
+
+def test_a_run_that_goes_on_is_reported_and_not_run_twice(
+    tiltmeter: Start, tmp_path: Path, serve: Callable[..., Any]
+) -> None:
+    serve(delay_s=0.7)
+    run = tiltmeter(*RUN)
+    wait_for(tmp_path / "r", "answers/*/*.jsonl", run)
+    second, report = tiltmeter(*RUN), tiltmeter("report", "r")
+    code, said = outcome(second)
+    assert code == 2 and said[-1].startswith("tiltmeter: r: another process is running this plan")
+    code, said = outcome(report)
+    assert code in (0, 1) and all("incomplete" in line for line in said)
+    assert outcome(run)[0] == 0
+
+
+@pytest.mark.parametrize("after_s", [0.0, 1.0])
+def test_a_directory_removed_during_a_run_is_named(
+    tiltmeter: Start, tmp_path: Path, serve: Callable[..., Any], after_s: float
+) -> None:
+    server = serve(delay_s=0.3)
+    run = tiltmeter(*RUN)
+    wait_for(tmp_path / "r", "answers/*/*.jsonl", run)
+    time.sleep(after_s)
+    shutil.rmtree(tmp_path / "r", ignore_errors=True)
+    code, said = outcome(run)
+    assert code == 2
+    assert said[-1].startswith("tiltmeter: r: removed while it was written"), said
+    assert not any("No such file" in line for line in said), said
+    assert server.prompts.total() < 8

@@ -1,0 +1,81 @@
+"""Answers of megabytes: time and memory are bounded, and what is read stands at either end."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tiltmeter.audits.recording import audit_recorded
+from tiltmeter.instruments.catalogue import INSTRUMENTS, offers
+from tiltmeter.instruments.design import Design
+from tiltmeter.instruments.scoring import score
+from tiltmeter.reading.plaintext import LONGEST, readable
+from tiltmeter.report import write_report
+from tiltmeter.stimuli import load_study
+
+SIZE = 5_000_000
+#: What an answer repeats.
+REPEATED = {
+    "letters": "abcdefghij",
+    "words": "lorem ipsum ",
+    "lines": "- x\n",
+    "pairs": "agony - old\njoy - young\n",
+    "brackets": "[",
+    "objects": '{"a":',
+    "groups": "old young ",
+    "emoji": "👩‍👩‍👧😀",
+    "combining": "\u0301\u0323",
+    "sentences": "The old man should lead agony, not the young one. ",
+    "headings": "Task 1:\n",
+}
+STUDIES = {
+    name: next(study for study in ("bai2025", "mist2025") if name in offers(load_study(study)))
+    for name in INSTRUMENTS
+}
+LINES = "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - karen\n"
+MORE = "strong - eric\ncommand - eric\nconfident - eric\ndominant - eric"
+
+
+def long(text: str, size: int = SIZE) -> str:
+    return text * (size // len(text))
+
+
+@pytest.mark.parametrize("kind", REPEATED)
+@pytest.mark.parametrize("name", INSTRUMENTS)
+def test_a_long_answer_takes_seconds_at_most(name: str, kind: str) -> None:
+    study = load_study(STUDIES[name])
+    trial = INSTRUMENTS[name].trials(study, Design(iterations=2)).head(1)
+    text = pl.lit(long(REPEATED[kind]))
+    unknown = {c: pl.lit(None, pl.String) for c in ("stop_reason", "error")}
+    trial = trial.with_columns(model=pl.lit("m"), response=text, profile=text, **unknown)
+    begun = time.process_time()
+    scores, _ = score(trial, study, instrument=name)
+    assert time.process_time() - begun < 5  # about 1 s
+    assert scores.height >= 1
+
+
+def test_an_answer_is_read_at_either_end() -> None:
+    answers = [LINES + MORE, LINES + MORE + long("\nx y"), long("x y\n") + LINES + MORE]
+    answers.append(LINES + long("x y\n") + MORE)
+    table = pl.DataFrame({"model": "m", "stereotype": "power", "variation": "replication",
+                          "iteration": range(4), "response": answers})  # fmt: skip
+    scores, _ = score(table, "bai2025")
+    assert scores["score"].to_list() == [1.0] * 4
+
+
+def test_only_what_is_longer_is_cut() -> None:
+    text = "a" * (LONGEST - 1) + "b"
+    assert readable(text) is text
+    assert len(readable(text + "c")) == LONGEST + 1
+    assert readable(text + "c").endswith("bc")
+
+
+def test_long_answers_do_not_make_a_long_report(tmp_path: Path) -> None:
+    texts = [long(REPEATED[kind]) for kind in ("letters", "emoji", "pairs")] + [LINES + MORE]
+    table = pl.DataFrame({"model": "m", "stereotype": "power", "variation": "replication",
+                          "iteration": range(4), "response": texts})  # fmt: skip
+    audit_recorded(table, tmp_path / "r")
+    assert write_report(tmp_path / "r").stat().st_size < 3_000_000

@@ -1,0 +1,76 @@
+"""Processes that write one directory at once, and directories that are removed meanwhile."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tiltmeter.errors import InputError, PlanError
+from tiltmeter.results.locks import only_process, writing
+from tiltmeter.results.tables import write_table
+
+fcntl = pytest.importorskip("fcntl")
+
+COUNT = """
+import sys
+from pathlib import Path
+from tiltmeter.results.locks import writing
+folder = Path(sys.argv[1])
+for _ in range(200):
+    with writing(folder), writing(folder):
+        number = folder / "number"
+        number.write_text(str(int(number.read_text()) + 1))
+"""
+
+
+def test_processes_write_one_after_another(tmp_path: Path) -> None:
+    (tmp_path / "number").write_text("0")
+    command = [sys.executable, "-c", COUNT, str(tmp_path)]
+    writers = [subprocess.Popen(command) for _ in range(3)]
+    assert [one.wait(60) for one in writers] == [0, 0, 0]
+    assert (tmp_path / "number").read_text() == "600"
+
+
+@pytest.mark.parametrize("lock", [writing, only_process])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_directory_that_is_removed_is_named(tmp_path: Path, lock: object, again: bool) -> None:
+    folder = tmp_path / "r"
+    folder.mkdir()
+    with pytest.raises(InputError, match=f"^{folder}: removed while it was written"):  # noqa: SIM117
+        with lock(folder):  # type: ignore[operator]
+            shutil.rmtree(folder)
+            if again:
+                write_table(pl.DataFrame({"x": [1]}), folder / "t.parquet")
+            else:
+                (folder / "t").write_text("")
+
+
+def test_other_errors_stay(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="^x$"), writing(tmp_path):
+        raise InputError("x")
+    with writing(tmp_path):
+        pass
+
+
+def test_a_directory_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with writing(tmp_path / "none"):
+        assert not (tmp_path / "none").exists()
+    with (
+        pytest.raises(InputError, match="is the directory there"),
+        only_process(tmp_path / "none"),
+    ):
+        pass
+
+
+def test_a_second_process_does_not_ask(tmp_path: Path) -> None:
+    with (tmp_path / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(PlanError, match="another process"), only_process(tmp_path):
+            pass
+    with only_process(tmp_path):
+        pass
