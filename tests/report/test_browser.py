@@ -1,12 +1,15 @@
 """The page in a real browser: charts are drawn, answers do not run, nothing is fetched."""
 
 import html
+import json
 import re
 import shutil
 import subprocess
 import tempfile
 from functools import cache
+from pathlib import Path
 
+import axe_core_python
 import pytest
 
 BROWSER = next(
@@ -94,3 +97,86 @@ def test_marks_take_their_colours_from_the_scheme(run):
 def test_an_answer_does_not_run(run):
     title = re.search("<title>(.*?)</title>", run[0])
     assert title and html.unescape(title[1]) == "Implicit bias of tiltmeter/smollm2"
+
+
+def measured(directory, script, size=(1280, 800), *, unfold=False):
+    """Run a script in the page, without its content policy; give what it resolves to."""
+    page = (directory / "report.html").read_text(encoding="utf-8")
+    page = re.sub("<meta http-equiv[^>]*>", "", page)
+    page = page.replace("<details", "<details open") if unfold else page
+    told = f"Promise.resolve((() => {{{script}}})()).then((said) => "
+    told += "{ document.documentElement.dataset.said = JSON.stringify(said); });"
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "page.html"
+        path.write_text(page.replace("</body>", f"<script>{told}</script></body>"), "utf-8")
+        flags = [f"--user-data-dir={folder}/profile", f"--window-size={size[0]},{size[1]}"]
+        done = subprocess.run(
+            [BROWSER, *FLAGS, *flags, path.as_uri()], capture_output=True, timeout=300, check=True
+        )
+    said = re.search('data-said="([^"]*)"', done.stdout.decode())
+    return json.loads(html.unescape(said[1]))
+
+
+@pytest.mark.parametrize("which", ["results", "content_results"])
+def test_the_first_screen_answers_and_little_stands_behind_it(which, request):
+    """The screen of a laptop; at most ten more behind it, all else folds."""
+    bottom, height, width = measured(
+        request.getfixturevalue(which),
+        """const end = document.querySelector(".summary").getBoundingClientRect().bottom;
+        const root = document.documentElement;
+        return [end, root.scrollHeight / innerHeight, root.scrollWidth - root.clientWidth];""",
+    )
+    assert bottom <= 1.25 * 800 and height <= 11 + 3 * (which == "content_results")
+    assert width == 0
+
+
+def test_nothing_is_cut_on_a_phone(results):
+    beyond = measured(
+        results,
+        "return document.documentElement.scrollWidth - document.documentElement.clientWidth;",
+        (500, 844),  # the narrowest window of the browser
+    )
+    assert beyond == 0
+
+
+def test_tables_sort_by_their_numbers_and_back(results):
+    script = """const table = [...document.querySelectorAll("table")].find(
+          (one) => one.caption.textContent.includes("Verdict per category"));
+        const place = [...table.tHead.rows[0].cells].findIndex((one) => one.textContent === "Mean");
+        const column = () => [...table.tBodies[0].rows].map((one) => one.cells[place].textContent);
+        const button = table.tHead.rows[0].cells[place].querySelector("button");
+        button.click(); const up = column(); button.click(); return [up, column()];"""
+    up, down = measured(results, script)
+    numbers = [float(text.replace("−", "-")) for text in up]
+    assert len(numbers) > 3 and numbers == sorted(numbers)
+    assert [float(text.replace("−", "-")) for text in down] == sorted(numbers, reverse=True)
+
+
+def test_answers_are_searched(results):
+    shown, of = measured(
+        results,
+        """const every = [...document.querySelectorAll(".exchange")];
+        const search = document.getElementById("search");
+        search.value = "guilt forced"; search.dispatchEvent(new Event("input"));
+        const left = every.filter((one) => one.offsetParent !== null || !one.hidden);
+        const open = left.filter((one) => !one.closest("details").hidden);
+        return [open.map((one) => one.closest("details").textContent.includes("Guilt")),
+                every.length];""",
+    )
+    assert shown and all(shown) and len(shown) < of
+
+
+@pytest.mark.parametrize("which", ["results", "network_results", "state_results"])
+def test_an_automated_audit_finds_no_barrier(which, request):
+    """axe-core: WCAG 2.1 A and AA and good practice, with everything unfolded."""
+    axe = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    found = measured(
+        request.getfixturevalue(which),
+        axe.replace("</script", "<\\/script")
+        + """; const rules = ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"];
+        return window.axe.run(document, {runOnly: rules}).then((all) =>
+          all.violations.map((one) => [one.id, one.nodes.length, one.nodes[0].html.slice(0, 99)]));
+        """,
+        unfold=True,
+    )
+    assert found == []
