@@ -69,7 +69,7 @@ def test_a_run_that_goes_on_is_reported_and_not_run_twice(
     assert code in (0, 1) and all("incomplete" in line for line in said)
     assert run.poll() is None
     run.kill()
-    run.wait()
+    run.communicate()
 
 
 @pytest.mark.parametrize("after_s", [0.0, 1.0])
