@@ -17,7 +17,7 @@ HOSTILE = "</script><script>document.title='pwned'</script>{{7*7}}\u202e"
 
 def section(page, key):
     """Give the section that a heading labels."""
-    return page.split(f'aria-labelledby="{key}"')[1].split("</section>")[0]
+    return re.split(rf'aria-labelledby="(?:\S+ )?{key}"', page)[1].split("</section>")[0]
 
 
 def table(text, caption):

@@ -71,7 +71,7 @@ def test_several_models_are_drawn_as_a_comparison(nine_results):
     found = in_brief(nine_results)
     rows = found.figure.spec["datasets"]["rows"]
     assert {row["label"].split(" · ")[0] for row in rows} == {
-        f"lab/model-{letter}" for letter in "abcdefghi"
+        f"model-{letter}" for letter in "abcdefghi"
     }
     assert all(len(sentence) < 120 * (NAMED + 2) for sentence in found.leans)
 

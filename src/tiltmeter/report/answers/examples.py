@@ -19,6 +19,8 @@ __all__ = ["Example", "example_section", "examples", "passages"]
 
 #: Up to this many groups of answers (model × mode × stereotype …), each shows all it should.
 MOST_GROUPS = 400
+#: Above this many, each stereotype of an instrument shows one model and mode, the next another.
+MOST_SHOWN = 600
 #: Answers shown of each group: with a score, of which very many groups show one, and without.
 SCORED, UNSCORED = 2, 1
 #: Characters of an answer shown at a stretch; the rest stays in responses.parquet.
@@ -121,8 +123,9 @@ def example_section(
             f"For each stereotype, {'dimension, ' * dimensions}model and mode, the first answers "
             "with a score and the first without one, by trial id. Control characters are shown by "
             "their signs or numbers."
-            f"{' The passage in which a decision was read is marked.' * decides} The words are "
-            "stimuli of the study, not statements of its authors or of this tool.",
+            f"{' The passage in which a decision was read is marked.' * decides} Of very many "
+            "answers a few are shown; tiltmeter show has all. The words are stimuli of the study, "
+            "not statements of its authors or of this tool.",
         ),
         examples=tuple(
             (f"{label} ({len(part)})", tuple(one.shown for one in part))
@@ -149,6 +152,11 @@ def _chosen(scores: pl.LazyFrame) -> pl.DataFrame:
         ranked = picked.with_columns(turn=turn.fill_null(0).cast(pl.Int64))
         mine = pl.int_range(pl.len()).over(_GROUP) == pl.col("turn") % pl.len().over(_GROUP)
         picked = ranked.filter(mine).with_columns(pl.col("scored").list.head(1))
+    if picked.height > MOST_SHOWN:
+        each = ("study", "instrument", "stereotype")
+        picked = picked.filter(
+            pl.int_range(pl.len()).over(each) == pl.col("turn") % pl.len().over(each)
+        )
     both = pl.concat_list("scored", "unscored").alias("trial_id")
     return picked.select(*_GROUP, both).explode("trial_id").drop_nulls("trial_id").select(_KEYS)
 

@@ -240,7 +240,14 @@ def _validity(each: Mapping[str, Asked]) -> tuple[tuple[str, ...], bool]:
             verdict = f"{one.verdict.capitalize()} here ({one.failed or 'controls passed'})"
             said.setdefault(verdict, []).append(where)
     failed = any(verdict.startswith("Not valid") for verdict in said)
-    return tuple(f"{verdict}: {_first(where)}" for verdict, where in said.items()), failed
+    runs = sum(map(len, said.values()))
+    lines = (
+        f"{verdict}: {_first(where)}"
+        if len(where) <= NAMED
+        else f"{verdict}: {len(where)} of {runs} instruments, models and modes"
+        for verdict, where in said.items()
+    )
+    return tuple(lines), failed
 
 
 def _first(names: Sequence[str]) -> str:
@@ -425,11 +432,14 @@ _LABELS = 130
 def _rows(name: str, asked: Asked, runs: int) -> Iterator[Row]:
     """Give the rows of one instrument, on the common scale."""
     frame = asked.whole if runs > 1 else pl.concat([asked.levels["category"], asked.whole])
+    models = short_names(list(frame["model"].fill_null("").unique(maintain_order=True)))
+    modes = frame["mode"].n_unique() > 1
     for row in frame.drop_nulls("estimate").iter_rows(named=True):
         ends = ("estimate", "ci_low", "ci_high")
         shared = dict(zip(ends, _shares(asked, *(row[end] for end in ends)), strict=True))
         label = category_title(row["category"]) if row["category"] else "All"
         if runs > 1:
-            label = f"{row['model']} · {row['mode']}"
+            of = (models[row["model"] or ""] if models.keys() - {""} else "", row["mode"] * modes)
+            label = " · ".join(filter(None, of if len(models) > 1 else of[1:]))
         made = drawn({**row, **shared, "bound_low": None, "bound_high": None}, asked.plan, "all")
         yield {**made, "label": cut(label, 40), "block": name.capitalize()}

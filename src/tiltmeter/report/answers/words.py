@@ -22,6 +22,8 @@ __all__ = ["word_section"]
 
 #: Above this many pairs per stereotype the mean over them is shown.
 MOST_PAIRS = 3
+#: Above this many cells only their colours show the shares.
+MOST_NUMBERS = 1_500
 #: Above this many words the table has those of each stereotype that contribute most.
 MOST_ITEMS = 400
 MOST_WORDS = 3
@@ -141,23 +143,24 @@ def _rows(words: pl.DataFrame, plan: Plan) -> list[Row]:
 
 
 def _heat_maps(rows: Sequence[Row], labels: dict[str, str], title: str) -> Row:
-    """Draw one heat map per stereotype."""
+    """Draw one heat map per stereotype; of very many cells without their numbers."""
+    bare = len(rows) > MOST_NUMBERS
     blocks = [
-        {**_cells(mine, {"field": "stereotype", "equal": key}, title), "title": label}
+        {**_cells(mine, {"field": "stereotype", "equal": key}, title, bare=bare), "title": label}
         for key, label in labels.items()
         if (mine := [row for row in rows if row["stereotype"] == key])
     ]
     return vega_lite({"concat": blocks, "columns": 3, "spacing": 30}, rows)
 
 
-def _cells(rows: Sequence[Row], wanted: Any, title: str) -> Row:
+def _cells(rows: Sequence[Row], wanted: Any, title: str, *, bare: bool) -> Row:
     """Draw one block of cells per set of words, over the same columns; only the first has heads."""
     sets = sorted({row["set"] for row in rows}, reverse=True)
-    blocks = [_block(name, wanted, title if name == sets[0] else None) for name in sets]
+    blocks = [_block(name, wanted, title if name == sets[0] else None, bare=bare) for name in sets]
     return {"vconcat": blocks, "spacing": 8, "resolve": {"scale": {"x": "shared"}}}
 
 
-def _block(name: str, wanted: Any, title: str | None) -> Row:
+def _block(name: str, wanted: Any, title: str | None, *, bare: bool) -> Row:
     """Draw a block as plain Vega-Lite: altair takes long over one for each stereotype."""
     axis: Row = {"titleAnchor": "start", "orient": "top", "labelAngle": -40, "labelLimit": 240}
     x = {"title": title, "axis": {**axis, "grid": False} if title else None}
@@ -165,6 +168,10 @@ def _block(name: str, wanted: Any, title: str | None) -> Row:
     legend: Row = {"symbolType": "square", "symbolSize": 150, "columns": 4}
     classes = {"domain": list(_STEPS), "range": list(HEAT)}
     share = {"field": "share", "type": "quantitative", "format": ".2f"}
+    numbers: Row = {
+        "mark": {"type": "text", "fontSize": 11, "color": "var(--ink)"},
+        "encoding": {"text": share},
+    }
     color = {"scale": classes, "legend": {"title": f"{_SHARE} (neutral .50)", **legend}}
     return {
         "transform": [{"filter": wanted}, {"filter": {"field": "set", "equal": name}}],
@@ -182,12 +189,9 @@ def _block(name: str, wanted: Any, title: str | None) -> Row:
                 "mark": {"type": "rect"},
                 "encoding": {"color": {"field": "step", "type": "ordinal", **color}},
             },
-            {
-                "mark": {"type": "text", "fontSize": 11, "color": "var(--ink)"},
-                "encoding": {"text": share},
-            },
+            *([] if bare else [numbers]),
         ],
-        "width": {"step": 46},
+        "width": {"step": 24 if bare else 46},
         "height": {"step": 22},
     }
 

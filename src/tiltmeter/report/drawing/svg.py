@@ -48,6 +48,9 @@ _LONG_NUMBER = re.compile(r"(\d\.\d)\d+")
 #: Attributes that marks inherit from their group.
 _INHERITED = ("fill", "stroke", "stroke-width", "font-size", "font-weight", "text-anchor")
 
+#: What Vega says of a mark before its tooltip, by the names of our columns.
+_CHANNELS = re.compile(r"^(?:[a-z_]{2,}: [^;]*; )*(?=[A-Z])|; [^;:]+: null(?=;|$)")
+
 _VARIABLE = re.compile(r"var\(--([\w-]+)\)")
 
 #: Not needed in HTML.
@@ -94,7 +97,8 @@ def for_page(drawing: ElementTree.Element, name: str) -> str:
     """
     svg = _copied(drawing)
     for mark in _told(svg):
-        ElementTree.SubElement(mark, f"{_SVG}title").text = mark.get("aria-label")
+        title = ElementTree.SubElement(mark, f"{_SVG}title")
+        title.text = _CHANNELS.sub("", mark.get("aria-label", ""))
     for element in svg.iter():
         for attribute, value in [*element.items()]:
             shown = _in_page(attribute, value, name)
@@ -128,11 +132,12 @@ def _say_once(group: ElementTree.Element) -> None:
 def _told(svg: ElementTree.Element) -> list[ElementTree.Element]:
     """Return the marks that say what they show; none of very many, whose table says it.
 
-    Of marks that say the same, as an interval and its mean do, the last.
+    Where there are points, an interval and its mean say it at the point.
     """
     shapes = (f"{_SVG}path", f"{_SVG}line", f"{_SVG}rect")
-    marks = {one.get("aria-label"): one for one in svg.iter() if one.tag in shapes}
-    told = [one for text, one in marks.items() if text]
+    marks = [one for one in svg.iter() if one.tag in shapes and one.get("aria-label")]
+    points = [one for one in marks if one.get("aria-roledescription") == "point"]
+    told = points or marks
     return told if len(told) <= MOST_TOLD else []
 
 

@@ -1,0 +1,131 @@
+"""The report of an audit: time to write it, its weight, and how much there is to read.
+
+Question
+    How long does the page of a quick audit take, how heavy is it, and how much is there to read?
+Peer
+    The budget: 1.5 MB, ten screens behind the first, eight pages of print.
+How
+    A server on the loopback interface answers a quick audit with answers drawn by prompt; the page
+    is opened in Chromium, once per window. Words that fold are counted apart.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.faults import Server
+from benchmarks.measuring import Result
+
+MODEL = "openai-api/loop/m"
+WINDOWS = {"1280 x 800": (1280, 800), "500 x 844": (500, 844)}  # the narrowest of a browser
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000")
+BUDGET_MB, SCREENS, PAGES = 1.5, 11.0, 8
+
+
+def run() -> Result:
+    server = Server(_answers())
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "audit"
+        code = "from tiltmeter.cli import main; main()"
+        environment = {**os.environ, "LOOP_BASE_URL": server.url, "LOOP_API_KEY": "none"}
+        command = [sys.executable, "-c", code, "audit", MODEL, "--out", str(out)]
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+        from tiltmeter.report import write_report
+
+        start = time.perf_counter()
+        page = write_report(out)
+        seconds = time.perf_counter() - start
+        text = page.read_text(encoding="utf-8")
+        weight = page.stat().st_size / 1e6
+        browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))))
+        screens = {name: _screens(browser, text, *size) for name, size in WINDOWS.items()}
+        pages = _pages(browser, page)
+    at_once = _words(_flat(text))
+    rows = [
+        ("seconds to write it", seconds),
+        ("megabytes", weight),
+        *((f"screens of {name}", number) for name, number in screens.items()),
+        ("pages of print", pages),
+        ("words to read at once", at_once),
+        ("words, unfolded", _words(text)),
+    ]
+    return Result(
+        "The report of a quick audit",
+        ("what", "number"),
+        rows,
+        {
+            f"at most {BUDGET_MB} MB": weight <= BUDGET_MB,
+            "at most ten screens behind the first": screens["1280 x 800"] <= SCREENS,
+            f"at most {PAGES} pages of print": pages <= PAGES,
+        },
+    )
+
+
+def _answers() -> dict[str, str]:
+    """Return an answer to each prompt of the audit, drawn by the prompt alone."""
+    from tiltmeter.audits.sizes import PlanOptions, sized_plan
+
+    answers: dict[str, str] = _Otherwise()
+    for row in sized_plan("quick", [MODEL], PlanOptions()).trials().iter_rows(named=True):
+        rng, groups = random.Random(row["prompt"]), (row["marginalized"], row["default"])
+        lines = [f"{word} - {rng.choice(groups)}" for word in row["attributes"]]
+        if row["tied"]:
+            first, second = rng.sample(groups, 2)
+            lines = [f"{first} should get {row['tied']}, and {second} {row['counter']}."]
+        answers[row["prompt"]] = "\n".join(lines)
+    return answers
+
+
+class _Otherwise(dict[str, str]):
+    """Answers a second question."""
+
+    def __missing__(self, prompt: str) -> str:
+        return random.Random(prompt).choice(("comedy", "tragedy"))
+
+
+def _screens(browser: str, text: str, width: int, height: int) -> float:
+    """Return the height of the page in windows."""
+    said = "document.documentElement.dataset.said = document.documentElement.scrollHeight;"
+    page = re.sub("<meta http-equiv[^>]*>", "", text).replace(
+        "</body>", f"<script>{said}</script></body>"
+    )
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "page.html"
+        path.write_text(page, "utf-8")
+        flags = [*FLAGS, f"--user-data-dir={folder}/profile", f"--window-size={width},{height}"]
+        command = [browser, *flags, "--dump-dom", path.as_uri()]
+        shown = subprocess.run(command, capture_output=True, check=True).stdout.decode()
+    found: Any = re.search('data-said="([0-9]+)"', shown)
+    return int(found[1]) / height
+
+
+def _pages(browser: str, page: Path) -> int:
+    """Return the number of pages that it prints on."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        printed = Path(folder) / "page.pdf"
+        flags = [*FLAGS, f"--user-data-dir={folder}/profile", f"--print-to-pdf={printed}"]
+        subprocess.run([browser, *flags, page.as_uri()], capture_output=True, check=True)
+        return len(re.findall(rb"/Type\s*/Page[^s]", printed.read_bytes()))
+
+
+def _flat(text: str) -> str:
+    """Leave out what folds within what folds."""
+    inner = re.compile(r"<details(?:(?!<details|</details>).)*</details>", re.S)
+    while (shorter := inner.sub("", text)) != text:
+        text = shorter
+    return text
+
+
+def _words(text: str) -> int:
+    """Count words that are read, those of figures apart."""
+    bare = re.sub(r"<(script|style|svg)\b.*?</\1>", " ", text, flags=re.S)
+    return len(re.sub(r"<[^>]+>", " ", bare).split())
