@@ -62,6 +62,7 @@ class Lean:
     low: float | None
     high: float | None
     strength: float  # share of the way from neutral to the end of the scale; positive: consistent
+    of: str = ""  # model and mode, where there are several
     prompt: str = ""
     answer: str = ""
 
@@ -74,9 +75,8 @@ class Lean:
         """Say what leans, and how much."""
         value = bracketed(self.mean, self.low, self.high)
         said = self.verdict if self.told else "not told apart from neutral"
-        dimension = self.about["dimension"]
-        of = f"{self.stereotype}, {dimension}" if dimension else self.stereotype
-        return f"{of} ({self.instrument}): {value}, {said}"
+        where = ", ".join(filter(None, (self.instrument, self.about["dimension"], self.of)))
+        return f"{self.stereotype} ({where}): {value}, {said}"
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,11 @@ def in_brief(directory: Path, results: Results | None = None) -> InBrief | None:
         return None
     plan = results.plan
     each = dict(zip(_names(asked), asked, strict=True))
-    means = sorted(_means(each), key=lambda lean: (not lean.told, -abs(lean.strength)))
     validity, failed = _validity(each)
+    means = sorted(
+        _means(each),
+        key=lambda lean: (not lean.told, lean.instrument in failed, -abs(lean.strength)),
+    )
     return InBrief(
         title=_title(plan, results),
         incomplete=tuple(
@@ -166,13 +169,15 @@ def in_brief(directory: Path, results: Results | None = None) -> InBrief | None:
             if row["n_answered"] < row["n_trials"]
         ),
         validity=validity,
-        leans=tuple(_leaning(name, one, means) for name, one in each.items()),
+        leans=tuple(
+            _leaning(name, one, means, failed=name in failed) for name, one in each.items()
+        ),
         certainty=_certainty(each),
         strongest=tuple(_with_answer(lean, results) for lean in means[:STRONGEST]),
         means=tuple(means),
         changes=tuple(_changes(directory, plan, each)),
         limits=_NOT_SHOWN,
-        next=tuple(_next(directory, plan, means, failed=failed)),
+        next=tuple(_next(directory, plan, means, failed=bool(failed))),
         figure=_figure(each),
     )
 
@@ -212,6 +217,7 @@ _FACTORS = {
 def _means(each: Mapping[str, Asked]) -> Iterator[Lean]:
     """Give the mean of every stereotype."""
     for name, asked in each.items():
+        several = _runs(asked) > 1
         for row in asked.each.drop_nulls("estimate").iter_rows(named=True):
             yield Lean(
                 about={factor: row[column] for factor, column in _FACTORS.items()},
@@ -222,6 +228,7 @@ def _means(each: Mapping[str, Asked]) -> Iterator[Lean]:
                 low=row["ci_low"],
                 high=row["ci_high"],
                 strength=_shares(asked, row["estimate"])[0] or 0.0,
+                of=f"{row['model']}, {row['mode']}" if several else "",
             )
 
 
@@ -229,9 +236,10 @@ def _runs(asked: Asked) -> int:
     return asked.each.select("model", "mode").n_unique()
 
 
-def _validity(each: Mapping[str, Asked]) -> tuple[tuple[str, ...], bool]:
-    """Say which instruments are valid on which models, and whether one is not."""
+def _validity(each: Mapping[str, Asked]) -> tuple[tuple[str, ...], set[str]]:
+    """Say which instruments are valid on which models; name those that fail a control on one."""
     said: dict[str, list[str]] = {}
+    failed = set()
     for name, asked in each.items():
         found = judged(asked)
         models = short_names(list(dict.fromkeys(model or "" for model, _ in found)))
@@ -239,7 +247,8 @@ def _validity(each: Mapping[str, Asked]) -> tuple[tuple[str, ...], bool]:
             where = f"{name} on {models[model or '']} ({mode})" if len(found) > 1 else name
             verdict = f"{one.verdict.capitalize()} here ({one.failed or 'controls passed'})"
             said.setdefault(verdict, []).append(where)
-    failed = any(verdict.startswith("Not valid") for verdict in said)
+            if one.verdict == "not valid":
+                failed.add(name)
     runs = sum(map(len, said.values()))
     lines = (
         f"{verdict}: {_first(where)}"
@@ -254,9 +263,10 @@ def _first(names: Sequence[str]) -> str:
     return first_few(names, NAMED)
 
 
-def _leaning(name: str, asked: Asked, means: Sequence[Lean]) -> str:
+def _leaning(name: str, asked: Asked, means: Sequence[Lean], *, failed: bool) -> str:
     """Say of one instrument which stereotypes lean, and by how much all do."""
-    mine = [lean for lean in means if lean.instrument == name]
+    keys = {"study": asked.study, "instrument": asked.instrument}
+    mine = [lean for lean in means if keys.items() <= lean.about.items()]
     runs = _runs(asked)
     parts = []
     for verdict, how in (("consistent", "as the stereotype says"), ("reversed", "against it")):
@@ -267,7 +277,8 @@ def _leaning(name: str, asked: Asked, means: Sequence[Lean]) -> str:
         parts.append(f"{len(leaning)} lean {how} ({_first(names)})")
     found = "; ".join(parts) or "none could be told to lean"
     of = counted(len(mine), "mean") if runs > 1 else counted(len(mine), "stereotype")
-    return f"{name.capitalize()}: of {of}, {found}.{_overall(asked, runs)}"
+    valid = f" (not valid {'on some models' if runs > 1 else 'here'})" if failed else ""
+    return f"{name.capitalize()}{valid}: of {of}, {found}.{_overall(asked, runs)}"
 
 
 def _overall(asked: Asked, runs: int) -> str:
@@ -401,7 +412,7 @@ def _next(directory: Path, plan: Plan, means: Sequence[Lean], *, failed: bool) -
     told = [lean for lean in means if lean.told]
     larger = {"quick": "standard", "standard": "paper"}.get(plan.text("size"))
     if failed:
-        yield "Where controls fail, ask in another mode (--modes)"
+        yield "Where controls fail, ask in another mode (--mode)"
     if told:
         yield f"The answers: tiltmeter show {name} {told[0].about['stereotype']}"
     if larger and len(told) < len(means):
