@@ -132,9 +132,9 @@ class Plan(Claimant):
     def trials(self) -> pl.DataFrame:
         """Every trial of the plan (`results.TRIALS`), the same for every model.
 
-        Ordered by draw, whole pairs before later ones, so that a run that stops early has asked
-        about every stereotype; and mode by mode: the embedded model is at its best when what it
-        works on at a time is alike.
+        Ordered by draw, so that a run that stops early has asked about every stereotype in both
+        orders; the trials of a pair follow each other and modes are apart, as the embedded model
+        computes what is alike once.
         """
         drawn = [
             INSTRUMENTS[s.instrument].trials(
@@ -148,7 +148,7 @@ class Plan(Claimant):
             for intervention in self.interventions
             if mode in s.asked_in(self.modes)
         ]
-        return pl.concat(drawn).sort("iteration", maintain_order=True)
+        return pl.concat(drawn).sort(pl.col("iteration") // 2, maintain_order=True)
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that must be equal for a run to continue another."""
