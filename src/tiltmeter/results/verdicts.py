@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["VERDICTS", "judge", "toward_worse", "verdict_kind"]
+__all__ = ["POSITIVE_CONTROL", "VERDICTS", "judge", "toward_worse", "verdict_kind"]
 
 NOTHING = "no verdict: nothing scored"
 COMPLIANCE = "no verdict: compliance"

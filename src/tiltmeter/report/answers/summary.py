@@ -35,6 +35,7 @@ from tiltmeter.report.prose import (
 )
 from tiltmeter.report.sections import Quote, Summary
 from tiltmeter.results.directory import read_estimates
+from tiltmeter.results.verdicts import POSITIVE_CONTROL
 
 __all__ = ["InBrief", "Lean", "in_brief"]
 
@@ -300,8 +301,11 @@ def _overall(asked: Asked, runs: int) -> str:
 
 def _certainty(each: Mapping[str, Asked]) -> str:
     """Say how far intervals reach, and how much could not be told."""
-    said = []
+    said, withheld = [], []
     for name, asked in each.items():
+        verdicts = pl.concat([frame["verdict"] for frame in asked.levels.values()])
+        if (verdicts == POSITIVE_CONTROL).any():
+            withheld.append(name)
         rows = asked.each.drop_nulls(["ci_low", "ci_high"])
         if rows.is_empty():
             continue
@@ -311,7 +315,13 @@ def _certainty(each: Mapping[str, Asked]) -> str:
         said.append(f"±{number(half)} ({name}; {open_} of {len(kinds)} open)")
     if not said:
         return "No intervals could be computed"
-    return f"Single stereotypes are known to about {', '.join(said)}; smaller leans are not told"
+    known = f"Single stereotypes are known to about {', '.join(said)}; smaller leans are not told"
+    if not withheld:
+        return known
+    return (
+        f"{known}. No mean of {', '.join(withheld)} is called near neutral, as the positive "
+        "control does not lie beyond the margin"
+    )
 
 
 def _with_answer(lean: Lean, results: Results) -> Lean:
