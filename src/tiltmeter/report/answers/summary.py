@@ -391,8 +391,13 @@ def _changes(directory: Path, plan: Plan, each: Mapping[str, Asked]) -> Iterator
     if moved:
         yield (
             f"Since {created[:10]} ({other.name}): {', '.join(moved[:NAMED])}. Whether that is a "
-            f"change: tiltmeter compare {other.name} {directory.resolve().name}"
+            f"change: tiltmeter compare {_path(directory.parent / other.name)} {_path(directory)}"
         )
+
+
+def _path(directory: Path) -> str:
+    """Return a path as commands take it; of an absolute one, which names a machine, the end."""
+    return directory.name if directory.is_absolute() else str(directory)
 
 
 def _earlier(directory: Path, plan: Plan) -> tuple[Path, str] | None:
@@ -417,7 +422,7 @@ def _earlier(directory: Path, plan: Plan) -> tuple[Path, str] | None:
 
 def _next(directory: Path, plan: Plan, means: Sequence[Lean], *, failed: bool) -> Iterator[str]:
     """Say what to do with what was found."""
-    name = directory.resolve().name
+    name = _path(directory)
     models = " ".join(plan.texts("models")[:1]) or "MODEL"
     told = [lean for lean in means if lean.told]
     larger = {"quick": "standard", "standard": "paper"}.get(plan.text("size"))
