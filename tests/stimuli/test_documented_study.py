@@ -22,7 +22,7 @@ def test_the_study_of_the_readme() -> None:
 
 
 def test_the_studies_of_the_guide() -> None:
-    whole, wordings, decisions, _, _, interventions = blocks("docs/studies.md")
+    whole, wordings, decisions, _, _, interventions = blocks("docs/how-to/studies.md")
     assert parse_study(whole, "whole").stereotypes["cats"].label == "Cats"
     lead = "stereotypes:\n  cats:\n    …\n"
     instruments, changed = wordings.split(lead)
@@ -44,7 +44,7 @@ def test_the_studies_of_the_guide() -> None:
 
 
 def test_the_study_of_dimensions_in_the_guide() -> None:
-    *_, whole, wordings, _ = blocks("docs/studies.md")
+    *_, whole, wordings, _ = blocks("docs/how-to/studies.md")
     for text in (whole, whole + wordings):
         study = parse_study(text, "studies.md")
         assert offers(study) == ["word_association", "affective_attribution"]

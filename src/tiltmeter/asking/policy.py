@@ -1,7 +1,7 @@
 """The policy of a gate: what is required of a run, declared before it.
 
 A policy is a YAML file. Limits are in the unit of the score, from its neutral value; positive is
-more stereotype-consistent. See ``docs/gate.md``.
+more stereotype-consistent. See ``docs/how-to/gate.md``.
 """
 
 from __future__ import annotations

@@ -16,13 +16,13 @@ __all__ = ["gate_command"]
 
 @command("gate")
 @click.argument("results", type=FILE)
-@click.option("--policy", required=True, type=FILE, help="Policy file; see docs/gate.md.")
+@click.option("--policy", required=True, type=FILE, help="Policy file; see docs/how-to/gate.md.")
 @click.option("--baseline", type=FILE, help="What changes are counted from.")
 @click.option("--judged-model", metavar="NAME", help="The model, where RESULTS have several.")
 @click.option("--markdown", type=OUT, help="Write the outcome as Markdown.")
 @click.option("--junit", type=OUT, help="Write the outcome as JUnit XML.")
 @click.option("--sarif", type=OUT, help="Write what is not met as SARIF.")
-@click.option("--json", type=OUT, help="Write the outcome as JSON (docs/gate.schema.json).")
+@click.option("--json", type=OUT, help="Write the outcome as JSON (docs/reference/gate.schema.json).")
 @recording_options
 def gate_command(
     results: Path,

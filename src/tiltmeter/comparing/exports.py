@@ -3,7 +3,7 @@
 Formats
     JUnit: a test case per check; a broken limit is a failure, an inconclusive check an error.
     SARIF 2.1.0 (OASIS): a result per check that is not met, level ``error`` or ``warning``.
-    JSON: `GateReport`, whose schema is ``docs/gate.schema.json``.
+    JSON: `GateReport`, whose schema is ``docs/reference/gate.schema.json``.
 
 Names of models and studies are untrusted: each format escapes them in its own way.
 """

@@ -1,6 +1,6 @@
 """The codebook: a page with every table and its columns, generated from the schemas.
 
-``python -m tiltmeter.results.codebook > docs/columns.md`` writes it.
+``python -m tiltmeter.results.codebook > docs/reference/columns.md`` writes it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _TYPES = {
 
 
 def codebook() -> str:
-    """Return the page ``docs/columns.md``: every table with its columns, types and meanings."""
+    """Return the page ``docs/reference/columns.md``: every table with its columns, types and meanings."""
     parts = [_INTRODUCTION]
     for family, heading in _HEADINGS.items():
         tables = {name: table for name, table in TABLES.items() if table.family == family}

@@ -73,7 +73,7 @@ def as_estimates(
         names = dict.fromkeys(name for row in listed for name in row)
         rows = pl.DataFrame(listed, schema={name: ESTIMATES.get(name) for name in names})
     if wrong := [name for name in rows.columns if name not in ESTIMATES]:
-        raise InputError(f"estimates: no column {', '.join(wrong)}; see docs/columns.md")
+        raise InputError(f"estimates: no column {', '.join(wrong)}; see docs/reference/columns.md")
     if rows.is_empty():
         return pl.DataFrame(schema=ESTIMATES)
     whole = rows.select(_cast(name, rows) for name in ESTIMATES).with_columns(family=pl.lit(family))

@@ -1,0 +1,54 @@
+"""Settings of the documentation; ``make docs`` builds it without network into ``site/``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import tiltmeter
+
+project = "Tiltmeter"
+author = "the authors of Tiltmeter"
+version = release = tiltmeter.__version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_click",
+]
+exclude_patterns = ["README.md"]
+
+# Pages
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+
+# Notebooks are run when the site is built: what a page shows is what the code gives.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+
+# The API
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 80
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_admonition_for_examples = False
+
+# The look: every file of a page lies beside it.
+html_theme = "furo"
+html_title = "Tiltmeter"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_copyright = False
+html_show_sphinx = False
+pygments_style = "default"
+html_theme_options = {
+    "source_repository": "",
+}
+del html_theme_options["source_repository"]
+suppress_warnings: list[str] = []
+ROOT = Path(__file__).resolve().parents[1]
