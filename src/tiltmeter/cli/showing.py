@@ -62,7 +62,10 @@ def _estimate(row: dict[str, Any]) -> str:
 def _heading(row: dict[str, Any]) -> str:
     score = row["reason"] if row["score"] is None else f"{row['score']:.3f}"
     words = " / ".join(filter(None, (row["marginalized"], row["default"])))
-    return f"{row['trial_id']} ({row['model']}): {score}  {words}"
+    about = [row["model"]]
+    if f".{row['stereotype']}." not in row["trial_id"]:  # recorded answers are only numbered
+        about += [row["stereotype"], row["variation"]]
+    return f"{row['trial_id']} ({', '.join(filter(None, about))}): {score}  {words}".rstrip()
 
 
 def _indented(text: str, whole: bool) -> str:
