@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import tiltmeter
 
 project = "Tiltmeter"
@@ -16,8 +14,6 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_click",
 ]
-exclude_patterns = ["README.md"]
-
 # Pages
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
@@ -46,9 +42,3 @@ html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
 pygments_style = "default"
-html_theme_options = {
-    "source_repository": "",
-}
-del html_theme_options["source_repository"]
-suppress_warnings: list[str] = []
-ROOT = Path(__file__).resolve().parents[1]

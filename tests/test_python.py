@@ -1,4 +1,4 @@
-"""The example of the README, from Python."""
+"""The example of the page on Python."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ def blocks(name: str) -> list[str]:
     return re.findall(r"```yaml\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_the_study_of_the_readme() -> None:
-    (text,) = blocks("README.md")
-    assert parse_study(text, "README.md").name == "pets"
+def test_the_study_of_the_page_on_python() -> None:
+    (text,) = blocks("docs/how-to/python.md")
+    assert parse_study(text, "python.md").name == "pets"
 
 
 def test_the_studies_of_the_guide() -> None:

@@ -1,0 +1,117 @@
+"""The site: it builds without a warning, loads nothing from elsewhere, and has every public name."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import tiltmeter
+from tiltmeter.cli import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+NAMESPACES = sorted(
+    name for name in tiltmeter.__all__ if type(getattr(tiltmeter, name)).__name__ == "module"
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site as `make docs` does; notebooks are run."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going",
+         "--doctree-dir", str(folder / "doctrees"), str(ROOT / "docs"), str(folder / "html")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder / "html"
+
+
+class Loads(HTMLParser):
+    """What a browser fetches to show a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag != "a":
+            self.found += [v for k in ("src", "href", "srcset", "data") if (v := given.get(k))]
+
+
+def outside(html: str) -> list[str]:
+    """Return the addresses outside the site that a page loads."""
+    page = Loads()
+    page.feed(html)
+    styles = re.findall(r"url\(\s*[\"']?([^)\"']+)|@import\s+[\"']([^\"']+)", html)
+    loaded = [*page.found, *(a or b for a, b in styles)]
+    return [one for one in loaded if re.match(r"\s*(https?:)?//", one)]
+
+
+def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
+    pages = [*site.rglob("*.html"), *site.rglob("*.css")]
+    assert len(pages) > 30
+    for page in pages:
+        assert outside(page.read_text(encoding="utf-8")) == [], page.name
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<script src="https://a.b/c.js"></script>',
+        '<link href="//a.b/c.css">',
+        '<img src="http://a.b/c.png">',
+        "<style>@import 'https://a.b'</style>",
+        "p { background: url(https://a.b/c) }",
+    ],
+)
+def test_what_is_loaded_from_elsewhere_is_found(html: str) -> None:
+    assert len(outside(html)) == 1
+    assert outside(html.replace("https:", "").replace("http:", "").replace("//", "a/")) == []
+
+
+@pytest.mark.parametrize("namespace", ["", *NAMESPACES])
+def test_every_public_name_has_its_docstring_and_signature(site: Path, namespace: str) -> None:
+    module = importlib.import_module(f"tiltmeter.{namespace}".rstrip("."))
+    page = (site / "reference/api" / f"{namespace or 'tiltmeter'}.html").read_text(encoding="utf-8")
+    shown = set(re.findall(rf'<dt class="sig[^>]*id="{re.escape(module.__name__)}\.(\w+)"', page))
+    assert shown | ({"Inference"} if namespace else set()) >= {*module.__all__} - {*NAMESPACES}
+
+
+def test_a_signature_is_that_of_the_function(site: Path) -> None:
+    page = (site / "reference/api/tiltmeter.html").read_text(encoding="utf-8")
+    (draw,) = re.findall(r'<dt class="sig[^>]*id="tiltmeter.draw">(.*?)</dt>', page, re.DOTALL)
+    text = re.sub(r"<[^>]+>|\s", "", draw)
+    assert "tiltmeter.draw(study:str|Path|Study,design:Design|None=None" in text
+
+
+def test_every_command_has_its_options(site: Path) -> None:
+    page = (site / "reference/commands.html").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if f'id="tiltmeter-{name}"' not in page] == []
+    assert 'id="cmdoption-tiltmeter-audit-policy"' in page
+
+
+def test_notebooks_were_run(site: Path) -> None:
+    page = (site / "notebooks/results-with-pandas.html").read_text(encoding="utf-8")
+    assert "scored answers" in page or "consistent" in page
+    assert "aria-label" in page or ".svg" in page
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)h#][^)#]*)", readme)
+    assert len(links) > 15
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert len(readme.splitlines()) <= 130
+
+
+def test_notebooks_hold_no_outputs() -> None:
+    for path in (ROOT / "docs/notebooks").glob("*.ipynb"):
+        assert '"outputs": [' not in path.read_text().replace('"outputs": []', ""), path
