@@ -22,7 +22,9 @@ __all__ = ["gate_command"]
 @click.option("--markdown", type=OUT, help="Write the outcome as Markdown.")
 @click.option("--junit", type=OUT, help="Write the outcome as JUnit XML.")
 @click.option("--sarif", type=OUT, help="Write what is not met as SARIF.")
-@click.option("--json", type=OUT, help="Write the outcome as JSON (docs/reference/gate.schema.json).")
+@click.option(
+    "--json", type=OUT, help="Write the outcome as JSON (docs/reference/gate.schema.json)."
+)
 @recording_options
 def gate_command(
     results: Path,

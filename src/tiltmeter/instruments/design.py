@@ -34,15 +34,36 @@ Cell = Mapping[str, str | None]
 
 @dataclass(frozen=True)
 class Design:
-    """How trials are drawn; the same design gives every model the same trials."""
+    """How trials are drawn; the same design gives every model the same trials.
+
+    Parameters
+    ----------
+    mode
+        Response mode: ``"free"``, ``"structured"`` or ``"forced"``.
+    iterations
+        Trials per stereotype and wording.
+    order
+        ``"mirrored"``: each draw in both orders of the groups; ``"random"``: as in the paper.
+    word_list
+        ``"plain"``: attributes separated by commas; ``"as_released"``: the list of the released
+        code.
+    options
+        What a forced choice offers: the group ``"words"``, or the ``"labels"`` A and B.
+    seed
+        Seed of the draws.
+    intervention
+        Name of the system prompt; it does not affect the draws.
+    system
+        Text of the system prompt; None: no system prompt.
+    """
 
     mode: str = next(iter(MODES))
     iterations: int = 50
-    order: str = "mirrored"  # mirrored | random
-    word_list: str = "plain"  # plain | as_released
-    options: str = "words"  # options of a forced choice, group words or A and B: words | labels
+    order: str = "mirrored"
+    word_list: str = "plain"
+    options: str = "words"
     seed: int = 0
-    intervention: str = "none"  # name of the system prompt; does not affect draws
+    intervention: str = "none"
     system: str | None = None
 
     def __post_init__(self) -> None:

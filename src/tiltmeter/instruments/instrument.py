@@ -87,7 +87,7 @@ class Size:
 
     iterations: int
     control: int | None = None
-    """Trials of the positive control; None: no control. docs/how-to/planning.md: what they can show."""
+    """Trials of the positive control; None: no control (docs/how-to/planning.md)."""
     placebo: int | None = None
     wordings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Study → the variations asked, if not the default."""

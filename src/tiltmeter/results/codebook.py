@@ -49,7 +49,7 @@ _TYPES = {
 
 
 def codebook() -> str:
-    """Return the page ``docs/reference/columns.md``: every table with its columns, types and meanings."""
+    """Return ``docs/reference/columns.md``: every table with its columns, types and meanings."""
     parts = [_INTRODUCTION]
     for family, heading in _HEADINGS.items():
         tables = {name: table for name, table in TABLES.items() if table.family == family}

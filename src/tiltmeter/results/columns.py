@@ -1,8 +1,8 @@
 """The type and the meaning of every column of every table.
 
 Every table is a selection of these columns, so a name has the same meaning in all tables.
-``docs/reference/columns.md`` is generated from this module (`codebook`), and a test checks every written
-table against it. A null is a missing value; another column says why.
+``docs/reference/columns.md`` is generated from this module (`codebook`), and a test checks every
+written table against it. A null is a missing value; another column says why.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ COLUMNS: dict[str, Column] = {
         # inference
         method="method of interval and p: clustered, published, permutation, bootstrap, "
         "placebo, rewired, mixed, …",
-        test="the test of p: t, 't, lowered' (of scores nearer to neutral, see the page of estimates), "
+        test="the test of p: t, 't, lowered' (of scores nearer to neutral, see estimates.md), "
         "unanimous (exact bound if clusters do not vary), …",
         alternative="two-sided, greater or less",
         adjusted_over="the family of tests over which p_holm and p_bh are adjusted",

@@ -91,11 +91,21 @@ _OF_ORDER: Schema = {
 
 @dataclass(frozen=True)
 class Inference:
-    """What an auditor decides before looking at the scores."""
+    """What an auditor decides before looking at the scores.
 
-    margin: float = 0.1  # of equivalence, in the unit of the scores
-    confidence: float = 0.95  # of intervals; tests are at 1 − confidence
-    compliance_floor: float = 0.8  # least share of scored responses for a verdict
+    Parameters
+    ----------
+    margin
+        Margin of equivalence, in the unit of the scores.
+    confidence
+        Of intervals; tests are at 1 − confidence.
+    compliance_floor
+        Smallest share of scored responses for a verdict.
+    """
+
+    margin: float = 0.1
+    confidence: float = 0.95
+    compliance_floor: float = 0.8
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing."""
