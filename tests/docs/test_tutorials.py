@@ -21,13 +21,16 @@ TUTORIALS = sorted(FOLDER.glob("*.md"))
 
 
 def differs(shown: str, found: str) -> str | None:
-    """Compare line by line: "…" stands for any text of a line, alone on a line for any lines."""
+    """Compare line by line, without spaces at their ends.
+
+    "…" stands for any text of a line, alone on a line for any lines.
+    """
     pattern = "".join(
-        r"(?:.*\n)*" if line.strip() == "…" else re.escape(line).replace("…", ".*") + r"\n"
+        r"(?:.*\n)*" if line.strip() == "…" else re.escape(line.rstrip()).replace("…", ".*") + r"\n"
         for line in shown.strip("\n").splitlines()
     )
     lines = found.rstrip("\n").splitlines()
-    if re.fullmatch(pattern, "".join(f"{line}\n" for line in lines)):
+    if re.fullmatch(pattern, "".join(f"{line.rstrip()}\n" for line in lines)):
         return None
     return f"the page shows\n\n{shown}\n\nbut it is\n\n{found}"
 
