@@ -46,3 +46,13 @@ def test_bad_input_is_one_line(run, answers, arguments, message):
     code, _, err = run("compare", *(str(one).format(*answers) for one in arguments))
     assert code == 2
     assert message in err and err.count("\n") == 1
+
+
+def test_too_few_answers_for_an_interval_are_said_to_be_too_few(run, answers):
+    for path in answers:
+        pl.read_csv(path).head(1).write_csv(path)
+    code, out, err = run("compare", *map(str, answers))
+    assert (code, err) == (0, "")
+    assert (
+        out == "cannot tell: too few trials for an interval; ask more wordings, or more of each\n"
+    )

@@ -88,5 +88,8 @@ def say_comparison(comparison: Comparison) -> None:
         if not changes:
             echo("  no stereotype or category changed (Holm-adjusted)")
     if not comparison.headlines():
-        rows = comparison.estimates.height
-        echo(f"{rows:,} differences of networks or hidden states; no answers in common")
+        if comparison.matches.is_empty():
+            rows = comparison.estimates.height
+            echo(f"{rows:,} differences of networks or hidden states; no answers in common")
+        else:
+            echo("cannot tell: too few trials for an interval; ask more wordings, or more of each")
