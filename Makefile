@@ -1,6 +1,6 @@
 # make audit   measures the embedded model and writes results/tiltmeter-smollm2-quick/report.html
 # make test    ruff, mypy --strict, pytest
-# make docs    builds the documentation: site/index.html
+# make docs    builds the documentation: site/html/index.html
 PYTHON ?= python3
 BIN := .venv/bin
 # Only one CPU build of torch is wanted, so it is installed before anything that depends on it.
@@ -34,8 +34,8 @@ test: lint
 
 # Needs no network: every file of a page lies in the folder.
 docs: setup
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --doctree-dir site/.doctrees docs site
-	@echo site/index.html
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --doctree-dir site/.doctrees docs site/html
+	@echo site/html/index.html
 
 bench: setup
 	$(BIN)/python -m benchmarks

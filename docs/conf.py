@@ -1,4 +1,4 @@
-"""Settings of the documentation; ``make docs`` builds it without network into ``site/``."""
+"""Settings of the documentation; ``make docs`` builds it without network into ``site/html``."""
 
 from __future__ import annotations
 
