@@ -21,8 +21,8 @@ from tiltmeter.viewing.runs import Run, Stamp, stamps
 
 __all__ = ["FILTERS", "PAGE", "Chosen", "Neighbours", "Source", "choices", "of_tables"]
 
-#: Answers on a page, and characters of a prompt and an answer that a list shows.
-PAGE, SHOWN = 50, 240
+#: Answers on a page, and characters of a text that a list shows.
+PAGE, SHOWN = 50, 160
 
 #: What answers are chosen by, each a column; status and verdict are made here.
 FILTERS = ("model", "study", "instrument", "mode", "intervention", "category", "stereotype",
@@ -93,7 +93,8 @@ class Source:
             of = self.means().filter(verdict_kind(pl.col("verdict")) == chosen.values["verdict"])
             rows = rows.join(of.lazy(), on=_MEAN_OF, how="semi", nulls_equal=True)
         if chosen.text:
-            rows = rows.join(self._with_words(chosen.text), on=_ID, how="semi")
+            found = _with_words(self, chosen.text.lower(), stamps(self.responses))
+            rows = rows.join(found.lazy(), on=_ID, how="semi")
         highest = SORTS.get(chosen.sort)
         if highest is None:
             return rows
@@ -109,18 +110,11 @@ class Source:
         failed = pl.col("error").is_not_null()
         status = pl.when(failed).then(pl.lit("error")).otherwise(pl.lit("answered"))
         none = [pl.lit(None, SCORES[name]).alias(name) for name in _SCORED]
-        return self._responses().select(*_LISTED, *none, status=status)
+        return self.asked().select(*_LISTED, *none, status=status)
 
-    def _responses(self) -> pl.LazyFrame:
+    def asked(self) -> pl.LazyFrame:
+        """Scan the answers with what was asked; raises as `rows`."""
         return scan_table(self.responses, RESPONSES)
-
-    def _with_words(self, text: str) -> pl.LazyFrame:
-        """Scan which answers have a text in their prompt or answer, in any case of letters."""
-        found = pl.any_horizontal(
-            pl.col(name).str.to_lowercase().str.contains(text.lower(), literal=True)
-            for name in _TEXTS
-        )
-        return self._responses().filter(found.fill_null(False)).select(_ID)
 
     def page(self, chosen: Chosen, number: int) -> tuple[pl.DataFrame, int]:
         """Return a page of the answers chosen, with the beginning of their texts, and how many.
@@ -139,7 +133,7 @@ class Source:
     def _of(self, answers: pl.DataFrame, *columns: str | pl.Expr) -> pl.DataFrame:
         """Read columns of some answers, the first of each."""
         ids = pl.col("trial_id").is_in(answers["trial_id"].unique().implode())
-        found = self._responses().filter(ids).select(*columns).collect()
+        found = self.asked().filter(ids).select(*columns).collect()
         return found.join(answers.select(_ID), on=_ID, how="semi").unique(_ID, keep="first")
 
     def means(self) -> pl.DataFrame:
@@ -151,7 +145,7 @@ class Source:
     def answer(self, model: str, trial: str) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
         """Return an answer with what was asked, and its scores; None where there is none."""
         same = (pl.col("model") == model) & (pl.col("trial_id") == trial)
-        found = self._responses().filter(same).select(list(RESPONSES)).head(1).collect()
+        found = self.asked().filter(same).select(list(RESPONSES)).head(1).collect()
         if found.is_empty():
             return None
         scores = pl.DataFrame(schema=SCORES)
@@ -165,7 +159,7 @@ class Source:
         """Return the trial of the same draw in the other order; None without one."""
         if answer["pair_id"] is None:
             return None
-        others = self._responses().filter(
+        others = self.asked().filter(
             pl.col("pair_id") == answer["pair_id"],
             pl.col("model") == answer["model"],
             pl.col("trial_id") != answer["trial_id"],
@@ -203,6 +197,15 @@ def _means(directory: Path, _: tuple[Stamp, ...]) -> pl.DataFrame:
         family="answers",
     )
     return rows.select(_MEAN).unique(_MEAN_OF, keep="first", maintain_order=True)
+
+
+@lru_cache(maxsize=4)
+def _with_words(source: Source, text: str, _: tuple[Stamp, ...]) -> pl.DataFrame:
+    """Find which answers have a text in their prompt or answer, in any case of letters."""
+    found = pl.any_horizontal(
+        pl.col(name).str.to_lowercase().str.contains(text, literal=True) for name in _TEXTS
+    )
+    return source.asked().filter(found.fill_null(False)).select(_ID).collect()
 
 
 def choices(source: Source) -> dict[str, list[str]]:

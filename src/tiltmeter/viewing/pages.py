@@ -90,6 +90,6 @@ def _hash(text: str) -> str:
 #: this server, and send forms to it.
 POLICY = (
     f"default-src 'none'; script-src 'sha256-{_hash(_script())}'; "
-    f"style-src 'sha256-{_hash(_style())}'; connect-src 'self'; form-action 'self'; "
+    f"style-src 'sha256-{_hash(_style())}'; img-src data:; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -71,6 +72,7 @@ class Views:
         self._directory, self._root = directory, root
         self._counter, self._snapshots = Counter(), Snapshots(folder)
         self._bundles = Bundles(folder)
+        self._reading = threading.Lock()  # one long table in memory at a time
 
     def index(self, request: Request) -> Response:
         """List the results directories; where there is one, show it."""
@@ -134,14 +136,15 @@ class Views:
         journal = _of_journal(request, run)
         source, note = self._source(run, journal=journal)
         number = _number(request.query_params.get("page"))
-        rows, count = source.page(chosen, number)
+        with self._reading:
+            rows, count = source.page(chosen, number)
+            found = {name: values[:MOST_VALUES] for name, values in choices(source).items()}
         pages = max(1, -(-count // PAGE))
         query = _query(chosen, journal=journal)
         cells = [
             shown.listed(row, self._answer(run, row["model"], row["trial_id"], query))
             for row in rows.iter_rows(named=True)
         ]
-        found = {name: values[:MOST_VALUES] for name, values in choices(source).items()}
         return self._page(
             "answers.html.j2",
             run,
@@ -173,10 +176,12 @@ class Views:
         journal = _of_journal(request, run)
         source, _ = self._source(run, journal=journal)
         model, trial = (request.query_params.get(name, "") for name in ("model", "trial"))
-        if (found := source.answer(model, trial)) is None:
-            raise HTTPException(404, "There is no such answer here.")
-        answer, scores = found
         query = _query(chosen, journal=journal)
+        with self._reading:
+            if (found := source.answer(model, trial)) is None:
+                raise HTTPException(404, "There is no such answer here.")
+            answer, scores = found
+            turns = self._turns(run, source, answer, chosen, query)
         return self._page(
             "answer.html.j2",
             run,
@@ -185,7 +190,7 @@ class Views:
             about=shown.about(answer),
             readings=shown.readings(scores),
             quotes=shown.texts(answer, scores),
-            turns=self._turns(run, source, answer, chosen, query),
+            turns=turns,
         )
 
     def _turns(
