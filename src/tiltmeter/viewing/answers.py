@@ -19,7 +19,9 @@ from tiltmeter.results.tables import scan_table
 from tiltmeter.results.verdicts import verdict_kind
 from tiltmeter.viewing.runs import Run, Stamp, stamps
 
-__all__ = ["FILTERS", "PAGE", "Chosen", "Neighbours", "Source", "choices", "of_tables"]
+__all__ = [
+    "FILTERS", "PAGE", "SHOWN", "SORTS", "Chosen", "Neighbours", "Source", "choices", "of_tables",
+]  # fmt: skip
 
 #: Answers on a page, and characters of a text that a list shows.
 PAGE, SHOWN = 50, 160
@@ -44,7 +46,7 @@ _MEAN_OF = [
 ]
 _MEAN = (*_MEAN_OF, "estimate", "ci_low", "ci_high", "n_scored", "verdict", "because", "neutral")
 
-#: Orders of the list: by name, the columns' direction.
+#: Orders of the list: name → whether the highest score comes first; None: as asked.
 SORTS = {"": None, "highest": True, "lowest": False}
 
 
@@ -126,7 +128,7 @@ class Source:
         shown = rows.slice((number - 1) * PAGE, PAGE).collect()
         shown = shown.join(self.means(), on=_MEAN_OF, how="left", nulls_equal=True,
                            maintain_order="left")  # fmt: skip
-        heads = (pl.col(name).str.slice(0, SHOWN) for name in ("prompt", "response", "error"))
+        heads = (pl.col(name).str.slice(0, SHOWN + 1) for name in ("prompt", "response", "error"))
         texts = self._of(shown, *_ID, *heads)
         return shown.join(texts, on=_ID, how="left", maintain_order="left"), count
 

@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tiltmeter.errors import TiltmeterError
-from tiltmeter.report.prose import cut
+from tiltmeter.viewing.facts import message_of
 from tiltmeter.viewing.pages import POLICY
 from tiltmeter.viewing.views import Views
 
@@ -88,8 +88,8 @@ def make_app(directory: Path, folder: Path, token: str) -> Starlette:
         if isinstance(error, HTTPException):
             return views.said(error.detail, error.status_code)
         known = isinstance(error, TiltmeterError | OSError)
-        said = str(error) if known else f"{type(error).__name__} while this page was made"
-        return views.said(cut(" ".join(said.split()), 400), 500)
+        unknown = f"{type(error).__name__} while this page was made"
+        return views.said(message_of(error) if known else unknown, 500)
 
     def no_such_page(request: Request, error: Exception) -> Response:
         if request.url.path.startswith(f"/{token}/"):

@@ -10,6 +10,7 @@ from tiltmeter.report.answers.examples import passages
 from tiltmeter.report.prose import MEANINGS, bracketed, cut, number, verdict, verdict_class
 from tiltmeter.report.sections import Piece
 from tiltmeter.results.verdicts import VERDICTS
+from tiltmeter.viewing.answers import SHOWN
 
 __all__ = ["LONGEST", "Reading", "Text", "about", "listed", "readings", "texts"]
 
@@ -63,12 +64,17 @@ def listed(row: Mapping[str, Any], address: str) -> dict[str, str]:
         "address": address,
         "trial": row["trial_id"] or "–",
         "about": about(row),
-        "prompt": " ".join((row["prompt"] or "").split()),
-        "answer": " ".join((row["response"] or row["error"] or "").split()),
+        "prompt": _start(row["prompt"]),
+        "answer": _start(row["response"] or row["error"]),
         "score": number(row["score"]) if row["score"] is not None else _spaced(row["status"]),
         "mean": _mean(row, short=True),
         "verdict_class": verdict_class(row["verdict"]),
     }
+
+
+def _start(text: str | None) -> str:
+    """Give the beginning of a text in a line."""
+    return cut(" ".join((text or "").split()), SHOWN)
 
 
 def about(row: Mapping[str, Any]) -> str:

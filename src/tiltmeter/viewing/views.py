@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -17,11 +15,7 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Redire
 from starlette.staticfiles import StaticFiles
 
 from tiltmeter.errors import TiltmeterError
-from tiltmeter.report.answers.summary import in_brief
 from tiltmeter.report.prose import counted, cut, first_few
-from tiltmeter.report.sections import Summary
-from tiltmeter.results.records import read_plan, text_hash
-from tiltmeter.texts import visible
 from tiltmeter.viewing import shown
 from tiltmeter.viewing.answers import (
     FILTERS,
@@ -32,10 +26,11 @@ from tiltmeter.viewing.answers import (
     choices,
     of_tables,
 )
+from tiltmeter.viewing.facts import FILES, brief_of, cells, message_of, models_of, plan_of, stamp
 from tiltmeter.viewing.logs import Bundles, find_sample, log_files
 from tiltmeter.viewing.pages import ago, rendered
 from tiltmeter.viewing.progress import Counter, Progress, tables_are_current
-from tiltmeter.viewing.runs import Run, Stamp, find_runs, stamps
+from tiltmeter.viewing.runs import Run, find_runs, stamps
 from tiltmeter.viewing.snapshots import Snapshots
 
 __all__ = ["REPORT_POLICY", "Views"]
@@ -50,9 +45,6 @@ REPORT_POLICY = (
 
 #: Characters of a text to look for, and values that a filter offers.
 MOST_TEXT, MOST_VALUES = 200, 500
-
-#: Files whose change makes the overview another page.
-_SHOWN_FILES = ("plan.json", "estimates.parquet", "progress.parquet", "report.html")
 
 
 class Views:
@@ -88,26 +80,26 @@ class Views:
         said, models, brief = [], [], None
         plan: Mapping[str, Any] = {}
         try:
-            plan = _plan(run)
+            plan = plan_of(run)
             models = self._progress(run, plan)
         except (TiltmeterError, OSError) as error:
-            said.append(_line(error))
+            said.append(message_of(error))
         try:
-            brief = _brief(run.path, stamps(*(run.path / name for name in _SHOWN_FILES)))
+            brief = brief_of(run.path, stamps(*(run.path / name for name in FILES)))
         except (TiltmeterError, OSError) as error:
-            said.append(_line(error))
+            said.append(message_of(error))
         nothing = ("There are no findings yet: tables are written when the run has ended."
                    if models else "Nothing was asked here; see the report.")  # fmt: skip
         going = any(not one.complete for one in models)
         return self._page(
             "overview.html.j2",
             run,
-            f"Results of {first_few(_models(plan)) or run.name}",
+            f"Results of {first_few(models_of(plan)) or run.name}",
             "Overview",
             500 if said else 200,
-            models=[_cells(one) for one in models],
+            models=[cells(one) for one in models],
             live=self._address(run, "progress.json") if going else "",
-            stamp=_stamp(run),
+            stamp=stamp(run),
             brief=brief,
             said=list(dict.fromkeys(said)),
             nothing=nothing,
@@ -116,8 +108,8 @@ class Views:
     def progress(self, request: Request) -> Response:
         """Say how far a run is, for the script of the overview."""
         run = self._run(request)
-        models = [_cells(one) for one in self._progress(run, _plan(run))]
-        return JSONResponse({"stamp": _stamp(run), "models": models})
+        models = [cells(one) for one in self._progress(run, plan_of(run))]
+        return JSONResponse({"stamp": stamp(run), "models": models})
 
     def report(self, request: Request) -> Response:
         """Give the report as it stands."""
@@ -141,7 +133,7 @@ class Views:
             found = {name: values[:MOST_VALUES] for name, values in choices(source).items()}
         pages = max(1, -(-count // PAGE))
         query = _query(chosen, journal=journal)
-        cells = [
+        listed = [
             shown.listed(row, self._answer(run, row["model"], row["trial_id"], query))
             for row in rows.iter_rows(named=True)
         ]
@@ -157,7 +149,7 @@ class Views:
             count=counted(count, "answer" if journal else "score"),
             page=number,
             pages=pages,
-            rows=cells,
+            rows=listed,
             turns=[
                 (name, self._address(run, "answers", {**query, "page": to}))
                 for name, to in (
@@ -282,13 +274,13 @@ class Views:
 
     def _row(self, run: Run) -> dict[str, str]:
         try:
-            plan = _plan(run)
+            plan = plan_of(run)
         except TiltmeterError as error:
-            plan = {"created": _line(error)}
+            plan = {"created": message_of(error)}
         return {
             "name": run.name,
             "address": self._address(run),
-            "models": first_few(_models(plan)),
+            "models": first_few(models_of(plan)),
             "created": str(plan.get("created", ""))[:200],
             "tables": "yes" if run.has("estimates.parquet") else "not yet",
             "report": "yes" if run.has("report.html") else "not yet",
@@ -296,7 +288,7 @@ class Views:
 
     def _progress(self, run: Run, plan: Mapping[str, Any]) -> list[Progress]:
         """Return how far each model is; nothing where no model was asked here."""
-        models = _models(plan)
+        models = models_of(plan)
         if not models or plan.get("recorded") is not None:
             return []
         current = tables_are_current(run.path, models) or {}
@@ -309,52 +301,15 @@ class Views:
         """Return what answers are read from, and a line about it."""
         tables = of_tables(run)
         if tables is not None and not journal:
-            plan = _plan(run)
-            if plan.get("recorded") or tables_are_current(run.path, _models(plan)) is not None:
+            plan = plan_of(run)
+            if plan.get("recorded") or tables_are_current(run.path, models_of(plan)) is not None:
                 return tables, ""
             return tables, ("Answers came since the scores were made. Add source=journal to the "
                             "address for all of them, without scores.")  # fmt: skip
         if not (run.path / "answers").is_dir():
             raise HTTPException(404, "There are no answers here yet.")
-        answers, age = self._snapshots.answers(run, _models(_plan(run)))
+        answers, age = self._snapshots.answers(run, models_of(plan_of(run)))
         return Source(answers), f"Answers as they came, not scored yet; read {ago(age)}."
-
-
-def _plan(run: Run) -> Mapping[str, Any]:
-    return read_plan(run.path / "plan.json") if run.has("plan.json") else {}
-
-
-def _models(plan: Mapping[str, Any]) -> list[str]:
-    models = plan.get("models")
-    return [one for one in models if isinstance(one, str)] if isinstance(models, list) else []
-
-
-def _cells(one: Progress) -> dict[str, Any]:
-    """Write how far a model is."""
-    share = one.answered / one.trials if one.trials else None
-    of = "" if one.trials is None else f" of {one.trials:,}"
-    percent = "" if share is None else f" ({100 * share:.0f}%)"
-    return {
-        "model": visible(one.model),
-        "share": share,
-        "answered": f"{one.answered:,}{of}{percent}",
-        "failed": f"{one.failed:,}",
-        "last": ago(one.since_s),
-    }
-
-
-def _stamp(run: Run) -> str:
-    """Return what changes when the overview becomes another page."""
-    return text_hash(json.dumps(stamps(*(run.path / name for name in _SHOWN_FILES))))[:16]
-
-
-@lru_cache(maxsize=8)
-def _brief(directory: Path, _: tuple[Stamp, ...]) -> Summary | None:
-    """Sum up a directory as the report does, without its figure; None before there are tables."""
-    if not (directory / "estimates.parquet").is_file():
-        return None
-    found = in_brief(directory)
-    return None if found is None else replace(found.page(), figure=None)
 
 
 def _chosen(request: Request, before: str = "") -> Chosen:
@@ -377,7 +332,3 @@ def _of_journal(request: Request, run: Run) -> bool:
 def _number(given: str | None) -> int:
     """Read the number of a page; 1 where it is none."""
     return max(1, int(given)) if given and given.isdecimal() and len(given) < 9 else 1
-
-
-def _line(error: Exception) -> str:
-    return cut(" ".join(str(error).split()), 400)
