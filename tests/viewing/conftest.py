@@ -12,14 +12,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
 from starlette.testclient import TestClient
 
+from tiltmeter.asking.budget import Budget
 from tiltmeter.asking.claim import claim
 from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.asking.sessions import ask_models
 from tiltmeter.audits.tabulating import tabulate
+from tiltmeter.models.opening import Connection, open_models
 from tiltmeter.results.records import Journal
 from tiltmeter.stimuli import load_study
 from tiltmeter.viewing.app import make_app
@@ -76,6 +80,16 @@ def _finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(_finished: Path, tmp_path: Path) -> Path:
     """A run that has ended, with tables and a page for its report."""
     return Path(shutil.copytree(_finished, tmp_path / "run"))
+
+
+@pytest.fixture
+def logged(tmp_path: Path, serve: Any, plan: Any) -> Path:
+    """A run that was asked through inspect."""
+    serve()
+    claim(tmp_path / "logged", plan)
+    models = open_models(plan.models, plan.generation, Connection(max_retries=0))
+    assert ask_models(plan.trials(), models, tmp_path / "logged", Budget()).complete
+    return tmp_path / "logged"
 
 
 class Pages:

@@ -102,6 +102,15 @@ def test_the_numbers_follow_the_run(
     assert console == []
 
 
+def test_inspects_viewer_shows_a_trial(logged: Path, served: Served) -> None:
+    run, _, one = addresses(served(logged))
+    (trial,) = re.findall("trial=([^&]+)", one)
+    with urllib.request.urlopen(f"{run}log?model=openai-api/loop/m&trial={trial}") as found:
+        dom, _ = opened(found.url)
+    assert f"Sample {trial} (Epoch 1)" in re.sub("<[^>]*>", "", dom)
+    assert "INFO" in dom.upper() and "could not" not in dom
+
+
 def test_an_automated_audit_finds_no_barrier(finished: Path, half: Path, served: Served) -> None:
     """axe-core: WCAG 2.1 A and AA and good practice."""
     axe = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")

@@ -83,7 +83,9 @@ def test_answers_that_came_after_the_tables_are_announced(
 
     (journal,) = finished.glob("answers/*/*.jsonl")
     ask = pages(finished)
-    assert "came since" not in ask("answers")
+    assert "newer than these scores" not in ask("answers")
     later = (finished / "progress.parquet").stat().st_mtime + 10
     os.utime(journal, (later, later))
-    assert "came since" in ask("answers")
+    assert "newer than these scores" in ask("answers")
+    (raw,) = ask.addresses("answers", "source=journal")
+    assert "8 answers" in ask(raw.removeprefix(ask.run))

@@ -11,21 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.claim import claim
-from tiltmeter.asking.sessions import ask_models
-from tiltmeter.models.opening import Connection, open_models
 from tiltmeter.viewing.runs import find_runs
-
-
-@pytest.fixture
-def logged(tmp_path: Path, serve: Any, plan: Any) -> Path:
-    """A run that was asked through inspect."""
-    serve()
-    claim(tmp_path / "logged", plan)
-    models = open_models(plan.models, plan.generation, Connection(max_retries=0))
-    assert ask_models(plan.trials(), models, tmp_path / "logged", Budget()).complete
-    return tmp_path / "logged"
 
 
 def test_the_viewer_and_its_logs_are_served(logged: Path, pages: Any, plan: Any) -> None:

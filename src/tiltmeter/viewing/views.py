@@ -143,6 +143,7 @@ class Views:
             "Answers",
             "Answers",
             note=note,
+            raw=self._address(run, "answers", {"source": "journal"}),
             journal=journal,
             choices={name: found[name] for name in FILTERS},
             chosen=replace(chosen, values={**dict.fromkeys(FILTERS, ""), **chosen.values}),
@@ -304,8 +305,7 @@ class Views:
             plan = plan_of(run)
             if plan.get("recorded") or tables_are_current(run.path, models_of(plan)) is not None:
                 return tables, ""
-            return tables, ("Answers came since the scores were made. Add source=journal to the "
-                            "address for all of them, without scores.")  # fmt: skip
+            return tables, "The journal of answers is newer than these scores."
         if not (run.path / "answers").is_dir():
             raise HTTPException(404, "There are no answers here yet.")
         answers, age = self._snapshots.answers(run, models_of(plan_of(run)))
