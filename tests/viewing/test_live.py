@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tiltmeter.results.locks import only_process, writing
 
 
@@ -89,3 +91,15 @@ def test_answers_that_came_after_the_tables_are_announced(
     assert "newer than these scores" in ask("answers")
     (raw,) = ask.addresses("answers", "source=journal")
     assert "8 answers" in ask(raw.removeprefix(ask.run))
+
+
+def test_answers_are_read_again_after_a_rest(
+    half: Path, pages: Any, more: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = pages(half)
+    assert "4 answers" in ask("answers")
+    more(half, 4, 6)
+    assert "4 answers" in ask("answers")
+    monkeypatch.setattr("tiltmeter.viewing.snapshots.EVERY_S", 0)
+    monkeypatch.setattr("tiltmeter.viewing.snapshots.REST", 0)
+    assert "6 answers" in ask("answers")

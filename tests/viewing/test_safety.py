@@ -28,7 +28,7 @@ def test_nothing_is_there_without_the_token(finished: Path, pages: Any) -> None:
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 def test_requests_may_only_read(method: str, finished: Path, pages: Any) -> None:
     ask = pages(finished)
-    for page in PAGES:
+    for page in (*PAGES, "inspect/", "inspect/index.html", "nowhere"):
         assert ask.client.request(method, ask.run + page).status_code == 405
 
 
