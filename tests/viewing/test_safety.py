@@ -96,6 +96,16 @@ def test_a_damaged_file_is_one_line(name: str, page: str, finished: Path, pages:
     ask(page)
 
 
+def test_an_unforeseen_error_is_one_line_and_forbids_as_much(
+    finished: Path, pages: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = pages(finished)
+    monkeypatch.setattr("tiltmeter.viewing.views.find_runs", lambda directory: 1 / 0)
+    found = ask.client.get("/token/")
+    assert found.status_code == 500 and "ZeroDivisionError while this page" in found.text
+    assert "default-src 'none'" in found.headers["content-security-policy"]
+
+
 def test_a_changed_line_of_a_journal_is_named(half: Path, pages: Any) -> None:
     (journal,) = half.glob("answers/*/*.jsonl")
     text = journal.read_text()

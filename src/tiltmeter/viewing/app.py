@@ -65,7 +65,7 @@ class _Guard:
         await app(scope, receive, guarded)
 
 
-def make_app(directory: Path, folder: Path, token: str) -> Starlette:
+def make_app(directory: Path, folder: Path, token: str) -> ASGIApp:
     """Make the application that shows a directory.
 
     Parameters
@@ -106,12 +106,10 @@ def make_app(directory: Path, folder: Path, token: str) -> Starlette:
         Route("/inspect/{path:path}", viewer),
     ]
     pages = [Route("/", views.index), Mount("/runs/{run}", routes=of_run)]
-    return Starlette(
+    hosts = Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False)
+    app = Starlette(
         routes=[Mount(f"/{token}", routes=pages)],
-        middleware=[
-            Middleware(_Guard),
-            Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS, www_redirect=False),
-        ],
+        middleware=[hosts],
         exception_handlers={
             HTTPException: no_such_page,
             TiltmeterError: failed,
@@ -119,3 +117,4 @@ def make_app(directory: Path, folder: Path, token: str) -> Starlette:
             Exception: failed,
         },
     )
+    return _Guard(app)
