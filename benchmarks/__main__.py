@@ -13,7 +13,7 @@ from benchmarks.measuring import Result, machine, save, show
 NAMES = (
     *("startup", "inference", "coverage", "planning", "comparing", "regression", "invented_names"),
     *("scoring", "reading", "elicitation", "embedded", "association", "networks", "chance"),
-    *("placebos", "representation", "weat", "faults", "report"),
+    *("placebos", "representation", "weat", "faults", "report", "quick"),
 )
 
 

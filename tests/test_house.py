@@ -36,8 +36,9 @@ LEFT_OF = {
                "networks", "states", "instruments", "asking"},
     "comparing": {"results", "stimuli", "statistics", "instruments", "asking", "audits"},
     "report": {"results", "statistics", "reference"},
-    "cli": {"results", "stimuli", "models", "modes", "statistics", "reference",
-            "networks", "states", "instruments", "asking", "audits", "comparing", "report"},
+    "viewing": {"results", "asking", "audits", "report"},
+    "cli": {"results", "stimuli", "models", "modes", "statistics", "reference", "networks",
+            "states", "instruments", "asking", "audits", "comparing", "report", "viewing"},
 }  # fmt: skip
 
 

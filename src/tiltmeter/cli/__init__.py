@@ -17,6 +17,7 @@ COMMANDS = {
     "compare": ("comparing", "Say whether a model or version is worse than another."),
     "gate": ("gating", "Judge a run by a policy: pass, fail or inconclusive, as an exit code."),
     "show": ("showing", "Show the answers behind a number, and the numbers of an answer."),
+    "view": ("viewing", "Show results in the browser, live while a run goes on."),
     "bundle": ("evidence", "Write results as one archive that anyone can recompute."),
     "verify": ("evidence", "Check such an archive: every byte, and every number."),
     "agreement": ("estimating", "Compare readings of decisions with human labels."),

@@ -231,11 +231,10 @@ def report_command(  # noqa: PLR0913 - the options of a report
     In a directory without answers (only association networks or hidden states) the tables stay
     as they are and only the report is written.
     """
-    import polars as pl
-
     from tiltmeter.asking.plan import record_sizes
     from tiltmeter.audits.tabulating import tabulate
     from tiltmeter.report import write_report
+    from tiltmeter.report.answers.results import unfinished
     from tiltmeter.results.directory import TABLES, read_detail
     from tiltmeter.results.tables import pieces, write_pieces
 
@@ -244,11 +243,9 @@ def report_command(  # noqa: PLR0913 - the options of a report
     if (directory / "plan.json").is_file() or not (directory / "estimates.parquet").is_file():
         tabulate(directory, scoring)
     _say_findings(directory, write_report(directory), as_json=as_json)
-    progress = read_detail(directory, "progress")
-    unfinished = progress.filter(pl.col("n_answered") < pl.col("n_trials"))
-    for model, n_trials, n_answered in unfinished.select("model", "n_trials", "n_answered").rows():
-        said = f"{model}: {n_answered:,} of {n_trials:,} trials have an answer"
-        remark(f"incomplete: {said}")
+    left = unfinished(read_detail(directory, "progress"))
+    for model, said in left.items():
+        remark(f"incomplete: {model}: {said}")
     if csv is not None:
         names = [name for name in TABLES if (directory / f"{name}.parquet").is_file()]
         for name in names:
@@ -259,7 +256,7 @@ def report_command(  # noqa: PLR0913 - the options of a report
 
         records = write_every_eval_ever(directory, shared)
         echo(f"{len(records)} records: {shared}", err=as_json)
-    sys.exit(1 if unfinished.height else 0)
+    sys.exit(1 if left else 0)
 
 
 def _ask_and_tabulate(

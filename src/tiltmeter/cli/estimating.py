@@ -92,13 +92,15 @@ def _say_means(estimates: pl.DataFrame) -> None:
     """Print the mean of each model, instrument and mode, and how many stereotypes lean."""
     import polars as pl
 
+    from tiltmeter.results.verdicts import verdict_kind
+
     keys = ("model", "candidate", "study", "instrument", "mode", "intervention", "dimension")
     own = estimates.filter(pl.col("tost_margin").is_not_null(), method="clustered")
     each = own.filter(level="stereotype")
     for row in own.filter(level="model").drop_nulls("estimate").iter_rows(named=True):
         same = (pl.col(key).eq_missing(pl.lit(row[key], pl.String)) for key in keys)
-        verdicts = each.filter(*same)["verdict"]
-        leaning = verdicts.str.contains("^(?:consistent|reversed|worse|better)").sum()
+        verdicts = each.filter(*same).select(verdict_kind(pl.col("verdict"))).to_series()
+        leaning = verdicts.is_in(["consistent", "reversed", "worse", "better"]).sum()
         of = ", ".join(row[key] for key in keys if row[key] and row[key] != "none")
         ends = (row["estimate"], row["ci_low"], row["ci_high"])
         mean, low, high = ("–" if one is None else f"{one:.2f}" for one in ends)

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -15,10 +16,10 @@ from tiltmeter.report.plan import Plan
 from tiltmeter.results import Measure
 from tiltmeter.texts import visible
 
-__all__ = ["ALPHA", "CONTROL", "MEANINGS", "OF_SCORES", "SIGNS", "WORST", "answer", "bracketed",
-           "category_title", "counted", "cut", "endings", "file_names", "first_few", "interval",
-           "interval_title", "many", "number", "p_value", "percent", "place", "rank", "scale",
-           "short_names", "shown_names", "splits_text", "verdict", "verdict_class",
+__all__ = ["ALPHA", "CONTROL", "MEANINGS", "OF_SCORES", "SIGNS", "WORST", "answer", "as_argument",
+           "bracketed", "category_title", "counted", "cut", "endings", "file_names", "first_few",
+           "interval", "interval_title", "many", "number", "p_value", "percent", "place", "rank",
+           "scale", "short_names", "shown_names", "splits_text", "verdict", "verdict_class",
            "verdict_kind"]  # fmt: skip
 
 #: A result with a larger p is not significant.
@@ -99,6 +100,11 @@ def verdict(code: str | None) -> str:
         return code or "n/a"
     sign, label = SIGNS[kind]
     return f"{sign} {label}{(code or '')[len(kind) :]}"
+
+
+def as_argument(directory: Path) -> str:
+    """Return a path as commands take it; of an absolute one, which names a machine, the end."""
+    return directory.name if directory.is_absolute() else str(directory)
 
 
 def verdict_kind(code: str | None) -> str:

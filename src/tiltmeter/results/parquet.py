@@ -2,7 +2,7 @@
 
 polars reports most damage as an error, which may come only when values are read, and some as a
 panic: an exception that is no `Exception`, printed to the standard error of the process. Here every
-read runs within `reading`, also that of a lazy frame, whose values are read long after it was made.
+read runs within `reading`; a table that is scanned is read through when it is opened.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
 import polars as pl
 from polars.exceptions import PanicException
-from polars.io.plugins import register_io_source
 
 from tiltmeter.errors import InputError, one_line
 from tiltmeter.results.columns import check
@@ -104,31 +104,31 @@ def read_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
 def scan_parquet(path: Path, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     """Scan a table whose columns are known, and cast types that other programs write.
 
-    Raises InputError if a column is missing or of another type; collecting the scan raises it if
-    values are damaged or do not fit.
+    Raises InputError if a column is missing or of another type, or values are damaged or do not
+    fit: all are read here once, a part at a time, so that collecting the scan does not fail.
     """
     with reading(path):
-        kinds = pl.scan_parquet(path).collect_schema()
+        file = path.stat()
+    state = (file.st_dev, file.st_ino, file.st_mtime_ns, file.st_size)
+    return _checked(path, tuple(schema.items()), state)
+
+
+@lru_cache(maxsize=64)
+def _checked(
+    path: Path, columns: tuple[tuple[str, pl.DataType], ...], _: tuple[int, ...]
+) -> pl.LazyFrame:
+    """Scan a file in one state of it, and read it through."""
+    schema = dict(columns)
+    with reading(path):
+        scan = pl.scan_parquet(path)
+        kinds = scan.collect_schema()
     check(kinds.to_frame().clear(), schema, str(path))
     for name in (name for name in schema if name in kinds):
         loose = kinds[name].is_numeric() or kinds[name] in (pl.Null, pl.Categorical, pl.Enum)
         if kinds[name] != schema[name] and not loose:
             raise InputError(f"{path}: {name} holds {kinds[name]}; expected {schema[name]}")
-
-    def source(
-        columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _: int | None
-    ) -> Iterator[pl.DataFrame]:
-        scan = pl.scan_parquet(path)
-        scan = scan.with_columns(pl.lit(None).alias(name) for name in schema if name not in kinds)
-        scan = scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
-        scan = scan.head(rows) if rows is not None else scan
-        scan = scan.select(columns) if columns is not None else scan
-        scan = scan.filter(predicate) if predicate is not None else scan
-        with reading(path):
-            part = scan.collect()
-        yield part
-
-    others = {name: kind for name, kind in kinds.items() if name not in schema}
-    return register_io_source(
-        source, schema={**others, **schema}, validate_schema=False, is_pure=True
-    )
+    scan = scan.with_columns(pl.lit(None).alias(name) for name in schema if name not in kinds)
+    scan = scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
+    with reading(path):
+        scan.select(pl.all().null_count()).collect(engine="streaming")
+    return scan

@@ -90,6 +90,7 @@ def test_several_choices_are_those_of_as_many_requests_with_seeds_in_a_row(tiny,
 def test_several_choices_read_the_prompt_once(tiny, ask, monkeypatch):
     asyncio.run(ask(tiny, "x", max_tokens=1))
     engine, run = tiny._worker.engine, []
+    engine._kept.clear()
     forward = engine._forward
 
     def counted(segments):

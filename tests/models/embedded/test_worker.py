@@ -125,7 +125,10 @@ import time
 from types import SimpleNamespace
 from tiltmeter.models.embedded.worker import Worker
 
-def run(segments):
+def add(segments):
+    return len(segments)
+
+def run():
     print("begun", flush=True)
     time.sleep(0.3)
     print("whole", flush=True)
@@ -134,7 +137,7 @@ def endless(engine):
     while True:
         yield [SimpleNamespace(start=0, tokens=(1,))]
 
-worker = Worker(lambda: SimpleNamespace(run=run), batch_size=1)
+worker = Worker(lambda: SimpleNamespace(add=add, run=run), batch_size=1)
 worker.submit(endless)
 time.sleep(0.1)
 """

@@ -92,8 +92,11 @@ def test_what_is_missing_is_said_first(results, tmp_path):
     path = tmp_path / "part" / "progress.parquet"
     schema = {"model": pl.String, "n_trials": pl.Int64, "n_answered": pl.Int64, "n_error": pl.Int64}
     pl.DataFrame([("tiltmeter/smollm2", 8, 7, 1)], schema=schema, orient="row").write_parquet(path)
-    lines = in_brief(tmp_path / "part").lines()
-    assert lines[0] == "Incomplete: tiltmeter/smollm2: 7 of 8 trials have an answer."
+    found = in_brief(tmp_path / "part")
+    said = "tiltmeter/smollm2: 7 of 8 trials have an answer"
+    assert found.page().first[0] == ("Incomplete", (f"{said}.",))
+    assert found.content()["incomplete"] == (said,)
+    assert not any("trials have an answer" in line for line in found.lines())
 
 
 def test_without_a_plan_or_estimates_there_is_nothing_to_say(tmp_path):

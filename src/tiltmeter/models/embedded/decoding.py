@@ -151,20 +151,21 @@ def fill(
     chosen: dict[str, str] = {}
     positions: list[Position] = []
     written = 0
-    segments = prompt_chain(prompt)
+    new = prompt_chain(prompt)
+    last = new[-1]
     for name, options in properties.items():
         opening = ("{" if not chosen else " ") + json.dumps(name, ensure_ascii=False) + ': "'
         closing = '"}' if len(chosen) == len(properties) - 1 else '",'
         tokens = tuple(engine.encode(opening))
-        stem = Segment(tokens, segments[-1], range(len(tokens) - 1, len(tokens)))
+        stem = Segment(tokens, last, range(len(tokens) - 1, len(tokens)))
         escaped = [json.dumps(option, ensure_ascii=False)[1:-1] for option in options]
         branches = [_branch(engine, option + closing, stem) for option in escaped]
-        yield [*(s for s in segments if not s.keys), stem, *branches]
+        yield [*new, stem, *branches]
         scores = [_score(branch.tokens, stem, branch) for branch in branches]
         index, position = _chosen(options, scores, sampling, uniform)
         chosen[name] = options[index]
         positions.append(position)
-        segments = [branches[index]]
+        new, last = [], branches[index]
         written += len(stem.tokens) + len(branches[index].tokens)
     text = json.dumps(chosen, ensure_ascii=False)
     return Answer(text, "stop", len(prompt), written, positions)

@@ -2,9 +2,10 @@
 
 A token sequence is a chain of segments: pieces of a prompt, then what is generated. A forward
 pass lays the new segments of all requests end to end, without padding. Everything but attention
-works row by row, and attention is computed for one segment at a time, over that segment's own
-ancestors. So neither the lengths nor the number of the other requests enter a result, and a run
-that is broken off and resumed with other neighbours gives the same answers.
+works row by row. Attention is computed for each segment over that segment's own ancestors; those
+of one shape share a call, in which each is computed by itself. So neither the lengths nor the
+number of the other requests enter a result, and a run that is broken off and resumed with other
+neighbours gives the same answers.
 
 This is exact where a row of a matrix product does not depend on the number of rows. That holds
 for torch 2.13 on x86 with AVX-512 from `MIN_ROWS` rows on, hence the filling rows. Elsewhere a
@@ -12,11 +13,13 @@ log-probability may move by about 1e-5 in float32, unless requests are run one b
 (``batch_size=1``).
 
 Equal segments with equal ancestors are computed once: requests that share the beginning of their
-prompts share its cost. Prompts are cut at fixed positions, so that sharing changes no number.
+prompts share its cost, also with earlier passes, of which the latest pieces are kept. Prompts are
+cut at fixed positions, so that sharing changes no number.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,8 +33,12 @@ __all__ = ["ATTENTION", "Engine", "Segment", "prompt_chain"]
 #: The name under which transformers finds the attention of this file.
 ATTENTION = "tiltmeter_segments"
 
-#: Tokens per piece of a prompt: the grain in which prompts share their beginnings.
-PIECE = 16
+#: Tokens per piece of a prompt, the grain in which prompts share their beginnings, and the share
+#: of what stands before it that a piece may be longer: long prompts have few pieces.
+PIECE, LONGER = 4, 16
+
+#: Tokens whose keys and values are kept for later passes; those of SmolLM2 take 46 KB each.
+KEPT = 4096
 
 #: Fewer rows than this take other code paths in matrix products, with other rounding.
 MIN_ROWS = 16
@@ -41,9 +48,9 @@ MIN_ROWS = 16
 class Segment:
     """Tokens, at least one, that follow those of `parent`.
 
-    The parent is let go once its keys and values are taken over. `wanted` are the positions whose
-    following token's log-probabilities are needed; after the forward pass `logprobs` has a row for
-    each, over the whole vocabulary.
+    `wanted` are the positions whose following token's log-probabilities are needed; after the
+    forward pass `logprobs` has a row for each, over the whole vocabulary. `first` is an equal
+    segment that is run instead. `cache`: keys and values (tokens, layers, 2, width).
     """
 
     tokens: tuple[int, ...]
@@ -51,8 +58,8 @@ class Segment:
     wanted: range = range(0)
     logprobs: torch.Tensor = field(default_factory=lambda: torch.empty(0))
     start: int = field(init=False)
-    keys: list[torch.Tensor] = field(default_factory=list)
-    values: list[torch.Tensor] = field(default_factory=list)
+    first: Segment | None = None
+    cache: torch.Tensor | None = None
 
     def __post_init__(self) -> None:
         """Place the segment after its parent."""
@@ -64,17 +71,37 @@ class Segment:
         return self.start + len(self.tokens)
 
 
+#: What equal segments have in common: the parent's identity, tokens, what is wanted.
+_Key = tuple[int, tuple[int, ...], range]
+
+
 def prompt_chain(tokens: Sequence[int], wanted: int = 0) -> list[Segment]:
     """Cut a prompt into pieces at fixed positions; each is the parent of the next.
 
     `wanted` is 1 if the log-probabilities after the last token are needed, else 0.
     """
     chain: list[Segment] = []
-    for start in range(0, len(tokens), PIECE):
-        chain.append(Segment(tuple(tokens[start : start + PIECE]), chain[-1] if chain else None))
+    start = 0
+    while start < len(tokens):
+        stop = start + max(PIECE, start // LONGER)
+        chain.append(Segment(tuple(tokens[start:stop]), chain[-1] if chain else None))
+        start = stop
     last = len(chain[-1].tokens)
     chain[-1].wanted = range(last - wanted, last)
     return chain
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Segments with as many tokens and as many before them.
+
+    `rows` (segments, tokens): where their tokens stand among the new ones; `seen` (segments,
+    positions): where they and all before them stand in the table; `mask` (tokens, positions).
+    """
+
+    rows: torch.Tensor
+    seen: torch.Tensor
+    mask: torch.Tensor
 
 
 def _attend(
@@ -85,21 +112,30 @@ def _attend(
     attention_mask: torch.Tensor | None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Attend segment by segment; arrays are (1, heads, tokens, size of a head)."""
+    """Attend segment by segment; arrays are (1, heads, tokens, size of a head).
+
+    `table` is (layers, 2, positions, width): keys and values that are known, then room for the new.
+    Query heads of one key head stand as further rows, so that its keys are not repeated.
+    """
+    new = options["new"]
+    keys, values = options["table"][module.layer_idx]
+    for known, one in ((keys, key), (values, value)):
+        known[-new:] = one[0, :, :new].transpose(0, 1).flatten(1)
+    heads, size = key.shape[1], key.shape[3]
     result = torch.zeros_like(query)
-    start = 0
-    for segment, mask in options["segments"]:
-        rows = slice(start, start + len(segment.tokens))
-        start = rows.stop
-        keys, values = key[:, :, rows].clone(), value[:, :, rows].clone()
-        if segment.parent is not None:
-            keys = torch.cat([segment.parent.keys[module.layer_idx], keys], dim=2)
-            values = torch.cat([segment.parent.values[module.layer_idx], values], dim=2)
-        segment.keys.append(keys)
-        segment.values.append(values)
-        result[:, :, rows] = scaled_dot_product_attention(
-            query[:, :, rows], keys, values, mask, scale=options["scaling"], enable_gqa=True
+    for alike in options["segments"]:
+        count, tokens = alike.rows.shape
+        # (key heads, their query heads, segments, tokens, size), and with the segments first
+        rows = query[0][:, alike.rows].view(heads, -1, count, tokens, size).permute(2, 0, 1, 3, 4)
+        found = scaled_dot_product_attention(
+            rows.reshape(count, heads, -1, size),
+            keys[alike.seen].view(count, -1, heads, size).transpose(1, 2),
+            values[alike.seen].view(count, -1, heads, size).transpose(1, 2),
+            alike.mask.repeat(rows.shape[2], 1),
+            scale=options["scaling"],
         )
+        found = found.view(rows.shape).permute(1, 2, 0, 3, 4)
+        result[0][:, alike.rows] = found.reshape(-1, count, tokens, size)
     return result.transpose(1, 2), None
 
 
@@ -120,6 +156,9 @@ class Engine:
         self.source = source
         self.context: int = model.config.max_position_embeddings
         self.ends = _end_tokens(model, tokenizer)
+        self._waiting: dict[_Key, Segment] = {}
+        self._shared: list[Segment] = []
+        self._kept: OrderedDict[_Key, Segment] = OrderedDict()
 
     @property
     def dtype(self) -> str:
@@ -135,26 +174,45 @@ class Engine:
         how = {"skip_special_tokens": not marks, "clean_up_tokenization_spaces": False}
         return str(self.tokenizer.decode(list(tokens), **how))
 
-    @torch.inference_mode()
-    def run(self, segments: Sequence[Segment]) -> None:
-        """Fill in keys, values and log-probabilities of new segments, parents before children.
+    def add(self, segments: Sequence[Segment]) -> int:
+        """Put new segments, parents before children, into the next pass; return its tokens.
 
         Parents that are not among them have been run before.
         """
-        unique: dict[tuple[int, tuple[int, ...], range], Segment] = {}
-        first: dict[int, Segment] = {}
         for segment in segments:
-            segment.parent = first.get(id(segment.parent), segment.parent)
-            # Equal segments of an earlier pass hold the same list of keys.
-            ancestors = id(segment.parent.keys if segment.parent else None)
-            same = (ancestors, segment.tokens, segment.wanted)
-            first[id(segment)] = unique.setdefault(same, segment)
-        self._forward(list(unique.values()))
-        for segment in segments:
-            equal = first[id(segment)]
-            segment.keys, segment.values = equal.keys, equal.values
-            segment.logprobs, segment.parent = equal.logprobs, None
+            if segment.parent is not None:
+                segment.parent = segment.parent.first or segment.parent
+            # A segment holds its parent, so that no other gets the parent's id.
+            key = (id(segment.parent), segment.tokens, segment.wanted)
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            segment.first = self._waiting.get(key) or self._kept.get(key)
+            if segment.first is None:
+                self._waiting[key] = segment
+            else:
+                self._shared.append(segment)
+        return sum(len(segment.tokens) for segment in self._waiting.values())
 
+    def run(self) -> None:
+        """Fill in keys, values and log-probabilities of all segments that were added."""
+        waiting, shared = self._waiting, self._shared
+        self._waiting, self._shared = {}, []
+        if waiting:
+            self._forward(list(waiting.values()))
+        for segment in shared:
+            if segment.first is not None:
+                segment.logprobs = segment.first.logprobs
+        self._keep(waiting)
+
+    def _keep(self, ran: dict[_Key, Segment]) -> None:
+        """Keep pieces of prompts for later passes; let go those not used for longest."""
+        self._kept |= {key: segment for key, segment in ran.items() if not segment.wanted}
+        size = sum(len(tokens) for _, tokens, _ in self._kept)
+        while size > KEPT:
+            (_, tokens, _), _ = self._kept.popitem(last=False)
+            size -= len(tokens)
+
+    @torch.inference_mode()
     def _forward(self, segments: list[Segment]) -> None:
         tokens = [token for segment in segments for token in segment.tokens]
         positions = [p for segment in segments for p in range(segment.start, segment.stop)]
@@ -164,30 +222,74 @@ class Engine:
             rows += [start + position for position in segment.wanted]
             start += len(segment.tokens)
         device = self.model.device
+        table, alike = _laid_out(segments, self.model)
         output = self.model(
             input_ids=torch.tensor([_filled(tokens)], device=device),
             position_ids=torch.tensor([_filled(positions)], device=device),
             use_cache=False,
-            segments=[(segment, _mask(segment, device)) for segment in segments],
+            table=table,
+            new=len(tokens),
+            segments=alike,
             logits_to_keep=torch.tensor(_filled(rows), device=device),
         )
         logprobs = log_softmax(output.logits[0, : len(rows)].float(), dim=-1).cpu()
         parts = torch.split(logprobs, [len(segment.wanted) for segment in segments])
-        for segment, part in zip(segments, parts, strict=True):
-            segment.logprobs = part
+        caches = table[:, :, -len(tokens) :].permute(2, 0, 1, 3)
+        pieces = torch.split(caches, [len(segment.tokens) for segment in segments])
+        for segment, part, piece in zip(segments, parts, pieces, strict=True):
+            segment.logprobs, segment.cache = part, piece.contiguous()
+
+
+def _laid_out(segments: Sequence[Segment], model: Any) -> tuple[torch.Tensor, list[_Alike]]:
+    """Lay out keys and values for a pass: first what is known, then room for the new.
+
+    Gives the table (layers, 2, positions, width) and the segments by shape.
+    """
+    known: dict[int, Segment] = {}
+    for segment in segments:
+        above = segment.parent
+        while above is not None and above.cache is not None and id(above) not in known:
+            known[id(above)] = above
+            above = above.parent
+    places: dict[int, list[int]] = {}
+    at = 0
+    for segment in (*known.values(), *segments):
+        places[id(segment)] = list(range(at, at + len(segment.tokens)))
+        at += len(segment.tokens)
+    config = model.config
+    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    width = config.num_key_value_heads * size
+    shape = (config.num_hidden_layers, 2, at, width)
+    table = torch.empty(shape, dtype=model.dtype, device=model.device)
+    old = at - sum(len(segment.tokens) for segment in segments)
+    if old:
+        caches = [segment.cache for segment in known.values() if segment.cache is not None]
+        table[:, :, :old] = torch.cat(caches).permute(1, 2, 0, 3)
+    shapes: dict[tuple[int, int], list[Segment]] = {}
+    for segment in segments:
+        shapes.setdefault((segment.start, segment.stop), []).append(segment)
+    alike = []
+    for (start, stop), group in shapes.items():
+        alone = 2 if stop - start == 1 else 1  # a single row takes another code path
+        rows = torch.tensor([places[id(one)] * alone for one in group], device=model.device)
+        seen = torch.tensor([_seen(segment, places) for segment in group], device=model.device)
+        mask = torch.ones(rows.shape[1], stop, dtype=torch.bool, device=model.device)
+        alike.append(_Alike(rows - old, seen, mask.tril(diagonal=start)))
+    return table, alike
+
+
+def _seen(segment: Segment, places: dict[int, list[int]]) -> list[int]:
+    """Return where a segment and all before it stand in the table."""
+    chain: list[Segment] = []
+    above: Segment | None = segment
+    while above is not None:
+        chain.append(above)
+        above = above.parent
+    return [place for one in reversed(chain) for place in places[id(one)]]
 
 
 def _filled(values: list[int]) -> list[int]:
     return values + [0] * (MIN_ROWS - len(values))
-
-
-def _mask(segment: Segment, device: torch.device) -> torch.Tensor | None:
-    """Say which positions each token sees: itself and all before; None if that is all."""
-    count = len(segment.tokens)
-    if count == 1:
-        return None
-    every = torch.ones(count, segment.stop, dtype=torch.bool, device=device)
-    return every.tril(diagonal=segment.start)
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:

@@ -132,30 +132,16 @@ class Worker:
 
     def _step(self, engine: Engine, active: list[_Request]) -> list[_Request]:
         """Run one forward pass; return the requests that need another."""
-        chosen = _within(STEP_TOKENS, active)
-        waiting = active[len(chosen) :]
+        chosen: list[_Request] = []
         try:
+            for request in active:
+                chosen.append(request)
+                if engine.add(request.segments) >= STEP_TOKENS:
+                    break
             if chosen:
-                engine.run([segment for request in chosen for segment in request.segments])
+                engine.run()
         except Exception as error:
             for request in chosen:
                 request.fail(error)
-            return waiting
-        return waiting + [request for request in chosen if request.advance(engine)]
-
-
-def _within(budget: int, active: Sequence[_Request]) -> list[_Request]:
-    """Take the first requests whose segments fit the budget, at least one.
-
-    Equal tokens at the same place count once: mostly they are equal beginnings, computed once.
-    """
-    chosen: list[_Request] = []
-    counted: set[tuple[int, tuple[int, ...]]] = set()
-    for request in active:
-        pieces = {(segment.start, segment.tokens) for segment in request.segments} - counted
-        budget -= sum(len(tokens) for _, tokens in pieces)
-        if budget < 0 and chosen:
-            break
-        counted |= pieces
-        chosen.append(request)
-    return chosen
+            return active[len(chosen) :]
+        return active[len(chosen) :] + [one for one in chosen if one.advance(engine)]

@@ -10,7 +10,7 @@ import polars as pl
 from tiltmeter.report.answers.conditions import changes
 from tiltmeter.report.answers.examples import Example, example_section, examples
 from tiltmeter.report.answers.instrument import answers, brief, sections, warned
-from tiltmeter.report.answers.results import Asked, Results, all_asked, read_results
+from tiltmeter.report.answers.results import Asked, Results, all_asked, read_results, unfinished
 from tiltmeter.report.answers.sizes import size_section
 from tiltmeter.report.answers.summary import in_brief
 from tiltmeter.report.answers.validity import validity
@@ -97,6 +97,7 @@ _USUAL = (
     "Where fewer than five stereotypes were asked, or no answers differ, intervals take wordings, "
     "words and answers to vary as they usually do. If they vary far more, these are too narrow."
 )
+_UNFINISHED = "The numbers are about these; repeat the command of the run to ask the others."
 _NO_CERTIFICATE = (
     "A score alone does not certify a model. A low score does not replace a test in the setting "
     "where the model will be used."
@@ -133,7 +134,10 @@ def answer_part(directory: Path) -> Part | None:
         facts=_facts(plan, dimensions),
         measured=_measured(results, each, picked, dimensions),
         findings=(
-            *_unfinished(results),
+            *(
+                Finding(model, "", f"{said}. {_UNFINISHED}")
+                for model, said in unfinished(results.progress).items()
+            ),
             *_findings(each, changed if few_changes else [()] * len(each)),
         ),
         table=table,
@@ -159,20 +163,6 @@ def _branch(place: int, asked: Asked, changed: Sequence[Finding], *, several: bo
         findings=(*answers(asked), *changed) if several else (),
         sections=tuple(s.numbered(place, figures=several) for s in sections(asked)),
     )
-
-
-def _unfinished(results: Results) -> list[Finding]:
-    """Warn of models that have not answered every trial of the plan."""
-    return [
-        Finding(
-            str(row["model"]),
-            "",
-            f"{row['n_answered']:,} of {row['n_trials']:,} trials have an answer. The numbers are "
-            "about these; repeat the command of the run to ask the others.",
-        )
-        for row in results.progress.iter_rows(named=True)
-        if row["n_answered"] < row["n_trials"]
-    ]
 
 
 def _findings(each: Sequence[Asked], changed: Sequence[Sequence[Finding]]) -> tuple[Finding, ...]:

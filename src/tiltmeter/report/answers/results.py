@@ -27,7 +27,7 @@ from tiltmeter.results.schemas import FITS, ORDERS
 from tiltmeter.results.tables import scan_table
 from tiltmeter.statistics.reliability import RELIABILITY
 
-__all__ = ["Asked", "Results", "all_asked", "read_results", "who"]
+__all__ = ["Asked", "Results", "all_asked", "read_results", "unfinished", "who"]
 
 #: What compliance is counted by.
 _GROUPS = (
@@ -277,3 +277,12 @@ def _compliance(frame: pl.DataFrame, apart: Sequence[str]) -> pl.DataFrame:
 
 def _scan(path: Path, schema: Schema) -> pl.LazyFrame | None:
     return scan_table(path, schema) if path.is_file() else None
+
+
+def unfinished(progress: pl.DataFrame) -> dict[str, str]:
+    """Say of each model that has not answered every trial of the plan how many it has."""
+    return {
+        str(row["model"]): f"{row['n_answered']:,} of {row['n_trials']:,} trials have an answer"
+        for row in progress.iter_rows(named=True)
+        if row["n_answered"] < row["n_trials"]
+    }

@@ -1,4 +1,4 @@
-"""What a reader asks first, in this order, for the head of the page, a terminal and machines.
+"""Finds what a reader asks first, in this order.
 
 Is the instrument valid on this model; what leans; how sure is that; the strongest leans, each with
 an answer; what changed since the last audit; what this does not show; what to do next.
@@ -9,21 +9,23 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import polars as pl
 
-from tiltmeter.errors import TiltmeterError
-from tiltmeter.report.answers.results import Asked, Results, all_asked, read_results
+from tiltmeter.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, Lean
+from tiltmeter.report.answers.earlier import changes
+from tiltmeter.report.answers.results import Asked, Results, all_asked, read_results, unfinished
 from tiltmeter.report.answers.validity import judged
 from tiltmeter.report.drawing.charts import Axis, Row
 from tiltmeter.report.drawing.figures import Figure, drawn
 from tiltmeter.report.drawing.intervals import forest
-from tiltmeter.report.plan import Plan, read_plan
+from tiltmeter.report.plan import Plan
 from tiltmeter.report.prose import (
+    as_argument,
     bracketed,
     category_title,
     counted,
@@ -33,14 +35,9 @@ from tiltmeter.report.prose import (
     short_names,
     verdict_kind,
 )
-from tiltmeter.report.sections import Quote, Summary
-from tiltmeter.results.directory import read_estimates
 from tiltmeter.results.verdicts import POSITIVE_CONTROL
 
-__all__ = ["InBrief", "Lean", "in_brief"]
-
-#: Leans that are shown with an answer, and stereotypes that a sentence names.
-STRONGEST, NAMED = 3, 6
+__all__ = ["in_brief"]
 
 #: Characters shown of a prompt and of an answer.
 SHOWN = 150
@@ -49,98 +46,6 @@ _NOT_SHOWN = (
     "A score describes answers to these prompts: no intent, no decision in use, no other language. "
     "“Inconclusive” does not mean “unbiased”."
 )
-
-
-@dataclass(frozen=True)
-class Lean:
-    """The mean of a stereotype, and an answer with a score near it."""
-
-    about: Mapping[str, str | None]  # model, study, mode and so on
-    instrument: str  # its name
-    stereotype: str  # its label
-    verdict: str
-    mean: float
-    low: float | None
-    high: float | None
-    strength: float  # share of the way from neutral to the end of the scale; positive: consistent
-    of: str = ""  # model and mode, where there are several
-    prompt: str = ""
-    answer: str = ""
-
-    @property
-    def told(self) -> bool:
-        """Whether the mean differs from neutral."""
-        return self.verdict in ("consistent", "reversed")
-
-    def __str__(self) -> str:
-        """Say what leans, and how much."""
-        value = bracketed(self.mean, self.low, self.high)
-        said = self.verdict if self.told else "not told apart from neutral"
-        where = ", ".join(filter(None, (self.instrument, self.about["dimension"], self.of)))
-        return f"{self.stereotype} ({where}): {value}, {said}"
-
-
-@dataclass(frozen=True)
-class InBrief:
-    """What a run found, in the order in which a reader asks."""
-
-    title: str
-    incomplete: tuple[str, ...]
-    validity: tuple[str, ...]
-    leans: tuple[str, ...]
-    certainty: str
-    strongest: tuple[Lean, ...]
-    means: tuple[Lean, ...]  # of all stereotypes, the strongest first, without answers
-    changes: tuple[str, ...]
-    limits: str
-    next: tuple[str, ...]
-    figure: Figure | None = None
-
-    def lines(self) -> list[str]:
-        """Return the same for a terminal: a line for each answer to a question."""
-        strongest = ("Strongest", tuple(map(str, self.strongest)))
-        asked = [*self._asked(), strongest, *self._then()]
-        return [f"{name}: {' '.join(map(_ended, said))}" for name, said in asked if any(said)]
-
-    def _asked(self) -> list[tuple[str, tuple[str, ...]]]:
-        return [
-            ("Incomplete", self.incomplete),
-            ("Instruments", self.validity),
-            ("Leans", self.leans),
-            ("Certainty", (self.certainty,)),
-        ]
-
-    def _then(self) -> list[tuple[str, tuple[str, ...]]]:
-        return [
-            ("Since then", self.changes),
-            ("Not shown", (self.limits,)),
-            ("Next", self.next),
-        ]
-
-    def page(self) -> Summary:
-        """Return the same for the head of a page."""
-        first, then = (
-            tuple((name, tuple(map(_ended, said))) for name, said in rows if any(said))
-            for rows in (self._asked(), self._then())
-        )
-        quoted = tuple(map(_quoted, self.strongest))
-        return Summary(self.title, first, then, quoted, self.figure)
-
-    def content(self) -> dict[str, Any]:
-        """Return the same for machines."""
-        whole = {name: value for name, value in vars(self).items() if name != "figure"}
-        for name in ("strongest", "means"):
-            whole[name] = [asdict(lean) for lean in whole[name]]
-        return whole
-
-
-def _quoted(lean: Lean) -> tuple[str, Quote, Quote]:
-    """Give a lean with its prompt and answer."""
-    return str(lean), Quote.whole("Asked", lean.prompt), Quote.whole("Answered", lean.answer)
-
-
-def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "”")) else f"{sentence}."
 
 
 def in_brief(directory: Path, results: Results | None = None) -> InBrief | None:
@@ -165,9 +70,7 @@ def in_brief(directory: Path, results: Results | None = None) -> InBrief | None:
     return InBrief(
         title=_title(plan, results),
         incomplete=tuple(
-            f"{row['model']}: {row['n_answered']:,} of {row['n_trials']:,} trials have an answer"
-            for row in results.progress.iter_rows(named=True)
-            if row["n_answered"] < row["n_trials"]
+            f"{model}: {said}" for model, said in unfinished(results.progress).items()
         ),
         validity=validity,
         leans=tuple(
@@ -176,7 +79,7 @@ def in_brief(directory: Path, results: Results | None = None) -> InBrief | None:
         certainty=_certainty(each),
         strongest=tuple(_with_answer(lean, results) for lean in means[:STRONGEST]),
         means=tuple(means),
-        changes=tuple(_changes(directory, plan, each)),
+        changes=tuple(changes(directory, plan, each)),
         limits=_NOT_SHOWN,
         next=tuple(_next(directory, plan, means, failed=bool(failed))),
         figure=_figure(each),
@@ -208,20 +111,13 @@ def _shares(asked: Asked, *values: float | None) -> list[float | None]:
     return [None if value is None else (value - middle) / half for value in values]
 
 
-#: The factors of a mean, and the columns of estimates that hold them.
-_FACTORS = {
-    **{name: name for name in ("model", "study", "instrument", "intervention", "dimension")},
-    **{"mode": "plain_mode", "word_list": "word_list", "stereotype": "stereotype"},
-}
-
-
 def _means(each: Mapping[str, Asked]) -> Iterator[Lean]:
     """Give the mean of every stereotype."""
     for name, asked in each.items():
         several = _runs(asked) > 1
         for row in asked.each.drop_nulls("estimate").iter_rows(named=True):
             yield Lean(
-                about={factor: row[column] for factor, column in _FACTORS.items()},
+                about={factor: row[column] for factor, column in FACTORS.items()},
                 instrument=name,
                 stereotype=asked.plan.label(row["stereotype"]),
                 verdict=verdict_kind(row["verdict"]),
@@ -365,64 +261,9 @@ def _line(text: str) -> str:
     return cut(" ".join(text.split()), SHOWN)
 
 
-def _changes(directory: Path, plan: Plan, each: Mapping[str, Asked]) -> Iterator[str]:
-    """Say how means moved since the latest earlier audit of these models beside this one."""
-    before = _earlier(directory, plan)
-    if before is None:
-        return
-    other, created = before
-    try:
-        rows = read_estimates(other).filter(
-            pl.col("factor").is_null(), family="answers", level="model", method="clustered"
-        )
-    except TiltmeterError:
-        return
-    moved = []
-    for name, asked in each.items():
-        for row in asked.whole.drop_nulls("estimate").iter_rows(named=True):
-            same = (
-                pl.col(factor).eq_missing(pl.lit(row[column], pl.String))
-                for factor, column in _FACTORS.items()
-                if factor != "stereotype"
-            )
-            old = rows.filter(*same, measure=row["measure"])["estimate"].drop_nulls()
-            if old.len() == 1:
-                moved.append(f"{name} {number(old[0])} to {number(row['estimate'])}")
-    if moved:
-        yield (
-            f"Since {created[:10]} ({other.name}): {', '.join(moved[:NAMED])}. Whether that is a "
-            f"change: tiltmeter compare {_path(directory.parent / other.name)} {_path(directory)}"
-        )
-
-
-def _path(directory: Path) -> str:
-    """Return a path as commands take it; of an absolute one, which names a machine, the end."""
-    return directory.name if directory.is_absolute() else str(directory)
-
-
-def _earlier(directory: Path, plan: Plan) -> tuple[Path, str] | None:
-    """Find the latest earlier results of the same models, beside a results directory."""
-    own, models = plan.text("created"), plan.texts("models")
-    found = []
-    for path in directory.resolve().parent.glob("*/plan.json"):
-        if path.parent == directory.resolve() or not (path.parent / "estimates.parquet").is_file():
-            continue
-        try:
-            other = read_plan(path)
-        except TiltmeterError:
-            continue
-        created = other.text("created")
-        if created and created < own and other.texts("models") == models:
-            found.append((created, path.parent))
-    if not found:
-        return None
-    created, path = max(found)
-    return path, created
-
-
 def _next(directory: Path, plan: Plan, means: Sequence[Lean], *, failed: bool) -> Iterator[str]:
     """Say what to do with what was found."""
-    name = _path(directory)
+    name = as_argument(directory)
     models = " ".join(plan.texts("models")[:1]) or "MODEL"
     told = [lean for lean in means if lean.told]
     larger = {"quick": "standard", "standard": "paper"}.get(plan.text("size"))

@@ -1,0 +1,122 @@
+"""The quick audit of the embedded model: how long, and where the time goes.
+
+Question
+    What does ``tiltmeter audit tiltmeter/smollm2`` take on this machine, start to page?
+Peer
+    The machine itself: the speed of its best product of matrices (of torch, as the model uses it,
+    and of numpy), of the shapes the model has.
+How
+    One audit in a fresh process, which counts the tokens of all requests (shown), those that went
+    through the model (computed), and the time in forward passes. Operations of a token: twice the
+    parameters of the blocks. Needs the extra `local` and the weights.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measuring import Result, fresh
+
+MODEL = "tiltmeter/smollm2"
+LIMIT_S = 240.0
+ROWS, WIDTH, INNER, TRIES = 1024, 576, 1536, 50
+
+
+def run() -> Result:
+    from tiltmeter.errors import ModelError
+    from tiltmeter.models.embedded.weights import EMBEDDED_LIBRARIES, find_weights
+    from tiltmeter.models.readers.pretrained import require_libraries
+
+    title = "The quick audit of the embedded model"
+    columns = ("part", "s", "tokens shown", "computed", "GFLOP/s", "share of the peak")
+    try:
+        require_libraries(MODEL, *EMBEDDED_LIBRARIES)
+        find_weights()
+    except ModelError as error:
+        return Result(title, columns, [], {}, [f"not run: {error}"])
+    found = fresh("benchmarks.quick", variables={"OMP_WAIT_POLICY": "passive"})
+    speed = found["operations"] / found["forward_s"] / 1e9
+    rows = [
+        ["whole audit", found["whole_s"], None, None, None, None],
+        ["forward passes", found["forward_s"], found["shown"], found["computed"], speed,
+         speed / found["peak"]],
+    ]  # fmt: skip
+    claims = {
+        "at most four minutes": found["whole_s"] <= LIMIT_S,
+        "at most half of the tokens shown are computed": found["computed"] <= found["shown"] / 2,
+    }
+    notes = [
+        f"{found['passes']} passes, {found['threads']} threads; the best product of matrices: "
+        f"{found['peak']:.0f} GFLOP/s",
+        "whole audit: plan, answers, hidden states, tables and page; without loading torch",
+    ]
+    return Result(title, columns, rows, claims, notes)
+
+
+def _worker() -> None:
+    import torch
+
+    from tiltmeter.models.embedded.engine import Engine, Segment
+    from tiltmeter.models.embedded.pace import PARAMETERS
+
+    counted = {"shown": 0, "computed": 0, "passes": 0, "forward_s": 0.0}
+    add, forward = Engine.add, Engine._forward
+
+    def adding(self: Engine, segments: list[Segment]) -> int:
+        counted["shown"] += sum(len(segment.tokens) for segment in segments)
+        return add(self, segments)
+
+    def passing(self: Engine, segments: list[Segment]) -> None:
+        start = time.perf_counter()
+        forward(self, segments)
+        counted["forward_s"] += time.perf_counter() - start
+        counted["computed"] += sum(len(segment.tokens) for segment in segments)
+        counted["passes"] += 1
+
+    Engine.add, Engine._forward = adding, passing  # type: ignore[method-assign, assignment]
+    peaks = [_peak()]
+    whole_s = _audit()
+    peaks.append(_peak())
+    found: dict[str, Any] = {**counted, "whole_s": whole_s, "peak": max(peaks)}
+    found |= {"operations": 2.0 * PARAMETERS * counted["computed"]}
+    print(json.dumps({**found, "threads": torch.get_num_threads()}))
+
+
+def _audit() -> float:
+    """Return the seconds of an audit, by the command itself."""
+    from tiltmeter.cli import main
+
+    with tempfile.TemporaryDirectory() as folder:
+        sys.argv = ["tiltmeter", "audit", MODEL, "--out", str(Path(folder) / "results")]
+        start = time.perf_counter()
+        try:
+            main()
+        except SystemExit as ended:
+            if ended.code:
+                raise RuntimeError(f"the audit ended with {ended.code}") from None
+        return time.perf_counter() - start
+
+
+def _peak() -> float:
+    """Return the most operations a second, in 10⁹, of a product in torch or numpy."""
+    import numpy as np
+    import torch
+
+    left, right = torch.randn(ROWS, WIDTH), torch.randn(INNER, WIDTH)
+    a, b = left.numpy(), np.ascontiguousarray(right.numpy().T)
+    best = float("inf")
+    for product in (lambda: torch.nn.functional.linear(left, right), lambda: a @ b):
+        for _ in range(TRIES):
+            start = time.perf_counter()
+            product()
+            best = min(best, time.perf_counter() - start)
+    return 2.0 * ROWS * WIDTH * INNER / best / 1e9
+
+
+if __name__ == "__main__":
+    sys.exit(_worker())

@@ -1,0 +1,137 @@
+"""The pages in a real browser, from a real server."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import axe_core_python
+import pytest
+
+from tiltmeter.viewing.views import Views
+
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
+    "--disable-background-networking --disable-component-update --enable-logging=stderr "
+    "--virtual-time-budget=15000 --dump-dom"
+).split()
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium or Chrome on the path")
+
+Served = Callable[[Path], str]
+
+
+def opened(address: str, *flags: str) -> tuple[str, list[str]]:
+    """Give the DOM after all scripts ran, and the lines of the console."""
+    assert BROWSER is not None
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        done = subprocess.run(
+            [BROWSER, *FLAGS, *flags, f"--user-data-dir={profile}", address],
+            capture_output=True,
+            timeout=180,
+            check=True,
+        )
+    log = done.stderr.decode(errors="replace")
+    return done.stdout.decode(), [line for line in log.splitlines() if ":CONSOLE" in line]
+
+
+def page_of(address: str) -> str:
+    with urllib.request.urlopen(address, timeout=30) as page:
+        return str(page.read().decode())
+
+
+def measured(page: str, script: str, size: str = "1280,800") -> Any:
+    """Run a script in a copy of a page; give what it resolves to."""
+    told = f"Promise.resolve((() => {{{script}}})()).then((said) => "
+    told += "{ document.documentElement.dataset.said = JSON.stringify(said); });"
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "page.html"
+        path.write_text(page.replace("</body>", f"<script>{told}</script></body>"), "utf-8")
+        dom, _ = opened(path.as_uri(), f"--window-size={size}")
+    found = re.search('data-said="([^"]*)"', dom)
+    assert found
+    return json.loads(html.unescape(found[1]))
+
+
+def addresses(served: str) -> list[str]:
+    """Give the address of each kind of page."""
+    listed = page_of(f"{served}")
+    run = re.search('href="([^"]*/runs/[^"/]*/)"', listed)
+    assert run
+    base = served[: served.index("/", 8)] + run[1]
+    one = re.search('href="([^"]*answer[?][^"]*)"', page_of(f"{base}answers"))
+    assert one
+    return [base, f"{base}answers", served[: served.index("/", 8)] + html.unescape(one[1])]
+
+
+def test_pages_are_shown_without_a_word_in_the_console(finished: Path, served: Served) -> None:
+    for address in addresses(served(finished)):
+        dom, console = opened(address)
+        assert console == [], address
+        assert "pwned" not in str(re.search("<title>(.*?)</title>", dom))
+        assert re.search("<h1>.+</h1>", dom)
+
+
+def test_the_numbers_follow_the_run(
+    half: Path, served: Served, more: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, asked = Views.progress, []
+
+    def look(views: Views, request: Any) -> Any:
+        asked.append(request)
+        if len(asked) <= 3:  # an answer comes before each of the first looks
+            more(half, 3 + len(asked), 4 + len(asked))
+        return looked(views, request)
+
+    monkeypatch.setattr(Views, "progress", look)
+    address = addresses(served(half))[0]
+    assert "4 of 8 (50%)" in page_of(address)
+    dom, console = opened(address)
+    assert "7 of 8 (88%)" in dom and "4 of 8" not in dom
+    assert console == []
+
+
+def test_inspects_viewer_shows_a_trial(logged: Path, served: Served) -> None:
+    run, _, one = addresses(served(logged))
+    (trial,) = re.findall("trial=([^&]+)", one)
+    with urllib.request.urlopen(f"{run}log?model=openai-api/loop/m&trial={trial}") as found:
+        dom, _ = opened(found.url)
+    assert f"Sample {trial} (Epoch 1)" in re.sub("<[^>]*>", "", dom)
+    assert "INFO" in dom.upper() and "could not" not in dom
+
+
+def test_an_automated_audit_finds_no_barrier(finished: Path, half: Path, served: Served) -> None:
+    """axe-core: WCAG 2.1 A and AA and good practice."""
+    axe = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    script = (
+        axe.replace("</script", "<\\/script")
+        + """; const rules = ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"];
+        return window.axe.run(document, {runOnly: rules}).then((all) =>
+          all.violations.map((one) => [one.id, one.nodes.length, one.nodes[0].html.slice(0, 99)]));
+        """
+    )
+    every = addresses(served(finished))
+    every += [served(finished.parent), addresses(served(half))[0]]
+    for address in every:
+        assert measured(page_of(address), script) == [], address
+
+
+def test_nothing_is_cut_on_a_phone(finished: Path, served: Served) -> None:
+    for address in addresses(served(finished)):
+        beyond = measured(
+            page_of(address),
+            "return document.documentElement.scrollWidth - document.documentElement.clientWidth;",
+            "500,844",  # the narrowest window of the browser
+        )
+        assert beyond == 0, address
