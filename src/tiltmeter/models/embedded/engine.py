@@ -95,10 +95,12 @@ def prompt_chain(tokens: Sequence[int], wanted: int = 0) -> list[Segment]:
 class _Alike:
     """Segments with as many tokens and as many before them.
 
-    `rows` (segments, tokens): where their tokens stand among the new ones; `seen` (segments,
-    positions): where they and all before them stand in the table; `mask` (tokens, positions).
+    `rows` (segments · tokens): where their tokens stand among the new ones; `seen` (segments ·
+    positions): where they and all before them stand in the table; `mask` (rows of a key head,
+    positions): what the tokens of a segment see, again for each query head of a key head.
     """
 
+    count: int
     rows: torch.Tensor
     seen: torch.Tensor
     mask: torch.Tensor
@@ -114,29 +116,32 @@ def _attend(
 ) -> tuple[torch.Tensor, None]:
     """Attend segment by segment; arrays are (1, heads, tokens, size of a head).
 
-    `table` is (layers, 2, positions, width): keys and values that are known, then room for the new.
+    `table` is (layers, positions, 2, width): keys and values that are known, then room for the new.
     Query heads of one key head stand as further rows, so that its keys are not repeated.
     """
-    new = options["new"]
-    keys, values = options["table"][module.layer_idx]
-    for known, one in ((keys, key), (values, value)):
-        known[-new:] = one[0, :, :new].transpose(0, 1).flatten(1)
+    table, new = options["table"][module.layer_idx], options["new"]
+    for side, one in enumerate((key, value)):
+        table[-new:, side] = one[0, :, :new].transpose(0, 1).flatten(1)
     heads, size = key.shape[1], key.shape[3]
-    result = torch.zeros_like(query)
+    rows = query[0].transpose(0, 1).flatten(1)
+    result = torch.zeros_like(rows)
     for alike in options["segments"]:
-        count, tokens = alike.rows.shape
-        # (key heads, their query heads, segments, tokens, size), and with the segments first
-        rows = query[0][:, alike.rows].view(heads, -1, count, tokens, size).permute(2, 0, 1, 3, 4)
+        asked = rows.index_select(0, alike.rows).view(alike.count, -1, heads, *_split(query, heads))
+        seen = table.index_select(0, alike.seen).view(alike.count, -1, 2, heads, size)
+        keys, values = seen.permute(2, 0, 3, 1, 4)
+        # (segments, key heads, query heads of each, tokens, size)
+        asked = asked.permute(0, 2, 3, 1, 4)
         found = scaled_dot_product_attention(
-            rows.reshape(count, heads, -1, size),
-            keys[alike.seen].view(count, -1, heads, size).transpose(1, 2),
-            values[alike.seen].view(count, -1, heads, size).transpose(1, 2),
-            alike.mask.repeat(rows.shape[2], 1),
-            scale=options["scaling"],
+            asked.flatten(2, 3), keys, values, alike.mask, scale=options["scaling"]
         )
-        found = found.view(rows.shape).permute(1, 2, 0, 3, 4)
-        result[0][:, alike.rows] = found.reshape(-1, count, tokens, size)
-    return result.transpose(1, 2), None
+        found = found.view(asked.shape).permute(0, 3, 1, 2, 4)
+        result.index_copy_(0, alike.rows, found.reshape(len(alike.rows), -1))
+    return result.view(1, len(rows), -1, size), None
+
+
+def _split(query: torch.Tensor, heads: int) -> tuple[int, int]:
+    """Return how many query heads a key head has, and the size of a head."""
+    return query.shape[1] // heads, query.shape[3]
 
 
 AttentionInterface.register(ATTENTION, _attend)
@@ -234,7 +239,7 @@ class Engine:
         )
         logprobs = log_softmax(output.logits[0, : len(rows)].float(), dim=-1).cpu()
         parts = torch.split(logprobs, [len(segment.wanted) for segment in segments])
-        caches = table[:, :, -len(tokens) :].permute(2, 0, 1, 3)
+        caches = table[:, -len(tokens) :].transpose(0, 1)
         pieces = torch.split(caches, [len(segment.tokens) for segment in segments])
         for segment, part, piece in zip(segments, parts, pieces, strict=True):
             segment.logprobs, segment.cache = part, piece.contiguous()
@@ -243,7 +248,7 @@ class Engine:
 def _laid_out(segments: Sequence[Segment], model: Any) -> tuple[torch.Tensor, list[_Alike]]:
     """Lay out keys and values for a pass: first what is known, then room for the new.
 
-    Gives the table (layers, 2, positions, width) and the segments by shape.
+    Gives the table (layers, positions, 2, width) and the segments by shape.
     """
     known: dict[int, Segment] = {}
     for segment in segments:
@@ -258,23 +263,24 @@ def _laid_out(segments: Sequence[Segment], model: Any) -> tuple[torch.Tensor, li
         at += len(segment.tokens)
     config = model.config
     size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    width = config.num_key_value_heads * size
-    shape = (config.num_hidden_layers, 2, at, width)
+    heads = config.num_key_value_heads
+    shape = (config.num_hidden_layers, at, 2, heads * size)
     table = torch.empty(shape, dtype=model.dtype, device=model.device)
     old = at - sum(len(segment.tokens) for segment in segments)
     if old:
         caches = [segment.cache for segment in known.values() if segment.cache is not None]
-        table[:, :, :old] = torch.cat(caches).permute(1, 2, 0, 3)
+        table[:, :old] = torch.cat(caches).transpose(0, 1)
     shapes: dict[tuple[int, int], list[Segment]] = {}
     for segment in segments:
         shapes.setdefault((segment.start, segment.stop), []).append(segment)
     alike = []
     for (start, stop), group in shapes.items():
         alone = 2 if stop - start == 1 else 1  # a single row takes another code path
-        rows = torch.tensor([places[id(one)] * alone for one in group], device=model.device)
-        seen = torch.tensor([_seen(segment, places) for segment in group], device=model.device)
+        rows = torch.tensor([places[id(one)] * alone for one in group], device=model.device) - old
+        seen = torch.tensor([_seen(one, places) for one in group], device=model.device)
         mask = torch.ones(rows.shape[1], stop, dtype=torch.bool, device=model.device)
-        alike.append(_Alike(rows - old, seen, mask.tril(diagonal=start)))
+        mask = mask.tril(diagonal=start).repeat(config.num_attention_heads // heads, 1)
+        alike.append(_Alike(len(group), rows.flatten(), seen.flatten(), mask))
     return table, alike
 
 
