@@ -216,6 +216,7 @@ def _source(study: Study) -> dict[str, str]:
         "bibtex": study.citation.bibtex,
         "study_hash": study_hash(study),
         "control": study.control,
+        "language": study.language,
     }
 
 

@@ -109,7 +109,7 @@ class Plan:
         return _distinct_label(key, self.dimensions)
 
     def sources(self) -> tuple[Mapping[str, str], ...]:
-        """Give name, title, citation and hash of each study that is no control."""
+        """Give name, title, citation, hash and language of each study that is no control."""
         rows = [
             {"name": name, **row} for name, row in _items(self.raw.get("sources")) if _is_map(row)
         ]
@@ -117,6 +117,11 @@ class Plan:
         return tuple(
             {key: _text(row.get(key)) for key in ("name", "title", *_CITED)} for row in own
         )
+
+    def languages(self) -> tuple[str, ...]:
+        """Give the languages of the studies that are no controls, as their files name them."""
+        own = filter(None, (one["language"] for one in self.sources()))
+        return tuple(dict.fromkeys(own))
 
     def controls(self) -> list[str]:
         """Name the studies whose answer is known beforehand."""
@@ -128,7 +133,7 @@ class Plan:
         return self.instruments.get(instrument) or unknown
 
 
-_CITED = ("citation", "bibtex", "study_hash")
+_CITED = ("citation", "bibtex", "study_hash", "language")
 
 
 def _bare(value: object) -> Plan:

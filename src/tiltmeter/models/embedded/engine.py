@@ -242,7 +242,9 @@ class Engine:
         caches = table[:, -len(tokens) :].transpose(0, 1)
         pieces = torch.split(caches, [len(segment.tokens) for segment in segments])
         for segment, part, piece in zip(segments, parts, pieces, strict=True):
-            segment.logprobs, segment.cache = part, piece.contiguous()
+            segment.cache = piece.contiguous()
+            if segment.wanted:  # an empty part, too, would keep the whole of the pass in memory
+                segment.logprobs = part
 
 
 def _laid_out(segments: Sequence[Segment], model: Any) -> tuple[torch.Tensor, list[_Alike]]:

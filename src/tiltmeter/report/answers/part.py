@@ -58,10 +58,13 @@ _FORM = (
     "The test has the form of the Implicit Association Test, but it is not one: no person is "
     "measured, no reaction time is taken, and scores are not comparable with human IAT scores.",
     "A score describes answers to these prompts. It shows no intent, belief or inner state.",
-    "Stimuli are English and come mostly from research in the United States. They do not represent "
-    "other languages, cultures or groups, and two-group contrasts leave out everyone else.",
     "The groups are called “marginalized” and “default” as in the source study. The words fix the "
     "sign of the score, not the worth of anyone.",
+)
+_STIMULI = (
+    "Stimuli are in {languages}, written for the places that their study is about. They do not "
+    "represent other languages, cultures or groups, and two-group contrasts leave out everyone "
+    "else."
 )
 _OF_DECISIONS = (
     "The decision tasks are built from the same word lists as the association test, so that the "
@@ -269,6 +272,7 @@ def _limits(results: Results, each: Sequence[Asked], dimensions: Sequence[str]) 
     attributes = any(asked.attributes for asked in each)
     return (
         *_FORM,
+        _STIMULI.format(languages=_languages(results.plan)),
         *(_OF_DECISIONS if decides else ()),
         *(_OF_ATTRIBUTIONS if attributes else ()),
         *((_DECLINED,) if attributes and not decides else ()),
@@ -277,6 +281,12 @@ def _limits(results: Results, each: Sequence[Asked], dimensions: Sequence[str]) 
         _NO_CERTIFICATE,
         *_conditional(results),
     )
+
+
+def _languages(plan: Plan) -> str:
+    """Name the languages that were asked in, as far as the plan says so."""
+    names = ["English" if code == "en" else f"the language “{code}”" for code in plan.languages()]
+    return " and ".join(names) or "the language of their study"
 
 
 def _conditional(results: Results) -> list[str]:
