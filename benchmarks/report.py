@@ -14,20 +14,18 @@ from __future__ import annotations
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
+from benchmarks.browser import chromium, height
 from benchmarks.faults import Server
 from benchmarks.measuring import Result
 
 MODEL = "openai-api/loop/m"
 WINDOWS = {"1280 x 800": (1280, 800), "500 x 844": (500, 844)}  # the narrowest of a browser
-FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000")
 BUDGET_MB, SCREENS, PAGES = 1.5, 11.0, 8
 
 
@@ -46,9 +44,8 @@ def run() -> Result:
         seconds = time.perf_counter() - start
         text = page.read_text(encoding="utf-8")
         weight = page.stat().st_size / 1e6
-        browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))))
-        screens = {name: _screens(browser, text, *size) for name, size in WINDOWS.items()}
-        pages = _pages(browser, page)
+        screens = {name: height(text, *size) / size[1] for name, size in WINDOWS.items()}
+        pages = _pages(page)
     at_once = _words(_flat(text))
     rows = [
         ("seconds to write it", seconds),
@@ -92,28 +89,11 @@ class _Otherwise(dict[str, str]):
         return random.Random(prompt).choice(("comedy", "tragedy"))
 
 
-def _screens(browser: str, text: str, width: int, height: int) -> float:
-    """Return the height of the page in windows."""
-    said = "document.documentElement.dataset.said = document.documentElement.scrollHeight;"
-    page = re.sub("<meta http-equiv[^>]*>", "", text).replace(
-        "</body>", f"<script>{said}</script></body>"
-    )
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / "page.html"
-        path.write_text(page, "utf-8")
-        flags = [*FLAGS, f"--user-data-dir={folder}/profile", f"--window-size={width},{height}"]
-        command = [browser, *flags, "--dump-dom", path.as_uri()]
-        shown = subprocess.run(command, capture_output=True, check=True).stdout.decode()
-    found: Any = re.search('data-said="([0-9]+)"', shown)
-    return int(found[1]) / height
-
-
-def _pages(browser: str, page: Path) -> int:
+def _pages(page: Path) -> int:
     """Return the number of pages that it prints on."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         printed = Path(folder) / "page.pdf"
-        flags = [*FLAGS, f"--user-data-dir={folder}/profile", f"--print-to-pdf={printed}"]
-        subprocess.run([browser, *flags, page.as_uri()], capture_output=True, check=True)
+        chromium(page.as_uri(), f"--print-to-pdf={printed}")
         return len(re.findall(rb"/Type\s*/Page[^s]", printed.read_bytes()))
 
 

@@ -88,8 +88,8 @@ def _allocated(plan: Plan, calls: int, options: dict[str, Any]) -> tuple[pl.Data
     return table, ["smallest effect of a stereotype (median) and of the model:", head, *rows]
 
 
-#: What a level is called in a sentence.
-_LEVELS = {"model": "the model", "category": "categories", "stereotype": "stereotypes"}
+#: Levels of which it is said what can be found.
+_LEVELS = ("model", "category", "stereotype")
 
 
 def _number(value: float | None) -> str:
@@ -144,25 +144,15 @@ def say_power(plan: Plan) -> None:
     table = table.sort("control", maintain_order=True)
     if table.is_empty():
         return
-    echo("smallest mean found with probability .8, from neutral (stereotype; model):")
+    echo("smallest mean found with probability .8, as distance from neutral (median, range):")
     for key, run in table.group_by("instrument", "study", "mode", maintain_order=True):
         echo(f"  {', '.join(map(str, key))}: {_told(run)}")
 
 
 def _told(run: pl.DataFrame) -> str:
-    """Say what one run can tell: smallest effects, and the levels at which there is one."""
-    from tiltmeter.audits.planning import median_effect
-
+    """Say what one run can find at each level."""
     if run["control"][0] is not None:
         needed = run["smallest_beyond"][0]
         return f"control; shown to lie beyond the margin from {_number(needed)}"
-    by_level = {level: run.filter(level=level) for level in _LEVELS}
-    effects = (_effect(by_level[level]) for level in ("stereotype", "model"))
-    told = [
-        name
-        for level, name in _LEVELS.items()
-        if median_effect(by_level[level]["smallest_effect"]) is not None
-    ]
-    tells = " and ".join(filter(None, [", ".join(told[:-1]), *told[-1:]])) or "nothing"
-    single = "" if not told or told[-1] == _LEVELS["stereotype"] else ", no single stereotype"
-    return f"{'; '.join(effects)}; tells {tells}{single}"
+    by_level = ((level, run.filter(level=level)) for level in _LEVELS)
+    return "; ".join(f"{level} {_effect(rows)}" for level, rows in by_level if rows.height)

@@ -85,6 +85,11 @@ def test_an_earlier_audit_of_the_same_model_is_named_with_its_mean(results, tmp_
     (change,) = in_brief(tmp_path / "now").changes
     assert "Since 2026-01-01 (before): word association" in change
     assert change.endswith("tiltmeter compare before now")
+    plan = read_plan(tmp_path / "before" / "plan.json")
+    (study,) = plan["stereotypes"]
+    plan["stereotypes"][study].popitem()
+    write_plan(tmp_path / "before" / "plan.json", plan)
+    assert in_brief(tmp_path / "now").changes == ()
 
 
 def test_what_is_missing_is_said_first(results, tmp_path):

@@ -18,7 +18,7 @@ __all__ = ["changes"]
 
 
 def changes(directory: Path, plan: Plan, each: Mapping[str, Asked]) -> Iterator[str]:
-    """Say how means moved since the latest earlier audit of these models beside this one."""
+    """Say how means moved since the latest earlier audit of the same beside this one."""
     before = _earlier(directory, plan)
     if before is None:
         return
@@ -49,8 +49,8 @@ def changes(directory: Path, plan: Plan, each: Mapping[str, Asked]) -> Iterator[
 
 
 def _earlier(directory: Path, plan: Plan) -> tuple[Path, str] | None:
-    """Find the latest earlier results of the same models, beside a results directory."""
-    own, models = plan.text("created"), plan.texts("models")
+    """Find the latest earlier results of the same models and stereotypes beside a directory."""
+    own, asked = plan.text("created"), _asked(plan)
     found = []
     for path in directory.resolve().parent.glob("*/plan.json"):
         if path.parent == directory.resolve() or not (path.parent / "estimates.parquet").is_file():
@@ -60,9 +60,15 @@ def _earlier(directory: Path, plan: Plan) -> tuple[Path, str] | None:
         except TiltmeterError:
             continue
         created = other.text("created")
-        if created and created < own and other.texts("models") == models:
+        if created and created < own and _asked(other) == asked:
             found.append((created, path.parent))
     if not found:
         return None
     created, path = max(found)
     return path, created
+
+
+def _asked(plan: Plan) -> tuple[tuple[str, ...], dict[str, set[str]]]:
+    """Say which models were asked about which stereotypes."""
+    stereotypes = {name: set(study.stereotypes) for name, study in plan.studies.items()}
+    return plan.texts("models"), stereotypes
