@@ -24,6 +24,9 @@ from tiltmeter.results.columns import check
 
 __all__ = ["read_parquet", "read_pieces", "reading", "scan_parquet"]
 
+#: Rows that are in memory at a time while a table is read through.
+PIECE = 32_768
+
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
@@ -130,5 +133,7 @@ def _checked(
     scan = scan.with_columns(pl.lit(None).alias(name) for name in schema if name not in kinds)
     scan = scan.with_columns(pl.col(name).cast(kind) for name, kind in schema.items())
     with reading(path):
-        scan.select(pl.all().null_count()).collect(engine="streaming")
+        height = scan.select(pl.len()).collect().item()
+        for start in range(0, height, PIECE):
+            scan.slice(start, PIECE).select(pl.all().null_count()).collect()
     return scan
