@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import random
 
 import pytest
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, GenerateConfig, ResponseSchema
 from inspect_ai.util import JSONSchema
+
+from tiltmeter.models.embedded.engine import KEPT, prompt_chain
 
 PLEASANT = ["joy", "love", "wonderful"]
 UNPLEASANT = ["agony", "terrible", "nasty"]
@@ -52,6 +55,39 @@ def test_answers_are_the_same_alone_and_in_a_batch(smollm2, ask):
             alone.choices[0].logprobs.content, batch[index].choices[0].logprobs.content, strict=True
         ):
             assert one.logprob == pytest.approx(other.logprob, abs=2e-4)
+
+
+def prompts(engine, count):
+    """Prompts with equal beginnings, words and ends, up to some 200 tokens long."""
+    for seed in range(count):
+        rng = random.Random(seed)
+        word, *groups = rng.sample(["joy", "agony", "Emily", "Jamal", "career", "family"], 3)
+        more = " And so on it goes, yes." * rng.choice([0, 0, 1, 5, 25])
+        yield engine.encode(f'For the word "{word}", pick {groups[0]} or {groups[1]}.{more}')
+
+
+def test_log_probabilities_depend_neither_on_neighbours_nor_on_what_is_kept(smollm2, ask):
+    asyncio.run(ask(smollm2, "Hello.", max_tokens=1))
+    engine = smollm2._worker.engine
+    several = list(prompts(engine, 24))
+
+    def run(batch):
+        chains = [prompt_chain(tokens, wanted=1) for tokens in batch]
+        computed = max(engine.add(chain) for chain in chains)
+        engine.run()
+        return computed, [chain[-1].logprobs for chain in chains]
+
+    alone = []
+    for tokens in several:
+        engine._kept.clear()
+        alone += run([tokens])[1]
+    engine._kept.clear()
+    computed, together = run(several)
+    again, kept = run(several)
+    for one, *others in zip(alone, together, kept, strict=True):
+        assert all(float((one - other).abs().max()) < 1e-4 for other in others)
+    assert 4 * again < computed < sum(map(len, several))
+    assert sum(len(tokens) for _, tokens, _ in engine._kept) <= KEPT
 
 
 def test_tokens_of_a_structured_answer_are_those_of_its_text(smollm2, ask):
