@@ -37,7 +37,13 @@ _UNUSED = (
 )
 
 #: Attributes that are not needed where they have this value.
-_USUAL = {"opacity": "1", "stroke-width": "1", "stroke-miterlimit": "10", "font-weight": "normal"}
+_USUAL = {
+    "opacity": "1",
+    "fill-opacity": "1",
+    "stroke-width": "1",
+    "stroke-miterlimit": "10",
+    "font-weight": "normal",
+}
 
 #: Marks of one drawing that say what they show.
 MOST_TOLD = 150
@@ -46,7 +52,10 @@ MOST_TOLD = 150
 _LONG_NUMBER = re.compile(r"(\d\.\d)\d+")
 
 #: Attributes that marks inherit from their group.
-_INHERITED = ("fill", "stroke", "stroke-width", "font-size", "font-weight", "text-anchor")
+_INHERITED = (
+    *("fill", "stroke", "stroke-width", "fill-opacity"),
+    *("font-size", "font-weight", "text-anchor"),
+)
 
 #: What Vega says of a mark before its tooltip, by the names of our columns.
 _CHANNELS = re.compile(r"^(?:[a-z_]{2,}: [^;]*; )*(?=[A-Z])|; [^;:]+: null(?=;|$)")
@@ -100,20 +109,30 @@ def for_page(drawing: ElementTree.Element, name: str) -> str:
         title = ElementTree.SubElement(mark, f"{_SVG}title")
         title.text = _CHANNELS.sub("", mark.get("aria-label", ""))
     for element in svg.iter():
-        for attribute, value in [*element.items()]:
-            shown = _in_page(attribute, value, name)
-            if shown is None:
-                del element.attrib[attribute]
-            else:
-                element.set(attribute, shown)
+        _slim(element, name)
     for parent in [*svg.iter()]:
         for child in [*parent]:
             if _is_empty(child):
                 parent.remove(child)
     for group in svg.iter(f"{_SVG}g"):
         _say_once(group)
+        if "mark-rect" in group.get("class", "").split():
+            _join(group)
     text = ElementTree.tostring(svg, encoding="unicode")
     return text.replace(_NAMESPACE, "", 1).replace(" />", "/>")
+
+
+def _slim(element: ElementTree.Element, name: str) -> None:
+    """Leave an element what a page needs; opacity of a fill, unlike that of all, is inherited."""
+    filled = element.tag != f"{_SVG}g" and element.get("stroke", "none") == "none"
+    if filled and "opacity" in element.attrib:
+        element.set("fill-opacity", element.attrib.pop("opacity"))
+    for attribute, value in [*element.items()]:
+        shown = _in_page(attribute, value, name)
+        if shown is None:
+            del element.attrib[attribute]
+        else:
+            element.set(attribute, shown)
 
 
 def _say_once(group: ElementTree.Element) -> None:
@@ -127,6 +146,19 @@ def _say_once(group: ElementTree.Element) -> None:
         for child in group:
             if child.get(name) == common:
                 del child.attrib[name]
+
+
+def _join(group: ElementTree.Element) -> None:
+    """Draw bars and cells of one colour, of which none says what it shows, as one path."""
+    shapes: dict[tuple[tuple[str, str], ...], ElementTree.Element] = {}
+    for child in [*group]:
+        if child.tag != f"{_SVG}path" or len(child):
+            continue
+        alike = tuple((name, value) for name, value in child.items() if name != "d")
+        first = shapes.setdefault(alike, child)
+        if first is not child:
+            first.set("d", f"{first.get('d')}{child.get('d')}")
+            group.remove(child)
 
 
 def _told(svg: ElementTree.Element) -> list[ElementTree.Element]:
