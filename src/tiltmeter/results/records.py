@@ -165,7 +165,7 @@ class Journal:
         self.close()
         self.folder.mkdir(parents=True, exist_ok=True)
         number, torn, self._lines = 0, False, 0
-        for path in self._paths()[-1:]:
+        for path in self.files()[-1:]:
             number = int(path.stem)
             with path.open("rb") as last:
                 for line in last:
@@ -183,7 +183,7 @@ class Journal:
 
         Raises InputError if a line was changed since.
         """
-        for path in self._paths():
+        for path in self.files():
             for line in read_lines(path, signed=True):
                 if line is not None and line.get("model", self.model) == self.model:
                     yield line
@@ -200,7 +200,8 @@ class Journal:
             if number in chosen:
                 yield line
 
-    def _paths(self) -> list[Path]:
+    def files(self) -> list[Path]:
+        """Return the files, in the order written."""
         paths = [path for path in self.folder.glob("*.jsonl") if path.stem.isdecimal()]
         return sorted(paths, key=lambda path: int(path.stem))
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from tiltmeter.results.directory import read_detail
 from tiltmeter.results.records import Journal
 
-__all__ = ["Counted", "Counter", "Progress", "journal_files", "tables_are_current"]
+__all__ = ["Counted", "Counter", "Progress", "tables_are_current"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Counter:
 
         Raises OSError if a journal cannot be read.
         """
-        files = journal_files(directory, model)
+        files = Journal(directory, model).files()
         with self._lock:
             counted = self._counted.setdefault((directory, model), Counted())
             counted.count(files)
@@ -93,12 +93,6 @@ class Counter:
         last = max((path.stat().st_mtime for path in files), default=None)
         since = None if last is None else max(0.0, time.time() - last)
         return Progress(model, answered, failed, trials, since)
-
-
-def journal_files(directory: Path, model: str) -> list[Path]:
-    """Return the files of a model's journal, in the order written."""
-    paths = [p for p in Journal(directory, model).folder.glob("*.jsonl") if p.stem.isdecimal()]
-    return sorted(paths, key=lambda path: int(path.stem))
 
 
 def tables_are_current(directory: Path, models: list[str]) -> dict[str, Progress] | None:
@@ -109,7 +103,7 @@ def tables_are_current(directory: Path, models: list[str]) -> dict[str, Progress
     table = directory / "progress.parquet"
     try:
         written = table.stat().st_mtime_ns
-        files = [path for model in models for path in journal_files(directory, model)]
+        files = [path for model in models for path in Journal(directory, model).files()]
         latest = {path: path.stat().st_mtime_ns for path in files}
     except OSError:
         return None

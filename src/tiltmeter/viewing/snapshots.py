@@ -16,8 +16,8 @@ import polars as pl
 from tiltmeter.asking.plan import load_plan
 from tiltmeter.audits.tabulating import answered
 from tiltmeter.results import TRIALS
+from tiltmeter.results.records import Journal
 from tiltmeter.results.tables import scan_table, write_pieces, write_table
-from tiltmeter.viewing.progress import journal_files
 from tiltmeter.viewing.runs import Run, Stamp, stamps
 
 __all__ = ["Snapshots"]
@@ -70,7 +70,7 @@ class Snapshots:
         """
         trials = self.trials(run)
         path = self._folder / run.key / "responses.parquet"
-        files = [file for model in models for file in journal_files(run.path, model)]
+        files = [file for model in models for file in Journal(run.path, model).files()]
         with self._lock:
             made = self._made.get(path)
             if made is None or (made.of != stamps(*files) and _rested(made)):
