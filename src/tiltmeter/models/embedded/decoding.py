@@ -195,8 +195,11 @@ def _chosen(
 
 def _score(tokens: Sequence[int], stem: Segment, branch: Segment | None) -> float:
     """Return the log-probability of tokens after `stem`; `branch` begins with all but the last."""
-    rows = stem.logprobs if branch is None else torch.cat([stem.logprobs, branch.logprobs])
-    return float(rows.gather(1, torch.tensor(tokens)[:, None]).double().sum())
+    first = float(stem.logprobs[0, tokens[0]])
+    if branch is None:
+        return first
+    rest = branch.logprobs.gather(1, torch.tensor(tokens[1:])[:, None])
+    return math.fsum([first, *rest.flatten().tolist()])
 
 
 def _position(engine: Engine, row: torch.Tensor, token: int, count: int) -> Position:

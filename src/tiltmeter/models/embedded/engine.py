@@ -3,9 +3,9 @@
 A token sequence is a chain of segments: pieces of a prompt, then what is generated. A forward
 pass lays the new segments of all requests end to end, without padding. Everything but attention
 works row by row. Attention is computed for each segment over that segment's own ancestors; those
-of one shape share a call, in which each is computed by itself. So neither the lengths nor the
-number of the other requests enter a result, and a run that is broken off and resumed with other
-neighbours gives the same answers.
+of one shape, rounded up, share a call, in which each is computed by itself. So neither the lengths
+nor the number of the other requests enter a result, and a run that is broken off and resumed with
+other neighbours gives the same answers.
 
 This is exact where a row of a matrix product does not depend on the number of rows. That holds
 for torch 2.13 on x86 with AVX-512 from `MIN_ROWS` rows on, hence the filling rows. Elsewhere a
@@ -15,10 +15,14 @@ log-probability may move by about 1e-5 in float32, unless requests are run one b
 Equal segments with equal ancestors are computed once: requests that share the beginning of their
 prompts share its cost, also with earlier passes, of which the latest pieces are kept. Prompts are
 cut at fixed positions, so that sharing changes no number.
+
+Keys and values of all segments stand in one table, where each has its places until it is let go;
+attention looks them up there, so that nothing is copied from pass to pass.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -37,8 +41,11 @@ ATTENTION = "tiltmeter_segments"
 #: of what stands before it that a piece may be longer: long prompts have few pieces.
 PIECE, LONGER = 4, 16
 
-#: Tokens whose keys and values are kept for later passes; those of SmolLM2 take 46 KB each.
+#: Tokens whose keys and values are kept for later passes; in float32 SmolLM2's take 46 KB each.
 KEPT = 4096
+
+#: To what tokens and positions of a segment are rounded up for attention: few shapes, few calls.
+SOME_TOKENS, SOME_POSITIONS = 4, 32
 
 #: Fewer rows than this take other code paths in matrix products, with other rounding.
 MIN_ROWS = 16
@@ -50,7 +57,7 @@ class Segment:
 
     `wanted` are the positions whose following token's log-probabilities are needed; after the
     forward pass `logprobs` has a row for each, over the whole vocabulary. `first` is an equal
-    segment that is run instead. `cache`: keys and values (tokens, layers, 2, width).
+    segment that is run instead. `places` of its keys and values in `Memory`, once it has run.
     """
 
     tokens: tuple[int, ...]
@@ -59,7 +66,7 @@ class Segment:
     logprobs: torch.Tensor = field(default_factory=lambda: torch.empty(0))
     start: int = field(init=False)
     first: Segment | None = None
-    cache: torch.Tensor | None = None
+    places: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Place the segment after its parent."""
@@ -91,13 +98,45 @@ def prompt_chain(tokens: Sequence[int], wanted: int = 0) -> list[Segment]:
     return chain
 
 
+class Memory:
+    """Keys and values of segments, `table` (layers, places, 2, width), which grows as needed."""
+
+    def __init__(self, model: Any) -> None:
+        config = model.config
+        self.heads: int = config.num_key_value_heads
+        self.queries: int = config.num_attention_heads // self.heads
+        size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        self.table = torch.empty(
+            (config.num_hidden_layers, 0, 2, self.heads * size),
+            dtype=model.dtype,
+            device=model.device,
+        )
+        self._free: list[int] = []
+
+    def take(self, segment: Segment) -> None:
+        """Give a segment its places, which are free again when nothing needs the segment."""
+        count = len(segment.tokens)
+        while len(self._free) < count:
+            self._grow()
+        segment.places = [self._free.pop() for _ in range(count)]
+        weakref.finalize(segment, self._free.extend, segment.places).atexit = False
+
+    def _grow(self) -> None:
+        layers, old, *shape = self.table.shape
+        grown = self.table.new_empty((layers, max(KEPT, 2 * old), *shape))
+        grown[:, :old] = self.table
+        self.table = grown
+        self._free += range(grown.shape[1] - 1, old - 1, -1)
+
+
 @dataclass(frozen=True)
 class _Alike:
-    """Segments with as many tokens and as many before them.
+    """Segments with as many tokens and as many positions up to the last, both rounded up.
 
-    `rows` (segments · tokens): where their tokens stand among the new ones; `seen` (segments ·
-    positions): where they and all before them stand in the table; `mask` (rows of a key head,
-    positions): what the tokens of a segment see, again for each query head of a key head.
+    Rounding repeats the last. `rows` (segments · tokens): where their tokens stand among the new
+    ones; `seen` (segments · positions): the places of them and all before them; `mask` (segments,
+    1, rows of a key head, positions): 0 where a token sees a position, else minus infinity, again
+    for each query head of a key head.
     """
 
     count: int
@@ -116,12 +155,12 @@ def _attend(
 ) -> tuple[torch.Tensor, None]:
     """Attend segment by segment; arrays are (1, heads, tokens, size of a head).
 
-    `table` is (layers, positions, 2, width): keys and values that are known, then room for the new.
-    Query heads of one key head stand as further rows, so that its keys are not repeated.
+    `table` is that of `Memory`, and `places` are those of the new tokens. Query heads of one key
+    head stand as further rows, so that its keys are not repeated.
     """
-    table, new = options["table"][module.layer_idx], options["new"]
+    table, places = options["table"][module.layer_idx], options["places"]
     for side, one in enumerate((key, value)):
-        table[-new:, side] = one[0, :, :new].transpose(0, 1).flatten(1)
+        table[places, side] = one[0, :, : len(places)].transpose(0, 1).flatten(1)
     heads, size = key.shape[1], key.shape[3]
     rows = query[0].transpose(0, 1).flatten(1)
     result = torch.zeros_like(rows)
@@ -161,6 +200,7 @@ class Engine:
         self.source = source
         self.context: int = model.config.max_position_embeddings
         self.ends = _end_tokens(model, tokenizer)
+        self._memory = Memory(model)
         self._waiting: dict[_Key, Segment] = {}
         self._shared: list[Segment] = []
         self._kept: OrderedDict[_Key, Segment] = OrderedDict()
@@ -224,76 +264,65 @@ class Engine:
         rows: list[int] = []
         start = 0
         for segment in segments:
+            self._memory.take(segment)
             rows += [start + position for position in segment.wanted]
             start += len(segment.tokens)
         device = self.model.device
-        table, alike = _laid_out(segments, self.model)
         output = self.model(
             input_ids=torch.tensor([_filled(tokens)], device=device),
             position_ids=torch.tensor([_filled(positions)], device=device),
             use_cache=False,
-            table=table,
-            new=len(tokens),
-            segments=alike,
+            table=self._memory.table,
+            places=torch.tensor([p for s in segments for p in s.places], device=device),
+            segments=_by_shape(segments, self._memory),
             logits_to_keep=torch.tensor(_filled(rows), device=device),
         )
         logprobs = log_softmax(output.logits[0, : len(rows)].float(), dim=-1).cpu()
         parts = torch.split(logprobs, [len(segment.wanted) for segment in segments])
-        caches = table[:, -len(tokens) :].transpose(0, 1)
-        pieces = torch.split(caches, [len(segment.tokens) for segment in segments])
-        for segment, part, piece in zip(segments, parts, pieces, strict=True):
-            segment.cache = piece.contiguous()
+        for segment, part in zip(segments, parts, strict=True):
             if segment.wanted:  # an empty part, too, would keep the whole of the pass in memory
                 segment.logprobs = part
 
 
-def _laid_out(segments: Sequence[Segment], model: Any) -> tuple[torch.Tensor, list[_Alike]]:
-    """Lay out keys and values for a pass: first what is known, then room for the new.
-
-    Gives the table (layers, positions, 2, width) and the segments by shape.
-    """
-    known: dict[int, Segment] = {}
-    for segment in segments:
-        above = segment.parent
-        while above is not None and above.cache is not None and id(above) not in known:
-            known[id(above)] = above
-            above = above.parent
-    places: dict[int, list[int]] = {}
-    at = 0
-    for segment in (*known.values(), *segments):
-        places[id(segment)] = list(range(at, at + len(segment.tokens)))
-        at += len(segment.tokens)
-    config = model.config
-    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    heads = config.num_key_value_heads
-    shape = (config.num_hidden_layers, at, 2, heads * size)
-    table = torch.empty(shape, dtype=model.dtype, device=model.device)
-    old = at - sum(len(segment.tokens) for segment in segments)
-    if old:
-        caches = [segment.cache for segment in known.values() if segment.cache is not None]
-        table[:, :old] = torch.cat(caches).transpose(0, 1)
+def _by_shape(segments: Sequence[Segment], memory: Memory) -> list[_Alike]:
+    """Put segments of one shape together."""
     shapes: dict[tuple[int, int], list[Segment]] = {}
+    new: dict[int, range] = {}
+    at = 0
     for segment in segments:
-        shapes.setdefault((segment.start, segment.stop), []).append(segment)
+        shape = _rounded(len(segment.tokens), SOME_TOKENS), _rounded(segment.stop, SOME_POSITIONS)
+        shapes.setdefault(shape, []).append(segment)
+        new[id(segment)] = range(at, at := at + len(segment.tokens))
+    table = memory.table
     alike = []
-    for (start, stop), group in shapes.items():
-        alone = 2 if stop - start == 1 else 1  # a single row takes another code path
-        rows = torch.tensor([places[id(one)] * alone for one in group], device=model.device) - old
-        seen = torch.tensor([_seen(one, places) for one in group], device=model.device)
-        mask = torch.ones(rows.shape[1], stop, dtype=torch.bool, device=model.device)
-        mask = mask.tril(diagonal=start).repeat(config.num_attention_heads // heads, 1)
-        alike.append(_Alike(len(group), rows.flatten(), seen.flatten(), mask))
-    return table, alike
+    for (tokens, positions), group in shapes.items():
+        rows = [_padded(new[id(one)], tokens) for one in group]
+        seen = [_padded(_seen(one), positions) for one in group]
+        last = torch.tensor([_padded(range(one.start, one.stop), tokens) for one in group])
+        hidden = torch.arange(positions) > last.repeat(1, memory.queries)[:, None, :, None]
+        mask = torch.zeros(hidden.shape, dtype=table.dtype).masked_fill(hidden, -torch.inf)
+        asked, places = (torch.tensor(one, device=table.device).flatten() for one in (rows, seen))
+        alike.append(_Alike(len(group), asked, places, mask.to(table.device)))
+    return alike
 
 
-def _seen(segment: Segment, places: dict[int, list[int]]) -> list[int]:
-    """Return where a segment and all before it stand in the table."""
+def _rounded(number: int, grain: int) -> int:
+    return -(-number // grain) * grain
+
+
+def _padded(values: Sequence[int], length: int) -> list[int]:
+    """Repeat the last value up to a length."""
+    return [*values, *[values[-1]] * (length - len(values))]
+
+
+def _seen(segment: Segment) -> list[int]:
+    """Return the places of a segment and all before it."""
     chain: list[Segment] = []
     above: Segment | None = segment
     while above is not None:
         chain.append(above)
         above = above.parent
-    return [place for one in reversed(chain) for place in places[id(one)]]
+    return [place for one in reversed(chain) for place in one.places]
 
 
 def _filled(values: list[int]) -> list[int]:
