@@ -236,7 +236,12 @@ INSTRUMENT = Instrument(
     sizes={
         "quick": Size(4, control=16, placebo=8, studies=()),
         "quick, embedded": Size(
-            4, control=16, placebo=8, wordings={"mist2025": ("template1", "template2")}
+            4,
+            control=16,
+            placebo=8,
+            wordings=dict.fromkeys(
+                ("mist2025", "control_occasions", "control_nonsense"), ("template1", "template2")
+            ),
         ),
         "standard": Size(8, control=32, placebo=32),
         "paper": Size(50),

@@ -284,7 +284,7 @@ INSTRUMENT = Instrument(
     sizes={
         "quick": Size(4, control=8, placebo=4, studies=("bai2025",)),
         "quick, embedded": Size(
-            6,
+            4,
             control=8,
             placebo=4,
             wordings={

@@ -195,11 +195,11 @@ def _chosen(
 
 def _score(tokens: Sequence[int], stem: Segment, branch: Segment | None) -> float:
     """Return the log-probability of tokens after `stem`; `branch` begins with all but the last."""
-    first = float(stem.logprobs[0, tokens[0]])
-    if branch is None:
-        return first
-    rest = branch.logprobs.gather(1, torch.tensor(tokens[1:])[:, None])
-    return math.fsum([first, *rest.flatten().tolist()])
+    first, rest = tokens[0], tokens[1:]
+    scores = [stem.logprobs.numpy()[0, first]]
+    if branch is not None and rest:
+        scores += branch.logprobs.numpy()[range(len(rest)), rest].tolist()
+    return math.fsum(scores)
 
 
 def _position(engine: Engine, row: torch.Tensor, token: int, count: int) -> Position:

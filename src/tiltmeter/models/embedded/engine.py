@@ -22,6 +22,7 @@ attention looks them up there, so that nothing is copied from pass to pass.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -44,11 +45,18 @@ PIECE, LONGER = 4, 16
 #: Tokens whose keys and values are kept for later passes; in float32 SmolLM2's take 46 KB each.
 KEPT = 4096
 
+#: Texts whose tokens are kept; options come again and again.
+ENCODED = 4096
+
 #: To what tokens and positions of a segment are rounded up for attention: few shapes, few calls.
 SOME_TOKENS, SOME_POSITIONS = 4, 32
 
 #: Fewer rows than this take other code paths in matrix products, with other rounding.
 MIN_ROWS = 16
+
+
+#: Log-probabilities before a pass.
+NOTHING = torch.empty(0)
 
 
 @dataclass(eq=False)
@@ -63,7 +71,7 @@ class Segment:
     tokens: tuple[int, ...]
     parent: Segment | None = None
     wanted: range = range(0)
-    logprobs: torch.Tensor = field(default_factory=lambda: torch.empty(0))
+    logprobs: torch.Tensor = NOTHING
     start: int = field(init=False)
     first: Segment | None = None
     places: list[int] = field(default_factory=list)
@@ -200,6 +208,7 @@ class Engine:
         self.source = source
         self.context: int = model.config.max_position_embeddings
         self.ends = _end_tokens(model, tokenizer)
+        self._encoded = functools.lru_cache(ENCODED)(self._encode)
         self._memory = Memory(model)
         self._waiting: dict[_Key, Segment] = {}
         self._shared: list[Segment] = []
@@ -212,7 +221,10 @@ class Engine:
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of `text`, with nothing put before or after."""
-        return list(self.tokenizer.encode(text, add_special_tokens=False))
+        return list(self._encoded(text))
+
+    def _encode(self, text: str) -> tuple[int, ...]:
+        return tuple(self.tokenizer.encode(text, add_special_tokens=False))
 
     def decode(self, tokens: Sequence[int], marks: bool = False) -> str:
         """Return the text of `tokens`, with or without the marks of the chat format."""

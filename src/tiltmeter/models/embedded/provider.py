@@ -14,7 +14,7 @@ What it does with inspect's `GenerateConfig`:
   options, with the log-probability of the whole of each, not renormalised.
 - `extra_body={"structured_outputs": {"choice": [...]}}`, as for vLLM: the answer is one of these
   texts. With `logprobs` there is one position, as above.
-- `max_connections`: 64 unless the model argument `batch_size` says otherwise. An answer of
+- `max_connections`: 128 unless the model argument `batch_size` says otherwise. An answer of
   several counts as one; a request is begun while fewer than so many are worked on.
 
 A conversation that ends with an assistant message is continued from there. Model arguments
@@ -58,7 +58,7 @@ __all__ = ["EmbeddedModel"]
 MODELS = ("smollm2",)
 
 #: Model arguments and their defaults.
-SETTINGS = {"weights": None, "dtype": "auto", "device": "auto", "batch_size": 64}
+SETTINGS = {"weights": None, "dtype": "auto", "device": "auto", "batch_size": 128}
 
 #: The longest free answer if the configuration names none.
 MAX_TOKENS = 256
@@ -74,7 +74,7 @@ class EmbeddedModel(ModelAPI):
     """SmolLM2-135M-Instruct in this process.
 
     `base_url` and `api_key` are not used. Model arguments: `weights`, `dtype` and `device` as for
-    `load_engine`; `batch_size`, 64: no request is begun while so many answers are being worked on.
+    `load_engine`; `batch_size`, 128: no request is begun while so many answers are being worked on.
     Raises ModelError if the name or an argument is not known, or libraries or weights are missing.
     """
 
