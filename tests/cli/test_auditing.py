@@ -130,7 +130,7 @@ def test_a_whole_audit_of_one_stereotype(run: Run, serve: Callable[..., Any]) ->
     code, out, err = run(*of, "--max-connections", "2")
     assert code == 0 and "r/report.html" in out
     remark, *unscored = err.splitlines()
-    assert remark.startswith("tiltmeter: --study leaves out the controls")
+    assert remark.startswith("tiltmeter: no controls are asked")
     assert len(unscored) == 2 and all("self_report" in line for line in unscored)
     estimates = pl.read_parquet("r/estimates.parquet").filter(level="model", method="clustered")
     tests = estimates.drop_nulls("dimension").filter(instrument="word_association")

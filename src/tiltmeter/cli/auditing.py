@@ -108,8 +108,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
 def _audit(plan: Plan, directory: Path, options: dict[str, Any], *, profile: bool) -> bool:
     """Ask models and write the tables; return whether every trial has an answer."""
     if not any(part.study.control for part in plan.selections):
-        remark("--study leaves out the controls: whether the instrument works on this model is not "
-               "shown")  # fmt: skip
+        remark("no controls are asked: whether the instrument works on this model is not shown")
     complete = _ask_and_tabulate(plan, directory, options, say_power)
     if profile and complete:
         _read_states(plan, directory)

@@ -155,8 +155,7 @@ def pieces(path: Path, rows: int = PIECE) -> Iterator[pl.DataFrame]:
     Raises InputError if the file is missing, has another ending, or is malformed (file and line
     are named).
     """
-    if not path.name.endswith(PACKED):
-        check_ending(path)
+    check_ending(path, (*FORMATS, PACKED))
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     if path.suffix != ".parquet":
@@ -302,10 +301,10 @@ def _remove_left(folder: Path) -> None:
                 shutil.rmtree(left)
 
 
-def check_ending(path: Path) -> None:
-    """Raise InputError if the file's ending is not a format of tables."""
-    if path.suffix not in FORMATS:
-        raise InputError(f"{path}: ending {path.suffix!r}; allowed are {', '.join(FORMATS)}")
+def check_ending(path: Path, allowed: tuple[str, ...] = FORMATS) -> None:
+    """Raise InputError if the file's ending is none of those allowed."""
+    if not path.name.endswith(allowed):
+        raise InputError(f"{path}: ending {path.suffix!r}; allowed are {', '.join(allowed)}")
 
 
 def _as_csv(frame: pl.LazyFrame) -> pl.LazyFrame:
