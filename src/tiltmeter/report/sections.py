@@ -20,12 +20,15 @@ from tiltmeter.report.tables import Column, Table, render_table
 from tiltmeter.results import ESTIMATES
 from tiltmeter.results.directory import TABLES, read_detail, read_estimates
 
-__all__ = ["Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section", "Source",
-           "Summary", "Term", "findings_or_table", "first_drawn", "in_order", "joined",
+__all__ = ["Answered", "Exchange", "Finding", "Part", "Passage", "Piece", "Quote", "Section",
+           "Source", "Summary", "Term", "findings_or_table", "first_drawn", "in_order", "joined",
            "made_with", "named", "read_family", "with_shown_texts"]  # fmt: skip
 
 #: Above this many findings they stand in a table.
 MOST_SENTENCES = 6
+
+#: A reader's question, and sentences that answer it.
+Answered = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -116,11 +119,12 @@ class Passage:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a reader asks first: a row per question, before and after the figure."""
+    """What a reader asks first: a row per question, with its answers."""
 
     title: str
-    first: tuple[tuple[str, tuple[str, ...]], ...]
-    then: tuple[tuple[str, tuple[str, ...]], ...]
+    found: tuple[Answered, ...]
+    sure: tuple[Answered, ...]
+    then: tuple[Answered, ...]
     strongest: tuple[tuple[str, Quote, Quote], ...]  # what leans, prompt, answer
     figure: Figure | None = None
 

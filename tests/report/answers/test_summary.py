@@ -99,7 +99,7 @@ def test_what_is_missing_is_said_first(results, tmp_path):
     pl.DataFrame([("tiltmeter/smollm2", 8, 7, 1)], schema=schema, orient="row").write_parquet(path)
     found = in_brief(tmp_path / "part")
     said = "tiltmeter/smollm2: 7 of 8 trials have an answer"
-    assert found.page().first[0] == ("Incomplete", (f"{said}.",))
+    assert found.page().found[0] == ("Incomplete", (f"{said}.",))
     assert found.content()["incomplete"] == (said,)
     assert not any("trials have an answer" in line for line in found.lines())
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tiltmeter.report.drawing.figures import Figure
 from tiltmeter.report.prose import bracketed
-from tiltmeter.report.sections import Quote, Summary
+from tiltmeter.report.sections import Answered, Quote, Summary
 from tiltmeter.results import CONDITIONS
 
 __all__ = ["FACTORS", "NAMED", "STRONGEST", "InBrief", "Lean"]
@@ -77,31 +77,27 @@ class InBrief:
         What is incomplete is left out: commands say it on standard error.
         """
         strongest = ("Strongest", tuple(map(str, self.strongest)))
-        asked = [*self._asked(), strongest, *self._then()]
-        return [f"{name}: {' '.join(map(_ended, said))}" for name, said in asked if any(said)]
+        found, sure, then = self._answered()
+        answers = *found, *sure, strongest, *then
+        return [f"{name}: {' '.join(map(_ended, said))}" for name, said in answers if any(said)]
 
-    def _asked(self) -> list[tuple[str, tuple[str, ...]]]:
-        return [
-            ("Instruments", self.validity),
-            ("Leans", self.leans),
-            ("Certainty", (self.certainty,)),
-        ]
-
-    def _then(self) -> list[tuple[str, tuple[str, ...]]]:
-        return [
-            ("Since then", self.changes),
-            ("Not shown", (self.limits,)),
-            ("Next", self.next),
-        ]
+    def _answered(self) -> tuple[tuple[Answered, ...], ...]:
+        """Return what is found, how sure that is, and what follows."""
+        return (
+            (("Instruments", self.validity), ("Leans", self.leans)),
+            (("Certainty", (self.certainty,)),),
+            (("Since then", self.changes), ("Not shown", (self.limits,)), ("Next", self.next)),
+        )
 
     def page(self) -> Summary:
         """Return the same for the head of a page."""
-        first, then = (
-            tuple((name, tuple(map(_ended, said))) for name, said in rows if any(said))
-            for rows in ([("Incomplete", self.incomplete), *self._asked()], self._then())
+        found, sure, then = self._answered()
+        found, sure, then = (
+            tuple((name, tuple(map(_ended, said))) for name, said in answers if any(said))
+            for answers in ((("Incomplete", self.incomplete), *found), sure, then)
         )
         quoted = tuple(map(_quoted, self.strongest))
-        return Summary(self.title, first, then, quoted, self.figure)
+        return Summary(self.title, found, sure, then, quoted, self.figure)
 
     def content(self) -> dict[str, Any]:
         """Return the same for machines."""
