@@ -90,6 +90,22 @@ def test_log_probabilities_depend_neither_on_neighbours_nor_on_what_is_kept(smol
     assert sum(len(tokens) for _, tokens, _ in engine._kept) <= KEPT
 
 
+def test_places_are_given_back(smollm2, ask):
+    asyncio.run(ask(smollm2, "Hello.", max_tokens=1))
+    engine = smollm2._worker.engine
+
+    def used():
+        engine._kept.clear()
+        return engine._memory.table.shape[1] - len(engine._memory._free)
+
+    before = used()
+    for tokens in prompts(engine, 24):
+        engine.add(prompt_chain(tokens, wanted=1))
+        engine.run()
+    assert used() == before
+    assert len(set(engine._memory._free)) == len(engine._memory._free)
+
+
 def test_tokens_of_a_structured_answer_are_those_of_its_text(smollm2, ask):
     output = asyncio.run(ask(smollm2, "Assign.", response_schema=SCHEMA, seed=1))
     assert set(json.loads(output.completion).values()) <= {"rose", "wasp"}
