@@ -54,9 +54,8 @@ SOME_TOKENS, SOME_POSITIONS = 4, 32
 #: Fewer rows than this take other code paths in matrix products, with other rounding.
 MIN_ROWS = 16
 
-
 #: Log-probabilities before a pass.
-NOTHING = torch.empty(0)
+_NOTHING = torch.empty(0)
 
 
 @dataclass(eq=False)
@@ -65,13 +64,13 @@ class Segment:
 
     `wanted` are the positions whose following token's log-probabilities are needed; after the
     forward pass `logprobs` has a row for each, over the whole vocabulary. `first` is an equal
-    segment that is run instead. `places` of its keys and values in `Memory`, once it has run.
+    segment that is run instead. `places`: where its keys and values stand, once it has run.
     """
 
     tokens: tuple[int, ...]
     parent: Segment | None = None
     wanted: range = range(0)
-    logprobs: torch.Tensor = NOTHING
+    logprobs: torch.Tensor = _NOTHING
     start: int = field(init=False)
     first: Segment | None = None
     places: list[int] = field(default_factory=list)
@@ -106,7 +105,7 @@ def prompt_chain(tokens: Sequence[int], wanted: int = 0) -> list[Segment]:
     return chain
 
 
-class Memory:
+class _Memory:
     """Keys and values of segments, `table` (layers, places, 2, width), which grows as needed."""
 
     def __init__(self, model: Any) -> None:
@@ -163,7 +162,7 @@ def _attend(
 ) -> tuple[torch.Tensor, None]:
     """Attend segment by segment; arrays are (1, heads, tokens, size of a head).
 
-    `table` is that of `Memory`, and `places` are those of the new tokens. Query heads of one key
+    `table` is that of `_Memory`, and `places` are those of the new tokens. Query heads of one key
     head stand as further rows, so that its keys are not repeated.
     """
     table, places = options["table"][module.layer_idx], options["places"]
@@ -209,7 +208,7 @@ class Engine:
         self.context: int = model.config.max_position_embeddings
         self.ends = _end_tokens(model, tokenizer)
         self._encoded = functools.lru_cache(ENCODED)(self._encode)
-        self._memory = Memory(model)
+        self._memory = _Memory(model)
         self._waiting: dict[_Key, Segment] = {}
         self._shared: list[Segment] = []
         self._kept: OrderedDict[_Key, Segment] = OrderedDict()
@@ -296,7 +295,7 @@ class Engine:
                 segment.logprobs = part
 
 
-def _by_shape(segments: Sequence[Segment], memory: Memory) -> list[_Alike]:
+def _by_shape(segments: Sequence[Segment], memory: _Memory) -> list[_Alike]:
     """Put segments of one shape together."""
     shapes: dict[tuple[int, int], list[Segment]] = {}
     new: dict[int, range] = {}
