@@ -242,7 +242,9 @@ def relativity(scores: pl.LazyFrame) -> pl.DataFrame:
     absolute = [one.measures[-1].name for one in with_table("yes_shares")]
     asked = [*absolute, *(one.measures[-1].name for one in with_table("relativity"))]
     own = scores.filter(pl.col("instrument").is_in(asked))
-    apart = (pl.format("{}, {}", c, "instrument").alias(c) for c in ("marginalized", "default"))
+    apart = (
+        pl.concat_str(c, "instrument", separator=", ").alias(c) for c in ("marginalized", "default")
+    )
     own = own.with_columns(apart)
     parts = [pl.DataFrame(schema=ESTIMATES)]
     for (model,) in own.select(pl.col("model").unique().sort()).collect().iter_rows():

@@ -331,10 +331,12 @@ INSTRUMENT = Instrument(
     scorings=("exact", "published"),
     analyse=_analyse,
     analysed=PUBLISHED,
+    control="control_insects",
+    placebo="control_nonsense",
     sizes={
-        "quick": Size(4, by_name=True),
-        "standard": Size(24, by_name=True),
-        "paper": Size(3680, by_name=True),  # every item in both orders
+        "quick": Size(4, control=16, placebo=16, by_name=True),
+        "standard": Size(24, control=24, placebo=24, by_name=True),
+        "paper": Size(3680, control=72, placebo=72, by_name=True),  # every item in both orders
     },
     prose=60,
     study=NAME,

@@ -291,10 +291,12 @@ INSTRUMENT = Instrument(
     analyse=_analyse,
     analysed=PUBLISHED,
     make_items=join_bold,
+    control="control_insects",
+    placebo="control_nonsense",
     sizes={
-        "quick": Size(4, by_name=True),
-        "standard": Size(24, by_name=True),
-        "paper": Size(3708, by_name=True),  # all prompts of the smaller group of every contrast
+        "quick": Size(4, control=16, placebo=16, by_name=True),
+        "standard": Size(24, control=24, placebo=24, by_name=True),
+        "paper": Size(3708, control=72, placebo=72, by_name=True),  # all prompts of the smaller group of every contrast
     },
     prose=60,
     study=NAME,
