@@ -6,7 +6,9 @@ Question
     margin called near neutral? How often does a treatment that only interacts with wordings show?
 Peer
     The width of an oracle that knows the error of the estimate: 2 × 1.96 × its root mean square
-    over the runs of the same row.
+    over the runs of the same row. Means over several stereotypes have another, `exact`: by how much
+    an interval that covers .95 exactly is wider than the oracle's where only wordings vary (for
+    *like these* only wordings, or only stereotypes), t × E[s] / 1.96 σ with the df of their number.
 How
     Scores are drawn on the trials of an audit (`simulated_scores`) and estimated by
     `tiltmeter.estimate`; each run is a model of its own. Every condition on word associations in
@@ -53,7 +55,7 @@ FEW_STEREOTYPES = {"one stereotype": 1, "three stereotypes": 3}
 TREATED = (FIRST, ("mist2025", "word_association", "free"))
 ONE_PAIR = "one pair of words"
 TOLD = ("leans", "near", "shown")
-MEASURED = ("coverage", "width", *TOLD)
+MEASURED = ("coverage", "width", "exact", *TOLD)
 
 Row = dict[str, Any]
 
@@ -152,7 +154,8 @@ def _estimates(job: Job, simulation: Any, rng: Any) -> list[Row]:
     spread = _with_one_pair(pages["spread"], simulation.trials)
     rows: dict[tuple[str, str], Row] = {}
     for key, of_row in spread.group_by("level", "target", maintain_order=True):
-        rows[key] = {"level": key[0], "target": key[1], **_coverage(of_row)}
+        exact = _exact(simulation.trials, *map(str, key))
+        rows[key] = {"level": key[0], "target": key[1], "exact": exact, **_coverage(of_row)}
     for page, (told, share) in {"neutral": ("leans", _leans), "margin": ("near", _near)}.items():
         if page in pages:
             judged = pages[page].filter(pl.col("verdict").is_not_null())
@@ -265,6 +268,23 @@ def _coverage(rows: Any) -> Row:
         "untold": rows["width"].null_count() / len(rows),
         "bias": float(of_runs["error"].mean()) / spread if spread else 0.0,
     }
+
+
+def _exact(trials: Any, level: str, target: str) -> float | None:
+    """Return the width of an exact interval by that of the oracle; see the head of this module."""
+    import numpy as np
+    import polars as pl
+    from scipy.special import gammaln, stdtrit
+
+    keys = {"category": ("category", "dimension"), "model": ("dimension",)}.get(level)
+    if keys is None:
+        return None
+    known = pl.col("variation").n_unique()
+    if target == "like these":
+        known = pl.min_horizontal(known, pl.col("stereotype").n_unique())
+    df = trials.group_by(keys).agg(n=known)["n"].to_numpy() - 1.0
+    spread = np.sqrt(2.0 / df) * np.exp(gammaln((df + 1.0) / 2.0) - gammaln(df / 2.0))
+    return float((stdtrit(df, 0.975) * spread / 1.96).mean())
 
 
 def _leans(rows: Any) -> float:
@@ -386,7 +406,14 @@ def _claims(done: Sequence[Row], times: Sequence[float]) -> dict[str, bool | Non
             for (_, level, _), mean in _over_scores(covered, "width").items()
             if level == "stereotype"
         ),
-        "mean width: the same in every row": max(widths, default=0.0) <= WIDEST,
+        "mean width over all scores is at most that of an exact one, of means over several": all(
+            mean <= exact
+            for key, mean in _over_scores(covered, "width").items()
+            if (exact := _over_scores(covered, "exact").get(key)) is not None
+        ),
+        f"mean width is at most {WIDEST} times the oracle's in every row": (
+            max(widths, default=0.0) <= WIDEST
+        ),
         f"any false lean on at most {MOST:.0%} of neutral pages, at every size": _few(
             done, "leans"
         ),
@@ -408,7 +435,7 @@ def _over_scores(rows: Sequence[Row], name: str) -> dict[tuple[str, str, str], f
     """Return the means over scores, by target, level and size; runs of few stereotypes apart."""
     found: dict[tuple[str, str, str], list[float]] = {}
     for row in rows:
-        if row[name] is not None and not row["name"].endswith(tuple(FEW_STEREOTYPES)):
+        if row.get(name) is not None and not row["name"].endswith(tuple(FEW_STEREOTYPES)):
             found.setdefault((row["target"], row["level"], row["size"]), []).append(row[name])
     return {key: sum(values) / len(values) for key, values in found.items()}
 
@@ -431,8 +458,9 @@ def _notes(done: Sequence[Row], times: Sequence[float]) -> list[str]:
     spent = dict(zip(SIZES, times, strict=True))
     untold = max(row.get("untold", 0.0) for row in done)
     return [
-        "width: by the oracle's; leans: share of neutral pages with any lean; near: share said to "
-        "be near neutral where the mean is the margin; shown: share of treatments with p < .05",
+        "width, exact: by the oracle's; leans: share of neutral pages with any lean; near: share "
+        "said to be near neutral where the mean is the margin; shown: share of treatments with "
+        "p < .05",
         *(f"{told}, stereotypes, all rows: {_text(_by_size(done, told)) or '–'}" for told in TOLD),
         f"processor time in ms an answer, one model: {_text(spent)}",
         f"rows without an interval, at most: {untold:.2f}",

@@ -260,3 +260,15 @@ def test_order_of_rows_and_names_of_levels_do_not_matter(stereotypes):
         {key: row for key, row in first.items() if key[0] != "cell"},
         {key: row for key, row in reworded.items() if key[0] != "cell"},
     )
+
+
+def test_a_sum_of_variances_is_known_as_well_as_its_least_known_part():
+    """Models with three stereotypes in three wordings: two degrees of freedom of each."""
+    units = crossed(stereotypes=3, wordings=3, models=60)
+    rng = np.random.default_rng(5)
+    noise = 0.1 * effects(rng, units, "model", "variation")
+    noise += 0.1 * effects(rng, units, "model", "stereotype", "variation", "draw")
+    found = means(units.with_columns(mean=pl.Series(noise)), (-1.0, 1.0))
+    df = np.array([of.like_these.df for (level, *_), of in found.items() if level == "model"])
+    assert len(df) == 60
+    assert df.min() >= 2.0

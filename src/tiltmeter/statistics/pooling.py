@@ -111,7 +111,7 @@ def pooled(
     these = _these(empty, errors, between, of, chosen)
     return Targets(
         these=these,
-        like_these=_like_these(empty, clusters, between) if stereotypes > 1 else empty,
+        like_these=_like_these(empty, clusters, between, chosen) if stereotypes > 1 else empty,
         over=_over(chosen, moderated),
         fixed=_fixed(chosen, moderated, level, stereotypes),
         wider="stereotypes" if stereotypes > 1 else "attribute words",
@@ -219,15 +219,21 @@ def _by_wordings(
 
 
 def _like_these(
-    empty: ClusteredMean, stereotypes: ClusteredMean, between: Mapping[str, tuple[float, float]]
+    empty: ClusteredMean,
+    stereotypes: ClusteredMean,
+    between: Mapping[str, tuple[float, float]],
+    chosen: Sequence[Stratum],
 ) -> ClusteredMean:
     if stereotypes.se is None or stereotypes.df is None or stereotypes.unanimous:
         return empty
     own = stereotypes.se**2
-    positive = [(extra, error) for extra, error in between.values() if extra > 0]
-    variance = own + sum(extra for extra, _ in positive)
-    uncertain = 2.0 * own**2 / stereotypes.df + sum(error for _, error in positive)
-    df = max(2.0 * variance**2 / uncertain, 1.0)
+    positive = {f: added for f, added in between.items() if added[0] > 0}
+    variance = own + sum(extra for extra, _ in positive.values())
+    uncertain = 2.0 * own**2 / stereotypes.df + sum(error for _, error in positive.values())
+    # A sum of variances is known at least as well as the one that is known least.
+    levels = (max(one.varies.get(f, 1) for one in chosen) for f in positive)
+    least = min([stereotypes.df, *(n - 1.0 for n in levels)])
+    df = max(2.0 * variance**2 / uncertain, least, 1.0)
     return replace(empty, se=variance**0.5, df=df, n_clusters=stereotypes.n_clusters)
 
 
