@@ -359,6 +359,14 @@ def test_relative_decisions_alone_are_compared_with_nothing() -> None:
     assert relativity(decided("relative_decision", {"age": [1, 0]}).lazy()).is_empty()
 
 
+def test_frames_put_together_are_compared_like_one() -> None:
+    """Ten frames of twenty answers made polars panic where texts were joined by `pl.format`."""
+    one = [decided(f"{kind}_decision", {"age": [1, 0] * 10}) for kind in ("relative", "absolute")]
+    runs = [pl.concat(one).with_columns(model=pl.lit(f"run {k}")) for k in range(10)]
+    found = relativity(pl.concat(runs).lazy()).filter(level="stereotype", method="clustered")
+    assert dict(found.select("model", "estimate").rows()) == {f"run {k}": 0.0 for k in range(10)}
+
+
 def test_gpt_4_decides_with_more_bias_between_two_people(shared_data: Path) -> None:
     """Bai et al. (2025): relative, not absolute, decisions reveal more biases; no test is given."""
     of = {"absolute_decision": "gpt4_absolute_responses", "chained_task": "gpt4_chained_labelled"}
