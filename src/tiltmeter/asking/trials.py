@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -21,13 +21,20 @@ from typing import Any
 import polars as pl
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import Model
+from inspect_ai.model import Model, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from tiltmeter.errors import InputError
 from tiltmeter.models.retries import count_requests, retries
 from tiltmeter.modes import MODES
-from tiltmeter.modes.mode import Answer, encodable, opening_messages, reasoning_text
+from tiltmeter.modes.mode import (
+    Answer,
+    chat_messages,
+    encodable,
+    opening_messages,
+    reasoning_text,
+    sent_texts,
+)
 from tiltmeter.results import RESPONSES
 from tiltmeter.texts import has_secrets, redacted
 
@@ -91,7 +98,9 @@ def ask(
         identity = {"trial_id": trial["trial_id"], "calls": calls}
         with count_requests() as made:
             try:
-                answer = await mode.ask(state, trial)
+                model = get_model()
+                outputs = await mode.ask(trial, model)
+                answer = mode.answer(trial, outputs, str(model))
             except Exception as error:  # a provider's, after its retries
                 if on_answer is not None:
                     on_answer({**identity, **retries(made, calls), "error": describe_error(error)})
@@ -99,9 +108,23 @@ def ask(
         if on_answer is not None:
             at = datetime.now(UTC).isoformat(timespec="seconds")
             on_answer({**identity, **retries(made, calls), "at": at, **answer})
+        _log(state, answer, outputs)
         return state
 
     return solve
+
+
+def _log(state: TaskState, answer: Answer, outputs: Sequence[ModelOutput]) -> None:
+    """Set down the conversation for inspect's log; choices made apart stand as one answer."""
+    trial, output = state.metadata, outputs[-1]
+    if MODES[trial["mode"]].apart:
+        output = ModelOutput.from_content(model=output.model, content=answer["response"])
+    if trial["followup"]:
+        *_, conversation = sent_texts(trial, answer["profile"], opened=False)
+        state.messages += [outputs[0].message, *chat_messages(conversation[-1:])]
+    state.messages.append(output.message)
+    state.output = output
+    trial["profile"] = answer["profile"]
 
 
 def describe_error(error: BaseException) -> str:

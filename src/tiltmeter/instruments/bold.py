@@ -296,7 +296,9 @@ INSTRUMENT = Instrument(
     sizes={
         "quick": Size(4, control=16, placebo=16, by_name=True),
         "standard": Size(24, control=24, placebo=24, by_name=True),
-        "paper": Size(3708, control=72, placebo=72, by_name=True),  # all prompts of the smaller group of every contrast
+        "paper": Size(
+            3708, control=72, placebo=72, by_name=True
+        ),  # all prompts of the smaller group of every contrast
     },
     prose=60,
     study=NAME,

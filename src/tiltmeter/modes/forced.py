@@ -15,22 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tiltmeter.errors import ModelError
-from tiltmeter.models.providers import find_provider
-from tiltmeter.modes.mode import (
-    LOGITS,
-    Answer,
-    Message,
-    Mode,
-    begin,
-    opening_messages,
-    recorded,
-    seeded,
-    sent_texts,
-)
+from tiltmeter.models.providers import Provider, find_provider
+from tiltmeter.modes.mode import LOGITS, Message, Mode, sent_texts
 
 if TYPE_CHECKING:
-    from inspect_ai.model import GenerateConfig, Model, ModelOutput
-    from inspect_ai.solver import TaskState
+    from inspect_ai.model import GenerateConfig, ModelOutput
 
 __all__ = ["MODE", "option_logprobs"]
 
@@ -42,6 +31,8 @@ def _close(_: Any, options: Sequence[str] | None, opening: str | None) -> dict[s
 def _sent(trial: Mapping[str, Any], profile: str | None, opened: bool) -> list[list[Message]]:
     """Return the messages of each call: of the profile, if any, then one for each attribute."""
     *described, conversation = sent_texts(trial, profile, opened)
+    if trial["followup"] and not described:
+        return [conversation]
     calls = [*described]
     for word in trial["attributes"] or ():
         system, last = conversation[:-1], conversation[-1]
@@ -53,63 +44,35 @@ def _sent(trial: Mapping[str, Any], profile: str | None, opened: bool) -> list[l
     return calls
 
 
-async def _ask(state: TaskState, trial: Mapping[str, Any]) -> Answer:
-    """Ask about each attribute in turn and record the log-probabilities of the two options."""
-    from inspect_ai.model import ChatMessageAssistant, ModelOutput, get_model
-    from inspect_ai.util import collect
-
-    model, words, options = get_model(), trial["attributes"], trial["options"]
-    described, conversation = await begin(state, trial, model)
-    provider, config = find_provider(str(model)), _config(trial, model)
-
-    async def one(word: str) -> ModelOutput:
-        asked = {**trial, "prompt": trial["prompt"].replace("{attribute}", word)}
-        messages = list(conversation) if described else opening_messages(asked)
-        if provider.opened and trial["opening"]:
-            opening = trial["opening"].replace("{attribute}", word)
-            messages.append(ChatMessageAssistant(content=opening))
-        return await model.generate(messages, config=config)
-
-    # The first attribute is asked alone: a model without log-probabilities then costs one call
-    # per trial. The embedded model has them; asked together, prompts share the computation of their
-    # common prefix.
-    outputs = [] if provider.exact else [await one(words[0])]
-    for output in outputs:
-        _first_tokens(output)
-    outputs += await collect(*(one(word) for word in words[len(outputs) :]))
-    read = _whole_logprobs if provider.exact else option_logprobs
-    logprobs = [read(_first_tokens(output), options) for output in outputs]
-    response = json.dumps(dict(zip(words, logprobs, strict=True)), ensure_ascii=False)
-    state.output = ModelOutput.from_content(model=str(model), content=response)
-    return recorded(state, response, "stop", [*described, *outputs])
+def _read(trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str) -> tuple[str, str]:
+    """Read the log-probabilities of the two options for each attribute."""
+    read = _whole_logprobs if find_provider(model).exact else option_logprobs
+    logprobs = [read(_first_tokens(output, model), trial["options"]) for output in outputs]
+    words = trial["attributes"][: len(outputs)]
+    return json.dumps(dict(zip(words, logprobs, strict=True)), ensure_ascii=False), "stop"
 
 
-def _config(trial: Mapping[str, Any], model: Model) -> GenerateConfig:
+def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
     from inspect_ai.model import GenerateConfig
 
-    provider = find_provider(str(model))
     choice = {"structured_outputs": {"choice": [f" {option}" for option in trial["options"]]}}
-    asked = GenerateConfig(
+    return GenerateConfig(
         logprobs=True,
         top_logprobs=provider.top_logprobs or None,
         max_tokens=None if provider.exact else 1,
         extra_body=choice if provider.exact else None,
     )
-    return seeded(trial, model).merge(asked)
 
 
-def _first_tokens(output: ModelOutput) -> list[tuple[str, float]]:
+def _first_tokens(output: ModelOutput, model: str) -> list[tuple[str, float]]:
     """Return the most likely tokens, or options, of the first generated position."""
     logprobs = output.choices[0].logprobs if output.choices else None
     if logprobs is None or not logprobs.content:
-        from inspect_ai.model import get_model
-
         from tiltmeter.modes import MODES
 
         others = " or ".join(f"--mode {m.name}" for m in MODES.values() if not m.needs)
         raise ModelError(
-            f"{get_model()} gives no log-probabilities, which mode {MODE.name!r} needs; "
-            f"use {others}"
+            f"{model} gives no log-probabilities, which mode {MODE.name!r} needs; use {others}"
         )
     first = logprobs.content[0]
     listed = [(token.token, token.logprob) for token in first.top_logprobs or []]
@@ -156,7 +119,8 @@ MODE = Mode(
     "forced",
     "one attribute at a time, read as the log-probabilities of two options",
     LOGITS,
-    _ask,
+    _read,
+    _settings,
     _close,
     needs=("logprobs",),
     apart=True,

@@ -5,8 +5,15 @@ For replication: prompts are those of the papers.
 
 from __future__ import annotations
 
-from tiltmeter.modes.mode import TEXT, Mode, ask_text
+from tiltmeter.modes.mode import TEXT, Mode, read_text, text_settings
 
 __all__ = ["MODE"]
 
-MODE = Mode("free", "the published wording, answered in free text", TEXT, ask_text, place=1)
+MODE = Mode(
+    "free",
+    "the published wording, answered in free text",
+    TEXT,
+    read_text,
+    text_settings,
+    place=1,
+)

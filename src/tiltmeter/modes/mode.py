@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tiltmeter.models.providers import find_provider
+from tiltmeter.models.providers import Provider, find_provider
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage
-    from inspect_ai.solver import TaskState
 
 __all__ = [
     "CHOICES",
@@ -22,14 +21,14 @@ __all__ = [
     "Answer",
     "Message",
     "Mode",
-    "ask_text",
-    "begin",
+    "chat_messages",
     "encodable",
     "opening_messages",
+    "read_text",
     "reasoning_text",
-    "recorded",
     "seeded",
     "sent_texts",
+    "text_settings",
     "tokens_in",
 ]
 
@@ -80,8 +79,11 @@ class Mode:
     """Short description of the question."""
     kind: str
     """Kind of answer: `TEXT`, `CHOICES` or `LOGITS`; an instrument has a reader for each kind."""
-    ask: Callable[[TaskState, Mapping[str, Any]], Awaitable[Answer]]
-    """Inspect's state, trial → answer. Errors of the provider are passed on."""
+    read: Callable[[Mapping[str, Any], Sequence[ModelOutput], str], tuple[str, str]]
+    """Trial, outputs (without that of a profile), model → response and stop reason. Raises
+    `ModelError` where an output lacks what the mode needs; the first is also read alone."""
+    settings: Callable[[Mapping[str, Any], Provider], GenerateConfig]
+    """Trial, provider → settings of each call besides those of `seeded`."""
     close: Callable[
         [Mapping[str, Sequence[str]], Sequence[str] | None, str | None], dict[str, Any]
     ] = lambda *_: {}
@@ -95,7 +97,8 @@ class Mode:
     place: int = 100
     """Position in lists; the lowest comes first."""
     sent: Callable[[Mapping[str, Any], str | None, bool], list[list[Message]]] = sent_texts
-    """Trial, its profile, whether the provider continues an opened answer → messages by call."""
+    """Trial, its profile, whether the provider continues an opened answer → messages by call; of
+    a trial that still lacks its profile, those of the profile alone."""
 
     @property
     def closed(self) -> bool:
@@ -106,57 +109,103 @@ class Mode:
         """Return the number of calls of a trial."""
         return (len(trial["attributes"]) if self.apart else 1) + bool(trial["followup"])
 
+    async def ask(self, trial: Mapping[str, Any], model: Model) -> list[ModelOutput]:
+        """Make the calls of a trial and return their outputs; a provider's errors are passed on."""
+        from inspect_ai.util import collect
+
+        provider, outputs = find_provider(str(model)), list[Any]()
+        if trial["followup"]:
+            (messages,) = self.sent(trial, None, provider.opened)
+            config = self.config(trial, provider, described=False)
+            outputs.append(await model.generate(chat_messages(messages), config=config))
+        profile = encodable(outputs[0].completion) if outputs else None
+        calls = self.sent(trial, profile, provider.opened)[len(outputs) :]
+        config = self.config(trial, provider)
+        conversations = [chat_messages(one, *outputs) for one in calls]
+        # The first is asked alone: a model that cannot do a mode then costs one call per trial. The
+        # embedded model can do all; asked together, prompts share the computation of their prefix.
+        alone = 0 if provider.exact else 1
+        made = [await model.generate(one, config=config) for one in conversations[:alone]]
+        if conversations[alone:] and made:
+            self.read(trial, made, str(model))
+        others = (model.generate(one, config=config) for one in conversations[alone:])
+        return [*outputs, *made, *await collect(*others)]
+
+    def config(
+        self, trial: Mapping[str, Any], provider: Provider, *, described: bool = True
+    ) -> GenerateConfig:
+        """Return the settings of a call; not `described`: of the call for the profile."""
+        usual = seeded(trial, provider)
+        return usual.merge(self.settings(trial, provider)) if described else usual
+
+    def answer(
+        self, trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str
+    ) -> Answer:
+        """Return the answer to a trial, and the tokens of all its calls if known."""
+        described, said = outputs[: bool(trial["followup"])], outputs[bool(trial["followup"]) :]
+        response, stop_reason = self.read(trial, said, model)
+        usages = [output.usage for output in outputs if output.usage is not None]
+        reasoned = [n for usage in usages if (n := usage.reasoning_tokens) is not None]
+        contents = (output.message.content for output in outputs if output.choices)
+        texts = [text for content in contents if (text := reasoning_text(content))]
+        return {
+            "response": response,
+            "profile": encodable(described[0].completion) if described else None,
+            "stop_reason": stop_reason,
+            "served": outputs[-1].model,
+            "input_tokens": sum(map(tokens_in, usages)) if usages else None,
+            "output_tokens": sum(usage.output_tokens for usage in usages) if usages else None,
+            "reasoning_tokens": sum(reasoned) if reasoned else None,
+            "reasoning": encodable("\n\n".join(texts)) if texts else None,
+        }
+
 
 def opening_messages(trial: Mapping[str, Any]) -> list[ChatMessage]:
     """Return the messages a trial starts with."""
-    from inspect_ai.model import ChatMessageSystem, ChatMessageUser
-
-    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser}
-    return [kinds[one["role"]](content=one["content"]) for one in _opening(trial)]
+    return chat_messages(_opening(trial))
 
 
-async def ask_text(state: TaskState, trial: Mapping[str, Any]) -> Answer:
+def chat_messages(messages: Sequence[Message], *first: ModelOutput) -> list[ChatMessage]:
+    """Return messages as inspect has them; the `first` output stands for the answer it gave."""
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
+
+    kinds = {
+        "system": ChatMessageSystem,
+        "user": ChatMessageUser,
+        "assistant": ChatMessageAssistant,
+    }
+    given = {encodable(output.completion): output.message for output in first}
+    return [
+        given[one["content"]]
+        if one["role"] == "assistant" and one["content"] in given
+        else kinds[one["role"]](content=one["content"])
+        for one in messages
+    ]
+
+
+def read_text(
+    trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str
+) -> tuple[str, str]:
+    """Read the text of the one output."""
+    (output,) = outputs
+    return encodable(output.completion), output.stop_reason
+
+
+def text_settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
     """Ask for a text; if the trial has a schema, for JSON that follows it."""
-    from inspect_ai.model import GenerateConfig, get_model
+    from inspect_ai.model import GenerateConfig
 
-    model = get_model()
-    outputs, messages = await begin(state, trial, model)
-    config = seeded(trial, model).merge(GenerateConfig(response_schema=_schema(trial)))
-    state.output = await model.generate(messages, config=config)
-    response, stop_reason = encodable(state.output.completion), state.output.stop_reason
-    return recorded(state, response, stop_reason, [*outputs, state.output])
+    return GenerateConfig(response_schema=_schema(trial))
 
 
-async def begin(
-    state: TaskState, trial: Mapping[str, Any], model: Model
-) -> tuple[list[ModelOutput], list[ChatMessage]]:
-    """Ask the first of two prompts, if there are two; return its output and the next messages.
-
-    A second prompt that quotes the first answer, at {response1}, is sent alone; any other continues
-    the conversation.
-    """
-    from inspect_ai.model import ChatMessageSystem, ChatMessageUser
-
-    if not trial["followup"]:
-        return [], list(state.messages)
-    first = await model.generate(list(state.messages), config=seeded(trial, model))
-    profile = encodable(first.completion)
-    state.metadata["profile"] = profile
-    second = ChatMessageUser(content=_second(trial, profile)["content"])
-    state.messages += [first.message, second]
-    if not _alone(trial):
-        return [first], list(state.messages)
-    return [first], [*(m for m in state.messages if isinstance(m, ChatMessageSystem)), second]
-
-
-def seeded(trial: Mapping[str, Any], model: Model) -> GenerateConfig:
+def seeded(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
     """Ask with the trial's reasoning effort and temperature, and with its seed if that counts."""
     from inspect_ai.model import GenerateConfig
 
     effort, temperature = trial["reasoning_effort"], trial["temperature"]
     budget = effort is not None and effort.isdecimal()
     return GenerateConfig(
-        seed=trial["seed"] if find_provider(str(model)).seeded else None,
+        seed=trial["seed"] if provider.seeded else None,
         temperature=None if temperature is None else float(temperature),
         reasoning_tokens=int(effort) if budget else None,
         reasoning_effort=None if budget else effort,
@@ -185,28 +234,6 @@ def _schema(trial: Mapping[str, Any]) -> Any:
 
     schema = JSONSchema.model_validate(json.loads(trial["schema"]))
     return ResponseSchema(name=trial["instrument"], json_schema=schema, strict=True)
-
-
-def recorded(
-    state: TaskState, response: str, stop_reason: str, outputs: Iterable[ModelOutput]
-) -> Answer:
-    """Return the answer to a trial and the tokens of all its calls, if known."""
-    state.messages.append(state.output.message)
-    made = list(outputs)
-    usages = [output.usage for output in made if output.usage is not None]
-    reasoned = [n for usage in usages if (n := usage.reasoning_tokens) is not None]
-    contents = (output.message.content for output in made if output.choices)
-    texts = [text for content in contents if (text := reasoning_text(content))]
-    return {
-        "response": response,
-        "profile": state.metadata.get("profile"),
-        "stop_reason": stop_reason,
-        "served": made[-1].model if made else None,
-        "input_tokens": sum(map(tokens_in, usages)) if usages else None,
-        "output_tokens": sum(usage.output_tokens for usage in usages) if usages else None,
-        "reasoning_tokens": sum(reasoned) if reasoned else None,
-        "reasoning": encodable("\n\n".join(texts)) if texts else None,
-    }
 
 
 def reasoning_text(content: str | Sequence[Any]) -> str:

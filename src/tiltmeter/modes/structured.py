@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tiltmeter.modes.mode import CHOICES, Mode, ask_text
+from tiltmeter.modes.mode import CHOICES, Mode, read_text, text_settings
 from tiltmeter.reading.plaintext import why_unread
 
 __all__ = ["MODE", "read_choices", "why_not", "write_schema"]
@@ -51,7 +51,8 @@ MODE = Mode(
     "structured",
     "the published wording, answered in a JSON object of offered choices",
     CHOICES,
-    ask_text,
+    read_text,
+    text_settings,
     _close,
     place=2,
 )
