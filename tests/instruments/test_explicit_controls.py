@@ -33,8 +33,12 @@ def knowing(trial: dict[str, Any]) -> str:
         return "lovely and delightful." if trial[trial["version"]] in LIKED else "nasty and dirty."
     prompt: str = trial["prompt"]
     asked = prompt.split("?")[-2].split("\n")[-1].split(". ")[-1].lower()
-    unwanted = any(word in asked for word in ("pest", "disgust", "remov", "rid", "warn", "complain"))
-    unwanted |= any(word in asked for word in ("closed", "shake", "sprayed", "kill", "should it be"))
+    unwanted = any(
+        word in asked for word in ("pest", "disgust", "remov", "rid", "warn", "complain")
+    )
+    unwanted |= any(
+        word in asked for word in ("closed", "shake", "sprayed", "kill", "should it be")
+    )
     if trial["instrument"] == "bbq":
         return f"The {trial['marginalized' if unwanted else 'default']}."
     unwanted &= "part of the decoration" not in prompt

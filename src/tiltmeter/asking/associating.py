@@ -17,6 +17,7 @@ from tiltmeter.asking.budget import Budget, Ledger
 from tiltmeter.asking.claim import claim
 from tiltmeter.asking.cues import Call, Rounds, Tally
 from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_all, draw_seed
+from tiltmeter.asking.questions import CallQuestions
 from tiltmeter.errors import InputError
 from tiltmeter.models.opening import Connection, open_model
 from tiltmeter.models.providers import find_provider
@@ -28,7 +29,14 @@ from tiltmeter.results.records import Journal
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
 
-__all__ = ["CHOICES", "Associated", "associate", "collect_associations", "open_associating"]
+__all__ = [
+    "CHOICES",
+    "Associated",
+    "associate",
+    "collect_associations",
+    "cue_questions",
+    "open_associating",
+]
 
 #: Answers asked of one call where nobody says otherwise, and what is asked of a provider that
 #: refuses to give so many.
@@ -121,11 +129,7 @@ def associate(
     cues, sessions = [], []
     with only_process(directory):
         for name, model in models.items():
-            ledger = Ledger(Journal(directory, name), budget)
-            tally = Tally(plan.cues, plan.repetitions)
-            for line in ledger.journal.lines():
-                if tally.count(line):
-                    ledger.replay(line)
+            ledger, tally = _recall(plan, name, directory, budget)
             on_progress(name, {"trials": tally.answered, "calls": 0})
             cues.append(_Cues(plan, name, tally, most))
             sessions.append(Session(model, cues[-1], ledger, on_progress))
@@ -134,6 +138,31 @@ def associate(
         if session.ledger.fatal is not None:
             raise session.ledger.fatal
     return [_outcome(*one) for one in zip(cues, sessions, strict=True)]
+
+
+def _recall(
+    plan: AssociationPlan, model: str, directory: Path, budget: Budget
+) -> tuple[Ledger, Tally]:
+    """Count the answers that a model has given already."""
+    ledger, tally = Ledger(Journal(directory, model), budget), Tally(plan.cues, plan.repetitions)
+    for line in ledger.journal.lines():
+        if tally.count(line):
+            ledger.replay(line)
+    return ledger, tally
+
+
+def cue_questions(
+    plan: AssociationPlan, model: str, directory: Path, choices: int | None = None
+) -> CallQuestions[Call]:
+    """Return what is left to ask one model, as requests; see `shards`.
+
+    `choices` as of `associate`; one where the provider gives no more.
+    """
+    ledger, tally = _recall(plan, model, directory, Budget())
+    most = (choices or CHOICES) if find_provider(model).choices else 1
+    cues = _Cues(plan, model, tally, most)
+    cues.proven = True  # calls stay as they were written, whatever their answers hold
+    return CallQuestions(cues, ledger, plan.generation, lambda: (tally.wanted, tally.answered))
 
 
 def collect_associations(
@@ -184,6 +213,9 @@ class _Cues:
 
     def passes(self) -> Iterator[Callable[[], Call | None]]:
         yield lambda: self.rounds.take(self.most)
+
+    def name(self, call: Call) -> tuple[str, str]:
+        return self.plan.cues[call.cue], f"{call.first}+{call.count}"
 
     def prompts(self, call: Call) -> Iterator[Prompt]:
         """Yield the prompt, for fewer answers at once where so many are refused."""

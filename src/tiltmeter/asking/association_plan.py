@@ -13,23 +13,31 @@ numbers and other separators.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tiltmeter.asking.budget import CHARACTERS_PER_TOKEN, TOKENS_PER_PROMPT, Cost
 from tiltmeter.asking.claim import Claimant, short_hash
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, PlanError
 from tiltmeter.models.opening import Generation
 from tiltmeter.models.providers import find_provider
-from tiltmeter.results.records import slug
+from tiltmeter.results.records import read_plan, slug
+from tiltmeter.texts import read_text
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage
 
-__all__ = ["AssociationPlan", "continued_text", "cost_of_associations", "cue_messages"]
+__all__ = [
+    "AssociationPlan",
+    "continued_text",
+    "cost_of_associations",
+    "cue_messages",
+    "load_associations",
+]
 
 #: The system message of the source; the user message is the cue alone.
 INSTRUCTION = """\
@@ -61,6 +69,9 @@ EXAMPLES = {
     "door": ("open", "house", "key"),
 }
 REQUEST = "Write the first three words that each word makes you think of."
+
+#: The file of the cues, beside the plan.
+CUES = "cues.json"
 
 #: Of three words with commas.
 TOKENS_PER_ANSWER = 9
@@ -115,6 +126,36 @@ class AssociationPlan(Claimant):
     def grows(self) -> dict[str, int]:
         """Return the repetitions: more of them extend the plan."""
         return {"repetitions": self.repetitions}
+
+    def attachments(self) -> dict[str, str]:
+        """Return the cues, which `load_associations` reads back."""
+        return {CUES: json.dumps(list(self.cues), ensure_ascii=False)}
+
+
+def load_associations(directory: Path) -> AssociationPlan:
+    """Rebuild the plan of a directory of associations.
+
+    Raises PlanError if there is none, or the cues are not those it was made with.
+    """
+    path = directory / "associations.json"
+    kept = read_plan(path)
+    sampling = [one.name for one in fields(Generation)]
+    try:
+        generation = Generation(**{name: kept[name] for name in sampling})
+        plan = AssociationPlan(
+            kept["models"],
+            json.loads(read_text(directory / CUES, error=PlanError)),
+            kept["repetitions"],
+            kept["continuation"],
+            generation,
+            kept["seed"],
+        )
+        same = all(kept[name] == value for name, value in plan.identity().items())
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise PlanError(f"{path}: not a plan of associations: {error}") from None
+    if not same:
+        raise PlanError(f"{directory / CUES}: changed since the plan was made; restore it")
+    return plan
 
 
 def cue_messages(

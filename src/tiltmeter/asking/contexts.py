@@ -273,6 +273,9 @@ class _Senses:
             waiting = iter([sense for sense in self.senses if sense.open])
             yield functools.partial(next, waiting, None)
 
+    def name(self, sense: _Sense) -> tuple[str, str]:
+        return sense.key, str(sense.answers)
+
     def prompts(self, sense: _Sense) -> Iterator[Prompt]:
         messages = context_messages(sense.term, sense.definition, sense.lacks, sense.sentences)
         yield messages, {"seed": draw_seed(self.options.seed, sense.key, sense.answers)}

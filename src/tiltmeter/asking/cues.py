@@ -180,7 +180,10 @@ class Rounds:
         self._place = 0
 
     def take(self, most: int) -> Call | None:
-        """Take at most `most` repetitions in a row of the next cue; None if all are taken."""
+        """Take at most `most` repetitions in a row of the next cue; None if all are taken.
+
+        Calls end at multiples of `most`: which there are does not depend on what is answered.
+        """
         if not self._left:
             return None
         while not (free := self._full & ~self._taken[self._place]):
@@ -188,7 +191,7 @@ class Rounds:
         first = (free & -free).bit_length() - 1
         free >>= first
         in_a_row = (~free & free + 1).bit_length() - 1
-        call = Call(self._place, first, min(most, in_a_row))
+        call = Call(self._place, first, min(most - first % most, in_a_row))
         self._taken[self._place] |= ((1 << call.count) - 1) << first
         self._left -= call.count
         self._step()

@@ -45,6 +45,10 @@ class Strategy(Protocol[C]):
         """Yield a function per pass that returns the next call; a first call runs alone."""
         ...
 
+    def name(self, call: C) -> tuple[str, str]:
+        """Return what a call asks about, and which of the calls about it this is."""
+        ...
+
     def prompts(self, call: C) -> Iterable[Prompt]:
         """Yield the forms of a prompt, the next where one is refused."""
         ...

@@ -7,13 +7,16 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from tiltmeter.errors import InputError, ModelError, TiltmeterError
 from tiltmeter.models.providers import PROVIDERS, find_provider
 from tiltmeter.models.retries import retry_alike
 from tiltmeter.texts import keep_secret, redacted
+
+if TYPE_CHECKING:
+    from inspect_ai.model import GenerateConfig
 
 __all__ = [
     "Connection",
@@ -22,6 +25,7 @@ __all__ = [
     "is_secret",
     "open_model",
     "open_models",
+    "sampling_config",
 ]
 
 
@@ -114,6 +118,19 @@ def open_models(
     return {name: open_model(name, generation, connection) for name in models}
 
 
+def sampling_config(name: str, generation: Generation) -> GenerateConfig:
+    """Return how the answers of a model are sampled, as inspect has it."""
+    from inspect_ai.model import GenerateConfig
+
+    # A top_p of 1.0 is its absence.
+    drop_top_p = find_provider(name).refuses_top_p and generation.top_p == 1.0
+    return GenerateConfig(
+        temperature=generation.temperature,
+        top_p=None if drop_top_p else generation.top_p,
+        max_tokens=generation.max_tokens,
+    )
+
+
 def open_model(name: str, generation: Generation, connection: Connection) -> Any:
     """Open one model; see `open_models`."""
     from inspect_ai.model import GenerateConfig, get_model
@@ -122,16 +139,12 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     provider, slash, rest = name.partition("/")
     if not slash or not rest:
         raise ModelError(f"model {name!r}: expected PROVIDER/NAME, such as openai/gpt-4o-mini")
-    # A top_p of 1.0 is its absence.
-    drop_top_p = find_provider(name).refuses_top_p and generation.top_p == 1.0
-    config = GenerateConfig(
-        temperature=generation.temperature,
-        top_p=None if drop_top_p else generation.top_p,
-        max_tokens=generation.max_tokens,
+    reached = GenerateConfig(
         max_retries=connection.max_retries,
         attempt_timeout=connection.timeout_s,
         max_connections=connection.max_connections,
     )
+    config = sampling_config(name, generation).merge(reached)
     try:
         model = get_model(
             name,

@@ -40,10 +40,18 @@ class Provider:
     """A service of embeddings, of one layer."""
     refuses_top_p: bool = False
     """Refuses `top_p` beside a temperature."""
+    service: bool = False
+    """The first part of a model's name is that of a service."""
+    longest: str = "max_tokens"
+    """Name of the longest answer in the body of a chat completion."""
     short_answers: Mapping[str, Any] = field(default_factory=dict)
     """Model arguments with which many short answers are fastest."""
     plain_text: Mapping[str, Any] = field(default_factory=dict)
     """Model arguments with which a text is read as it is, without a chat template."""
+
+    def served(self, model: str) -> str:
+        """Return the name by which a server knows a model."""
+        return model.split("/", 2 if self.service else 1)[-1]
 
 
 _CHAT = Provider(top_logprobs=0)
@@ -64,8 +72,8 @@ PROVIDERS: Mapping[str, Provider] = {
     "mistral": _CHAT,
     "mockllm": Provider(local=True),
     "ollama": Provider(local=True, seeded=True),
-    "openai": Provider(choices=True, batch=True, embeddings=True),
-    "openai-api": Provider(choices=True, embeddings=True),
+    "openai": Provider(choices=True, batch=True, embeddings=True, longest="max_completion_tokens"),
+    "openai-api": Provider(choices=True, embeddings=True, service=True),
     "openrouter": Provider(),
     "perplexity": _CHAT,
     "sglang": Provider(local=True, seeded=True, choices=True),

@@ -1,0 +1,133 @@
+"""Requests as lines of JSON, in the batch format of OpenAI's interface, and answers to them.
+
+Reference
+    OpenAI, Batch API: a line has `custom_id`, `method`, `url` and `body`, the body of a chat
+    completion; an answer has `custom_id` and `response` (`status_code`, `body`), or `error`. vLLM
+    (``vllm run-batch``), Together, xAI and others read and write the same lines.
+
+A `custom_id` is a hash of the model, of what is asked (a trial and the number of its call) and of
+the body. It is the same whenever and wherever it is made, and an answer to another prompt has
+another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tiltmeter.errors import ModelError
+from tiltmeter.models.providers import find_provider
+from tiltmeter.modes.mode import Message, encodable
+
+if TYPE_CHECKING:
+    from inspect_ai.model import GenerateConfig, ModelOutput
+
+__all__ = ["URL", "Request", "find_failure", "read_output", "renamed", "settings_of"]
+
+#: The address of a chat completion, which every line names.
+URL = "/v1/chat/completions"
+
+#: The longest text of an error that is kept.
+_LONGEST = 400
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call, as an engine gets it."""
+
+    model: str
+    of: str
+    """What is asked about, such as a trial's id."""
+    call: str
+    """Which of its calls this is."""
+    messages: Sequence[Message]
+    settings: Mapping[str, Any]
+    """The body besides model and messages; of `settings_of`."""
+
+    @cached_property
+    def body(self) -> str:
+        """The body of the request as JSON."""
+        named = {"model": find_provider(self.model).served(self.model), "messages": self.messages}
+        return json.dumps({**named, **self.settings}, ensure_ascii=False)
+
+    @cached_property
+    def custom_id(self) -> str:
+        """The name of the request, 32 hexadecimal digits."""
+        text = f"{self.model}\0{self.of}\0{self.call}\0{self.body}".encode("utf-8", "replace")
+        return hashlib.blake2b(text, digest_size=16).hexdigest()
+
+    def line(self) -> str:
+        """Return the line of a batch."""
+        head = f'"custom_id": "{self.custom_id}", "method": "POST", "url": "{URL}"'
+        return f'{{{head}, "body": {encodable(self.body)}}}'
+
+
+def settings_of(model: str, config: GenerateConfig) -> dict[str, Any]:
+    """Return settings of inspect as the body of a chat completion has them; none is left out."""
+    settings = renamed(config.model_dump(exclude_none=True))
+    if (length := config.max_tokens) is not None:
+        settings[find_provider(model).longest] = length
+    if (schema := config.response_schema) is not None:
+        described = {
+            "name": schema.name,
+            "schema": schema.json_schema.model_dump(exclude_none=True),
+            "description": schema.description,
+            "strict": schema.strict,
+        }
+        settings["response_format"] = {"type": "json_schema", "json_schema": described}
+    return {**settings, **(config.extra_body or {})}
+
+
+def renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of inspect's settings that a body has as they are, by their names there."""
+    return {
+        _NAMES.get(name, name): value
+        for name, value in settings.items()
+        if name in _SAME or name in _NAMES
+    }
+
+
+#: Settings that have the same name in inspect and in a body, and those that have another there.
+_SAME = frozenset(("temperature", "top_p", "seed", "logprobs", "top_logprobs", "reasoning_effort"))
+_NAMES = {"num_choices": "n", "stop_seqs": "stop"}
+
+
+def find_failure(answer: Mapping[str, Any]) -> str | None:
+    """Return why a line of answers holds none; None if it holds a chat completion."""
+    response = answer.get("response")
+    if answer.get("error") or not isinstance(response, dict):
+        return f"failed: {_said(answer.get('error'))}"
+    status, body = response.get("status_code", 200), response.get("body")
+    if status != 200 or not isinstance(body, dict) or body.get("error"):
+        return f"status {status}: {_said(body)}"
+    return None if body.get("choices") else "not a chat completion"
+
+
+async def read_output(answer: Mapping[str, Any]) -> ModelOutput:
+    """Read a line of answers that has no failure.
+
+    Raises ModelError if what it holds is no chat completion.
+    """
+    from inspect_ai.model import model_output_from_openai
+
+    try:
+        return await model_output_from_openai({**_USUAL, **answer["response"]["body"]})
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise ModelError(f"not a chat completion: {_said(str(error))}") from None
+
+
+#: What some engines leave out of a chat completion.
+_USUAL = {"id": "", "object": "chat.completion", "created": 0, "model": ""}
+
+
+def _said(what: Any) -> str:
+    """Return what an engine said of a failure, in one line."""
+    if isinstance(what, dict):
+        inner = what.get("error", what)
+        what = inner.get("message", inner) if isinstance(inner, dict) else inner
+    text = what if isinstance(what, str) else json.dumps(what, default=str)
+    return " ".join(encodable(text).split())[:_LONGEST]

@@ -1,0 +1,340 @@
+"""Shards: what is left to ask, as files that any engine can answer, and the answers read back.
+
+``shards/ROUND/MODEL/00000.jsonl`` holds the requests of one shard, a line each (`requests`); its
+answers are ``00000.answers.jsonl`` beside it, or any file that is named. Which shard a trial is in
+follows from its id and the number of shards alone. Answers may come in any order, twice or broken:
+the first that is whole counts. A request whose shard has no answer at all is still waited for; what
+an answered shard left open, and second turns, go into the shards of the next round.
+
+Answers go into the journal of the results directory, as those of a run do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tiltmeter.asking.requests import Request, find_failure, read_output
+from tiltmeter.errors import InputError, ModelError
+from tiltmeter.results.records import slug
+from tiltmeter.texts import read_text, write_bytes, write_text
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelOutput
+
+__all__ = [
+    "Answers",
+    "Collected",
+    "Questions",
+    "collect",
+    "read_setting",
+    "shard_of",
+    "write_setting",
+    "write_shards",
+]
+
+FOLDER, ANSWERED, SETTING = "shards", ".answers.jsonl", "shards.json"
+
+#: Answers to calls of trials that are not complete, so that their files need not be kept.
+KEPT = f"kept{ANSWERED}"
+
+#: What OpenAI takes as one batch.
+MOST_REQUESTS, MOST_BYTES = 50_000, 200 << 20
+
+#: Bytes of requests that are held before they are written.
+_HELD = 32 << 20
+
+
+class Questions(Protocol):
+    """What a model is asked."""
+
+    model: str
+
+    @property
+    def wanted(self) -> int:
+        """How many answers there are in the end: trials, associations or sentences."""
+        ...
+
+    @property
+    def answered(self) -> int:
+        """How many of them are there."""
+        ...
+
+    def left(self, answers: Answers) -> Iterator[Request]:
+        """Record what the answers complete; yield the requests that have none."""
+        ...
+
+
+@dataclass
+class Collected:
+    """What one call of `collect` found, for one model."""
+
+    model: str
+    wanted: int = 0
+    answered: int = 0
+    """Of all calls so far."""
+    left: int = 0
+    """Requests without an answer, in the shards of the next round."""
+    waiting: int = 0
+    """Requests in shards of which nothing was answered."""
+    files: list[Path] = field(default_factory=list)
+    """The shards that are to be asked."""
+    failed: int = 0
+    last_error: str | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every answer is there."""
+        return self.answered == self.wanted
+
+
+class Answers:
+    """Answers in files, found by the name of their request.
+
+    Attributes
+    ----------
+    broken, repeated
+        Lines that are no answer, and answers to a request that has one already.
+    errors
+        The error of each request that has no answer but an error, by its name.
+    foreign
+        Names of answers that are not of a request in the shards.
+    kept
+        Lines that will be needed again, by the name of their request.
+    """
+
+    def __init__(self, files: Sequence[Path] = ()) -> None:
+        self.broken = self.repeated = 0
+        self.errors: dict[str, str] = {}
+        self.kept: dict[str, bytes] = {}
+        self._files = list(files)
+        self._places: dict[str, tuple[int, int]] = {}
+        self._runner: asyncio.Runner | None = None
+        for number, path in enumerate(self._files):
+            self._index(number, path)
+        self.foreign = self._places.keys() | self.errors.keys()
+
+    def __contains__(self, custom_id: str) -> bool:
+        """Whether there is an answer, or an error."""
+        return custom_id in self._places or custom_id in self.errors
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Hold what answers are read with."""
+        with asyncio.Runner() as self._runner:
+            yield
+        self._runner = None
+
+    def find(self, request: Request) -> ModelOutput | None:
+        """Return the answer to a request, or None; why there is none stands in `errors`."""
+        name = request.custom_id
+        if name not in self._places or self._runner is None:
+            return None
+        try:
+            return self._runner.run(read_output(json.loads(self._line(name))))
+        except ModelError as error:
+            self.errors[name] = str(error)
+            return None
+
+    def keep(self, requests: Iterable[Request]) -> None:
+        """Keep the answers to some requests, whatever becomes of their files."""
+        for request in requests:
+            if (name := request.custom_id) in self._places:
+                self.kept[name] = self._line(name).rstrip() + b"\n"
+
+    def _line(self, name: str) -> bytes:
+        number, place = self._places[name]
+        with self._files[number].open("rb") as file:
+            file.seek(place)
+            return file.readline()
+
+    def _index(self, number: int, path: Path) -> None:
+        """Note where the answers of a file stand."""
+        try:
+            with path.open("rb") as file:
+                place = 0
+                for text in file:
+                    if text.strip():
+                        self._note(number, place, text)
+                    place += len(text)
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}") from None
+
+    def _note(self, number: int, place: int, text: bytes) -> None:
+        try:
+            answer = json.loads(text)
+        except (ValueError, RecursionError):
+            answer = None
+        name = answer.get("custom_id") if isinstance(answer, dict) else None
+        if not isinstance(name, str):
+            self.broken += 1
+        elif name in self._places:
+            self.repeated += 1
+        elif (error := find_failure(answer)) is not None:
+            self.errors[name] = error
+        else:
+            self.errors.pop(name, None)
+            self._places[name] = number, place
+
+
+def write_shards(
+    directory: Path, requests: Iterable[Request], shards: int, first: int = 1
+) -> list[Path]:
+    """Write requests into the shards of a round, of which there are `shards` for each model.
+
+    Parameters
+    ----------
+    directory
+        A results directory.
+    requests
+        What is to be asked.
+    shards
+        How many files there are, at most.
+    first
+        The number of the round, or of a later one if there are shards of it already.
+
+    Returns
+    -------
+    list of Path
+        The files, none of them empty. They appear when all are written.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written.
+    """
+    folder = directory / FOLDER / str(max([first, *(n + 1 for n in _rounds(directory))]))
+    part = folder.with_name(f"{folder.name}.part")
+    held: dict[Path, list[str]] = {}
+    size, names = 0, set[Path]()
+    try:
+        for request in requests:
+            place = Path(slug(request.model)) / f"{shard_of(request, shards):05d}.jsonl"
+            line = request.line()
+            held.setdefault(place, []).append(line)
+            size += len(line)
+            if size > _HELD:
+                names |= _flush(part, held)
+                size = 0
+        names |= _flush(part, held)
+        if names:
+            part.replace(folder)
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+    return [folder / name for name in sorted(names)]
+
+
+def shard_of(request: Request, shards: int) -> int:
+    """Return the shard of a request: all calls of a trial are in one."""
+    return zlib.crc32(request.of.encode()) % shards
+
+
+def _flush(folder: Path, held: dict[Path, list[str]]) -> set[Path]:
+    """Append the lines that are held to their files; return the files."""
+    written = set(held)
+    for place, lines in held.items():
+        path = folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+    held.clear()
+    return written
+
+
+def _rounds(directory: Path) -> list[int]:
+    """Return the numbers of the rounds that are written."""
+    return [int(p.name) for p in (directory / FOLDER).glob("*") if p.name.isdecimal()]
+
+
+def collect(
+    directory: Path, questions: Sequence[Questions], files: Sequence[Path] = ()
+) -> tuple[list[Collected], Answers]:
+    """Read answers to the shards of a directory, and write the shards of what is left.
+
+    Parameters
+    ----------
+    directory
+        A results directory with shards.
+    questions
+        What each model is asked.
+    files
+        Files of answers besides those that stand beside their shards.
+
+    Returns
+    -------
+    tuple of list of Collected, Answers
+        A row for each model; and the answers, with what of them could not be used.
+
+    Raises
+    ------
+    InputError
+        If there are no shards, or a file cannot be read or written.
+    """
+    setting = read_setting(directory)
+    kept, beside = directory / FOLDER / KEPT, (directory / FOLDER).glob(f"*/*/*{ANSWERED}")
+    answers = Answers([*(path for path in (kept,) if path.is_file()), *sorted(beside), *files])
+    waiting, unasked = _waiting(directory, answers)
+    found = []
+    with answers.reading():
+        for one in questions:
+            row = Collected(one.model)
+            new = _new(one, answers, waiting, row)
+            row.files = write_shards(directory, new, setting["shards"])
+            row.files += [path for path in unasked if path.parent.name == slug(one.model)]
+            row.wanted, row.answered = one.wanted, one.answered
+            found.append(row)
+    write_bytes(kept, b"".join(answers.kept.values()))
+    for row in found:
+        row.failed = len(answers.errors)
+        row.last_error = next(reversed(answers.errors.values()), None)
+    return found, answers
+
+
+def _new(
+    questions: Questions, answers: Answers, waiting: set[str], row: Collected
+) -> Iterator[Request]:
+    """Yield the requests that no shard is waited for, and count both."""
+    for request in questions.left(answers):
+        if request.custom_id in waiting:
+            row.waiting += 1
+        else:
+            row.left += 1
+            yield request
+
+
+def _waiting(directory: Path, answers: Answers) -> tuple[set[str], list[Path]]:
+    """Return the requests of shards of which nothing is answered, and these shards."""
+    waiting, unasked = set[str](), []
+    for path in sorted((directory / FOLDER).glob("*/*/*.jsonl")):
+        if path.name.endswith(ANSWERED):
+            continue
+        with path.open("rb") as file:
+            names = {json.loads(line)["custom_id"] for line in file}
+        answers.foreign -= names
+        if not any(name in answers for name in names):
+            waiting |= names
+            unasked.append(path)
+    return waiting, unasked
+
+
+def write_setting(directory: Path, setting: dict[str, Any]) -> None:
+    """Note how shards were written; later rounds are written alike."""
+    write_text(directory / FOLDER / SETTING, json.dumps(setting))
+
+
+def read_setting(directory: Path) -> dict[str, Any]:
+    """Read how shards were written; raises InputError if there are none."""
+    path = directory / FOLDER / SETTING
+    if not path.is_file():
+        raise InputError(f"{directory}: no shards; write them with tiltmeter plan … --shards N")
+    try:
+        setting = json.loads(read_text(path))
+        return {**setting, "shards": int(setting["shards"])}
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise InputError(f"{path}: not readable") from None

@@ -1,0 +1,127 @@
+"""Plans cut into shards that any engine answers, and their answers as a results directory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tiltmeter.asking.associating import cue_questions
+from tiltmeter.asking.association_plan import AssociationPlan, load_associations
+from tiltmeter.asking.claim import claim
+from tiltmeter.asking.plan import Plan, load_plan
+from tiltmeter.asking.questions import TrialQuestions
+from tiltmeter.asking.shards import (
+    Answers,
+    Collected,
+    Questions,
+    collect,
+    read_setting,
+    write_setting,
+    write_shards,
+)
+from tiltmeter.audits.tabulating import tabulate
+from tiltmeter.errors import InputError
+from tiltmeter.models.providers import find_provider
+from tiltmeter.results.locks import only_process
+
+__all__ = ["collect_answers", "shard_plan"]
+
+
+def shard_plan(
+    plan: Plan | AssociationPlan,
+    directory: str | Path,
+    shards: int = 1,
+    *,
+    choices: int | None = None,
+    command: str = "",
+) -> list[Path]:
+    """Write what a plan asks as files of requests, for any engine to answer.
+
+    Parameters
+    ----------
+    plan
+        What to ask; the embedded model is asked by `audit` and `collect_associations` only.
+    directory
+        A results directory, made if absent.
+    shards
+        How many files there are for each model, at most.
+    choices
+        Answers that a call about a cue asks for; 20 if None, where the provider gives several.
+    command
+        The command line, for the record.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Raises
+    ------
+    InputError
+        If `shards` or `choices` is below 1, a model is the embedded one, or a file cannot be
+        written.
+    PlanError
+        If the directory holds another plan, has shards already, or another process asks there.
+    """
+    out = Path(directory)
+    for name, number in (("shards", shards), ("choices", choices or 1)):
+        if number < 1:
+            raise InputError(f"{name} {number}: at least 1")
+    for model in plan.models:
+        if find_provider(model).embedded:
+            raise InputError(f"{model}: runs in this process; it is asked without shards")
+    claim(out, plan, command)
+    with only_process(out):
+        write_setting(out, {"shards": shards, "choices": choices})
+        return [
+            path
+            for questions in _questions(plan, out, choices)
+            for path in write_shards(out, questions.left(Answers()), shards)
+        ]
+
+
+def collect_answers(
+    directory: str | Path, files: Sequence[str | Path] = ()
+) -> tuple[list[Collected], Answers]:
+    """Read the answers to shards, and write the tables, and the shards of what is left.
+
+    Parameters
+    ----------
+    directory
+        A results directory with shards. Answers stand beside them, as
+        ``shards/ROUND/MODEL/00000.answers.jsonl``.
+    files
+        Further files of answers.
+
+    Returns
+    -------
+    tuple of list of Collected, Answers
+        How far each model is, with the files that are to be asked; and what of the answers could
+        not be used.
+
+    Raises
+    ------
+    InputError
+        If there are no shards, or a file cannot be read or written.
+    PlanError
+        If the directory holds no plan, or another process asks there.
+    """
+    out = Path(directory)
+    setting = read_setting(out)
+    plan: Plan | AssociationPlan
+    plan = load_associations(out) if (out / "associations.json").is_file() else load_plan(out)
+    with only_process(out):
+        found, answers = collect(
+            out, _questions(plan, out, setting["choices"]), [Path(file) for file in files]
+        )
+    if isinstance(plan, Plan) and any(row.answered for row in found):
+        tabulate(out)
+    return found, answers
+
+
+def _questions(
+    plan: Plan | AssociationPlan, directory: Path, choices: int | None
+) -> list[Questions]:
+    if isinstance(plan, Plan):
+        return [TrialQuestions(plan, model, directory) for model in plan.models]
+    return [cue_questions(plan, model, directory, choices) for model in plan.models]

@@ -1,0 +1,112 @@
+"""``tiltmeter plan`` and ``collect``: shards that any engine answers, and their answers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tiltmeter.audits import SIZES
+from tiltmeter.cli.options import FILE, FOLDER, POLICY, build_plan, command, plan_options
+from tiltmeter.cli.output import echo, remark, say_cost
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tiltmeter.asking.shards import Answers, Collected
+
+__all__ = ["collect_command", "plan_command", "say_shards"]
+
+#: Files that are named, at most.
+_NAMED = 5
+
+
+@command("plan")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.option(
+    "--size",
+    type=click.Choice([*SIZES, "run"]),
+    default=SIZES[0],
+    help="Of an audit of this size; run: of tiltmeter run.",
+)
+@click.option("--shards", default=1, help="Files of requests for each model, at most.")
+@click.option("--out", required=True, type=FOLDER, help="Results directory.")
+@POLICY
+@plan_options
+def plan_command(
+    models: tuple[str, ...], size: str, shards: int, out: Path, **options: Any
+) -> None:
+    """Write the requests of an audit or a run as files that any engine answers; nothing is asked.
+
+    Each line is a request in the batch format of OpenAI's interface, which vllm run-batch and
+    other engines read. tiltmeter collect reads the answers.
+    """
+    from tiltmeter.asking.budget import estimate_cost
+    from tiltmeter.audits.sharding import shard_plan
+
+    plan = build_plan(models, options, None if size == "run" else size)
+    files = shard_plan(plan, out, shards, command=" ".join(["tiltmeter", *sys.argv[1:]]))
+    trials = plan.trials()
+    say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])
+    say_shards(files, out)
+
+
+@command("collect")
+@click.argument("directory", type=FOLDER)
+@click.argument("files", nargs=-1, type=FILE, metavar="[ANSWERS…]")
+def collect_command(directory: Path, files: tuple[Path, ...]) -> None:
+    """Read the answers to the shards in DIRECTORY, and write tables and what is left to ask.
+
+    Answers stand beside their shard, as 00000.answers.jsonl beside 00000.jsonl, or in files that
+    are named. They may come in any order, twice or broken. Exit code 1: answers are missing.
+    """
+    from tiltmeter.audits.sharding import collect_answers
+
+    found, answers = collect_answers(directory, files)
+    for row in found:
+        echo(_said(row))
+    for note in _notes(found, answers):
+        remark(note)
+    complete = all(row.complete for row in found)
+    if complete:
+        echo(f"next: tiltmeter report {directory}" if (directory / "plan.json").is_file()
+             else f"next: tiltmeter network build {directory} --out network.csv")  # fmt: skip
+    else:
+        say_shards([path for row in found for path in row.files], directory)
+    sys.exit(0 if complete else 1)
+
+
+def say_shards(files: Sequence[Path], directory: Path) -> None:
+    """Print which files are to be answered, and what then."""
+    from tiltmeter.asking.shards import ANSWERED, MOST_BYTES
+
+    for path in files[:_NAMED]:
+        echo(str(path))
+    if len(files) > _NAMED:
+        echo(f"… {len(files) - _NAMED:,} more")
+    if any(path.stat().st_size > MOST_BYTES for path in files):
+        remark(f"a file is larger than {MOST_BYTES >> 20} MB, more than providers take; use "
+               "more --shards")  # fmt: skip
+    echo(f"then: answers as 00000{ANSWERED} beside each, and tiltmeter collect {directory}")
+
+
+def _said(row: Collected) -> str:
+    left = f", {row.left:,} requests left" if row.left else ""
+    waiting = f", {row.waiting:,} in shards without answers" if row.waiting else ""
+    return f"{row.model}: {row.answered:,} of {row.wanted:,} answered{left}{waiting}"
+
+
+def _notes(found: Sequence[Collected], answers: Answers) -> list[str]:
+    """Return what was not used of the answers."""
+    counted = (
+        (answers.broken, "lines are no answer"),
+        (answers.repeated, "answers came again and were not used"),
+        (len(answers.foreign), "answers belong to no request of these shards"),
+    )
+    notes = [f"{n:,} {what}" for n, what in counted if n]
+    if answers.errors:
+        *_, last = answers.errors.values()
+        notes.append(f"{len(answers.errors):,} requests failed, the last: {last}")
+    return notes

@@ -1,0 +1,209 @@
+"""Requests in files, answered in any order, twice or broken, give the tables of an unbroken run."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from tiltmeter.asking.associating import associate, open_associating
+from tiltmeter.asking.association_plan import AssociationPlan
+from tiltmeter.asking.budget import Budget
+from tiltmeter.asking.claim import claim
+from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.asking.sessions import ask_models
+from tiltmeter.audits.sharding import collect_answers, shard_plan
+from tiltmeter.audits.tabulating import tabulate
+from tiltmeter.errors import InputError
+from tiltmeter.instruments.catalogue import INSTRUMENTS
+from tiltmeter.models.opening import Connection, open_models
+from tiltmeter.results.records import Journal
+from tiltmeter.stimuli import load_study
+
+MODEL = "openai-api/loop/m"
+STUDIES = {
+    "word_association": "bai2025",
+    "relative_decision": "bai2025",
+    "chained_task": "bai2025",
+    "affective_attribution": "mist2025",
+    "self_moderation": "bai2025",
+}
+
+
+#: Instruments with one turn.
+SINGLE = ("word_association", "relative_decision")
+
+
+def plan_of(mode: str, iterations: int = 2, names: Iterable[str] = STUDIES) -> Plan:
+    parts = []
+    for name in names:
+        study = STUDIES[name]
+        if mode in INSTRUMENTS[name].modes:
+            loaded = load_study(study)
+            keys = list(loaded.stereotypes)[:2]
+            wordings = [next(iter(INSTRUMENTS[name].variations(loaded)))]
+            parts.append(Selection(loaded, keys, wordings, instrument=name))
+    return Plan(parts, [MODEL], modes=[mode], iterations=iterations)
+
+
+def reply(body: dict[str, Any]) -> dict[str, Any]:
+    """Answer a request by what it asks alone."""
+    rng = random.Random(json.dumps(body, sort_keys=True))
+    said = body["messages"][-1]["content"]
+    text = rng.choice(["Yes.", "No.", "comedy", "tragedy", f"Of {len(said)} characters: no"])
+    choice: dict[str, Any] = {"finish_reason": "stop"}
+    if "response_format" in body:
+        properties = body["response_format"]["json_schema"]["schema"]["properties"]
+        text = json.dumps({name: rng.choice(of["enum"]) for name, of in properties.items()})
+    if body.get("logprobs"):
+        tokens = [
+            {"token": word, "logprob": -rng.random(), "bytes": None}
+            for word in ("old", "young", "black", "white", "a", "b")
+        ]
+        choice["logprobs"] = {"content": [{**tokens[0], "top_logprobs": tokens}], "refusal": None}
+    choices = [
+        {"index": n, "message": {"role": "assistant", "content": f"{text}{' ' * n}"}, **choice}
+        for n in range(body.get("n", 1))
+    ]
+    usage = {"prompt_tokens": 30, "completion_tokens": 20, "total_tokens": 50}
+    return {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"],
+            "choices": choices, "usage": usage}  # fmt: skip
+
+
+def requests_in(files: Iterable[Path]) -> list[dict[str, Any]]:
+    return [json.loads(line) for path in files for line in path.read_text().splitlines()]
+
+
+def answer(request: dict[str, Any]) -> str:
+    response = {"status_code": 200, "request_id": "r", "body": reply(request["body"])}
+    named = {"id": "b", "custom_id": request["custom_id"]}
+    return json.dumps({**named, "response": response, "error": None})
+
+
+def asked_in_one_go(plan: Plan, serve: Callable[..., Any], directory: Path) -> list[dict[str, Any]]:
+    """Run a plan on a server; return the bodies it got."""
+    bodies: list[dict[str, Any]] = []
+    serve(lambda body: (bodies.append(body), (200, reply(body)))[1])
+    claim(directory, plan)
+    models = open_models(plan.models, plan.generation, Connection(max_retries=0))
+    assert ask_models(plan.trials(), models, directory, Budget()).complete
+    tabulate(directory)
+    return bodies
+
+
+@pytest.mark.parametrize("mode", ["free", "structured", "forced"])
+def test_shards_give_the_tables_of_an_unbroken_run(
+    serve: Callable[..., Any], tmp_path: Path, mode: str
+) -> None:
+    plan, one, other = plan_of(mode), tmp_path / "run", tmp_path / "shards"
+    bodies = asked_in_one_go(plan, serve, one)
+    files, asked = shard_plan(plan, other, 3), []
+    assert 1 < len(files) <= 3
+    for _ in range(3):  # first turns, second turns, nothing
+        requests = requests_in(files)
+        asked += [json.dumps(one["body"], sort_keys=True) for one in requests]
+        lines = [answer(one) for one in requests]
+        random.Random(0).shuffle(lines)
+        broken = ["{", '{"custom_id": 3}', "null", lines[0][:40]]
+        (tmp_path / "answers.jsonl").write_text("\n".join([*broken, *lines, *lines[:5]]))
+        for path in files:  # answers beside their shards are read, too
+            path.with_suffix(".answers.jsonl").write_text(f"{answer(requests_in([path])[0])}\n")
+        (found,), answers = collect_answers(other, [tmp_path / "answers.jsonl"])
+        assert answers.broken == len(broken) and answers.repeated >= 5 and not answers.foreign
+        if found.complete:
+            break
+        files = found.files
+    assert found.complete and found.answered == plan.trials().height
+    assert sorted(asked) == sorted(json.dumps(body, sort_keys=True) for body in bodies)
+    for name in ("scores", "estimates"):
+        tables = [pl.read_parquet(folder / f"{name}.parquet") for folder in (one, other)]
+        assert_frame_equal(*tables)
+    responses = [pl.read_parquet(folder / "responses.parquet") for folder in (one, other)]
+    assert_frame_equal(*responses, check_row_order=False)
+
+
+def test_a_shard_follows_from_the_trial_alone(tmp_path: Path) -> None:
+    plan, more = plan_of("forced"), plan_of("forced", iterations=4)
+    of = [
+        {one["custom_id"]: path.name for path in files for one in requests_in([path])}
+        for files in (shard_plan(plan, tmp_path / "a", 4), shard_plan(more, tmp_path / "b", 4))
+    ]
+    assert of[0].items() <= of[1].items()
+
+
+def test_collecting_twice_records_nothing_twice(tmp_path: Path) -> None:
+    files = shard_plan(plan_of("structured", names=SINGLE), tmp_path, 2)
+    for path in files:
+        lines = [answer(one) for one in requests_in([path])]
+        path.with_suffix(".answers.jsonl").write_text("\n".join(lines))
+    collect_answers(tmp_path)
+    first = list(Journal(tmp_path, MODEL).lines())
+    (found,), _ = collect_answers(tmp_path)
+    assert found.complete and not found.files
+    assert list(Journal(tmp_path, MODEL).lines()) == first
+
+
+def test_what_is_not_answered_is_asked_again_and_what_runs_is_waited_for(tmp_path: Path) -> None:
+    first, second = shard_plan(plan_of("structured", 6, SINGLE), tmp_path, 2)
+    requests = requests_in([first])
+    failed = {"custom_id": requests[0]["custom_id"], "response": None, "error": {"message": "busy"}}
+    lines = [json.dumps(failed), *map(answer, requests[1:-1])]  # one failed, one never came
+    first.with_suffix(".answers.jsonl").write_text("\n".join(lines))
+    (found,), answers = collect_answers(tmp_path)
+    assert (found.left, found.waiting) == (2, len(requests_in([second])))
+    assert list(answers.errors.values()) == ["failed: busy"]
+    new = [path for path in found.files if path != second]
+    assert {one["custom_id"] for one in requests_in(new)} == {
+        requests[0]["custom_id"], requests[-1]["custom_id"],
+    }  # fmt: skip
+    collect_answers(tmp_path)
+    errors = [line for line in Journal(tmp_path, MODEL).lines() if line.get("error")]
+    assert len(errors) == 1
+
+
+def test_answers_of_other_plans_are_not_used(tmp_path: Path) -> None:
+    shard_plan(plan_of("structured"), tmp_path / "a", 1)
+    other = requests_in(shard_plan(plan_of("forced"), tmp_path / "b", 1))
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(answer, other)))
+    (found,), answers = collect_answers(tmp_path / "a", [tmp_path / "answers.jsonl"])
+    assert found.answered == 0 and len(answers.foreign) == len(other)
+
+
+@pytest.mark.parametrize("choices", [1, 4])
+def test_cues_in_shards_give_the_answers_of_an_unbroken_run(
+    serve: Callable[..., Any], tmp_path: Path, choices: int
+) -> None:
+    plan = AssociationPlan([MODEL], ["sea", "null", "bread"], repetitions=6)
+    bodies: list[dict[str, Any]] = []
+    serve(lambda body: (bodies.append(body), (200, reply(body)))[1])
+    claim(tmp_path / "run", plan)
+    opened = open_associating(plan, Connection(max_retries=0))
+    associate(plan, opened, tmp_path / "run", Budget(), choices=choices)
+    files = shard_plan(plan, tmp_path / "shards", 2, choices=choices)
+    for path in files:
+        lines = [answer(one) for one in requests_in([path])]
+        path.with_suffix(".answers.jsonl").write_text("\n".join(lines))
+    asked = [json.dumps(one["body"], sort_keys=True) for one in requests_in(files)]
+    (found,), _ = collect_answers(tmp_path / "shards")
+    assert found.complete and found.wanted == 18
+    assert sorted(asked) == sorted(json.dumps(body, sort_keys=True) for body in bodies)
+    lines = [
+        sorted(
+            (line["cue"], line["repetition"], line["responses"])
+            for line in Journal(tmp_path / name, MODEL).lines()
+        )
+        for name in ("run", "shards")
+    ]
+    assert lines[0] == lines[1]
+
+
+def test_the_embedded_model_has_no_shards(tmp_path: Path) -> None:
+    plan = AssociationPlan(["tiltmeter/smollm2"], ["sea"])
+    with pytest.raises(InputError, match="runs in this process"):
+        shard_plan(plan, tmp_path)
