@@ -294,8 +294,8 @@ INSTRUMENT = Instrument(
     control="control_insects",
     placebo="control_nonsense",
     sizes={
-        "quick": Size(4, control=24, placebo=16, by_name=True),
-        "standard": Size(24, control=32, placebo=32, by_name=True),
+        "quick": Size(4, control=48, placebo=16, by_name=True),
+        "standard": Size(24, control=48, placebo=32, by_name=True),
         # all prompts of the smaller group of every contrast
         "paper": Size(3708, control=72, placebo=72, by_name=True),
     },
