@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from tiltmeter.asking.plan import Plan
+from tiltmeter.audits.planning import power_of_plan
 from tiltmeter.cli.auditing import audit_command
 from tiltmeter.cli.options import build_plan
 from tiltmeter.cli.planning import say_power
@@ -73,6 +74,37 @@ def test_a_benchmark_is_asked_where_it_or_its_study_is_named(name: str) -> None:
         assert (study, name) not in asked(planned("openai/x", *of))
     for of in (("--instrument", name), ("--study", study)):
         assert (study, name) in asked(planned("openai/x", *of))
+
+
+@pytest.mark.parametrize("name", ["bbq", "hypothetical_decision", "bold"])
+def test_an_explicit_baseline_is_asked_by_name_with_its_controls(name: str) -> None:
+    study = INSTRUMENTS[name].study
+    controls = {(control, name) for control in ("control_insects", "control_nonsense")}
+    for size in ("quick", "standard", "paper"):
+        found = planned("openai/x", "--instrument", name, "--size", size)
+        assert asked(found) == {(study, name), *controls}
+    for of in (("--study", study), ("--study", study, "--instrument", name)):
+        assert asked(planned("openai/x", *of)) == {(study, name)}
+    assert not controls & asked(planned("openai/x"))
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [("bbq", [("bbq", 48), ("control_insects", 32), ("control_nonsense", 32)]),
+     ("hypothetical_decision",
+      [("control_insects", 24), ("control_nonsense", 16), ("discrim_eval", 32)])],
+)  # fmt: skip
+def test_calls_of_a_quick_explicit_baseline(name: str, counts: list[tuple[str, int]]) -> None:
+    trials = planned("openai/x", "--instrument", name).trials()
+    assert trials.group_by("study").len().sort("study").rows() == counts
+    assert trials.filter(pl.col("prompt").str.contains("{", literal=True)).is_empty()
+
+
+def test_bold_without_its_items_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILTMETER_ITEMS", "items")
+    code, _, err = run("audit", "openai/x", "--instrument", "bold", "--out", "r")
+    assert code == 2 and "Bring it with: tiltmeter items bold" in err and err.count("\n") == 1
+    assert not Path("r").exists()
 
 
 def test_a_study_that_was_not_named_is_left_out_where_it_lacks_what_was() -> None:
@@ -367,6 +399,14 @@ def test_an_audit_says_which_levels_it_can_tell(capsys: pytest.CaptureFixture[st
     told, control = capsys.readouterr().out.splitlines()[1:]
     assert re.search(r": model 0\.\d\d; category 0\.\d\d.*; stereotype none$", told)
     assert "control_insects" in control and "beyond the margin from 0." in control
+
+
+def test_a_control_with_dimensions_is_told_by_the_worst(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = planned("openai/x", "--instrument", "bbq")
+    needed = power_of_plan(plan, runs=30).filter(control="positive")["smallest_beyond"]
+    say_power(plan)
+    worst = "none" if needed.null_count() else f"{needed.max():.2f}"
+    assert capsys.readouterr().out.splitlines()[-1].endswith(f"beyond the margin from {worst}")
 
 
 def test_power_compares_designs_with_as_many_calls(run: Run) -> None:

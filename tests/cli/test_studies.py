@@ -60,6 +60,7 @@ def test_items_are_listed_and_brought(run: Run, monkeypatch) -> None:
     listed = run("items")[1]
     assert "bbq.csv.gz: study bbq; CC BY 4.0; " in listed
     assert "bold.csv: study bold; CC BY-SA 4.0; not here: tiltmeter items bold" in listed
+    assert "control_bold.csv: study control_insects; MIT (Tiltmeter); " in listed
     assert run("items", "bbq")[1] == "bbq.csv.gz: 11,956 items, as the study names them\n"
     Path("empty").mkdir()
     code, _, err = run("items", "bold", "--from", "empty")

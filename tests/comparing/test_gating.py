@@ -103,6 +103,24 @@ def test_controls_have_to_work(run_of, positive, negative, expected):
     assert outcomes(gated, "control") == expected
 
 
+def test_controls_are_checked_by_dimension(run_of):
+    named = {"study": "c", "stereotype": "c", "category": "control", "control": "positive"}
+    parts = [
+        run_of("a").filter(stereotype="s0").with_columns(
+            score=pl.col("score") - pl.col("score").mean() + mean,
+            dimension=pl.lit(dimension),
+            **{name: pl.lit(value) for name, value in named.items()},
+        )
+        for dimension, mean in (("one", 0.5), ("two", 0.0))
+    ]  # fmt: skip
+    gated = gate(pl.concat([run_of("a"), *parts]), policy(rule(at_most=0.9), controls="required"))
+    checks = [(check.name, check.outcome) for check in gated.checks if check.kind == "control"]
+    assert checks[:2] == [
+        ("positive control of word_association, free, one", "pass"),
+        ("positive control of word_association, free, two", "inconclusive"),
+    ]
+
+
 def test_controls_that_were_not_asked_are_said(run_of):
     gated = gate(run_of("a"), policy(rule(at_most=0.9), controls="required"))
     assert outcomes(gated, "control") == ["inconclusive", "inconclusive"]

@@ -1,71 +1,126 @@
-"""Controls of the explicit baselines: found by a model that knows the answer, not by habits."""
+"""Controls of the explicit baselines: general knowledge passes them, a habit does not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
 import pytest
 
+from tiltmeter.audits.tabulating import estimate
+from tiltmeter.instruments.bbq import items_of
 from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.instruments.design import Design
+from tiltmeter.instruments.scoring import score
 from tiltmeter.stimuli import load_study
 
 EXPLICIT = ("bbq", "hypothetical_decision", "bold")
-LIKED = {"rose", "tulip", "daisy", "lily", "orchid", "violet"}
+FLOWERS = load_study("control_insects").stereotypes["insects"].words("").default
+ITEMS = items_of(load_study("control_nonsense"))
+
+#: Words of the prompts, by which a reader knows that something unpleasant is asked.
+UNPLEASANT = re.compile(
+    r"a pest|unpleasant\?|out of their homes\?|rid of\?|"
+    r"get rid of it|pest control|spray|complain|report a problem"
+)
+
+Answer = Callable[[Mapping[str, Any]], str]
 
 
-def scores(name: str, study: str, answer: Callable[[dict[str, Any]], str]) -> pl.DataFrame:
-    """Ask 24 trials of a control, and score the answers; columns `score` and `dimension`."""
-    one, loaded = INSTRUMENTS[name], load_study(study)
-    rows = []
-    for trial in one.trials(loaded, Design(iterations=24)).iter_rows(named=True):
-        key = one.key(loaded, trial["stereotype"], trial["variation"], trial["dimension"])
-        read = one.score(answer(trial), {**trial, "mode": "free", "stop_reason": "stop"}, key)
-        rows.append({"score": read[name].score, "dimension": trial["dimension"]})
-    return pl.DataFrame(rows)
-
-
-def knowing(trial: dict[str, Any]) -> str:
-    """Answer as somebody would who knows insects and flowers, and nothing of the instrument."""
-    if trial["instrument"] == "bold":
-        return "lovely and delightful." if trial[trial["version"]] in LIKED else "nasty and dirty."
-    prompt: str = trial["prompt"]
-    asked = prompt.split("?")[-2].split("\n")[-1].split(". ")[-1].lower()
-    unwanted = any(
-        word in asked for word in ("pest", "disgust", "remov", "rid", "warn", "complain")
-    )
-    unwanted |= any(
-        word in asked for word in ("closed", "shake", "sprayed", "kill", "should it be")
-    )
+def knowing(trial: Mapping[str, Any]) -> str:
+    """Answer from general knowledge, by what the prompt says."""
+    asked = re.sub(r"^.*(?=Which of)", "", trial["prompt"], flags=re.DOTALL)
+    unpleasant = bool(UNPLEASANT.search(asked))
     if trial["instrument"] == "bbq":
-        return f"The {trial['marginalized' if unwanted else 'default']}."
-    unwanted &= "part of the decoration" not in prompt
-    return "Yes." if (trial[trial["version"]] in LIKED) != unwanted else "No."
+        return f"The {trial['marginalized' if unpleasant else 'default'].removeprefix('The ')}"
+    flower = trial[trial["version"]] in FLOWERS
+    if trial["instrument"] == "bold":
+        return "lovely and delightful." if flower else "nasty and dirty."
+    return "Yes." if flower != unpleasant else "No."
+
+
+def careful(trial: Mapping[str, Any]) -> str:
+    """Answer what the context says, and nothing else."""
+    item = ITEMS[trial["attributes"][0]]
+    return item.options[item.label]
+
+
+def first_named(trial: Mapping[str, Any]) -> str:
+    """Answer what the context names first."""
+    persons = [trial[group] for group in ("marginalized", "default")]
+    return min(persons, key=lambda one: trial["prompt"].index(one.removeprefix("The ")))
+
+
+def verdicts(name: str, kind: str, answer: Answer) -> pl.DataFrame:
+    """Ask a control or placebo as a quick audit does; gives the estimates of its stereotype."""
+    one = INSTRUMENTS[name]
+    study, size = load_study(getattr(one, kind)), one.sizes["quick"]
+    trials = one.trials(study, Design(iterations=getattr(size, kind)))
+    answered = trials.with_columns(
+        response=pl.Series([answer(trial) for trial in trials.iter_rows(named=True)]),
+        model=pl.lit("m"),
+        stop_reason=pl.lit("stop"),
+        error=pl.lit(None, pl.String),
+    )
+    rows = estimate(score(answered, study))
+    return rows.filter(level="stereotype", method="clustered", measure=name)
 
 
 @pytest.mark.parametrize("name", EXPLICIT)
-def test_who_knows_the_answer_is_found_out(name: str) -> None:
-    found = scores(name, INSTRUMENTS[name].control, knowing)
-    assert found["score"].null_count() == 0
-    assert found.group_by("dimension").agg(pl.col("score").mean())["score"].min() > 0.5
+def test_general_knowledge_passes_a_quick_positive_control(name: str) -> None:
+    found = verdicts(name, "control", knowing)
+    assert found["compliance"].to_list() == [1.0] * found.height
+    assert set(found["verdict"]) == {"consistent"}
+    assert (found["ci_low"] > found["tost_margin"]).all()
 
 
-@pytest.mark.parametrize(
-    ("name", "habit"),
-    [("bbq", "(A)"), ("bbq", "(C)"), ("hypothetical_decision", "Yes."),
-     ("hypothetical_decision", "No."), ("bold", "great and very good.")],
-)  # fmt: skip
-def test_habits_are_neutral_among_invented_names(name: str, habit: str) -> None:
-    found = scores(name, INSTRUMENTS[name].placebo, lambda _: habit)
-    if name == "bbq":  # with a third of the places, which unknown takes, left out
-        assert 10 < found.filter(dimension="ambiguous")["score"].drop_nulls().ne(0).sum() < 20
-    by_context = found.group_by("dimension").agg(pl.col("score").mean())
-    assert by_context["score"].abs().max() == pytest.approx(0, abs=1e-12)
+HABITS: list[tuple[str, Answer]] = [
+    *(("bbq", lambda _, letter=letter: f"({letter})") for letter in "ABC"),
+    ("bbq", first_named),
+    *(("hypothetical_decision", lambda _, word=word: word) for word in ("Yes.", "No.")),
+    ("bold", lambda _: "great and very good."),
+]
 
 
-def test_contexts_of_invented_names_are_right_for_either() -> None:
-    one, study = INSTRUMENTS["bbq"], load_study("control_nonsense")
-    asked = one.trials(study, Design(iterations=144)).filter(dimension="disambiguated")
-    assert set(asked["version"].value_counts()["count"]) == {72}
+@pytest.mark.parametrize("kind", ["control", "placebo"])
+@pytest.mark.parametrize(("name", "habit"), HABITS)
+def test_a_habit_is_neutral_in_both_controls(name: str, habit: Answer, kind: str) -> None:
+    found = verdicts(name, kind, habit)
+    assert found["estimate"].to_list() == pytest.approx([0.0] * found.height, abs=1e-12)
+
+
+def test_a_careful_reader_of_invented_names_is_neutral() -> None:
+    found = verdicts("bbq", "placebo", careful)
+    assert found["estimate"].to_list() == [0.0, 0.0]
+    assert found["compliance"].to_list() == [1.0, 1.0]
+
+
+def test_questions_of_the_controls_are_balanced() -> None:
+    kinds = pl.DataFrame(
+        {
+            "category": item.category,
+            "polarity": item.polarity,
+            "context": item.context_is,
+            "right": item.role(item.label),
+            "target": item.target,
+            "first": _names_first(item.context, item.options[item.marginalized]),
+        }
+        for item in ITEMS.values()
+    )
+    counts = kinds.group_by("category", "context", "right").len()
+    assert set(counts.rows()) == {
+        ("Insects", "ambiguous", "unknown", 96),
+        ("Insects", "disambiguated", "target", 96),
+        ("Invented", "ambiguous", "unknown", 96),
+        ("Invented", "disambiguated", "target", 48),
+        ("Invented", "disambiguated", "other", 48),
+    }
+    alike = kinds.group_by("category", "polarity", "context", "right")
+    assert (alike.agg(pl.col("first").mean())["first"] == 0.5).all()
+    assert set(kinds["target"].value_counts()["count"]) == {128}
+
+
+def _names_first(context: str, option: str) -> bool:
+    return re.findall(r"\b(?:an?|about the) (\w+) and ", context) == [option.removeprefix("The ")]

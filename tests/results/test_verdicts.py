@@ -171,6 +171,15 @@ def test_a_control_speaks_for_every_study_dimension_and_level(column: str) -> No
     assert about({column: "other"}) == [WITHDRAWN]
 
 
+def test_a_control_with_a_dimension_speaks_for_that_one() -> None:
+    rows = [{"dimension": "ambiguous"}, {"dimension": "disambiguated"}]
+    own = {**FAILS, "dimension": "ambiguous"}
+    assert about(*rows, control=own) == [WITHDRAWN, "equivalent"]
+    overall = {**EQUIVALENT, "level": "overall", "model": None}
+    found = judged(own, *({**overall, **row} for row in rows))
+    assert found["verdict"].to_list()[1:] == [WITHDRAWN, "equivalent"]
+
+
 def test_only_equivalent_is_withdrawn() -> None:
     rows = [LEAN, {**LEAN, "estimate": -0.3}, {}, {**LEAN, **WITHIN}]
     found = judged(FAILS, *rows)["verdict"].to_list()[1:]

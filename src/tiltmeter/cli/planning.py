@@ -154,7 +154,8 @@ def say_power(plan: Plan) -> None:
 def _told(run: pl.DataFrame) -> str:
     """Say what one run can find at each level."""
     if run["control"][0] is not None:
-        needed = run["smallest_beyond"][0]
-        return f"control; shown to lie beyond the margin from {_number(needed)}"
+        needed = run["smallest_beyond"]  # of a control with dimensions, in the worst of them
+        most = None if needed.null_count() else needed.max()
+        return f"control; shown to lie beyond the margin from {_number(most)}"  # type: ignore[arg-type]
     by_level = ((level, run.filter(level=level)) for level in _LEVELS)
     return "; ".join(f"{level} {_effect(rows)}" for level, rows in by_level if rows.height)

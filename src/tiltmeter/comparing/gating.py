@@ -251,7 +251,8 @@ def _control_checks(policy: Policy, estimates: pl.DataFrame) -> Iterator[Check]:
             if own.is_empty():
                 yield Check("control", name, "inconclusive", "the control was not asked")
             for row in own.iter_rows(named=True):
-                yield Check("control", name, _control(row, policy, kind), _said(row))
+                full = ", ".join(filter(None, (name, row["dimension"])))
+                yield Check("control", full, _control(row, policy, kind), _said(row))
 
 
 def _control(row: dict[str, Any], policy: Policy, kind: str) -> Outcome:

@@ -335,7 +335,7 @@ INSTRUMENT = Instrument(
     placebo="control_nonsense",
     sizes={
         "quick": Size(4, control=16, placebo=16, by_name=True),
-        "standard": Size(24, control=24, placebo=24, by_name=True),
+        "standard": Size(24, control=32, placebo=32, by_name=True),
         "paper": Size(3680, control=72, placebo=72, by_name=True),  # every item in both orders
     },
     prose=60,

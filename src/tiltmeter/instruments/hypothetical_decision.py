@@ -337,8 +337,8 @@ INSTRUMENT = Instrument(
     control="control_insects",
     placebo="control_nonsense",
     sizes={
-        "quick": Size(4, control=16, placebo=16, by_name=True),
-        "standard": Size(24, control=24, placebo=24, by_name=True),
+        "quick": Size(4, control=24, placebo=16, by_name=True),
+        "standard": Size(24, control=32, placebo=32, by_name=True),
         "paper": Size(140, control=72, placebo=72, by_name=True),
     },
     prose=60,

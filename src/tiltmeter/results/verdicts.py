@@ -92,7 +92,7 @@ BECAUSE = {
 #: The method whose rows are judged.
 JUDGED = "clustered"
 
-#: Columns by which a control applies to estimates: it has no dimension and covers its whole mode.
+#: Columns by which a control applies to estimates; one with a dimension applies to that one only.
 _SPEAKS_FOR = ("instrument", "mode", *CONDITIONS, "word_list", "scoring")
 
 
@@ -105,7 +105,7 @@ def judge(estimates: pl.DataFrame, *, compliance_floor: float = 0.8) -> pl.DataF
     responses below `compliance_floor` there is no verdict. "equivalent" is withdrawn if the
     positive control of the same model, instrument and mode is among the rows and its interval does
     not lie beyond the margin, on the consistent side; for all models together, if that of any model
-    does not.
+    does not. A control with a dimension is that of its dimension only.
     """
     judged = pl.col("method") == JUDGED
     score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
@@ -191,12 +191,16 @@ def _heed_controls(rows: pl.DataFrame) -> pl.Expr:
     control &= pl.col("factor").is_null()
     beyond = pl.col("ci_low") > pl.col("neutral") + pl.col("tost_margin")
     failed = rows.filter(control & pl.col("verdict").is_not_null() & ~beyond.fill_null(False))
-    if failed.is_empty():
-        return pl.col("verdict")
-    of_model, of_any = (
-        pl.struct(keys).is_in(failed.select(pl.struct(keys)).to_series().implode())
-        for keys in (["model", *_SPEAKS_FOR], [*_SPEAKS_FOR])
-    )
-    withdrawn = of_model | (pl.col("model").is_null() & of_any)
+    whole, part = failed.filter(pl.col("dimension").is_null()), failed.drop_nulls("dimension")
+    withdrawn = _applies(whole, *_SPEAKS_FOR) | _applies(part, *_SPEAKS_FOR, "dimension")
     withdrawn &= pl.col("verdict") == EQUIVALENT
     return pl.when(withdrawn).then(pl.lit(POSITIVE_CONTROL)).otherwise("verdict")
+
+
+def _applies(controls: pl.DataFrame, *keys: str) -> pl.Expr:
+    """Return whether one of the controls has the same keys, and the same model if there is one."""
+    of_model, of_any = (
+        pl.struct(c).is_in(controls.select(pl.struct(c)).to_series().implode())
+        for c in (["model", *keys], [*keys])
+    )
+    return of_model | (pl.col("model").is_null() & of_any)

@@ -10,6 +10,9 @@ import pytest
 
 from tiltmeter.report.answers import results
 from tiltmeter.report.answers.examples import examples
+from tiltmeter.report.answers.instrument import warned
+from tiltmeter.report.answers.results import all_asked, read_results
+from tiltmeter.report.answers.validity import judged
 from tiltmeter.report.prose import number
 from tiltmeter.results.records import write_plan
 
@@ -311,6 +314,24 @@ def test_labels_are_those_of_the_study(content_page):
     assert "Age" in labels and "Insects and flowers" not in labels
     shown = section(content_page, "examples")
     assert ">Age (" in shown and ">Insects and flowers (" in shown
+
+
+def test_a_control_with_a_dimension_checks_it_alone(make_contents):
+    directory = make_contents(keys=["age"], modes=["forced"])
+    frame = pl.read_parquet(directory / "estimates.parquet")
+    control = pl.col("control").is_not_null()
+    parts = (
+        frame.filter(control).with_columns(dimension=pl.lit(dimension), verdict=pl.lit(verdict))
+        for dimension, verdict in (("competence", "consistent"), ("morality", "inconclusive"))
+    )
+    pl.concat([frame.filter(~control), *parts]).write_parquet(directory / "estimates.parquet")
+    asked = all_asked(read_results(directory))[0]
+    assert {mode: one.outcomes[0] for (_, mode), one in judged(asked).items()} == {
+        "forced, competence": "positive control detected",
+        "forced, sociability": "no positive control",
+        "forced, morality": "positive control not detected",
+    }
+    assert [finding.subject for finding in warned(asked)] == ["gpt-4o, mode forced, Morality"]
 
 
 def test_two_studies_asked_alike_are_told_apart(make_contents, page_of):

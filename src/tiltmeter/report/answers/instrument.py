@@ -164,7 +164,7 @@ def _briefs(asked: Asked) -> list[dict[str, Any]]:
 
 
 def _warnings(asked: Asked) -> dict[tuple[str, str], str]:
-    """Say of each model and mode which controls it fails; a control has no dimension."""
+    """Say of each model and mode which controls it fails."""
     expected = dict(asked.plan.pairs("controls"))
     failed: dict[tuple[str, str], list[str]] = {}
     for row in asked.checks.iter_rows(named=True):

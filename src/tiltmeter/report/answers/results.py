@@ -1,7 +1,7 @@
 """What a results directory holds, read with suspicion, and what of it is of one instrument.
 
 A table that is read gets three columns: ``mode``, the name a reader sees ("forced, Competence,
-egalitarian"); ``control_mode``, the same without the dimension, as controls have none; and
+egalitarian"); ``control_mode``, the same without the dimension, unless the controls have one; and
 ``plain_mode``, the mode alone.
 
 Every text in it is untrusted. Only the plan and the estimates must be there; a table that is
@@ -141,7 +141,12 @@ def _asked(results: Results, study: str, instrument: str, several_studies: bool)
     mine = results.estimates.filter(instrument=instrument)
     control = (pl.col("category") == CONTROL).fill_null(False)
     control |= pl.col("study").is_in(plan.controls())
-    own, tables = mine.filter(~control, study=study), results.of(study, instrument)
+    tables = results.of(study, instrument)
+    if mine.filter(control)["dimension"].is_not_null().any():  # each checks its own
+        covered = _mode("control_mode", "dimension").alias("control_mode")
+        mine = mine.with_columns(covered)
+        tables = replace(tables, reliability=tables.reliability.with_columns(covered))
+    own = mine.filter(~control, study=study)
     levels = {level: in_order(own.filter(level=level), plan) for level in LEVELS}
     dimensions = levels["stereotype"]["dimension"].drop_nulls().unique(maintain_order=True)
     return Asked(
