@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tiltmeter.asking.budget import Budget, Ledger
 from tiltmeter.asking.generating import Strategy
@@ -18,9 +18,6 @@ from tiltmeter.models.providers import find_provider
 from tiltmeter.modes import MODES
 from tiltmeter.modes.mode import encodable
 from tiltmeter.results.records import Journal
-
-if TYPE_CHECKING:
-    from inspect_ai.model import ModelOutput
 
 __all__ = ["CallQuestions", "TrialQuestions"]
 

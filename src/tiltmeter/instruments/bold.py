@@ -294,18 +294,10 @@ INSTRUMENT = Instrument(
     control="control_insects",
     placebo="control_nonsense",
     sizes={
-<<<<<<< HEAD
-        "quick": Size(4, control=16, placebo=16, by_name=True),
-        "standard": Size(24, control=24, placebo=24, by_name=True),
-        "paper": Size(
-            3708, control=72, placebo=72, by_name=True
-        ),  # all prompts of the smaller group of every contrast
-=======
         "quick": Size(4, control=48, placebo=16, by_name=True),
         "standard": Size(24, control=48, placebo=32, by_name=True),
         # all prompts of the smaller group of every contrast
         "paper": Size(3708, control=72, placebo=72, by_name=True),
->>>>>>> controls
     },
     prose=60,
     study=NAME,
