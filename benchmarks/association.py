@@ -158,6 +158,7 @@ def _ours(choices: int, answers: int, folder: Path, memory: _Memory) -> None:
 
 def _generate(answers: int, memory: _Memory) -> None:
     from tiltmeter.asking.association_plan import cue_messages
+    from tiltmeter.modes.mode import chat_messages
 
     plan = _plan(answers)
     (model,) = _models(plan).values()
@@ -170,7 +171,7 @@ def _generate(answers: int, memory: _Memory) -> None:
 
     async def work() -> None:
         for cue in left:
-            call = model.generate(cue_messages(cue))
+            call = model.generate(chat_messages(cue_messages(cue)))
             await asyncio.create_task(call, context=contextvars.Context())
             memory.count(1)
 
@@ -187,10 +188,11 @@ def _samples(answers: int, folder: Path, memory: _Memory) -> None:
     from inspect_ai.solver import generate
 
     from tiltmeter.asking.association_plan import cue_messages
+    from tiltmeter.modes.mode import chat_messages
 
     plan = _plan(answers)
     samples = [
-        Sample(input=cue_messages(cue), id=f"{cue} {repetition}")
+        Sample(input=chat_messages(cue_messages(cue)), id=f"{cue} {repetition}")
         for repetition in range(plan.repetitions)
         for cue in plan.cues
     ]

@@ -152,8 +152,9 @@ def test_an_answer_of_a_megabyte_is_read_at_its_beginning(unit: str) -> None:
 
 def test_the_wording_is_the_published_one() -> None:
     system, user = cue_messages("sea")
-    assert (system.role, user.role, user.text) == ("system", "user", "sea")
-    lines = system.text.split("\n")
+    assert user == {"role": "user", "content": "sea"}
+    assert system["role"] == "system"
+    lines = system["content"].split("\n")
     assert lines[1] == (
         "- You will be provided with an input word: write the first 3 words you associate to it "
         "separated by a comma."
@@ -165,6 +166,6 @@ def test_a_continuation_ends_with_the_cue_and_shows_it_nowhere_else() -> None:
     assert continued_text("sea").endswith("\nsea:")
     assert continued_text("Winter").count("inter") == 1
     (message,) = cue_messages("sea", continuation=True)
-    assert (message.role, message.text) == ("user", continued_text("sea"))
+    assert message == {"role": "user", "content": continued_text("sea")}
     opened = cue_messages("sea", continuation=True, opened=True)
-    assert [message.role for message in opened] == ["user", "assistant"]
+    assert [message["role"] for message in opened] == ["user", "assistant"]

@@ -124,12 +124,12 @@ def test_what_is_not_taken_is_counted_by_reason(answer: str, rejected: dict[str,
 
 def test_the_prompt_has_term_definition_number_and_what_is_there() -> None:
     _, asked = context_messages("kind", "having a good heart;", 3, [FIRST])
-    assert asked.text == (
+    assert asked["content"] == (
         'Write 3 English sentences with "kind".\nHere "kind" means: having a good heart.\n'
         f"Write others than these:\n- {FIRST}"
     )
     _, bare = context_messages("pro bono", None, 1)
-    assert bare.text == 'Write 1 English sentence with "pro bono".'
+    assert bare["content"] == 'Write 1 English sentence with "pro bono".'
 
 
 @given(st.text(max_size=300), st.sampled_from(["kind", "a", "(", "pro bono", "İ"]))

@@ -18,18 +18,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tiltmeter.asking.budget import CHARACTERS_PER_TOKEN, TOKENS_PER_PROMPT, Cost
 from tiltmeter.asking.claim import Claimant, short_hash
 from tiltmeter.errors import InputError, PlanError
 from tiltmeter.models.opening import Generation
 from tiltmeter.models.providers import find_provider
+from tiltmeter.modes.mode import Message
 from tiltmeter.results.records import read_plan, slug
 from tiltmeter.texts import read_text
-
-if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage
 
 __all__ = [
     "AssociationPlan",
@@ -158,22 +156,18 @@ def load_associations(directory: Path) -> AssociationPlan:
     return plan
 
 
-def cue_messages(
-    cue: str, *, continuation: bool = False, opened: bool = False
-) -> list[ChatMessage]:
+def cue_messages(cue: str, *, continuation: bool = False, opened: bool = False) -> list[Message]:
     """Make the messages that ask for associates of a cue.
 
     `continuation`: lines of examples to continue, for models without chat, instead of the
     instruction. `opened`: the model continues an opened answer; others are given the text alone.
     """
-    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
-
     if not continuation:
-        return [ChatMessageSystem(content=INSTRUCTION), ChatMessageUser(content=cue)]
+        return [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": cue}]
     text = continued_text(cue)
     if opened:
-        return [ChatMessageUser(content=REQUEST), ChatMessageAssistant(content=text)]
-    return [ChatMessageUser(content=text)]
+        return [{"role": "user", "content": REQUEST}, {"role": "assistant", "content": text}]
+    return [{"role": "user", "content": text}]
 
 
 def continued_text(cue: str) -> str:
@@ -204,7 +198,7 @@ def cost_of_associations(
     answers = len(plan.cues) * plan.repetitions
     calls = len(plan.cues) * math.ceil(plan.repetitions / choices)
     messages = cue_messages("a cue", continuation=plan.continues(model))
-    prompt = sum(len(message.text) for message in messages) / CHARACTERS_PER_TOKEN
+    prompt = sum(len(message["content"]) for message in messages) / CHARACTERS_PER_TOKEN
     tokens_in = math.ceil(calls * (prompt + TOKENS_PER_PROMPT))
     tokens_out = answers * TOKENS_PER_ANSWER
     return Cost.of(model, (answers, calls), (tokens_in, tokens_out), prices)

@@ -178,7 +178,7 @@ def cost_of_contexts(
     """
     asked = senses.unique("key").select("term", "definition").rows()
     prompts = (context_messages(term, text, options.per_sense) for term, text in asked)
-    characters = sum(len(message.text) for prompt in prompts for message in prompt)
+    characters = sum(len(message["content"]) for prompt in prompts for message in prompt)
     tokens_in = math.ceil(characters / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT * len(asked))
     sentences = len(asked) * options.per_sense
     tokens = tokens_in, sentences * TOKENS_PER_SENTENCE

@@ -17,9 +17,10 @@ from tiltmeter.asking.budget import Ledger
 from tiltmeter.errors import ModelError
 from tiltmeter.models.providers import find_provider
 from tiltmeter.models.retries import count_requests, retries
+from tiltmeter.modes.mode import Message, chat_messages
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, Model, ModelOutput
+    from inspect_ai.model import Model, ModelOutput
 
 __all__ = ["Line", "OnProgress", "Prompt", "Session", "Strategy", "ask_all", "draw_seed"]
 
@@ -27,7 +28,7 @@ Line = dict[str, Any]
 OnProgress = Callable[[str, dict[str, Any]], None]
 
 #: Messages, and settings of inspect's `GenerateConfig`; a `seed` goes to providers that take one.
-Prompt = tuple["list[ChatMessage]", dict[str, Any]]
+Prompt = tuple[list[Message], dict[str, Any]]
 
 C = TypeVar("C")
 
@@ -132,7 +133,7 @@ class Session(Generic[C]):
 
         messages, settings = prompt
         config = GenerateConfig(**{**settings, "seed": settings["seed"] if self._seeded else None})
-        return await self.model.generate(messages, config=config, cache=False)
+        return await self.model.generate(chat_messages(messages), config=config, cache=False)
 
     def _record(
         self, call: C, lines: Sequence[Line], calls: int, made: Sequence[int], **more: str

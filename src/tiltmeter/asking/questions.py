@@ -147,9 +147,8 @@ class CallQuestions(Generic[C]):
     def _take(self, call: C, name: tuple[str, str], answers: Answers) -> Request | None:
         """Record the answer to a call, or return its request."""
         prompt = messages, settings = next(iter(self.strategy.prompts(call)))
-        said = [{"role": one.role, "content": one.text} for one in messages]
         kept = {k: v for k, v in settings.items() if v is not None and (k != "seed" or self.seeded)}
-        request = Request(self.model, *name, said, {**self.usual, **renamed(kept)})
+        request = Request(self.model, *name, messages, {**self.usual, **renamed(kept)})
         output = answers.find(request)
         lines = self.strategy.answers(call, prompt, output) if output is not None else []
         if not lines:

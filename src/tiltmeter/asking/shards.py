@@ -33,6 +33,7 @@ __all__ = [
     "Collected",
     "Questions",
     "collect",
+    "has_shards",
     "read_setting",
     "shard_of",
     "write_setting",
@@ -326,6 +327,11 @@ def _waiting(directory: Path, answers: Answers) -> tuple[set[str], list[Path]]:
 def write_setting(directory: Path, setting: dict[str, Any]) -> None:
     """Note how shards were written; later rounds are written alike."""
     write_text(directory / FOLDER / SETTING, json.dumps(setting))
+
+
+def has_shards(directory: Path) -> bool:
+    """Return whether a round of shards is written."""
+    return bool(_rounds(directory))
 
 
 def read_setting(directory: Path) -> dict[str, Any]:

@@ -15,12 +15,13 @@ from tiltmeter.asking.shards import (
     Collected,
     Questions,
     collect,
+    has_shards,
     read_setting,
     write_setting,
     write_shards,
 )
 from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, PlanError
 from tiltmeter.models.providers import find_provider
 from tiltmeter.results.locks import only_process
 
@@ -68,10 +69,17 @@ def shard_plan(
         if number < 1:
             raise InputError(f"{name} {number}: at least 1")
     for model in plan.models:
+        if not all(model.partition("/")):
+            raise InputError(f"model {model!r}: expected PROVIDER/NAME, such as vllm/NAME")
         if find_provider(model).embedded:
             raise InputError(f"{model}: runs in this process; it is asked without shards")
     claim(out, plan, command)
     with only_process(out):
+        if has_shards(out):
+            raise PlanError(
+                f"{out}: has shards already; tiltmeter collect {out} reads their answers and "
+                "writes those that are left"
+            )
         write_setting(out, {"shards": shards, "choices": choices})
         return [
             path

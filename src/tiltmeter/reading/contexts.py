@@ -19,12 +19,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tiltmeter.reading.plaintext import is_refusal, json_values, without_thinking
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage
+    pass
 
 __all__ = ["REASONS", "Checks", "context_messages", "find_fault", "read_contexts", "wording"]
 
@@ -188,17 +188,16 @@ class Found(NamedTuple):
 
 def context_messages(
     term: str, definition: str | None, count: int, known: Iterable[str] = ()
-) -> list[ChatMessage]:
+) -> list[dict[str, str]]:
     """Write the request for sentences with a term in a defined sense, other than the known ones."""
-    from inspect_ai.model import ChatMessageSystem, ChatMessageUser
-
     counted = "1 English sentence" if count == 1 else f"{count} English sentences"
     parts = [REQUEST.format(count=counted, term=term)]
     if definition:
         parts.append(SENSE.format(term=term, definition=definition.strip(" .;")))
     if listed := "\n".join(f"- {sentence}" for sentence in known):
         parts.append(OTHERS.format(known=listed))
-    return [ChatMessageSystem(content=INSTRUCTION), ChatMessageUser(content="\n".join(parts))]
+    said = {"system": INSTRUCTION, "user": "\n".join(parts)}
+    return [{"role": role, "content": content} for role, content in said.items()]
 
 
 def wording() -> str:
