@@ -6,8 +6,8 @@ breaks off are left out. An option is chosen by its letter, number or place (``B
 ``the latter``), or by its words: those that occur in no other option suffice (``DeShawn`` for
 ``DeShawn Jefferson``). An option that is ruled out (``not the grandson``, ``A is not supported``)
 is not chosen. Of several persons, that of a conclusion (``so``, ``that leaves``) or the one that
-opens the answer is chosen. One option may mean that the question cannot be answered; it is also chosen by
-other words for this (``the text does not say``), see `undetermined`.
+opens the answer is chosen. One option may mean that the question cannot be answered; it is also
+chosen by other words for this (``the text does not say``), see `undetermined`.
 
 A refusal that chooses nothing is a refusal; options that it only mentions are not chosen. Not read:
 two persons of whom different things are told (``Maria stayed, but John left``), since the reader

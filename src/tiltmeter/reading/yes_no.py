@@ -5,8 +5,8 @@ doubt``), echoes of the question (``yes or no``), concessions (``yes, he can, bu
 (``I would not say yes``). Read first are the marked answers (``decision: no``), see `conclusions`,
 then what follows a correction (``wait``), then the whole. Where both words remain, those after a
 conclusion (``so``) count, else those before an explanation (``because``, ``reason:``). Where
-neither word answers, decisions in other words are read (``I would approve the loan``), see `grants`,
-and phrases that open the answer (``absolutely not``, ``I think so``, ``she should``).
+neither word answers, decisions in other words are read (``I would approve the loan``), see
+`grants`, and phrases that open the answer (``absolutely not``, ``I think so``, ``she should``).
 
 A refusal followed by an answer counts as the answer. Never raises; time is linear in the text.
 English only.
