@@ -46,6 +46,7 @@ _OPEN_END = re.compile(
     r"as|than|their|his|her|its|would|should)"
     r"[ ,]*\Z"
 )
+_MOST = 20  # marked answers that are looked at
 _STOP = re.compile(r"[.!?;\n](?=\s|\Z)")
 
 
@@ -64,7 +65,7 @@ def marked(plain: str) -> Iterator[tuple[int, int]]:
     """Find the marked answers, the last first, each to the end of its line, quote or brace."""
     markers = list(_MARKER.finditer(plain))
     limits = [marker.start() for marker in markers[1:]] + [len(plain)]
-    places = list(zip(markers, limits, strict=False))[::-1]
+    places = list(zip(markers, limits, strict=False))[: -_MOST - 1 : -1]
     places.sort(key=lambda place: bool(_SUPPOSED.match(plain, place[0].start())))
     for marker, limit in places:
         if value := _VALUE.match(plain, marker.end(), limit):

@@ -266,6 +266,7 @@ def _lettered(shown: str, n: int) -> Iterator[int]:
     if _SEVERAL.fullmatch(shown):
         yield from {"abcde".index(sign.casefold()) for sign in re.findall(r"\b[A-E]\b", shown)}
     text = _LISTED.sub(" ", shown)
+    lower = text.lower() if text.isascii() else text
     listed = len(re.findall(r"(?:^|\n) ?[1-5][).]", text)) > 1
     stated: list[int] = []
     headings: list[int] = []
@@ -276,7 +277,7 @@ def _lettered(shown: str, n: int) -> Iterator[int]:
         )
         if kind == "number" and listed:
             continue  # a list of reasons
-        if at < n and not _is_ruled_out(text.casefold(), match.start(kind), match.end(kind)):
+        if at < n and not _is_ruled_out(lower, match.start(kind), match.end(kind)):
             (headings if kind in ("alone", "number", "inside") else stated).append(at)
     yield from stated if len(set(stated)) == 1 else stated + headings
 
