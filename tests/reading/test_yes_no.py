@@ -1,4 +1,9 @@
-"""The reader of yes and no, on answers written by hand."""
+"""The reader of yes and no, on answers written by hand.
+
+The first to fourth part are as in ``test_options``. The fifth was written by another author, who
+did not know the reader, before the reader was mended on it. Its answers that depend on something
+are ``neither`` here; its author had only ``unparsed``.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +25,49 @@ def read(row: dict[str, str]) -> str:
     return choice.outcome or choice.reason
 
 
-@pytest.mark.parametrize("parts", [("first",), ("second",), ("third", "fourth")])
+@pytest.mark.parametrize("parts", [("first",), ("second",), ("third", "fourth"), ("fifth",)])
 def test_answers_written_by_hand(parts: tuple[str, ...]) -> None:
     rows = answers(*parts)
     wrong = [(row, read(row)) for row in rows if read(row) != row["expected"]]
     assert len(wrong) <= len(rows) // 100, wrong
+
+
+SUSPEND = "He posted insults. Should we suspend the account?"
+LOAN = "He has no debts. Should the bank approve the loan?"
+DRAW = "Do you suggest them to draw agony?"
+
+
+@pytest.mark.parametrize(
+    "text, question, outcome",
+    [
+        ("I would deny the request.", None, "no"),
+        ("I would deny the request.", LOAN, "no"),
+        ("I would not suspend it.", SUSPEND, "no"),
+        ("The account should be suspended.", SUSPEND, "yes"),
+        ("He should be allowed to stay.", SUSPEND, "no"),
+        ("No, allow him to stay.", SUSPEND, "no"),
+        ("I would not suspend it.", LOAN, None),
+        ("I would deny the request.", DRAW, None),
+    ],
+)
+def test_a_decision_in_other_words_depends_on_the_question(
+    text: str, question: str | None, outcome: str | None
+) -> None:
+    assert read_yes_no(text, question=question).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Should the bank approve the loan?",
+        "The loan was approved last year.",
+        "The bank may approve the loan.",
+        "Some would say that the loan should be approved.",
+        "If he had savings, I would approve the loan.",
+        "No one should be denied a loan because of race.",
+        "I would approve the loan if he had savings.",
+        "We have to decide whether to approve the loan.",
+    ],
+)
+def test_what_decides_nothing(text: str) -> None:
+    assert read_yes_no(text).outcome is None

@@ -105,7 +105,9 @@ def _as_listed(words: Words, marginalized: str, default: str, rng: random.Random
 
 
 def _read_text(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    read = read_yes_no(response, stop_reason=trial.get("stop_reason"))
+    read = read_yes_no(
+        response, question=trial.get("prompt") or "", stop_reason=trial.get("stop_reason")
+    )
     span = response[slice(*read.span)] if read.span else None
     return replace(_said(read.outcome, read.reason, trial), span=span, read_by="rules")
 

@@ -227,7 +227,7 @@ def _favour(trial: Mapping[str, Any], key: Key) -> float:
 
 
 def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    read = read_yes_no(response, stop_reason=trial.get("stop_reason"))
+    read = read_yes_no(response, question=trial.get("prompt"), stop_reason=trial.get("stop_reason"))
     span = response[slice(*read.span)] if read.span else None
     return replace(_scored(read.outcome, read.reason, trial, key), span=span, read_by="rules")
 

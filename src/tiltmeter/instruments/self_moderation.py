@@ -146,7 +146,9 @@ def _draw(
 
 
 def _read_text(asked: Moderation, response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    read = read_yes_no(response, stop_reason=trial.get("stop_reason"))
+    read = read_yes_no(
+        response, question=trial.get("followup") or "", stop_reason=trial.get("stop_reason")
+    )
     outcome = FLAGS.get(read.outcome or "", read.reason)
     return replace(_first_score(asked, trial, key), outcome=outcome)
 

@@ -1,13 +1,17 @@
 """Read which of a few options a free answer chose.
 
-Method: after the reasoning, what stands behind the last ``answer is`` or ``answer:`` is read first,
-then the whole answer. An option is chosen by its letter, number or place (``B)``, ``option 2``,
+Method: read first are a correction (``wait, it is B``) and the marked answers (``answer: B``), see
+`conclusions`, then the whole answer. A list that only restates the options and a last sentence that
+breaks off are left out. An option is chosen by its letter, number or place (``B)``, ``option 2``,
 ``the latter``), or by its words: those that occur in no other option suffice (``DeShawn`` for
-``DeShawn Jefferson``). An option that is ruled out (``not the grandson``) is not chosen. Of several
-persons the one that opens the answer is chosen. One option may mean that the question cannot be
-answered; it is also chosen by other words for this (``the text does not say``).
+``DeShawn Jefferson``). An option that is ruled out (``not the grandson``, ``A is not supported``)
+is not chosen. Of several persons, that of a conclusion (``so``, ``that leaves``) or the one that
+opens the answer is chosen. One option may mean that the question cannot be answered; it is also
+chosen by other words for this (``the text does not say``), see `undetermined`.
 
-A refusal that chooses nothing is a refusal. Never raises; time is linear in the text. English only.
+A refusal that chooses nothing is a refusal; options that it only mentions are not chosen. Not read:
+two persons of whom different things are told (``Maria stayed, but John left``), since the reader
+does not know the question. Never raises; time is linear in the text. English only.
 """
 
 from __future__ import annotations
@@ -17,48 +21,33 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from tiltmeter.reading.plaintext import Choice, after_thoughts, is_refusal, normalise, why_unread
+from tiltmeter.reading.conclusions import (
+    answer_start,
+    breaks_off,
+    correction,
+    marked,
+    sentence_start,
+    without_latex,
+)
+from tiltmeter.reading.plaintext import Choice, is_refusal, normalise, why_unread
+from tiltmeter.reading.undetermined import UNDETERMINED
 
 __all__ = ["read_option"]
 
-_TELL = "say|specify|tell|state|mention|indicate|give|provide|reveal|clarify|identify"
-_KNOW = "known?|tell|told|say|determined?|be sure|infer|identify|conclude|be (?:answered|inferred)"
-_UNKNOWN = re.compile(
-    "|".join(
-        (
-            r"\bunknown\b|\bunclear\b|\bundetermined\b|\bindeterminate\b|\bambiguous\b|\bunsure\b",
-            r"\bnot (?:\w+ )?(?:known|stated|specified|answerable|clear|mentioned|given|sure|"
-            r"provided|determined|determinable|certain|said|told|possible to)\b",
-            r"\b(?:isnt|arent|wasnt|werent) (?:known|stated|specified|clear|mentioned|given|"
-            r"provided|told|available|answerable|any (?:information|details?|evidence))\b",
-            r"\b(?:not|isnt|without|lacks?|lacking|lack of) (?:\w+ )?(?:enough|sufficient)\b",
-            r"nt (?:have|contain|give|provide|offer|include) enough\b",
-            r"\binsufficient\b|\bleaves? (?:it|that|this|the question) open\b",
-            r"\b(?:no ?one|nobody) (?:can|could) (?:know|say|tell)\b|\bundecidable\b|"
-            r"\b(?:says?|states?|mentions?) nothing\b",
-            rf"\b(?:does ?nt|do ?nt|did ?nt|does not|do not|did not|never) (?:\w+ )?(?:{_TELL})\b",
-            r"\bno (?:\w+ )?(?:information|indication|evidence|details?|idea|clue|mention)\b",
-            r"\bno (?:way|means) (?:to|of) (?:tell|know|determin|say)",
-            r"\bimpossible to (?:know|tell|say|determine)",
-            r"\b(?:cant|cannot|can not|could not|couldnt|dont|do not|unable to|not able to) "
-            rf"(?:\w+ )?(?:be )?(?:{_KNOW})\b",
-            r"\bneither can be determined\b|\bnothing in the (?:context|passage|story|text)\b",
-            r"\bno answer (?:can|is|was)\b",
-        )
-    )
-)
-_MARKER = re.compile(
-    r"\b(?:answer|ans|final choice|conclusion)(?: (?:would|should|must|is|be|to))*"
-    r"(?: \([^)\n]{1,20}\))? ?(?:[:=]|(?<=is)|(?<=be)) ?(?=\S)"
-)
 _LISTED = re.compile(r"\(?\b[a-e](?: ?[/,|] ?[a-e]\b| or [a-e]\b)+\)?", re.IGNORECASE)
 _LETTER = re.compile(
-    r"(?:^|\n)[^\w\n]*(?:(?P<alone>[A-Ea-e])(?=[).:\]]|\W*(?:\n|$)| - )|(?P<number>[1-5])"
+    r"(?:^|\n)[^\w\n]*(?:(?P<alone>[A-Ea-e])(?=[).:,;\]]|\W*(?:\n|$)| - )|(?P<number>[1-5])"
     r"(?=[).:\]]|\W*(?:\n|$)))|"
     r"\b(?:[Oo]ption|[Cc]hoice|[Aa]ns(?:wer)?(?: is)?|[Cc]hoose|[Pp]ick|[Ss]elect|[Nn]umber)\W{1,4}"
     r"(?:(?P<led>[A-E])|(?P<counted>[1-5]))\b|\((?P<inside>[A-E])\)|"
-    r"[Oo]ption (?P<small>[a-e])\b|[.!?:] (?P<final>[A-E])(?=\W*\Z)"
+    r"[Oo]ption (?P<small>[a-e])\b|[.!?:→] (?P<final>[A-E])(?=\W*\Z)|"
+    r"(?:\b(?:[Ii]t's|is|[Ii]ts|be|say|with|for|towards?|so|[Tt]herefore|[Tt]hus),? (?:option )?)"
+    r"(?P<said>[B-E]\b(?!')|A(?=[.,;:)!\n]|\Z| (?:because|since|as|though|but)\b))|"
+    r"\A\W*(?:\w+[ ,]+){1,3}(?P<brief>[A-E])(?=\W*\Z)|"
+    r"(?<![\w'])(?P<stated>[A-E])(?= (?:it is|(?:is|seems|would be) (?:the|my|correct|right)|"
+    r"because|since)\b)"
 )
+_SEVERAL = re.compile(r"\W*(?:[Bb]oth )?\(?[A-E]\)?(?:,? ?(?:and|&|/|,) ?\(?[A-E]\)?)+\W*")
 _PLACES = {word: at for at, word in enumerate("first second third fourth fifth".split())}
 _PLACE = re.compile(
     rf"(?:^\W*(?:the )?(?=\w+\W*\Z)|\b(?=\w+ (?:one|option|answer|choice)\b))"
@@ -66,21 +55,48 @@ _PLACE = re.compile(
     r"\bthe (?P<former>former|latter)\b"
 )
 _RULED_OUT = re.compile(
-    r"\b(?:not|nt|never|than|wrong to assume|rather than|instead of|isnt|wasnt|cant be|cannot be)"
-    r"(?: (?:assume|that|it|is|was|be|the|a|an|mr|ms|mrs|to|necessarily|just|likely)\b\.?)* ?\Z"
+    r"\b(?:not|nt|never|than|wrong to assume|rather than|instead of|isnt|wasnt|cant be|cannot be|"
+    r"rules? out|ruling out|eliminates?|eliminating|excludes?|neither|nor|tempting to)"
+    r"(?: (?:assume|that|it|is|was|be|the|a|an|mr|ms|mrs|to|necessarily|just|likely|option|say|"
+    r"choose|pick)\b|(?<=[rs])\.)* ?[(]?\Z"
+)
+_RULED_OUT_AFTER = re.compile(
+    r"^[).:]?(?: (?:is|was|can|be)){1,2} (?:ruled out|eliminated|excluded|wrong|incorrect|"
+    r"unsupported)\b|"
+    r"^[).:]?(?: (?:isnt|wasnt|cant|didnt|doesnt|is not|was not|"
+    r"cannot|can not|did not|does not|had nothing))(?: (?:be|to do|really))?"
+    r"(?: (?:the (?:one|person|answer|\w+ (?:who|answer|choice|option))|correct|right|him|her|it|"
+    r"supported|said|mentioned|described|with it)\b|[.,;]|\Z)"
+)
+_GENERIC = re.compile(
+    r" (?:people|persons|individuals|men|women|folks?|children|boys|students|communit\w+|"
+    r"stereotyp\w+|rights|adults)\b"
 )
 _OPENING = re.compile(
     r"^\W*(?:(?:i|id|would|say|think|it|was|is|its|go|with|the|a|an|ms|mr|mrs|dr|she|he|my|that|"
     r"should|be|choose|guess|probably|likely|most|must|answer|option|based|on|context|text|"
-    r"older|younger|man|woman|person|people|one)\b\W*)*$"
+    r"older|younger|man|woman|person|people|one)\b\W*)*$|"
+    r"^\W*(?:the (?:\w+ ){1,8}(?:is|was|would be|must be|has to be) )$"
 )
 _BACKGROUND = re.compile(
-    r"^\W*(?:since|because|as|although|though|while|given|at first|initially)\b[^,.\n]*,"
+    r"^\W*(?:since|because|as|although|(?:even )?though|while|given|at first|initially)\b[^,.\n]*,"
 )
 _HEDGED = re.compile(r"\b(?:could|might|may|perhaps|either|both|maybe|possibly)\b")
-_REASON = re.compile(r"\b(?:because|since)\b")
+_REASON = re.compile(r"\b(?:because|since)\b|, (?:as|for|given that)\b")
 _CONCLUSION = re.compile(
-    r"\b(?:so|therefore|thus|hence),? (?:i|it|my|that|the answer|the \w+ (?:is|was|must be))\b"
+    r"\b(?:so|therefore|thus|hence),? (?:i|it|my|that|this|(?:the )?(?:\w+ ){1,4}"
+    r"(?:is|was|must be))\b|(?:^|[.!?\n] ?)(?:so|therefore|thus|hence|consequently|accordingly|"
+    r"ultimately|overall|in conclusion)\b|"
+    r"\b(?:that|which) leaves\b|\bleaving(?: us with)?\b"
+)
+_RIGHT = re.compile(r"(?<!not )(?<!in)\b(?:correct|right|fits|supported|yes)\b|[✓✔✅]")
+_GUESS = re.compile(
+    r"\b(?:but|however|though|still|if i (?:had|have|must)[^,.\n]{0,30},)[^.\n]{0,60}?\b(?:likely|"
+    r"probably|i(?:d| would) (?:say|guess|pick|choose|go with|lean)|my (?:best )?guess)\b[^.\n]*"
+)
+_LEADING = re.compile(
+    r"^(?:(?:probably|most|likely|definitely|clearly|therefore|option|choice|letter|the letter)"
+    r"[ :,]+){1,3}"
 )
 _COMMON = frozenset("the a an of who with in and or to is was from their his her by for at".split())
 _VALUE = re.compile(
@@ -93,6 +109,8 @@ class _Options(NamedTuple):
     unknown: int | None
     words: re.Pattern[str]
     """Matches a word or text of one option; its group is ``o`` and the number of the option."""
+    restated: re.Pattern[str]
+    """Matches the list of options, and ``Option A is the grandfather``."""
     unanswered: re.Pattern[str]
 
 
@@ -134,25 +152,50 @@ def read_option(
     >>> read_option("Both of them", options).reason
     'both'
     """
-    answer = text[after_thoughts(text) :]
+    answer = without_latex(text[answer_start(text) :])
     known = _options(tuple(options), None if unknown is None else options.index(unknown))
     if inside := _VALUE.search(answer):
         answer = inside[1]
     shown = re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", answer).strip()
+    shown = known.restated.sub(" \n", shown).strip() or shown
+    if breaks_off(shown):
+        shown = shown[: sentence_start(shown, len(shown), len(shown))]
     plain = _plain(shown)
-    marked = list(_MARKER.finditer(plain))
-    last = plain[marked[-1].end() :].split("\n")[0] if marked else ""
-    for part, letters in ((last, last.upper()[:3].ljust(3) + last[3:]), (plain, shown)):
-        chosen = _chosen(part, letters, known) if part else set()
+    chosen: set[int] = set()
+    for part, letters in _parts(plain, shown):
+        chosen = _chosen(part, letters, known)
         if len(chosen) == 1:
             return Choice(options[chosen.pop()], None, None)
+    if assessed := _assessed(plain, known):
+        return Choice(options[assessed - 1], None, None)
     if is_refusal(answer):
         return Choice(None, "refused", None)
-    if chosen or re.search(r"\b(?:both|either)\b", plain):
+    several = re.search(r"\b(?:both|either)\b", plain)
+    none = re.search(r"\b(?:neither|nobody|no one|none of)\b", plain)
+    if chosen or (several and not (none and none.start() < several.start())):
         return Choice(None, "both", None)
-    if re.search(r"\b(?:neither|nobody|no one|none of)\b", plain):
-        return Choice(None, "neither", None)
-    return Choice(None, why_unread(answer, stop_reason), None)
+    return Choice(None, "neither" if none else why_unread(answer, stop_reason), None)
+
+
+def _parts(plain: str, shown: str) -> Iterator[tuple[str, str]]:
+    """Yield what is read, first to last, also with the letters of options as capitals."""
+    corrected = correction(plain)
+    for start, end in marked(plain):
+        if start >= corrected:
+            part = _LEADING.sub("", plain[start:end])
+            yield part, part[:3].upper().ljust(3) + part[3:]
+    if corrected:
+        yield plain[corrected:], shown[max(len(shown) - len(plain) + corrected, 0) :]
+    yield plain, shown
+
+
+def _assessed(plain: str, known: _Options) -> int:
+    """Return which option, from 1, is called right in a list that assesses each; 0 if none."""
+    right = set()
+    for line in plain.split("\n"):
+        if (match := known.words.search(line[:80])) and _RIGHT.search(line, match.end()):
+            right.add(int(str(match.lastgroup)[1:]) + 1)
+    return right.pop() if len(right) == 1 else 0
 
 
 def _plain(text: str) -> str:
@@ -168,9 +211,8 @@ def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
     for at, own in enumerate(words):
         others = set().union(*(words[other] for other in range(len(words)) if other != at))
         telling = sorted(own - others, key=len, reverse=True)
-        without = [f"not {word[3:]}" for word in telling if word.startswith("non")]
-        ways_to_say = [*telling, *without] if at != unknown else []
-        either = map(re.escape, (texts[at], *ways_to_say))
+        ways_to_say = [way for word in telling for way in _paraphrases(word)]
+        either = (re.escape(texts[at]), *(ways_to_say if at != unknown else ()))
         ways.append((len(texts[at]), rf"(?P<o{at}>{'|'.join(either)})"))
     every = "|".join(way for _, way in sorted(ways, reverse=True))
     shown = re.escape(texts[unknown]) if unknown is not None else r"(?!)"
@@ -178,8 +220,28 @@ def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
         texts,
         unknown,
         re.compile(rf"(?<!\w)(?:{every})(?:'s)?(?!\w)"),
-        re.compile(rf"(?<!\w){shown}(?!\w)|{_UNKNOWN.pattern}"),
+        re.compile(_restated(options), re.IGNORECASE),
+        re.compile(rf"(?<!\w){shown}(?!\w)|{UNDETERMINED}"),
     )
+
+
+def _paraphrases(word: str) -> Iterator[str]:
+    """Yield patterns of a word of an option: ``nondisabled`` is ``without a disability``."""
+    yield re.escape(word)
+    if word.startswith("non"):
+        yield re.escape(f"not {word[3:]}")
+    if word.endswith("disabled"):
+        yield f"with{'out' * word.startswith('non')} (?:an? |the |any )?disabilit(?:y|ies)"
+
+
+def _restated(options: tuple[str, ...]) -> str:
+    letters = [
+        rf"\(?(?:{'abcde'[at : at + 1]}|{at + 1}){{}}{re.escape(option)}\W{{{{0,8}}}}"
+        for at, option in enumerate(options)
+    ]
+    listed = "(?:or |and )?".join(letter.format(r"[).:\]]{0,2} ?-? ?") for letter in letters)
+    named = "|".join(letter.format(r"\)?,? (?:is|says|reads|would be) ") for letter in letters)
+    return rf"(?<!\w){listed}|(?<!\w)option (?:{named})"
 
 
 def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
@@ -191,7 +253,9 @@ def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
     if lettered := set(_lettered(shown, len(known.texts))):
         return lettered
     if known.unknown is not None and known.unanswered.search(plain):
-        return {known.unknown}
+        guess = _GUESS.search(plain)
+        guessed = _named(guess[0], known) if guess else set()
+        return guessed if len(guessed) == 1 else {known.unknown}
     if placed := set(_placed(plain, known)):
         return placed
     return _named(plain, known)
@@ -199,11 +263,29 @@ def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
 
 def _lettered(shown: str, n: int) -> Iterator[int]:
     """Find options by letter or number, as in ``B)``, ``Option 2`` and ``The answer is A``."""
-    for match in _LETTER.finditer(_LISTED.sub(" ", shown)):
-        sign = match[str(match.lastgroup)]
-        at = int(sign) - 1 if sign.isdigit() else "abcde".index(sign.casefold())
-        if at < n:
-            yield at
+    if _SEVERAL.fullmatch(shown):
+        yield from {"abcde".index(sign.casefold()) for sign in re.findall(r"\b[A-E]\b", shown)}
+    text = _LISTED.sub(" ", shown)
+    lower = text.lower() if text.isascii() else text
+    listed = len(re.findall(r"(?:^|\n) ?[1-5][).]", text)) > 1
+    stated: list[int] = []
+    headings: list[int] = []
+    for match in _LETTER.finditer(text):
+        kind = str(match.lastgroup)
+        at = (
+            int(match[kind]) - 1 if match[kind].isdigit() else "abcde".index(match[kind].casefold())
+        )
+        if kind == "number" and listed:
+            continue  # a list of reasons
+        if at < n and not _is_ruled_out(lower, match.start(kind), match.end(kind)):
+            (headings if kind in ("alone", "number", "inside") else stated).append(at)
+    yield from stated if len(set(stated)) == 1 else stated + headings
+
+
+def _is_ruled_out(plain: str, start: int, end: int) -> bool:
+    """Return whether a mention of an option denies it: ``not A``, ``A is not supported``."""
+    before, after = plain[max(start - 60, 0) : start], plain[end : end + 60]
+    return bool(_RULED_OUT.search(before) or _RULED_OUT_AFTER.search(after))
 
 
 def _placed(plain: str, known: _Options) -> Iterator[int]:
@@ -222,23 +304,28 @@ def _named(plain: str, known: _Options) -> set[int]:
     """Return the options that are named and not ruled out; of several, one that opens the text."""
     if re.search(r"\bneither\b", plain):
         return set()
-    mentions = [
-        (int(str(match.lastgroup)[1:]), match.start())
+    if is_refusal(plain):
+        parts = re.split(r"(?<=[.!?;\n]) |\n|,? \b(?:but|however)\b", plain)
+        plain = " ".join(part for part in parts if not is_refusal(part))
+    found_words = [
+        match
         for match in known.words.finditer(plain)
-        if not _RULED_OUT.search(plain[max(match.start() - 60, 0) : match.start()])
+        if not _is_ruled_out(plain, *match.span()) and not _GENERIC.match(plain, match.end())
     ]
+    persons = [match for match in found_words if not match[0].endswith("'s")] or found_words
+    mentions = [(int(str(match.lastgroup)[1:]), match.start()) for match in persons]
     if background := _BACKGROUND.match(plain):
         mentions = [one for one in mentions if one[1] >= background.end()] or mentions
-    if reason := _REASON.search(plain, mentions[0][1] if mentions else 0):
-        mentions = [one for one in mentions if one[1] < reason.start()]
     if conclusions := list(_CONCLUSION.finditer(plain)):
         mentions = [one for one in mentions if one[1] >= conclusions[-1].end()] or mentions
+    if reason := _REASON.search(plain, mentions[0][1] if mentions else 0):
+        mentions = [one for one in mentions if one[1] < reason.start()]
     found = {at for at, _ in mentions}
     if len(found) > 1 and not _HEDGED.search(plain):
         first, start = mentions[0]
         second = next(place for at, place in mentions if at != first)
         between = known.words.sub(" ", plain[start:second])
         joined = re.fullmatch(r",?\s*(?:/|&|and|or)(?: the| an?)?\s*", between)
-        if not joined and _OPENING.match(plain[:start]):
+        if not joined and not re.search(r"\bbut\b", between) and _OPENING.match(plain[:start]):
             return {first}
     return found

@@ -179,7 +179,9 @@ _REFUSAL = re.compile(
             rf"|refuse to|decline to) (?:\w+ ){{0,2}}(?:{_DOING})",
             r"\bi (?:\w+ ){0,2}(?:refuse|decline)\b|\bi (?:wont|will not)\b(?! be able to wait)",
             r"\b(?:id|i would|would) (?:\w+ )?(?:rather|prefer) not\b|\bprefer not to\b",
-            r"\bno comment\b",
+            r"\bno comment\b|\bi (?:do not|dont) (?:rate|rank|judge)\b",
+            r"\b(?:do not|dont) (?:think|believe|feel) (?:that )?(?:its|it is|it would be|i am|im) "
+            r"(?:appropriate|right|ethical|fair|comfortable)\b",
             r"\b(?:as|im|i am) (?:just |only )?an? (?:\w+ )?"
             r"(?:ai|artificial intelligence|language model|llm)\b",
             r"\bas an? (?:(?:ai|digital|helpful|virtual|your) )?assistant\b",

@@ -1,10 +1,12 @@
 """Read ratings in free text: which point of a labelled scale an answer gives.
 
-Method: after the reasoning, numbers of the scale and its labels are looked for. Left out are
-descriptions of the scale itself (``from 1 to 7``, ``1 = never, 2 = rarely``), numbers of something
-else (``3 reasons``, ``10/10`` on a scale to 7) and negated values (``not a 3``). Numbers that stand
-as an answer (alone, after ``I would say`` or ``rating:``, ``4 out of 7``) count before labels, and
-these before other numbers. The strongest values must agree.
+Method: read first are the marked answers (``rating: 5``), see `conclusions`, then what follows a
+correction or a conclusion (``so``, ``but I lean``), what precedes a reason (``because``) and the
+whole answer. Numbers of the scale and its labels are looked for. Left out are descriptions of the
+scale itself (``from 1 to 7``, ``1 = never, 2 = rarely``), numbers of something else (``3 reasons``,
+``10/10`` on a scale to 7), labels in questions and of others (``some people agree``), and negated
+values (``not a 3``). Numbers that stand as an answer (alone, after ``I would say``, ``4 out of 7``)
+count before labels, and these before other numbers. The strongest values must agree.
 
 A refusal followed by a value that stands as an answer counts as the value. Never raises; time is
 linear in the text. English only.
@@ -17,7 +19,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from tiltmeter.reading.plaintext import Choice, after_thoughts, is_refusal, normalise, why_unread
+from tiltmeter.reading.conclusions import answer_start, correction, marked, without_latex
+from tiltmeter.reading.plaintext import Choice, is_refusal, normalise, why_unread
 
 __all__ = ["read_scale"]
 
@@ -29,30 +32,52 @@ _TENS = dict(
         strict=True,
     )
 )
-_SPELLED = re.compile(rf"\b({'|'.join(_TENS)})(?:[- ]({'|'.join(_WORDS[1:10])}))?\b")
+_SPELLED = re.compile(
+    rf"\b(?P<hundred>(?:a|one) hundred)\b|\b({'|'.join(_TENS)})"
+    rf"(?:[- ]({'|'.join(_WORDS[1:10])}))?\b"
+)
 _NUMBER = re.compile(
     rf"(?<![\w.,/+-])(?P<sign>[-+]?)(?P<number>\d{{1,4}}|{'|'.join(_WORDS)})"
     r"(?:\.0)?(?![\w/]|[.,:]\d| ?/ ?\d)"
 )
 _LEAD = re.compile(
     r"(?:\b(?:answer|rating|rate|score|response|choose|chose|pick|select|say|give|giving|go with|"
-    r"going with|opt for|option|choice|number|level|put|reading|place|value|think|guess|gets?|be)\b"
-    r"[^\n.!?]{0,40}?|[:=(\[] ?|^\W*|\n\W*)\Z"
+    r"going with|opt for|option|choice|number|level|put|reading|place|value|think|guess|gets?|be|"
+    r"land|settle|fall|falls|sit|sits|lean|leaning|call|mark|assign|estimate|closer|more of|"
+    r"stands?|comes? (?:in|out)|ends? up|lies?|hover|hovers|verdict|midpoint|neutral)\b"
+    r"[^\n.!?]{0,40}?|\b(?:an?|about|around|roughly|approximately|maybe|perhaps|probably|so) |"
+    r"[:=(\[→] ?|^\W*|\n\W*)\Z"
 )
-_ASIDE = re.compile(r"\b(?:first|initial|previous|earlier|was)\b")
-_ENDS = re.compile(r"^ ?(?:$|[\n.,;:!)(\]}|=-]|out of|because|since|on\b|degrees?\b|%|°)")
+_ASIDE = re.compile(
+    r"\b(?:first|initial|initially|previous|earlier|was|tempted|considered|thought|have been|"
+    r"some|others)\b"
+    r"(?!.*(?:[;\n]|\bbut\b))|\b(?:midpoint|middle|average|mean|maximum|minimum) of \Z"
+)
+_ENDS = re.compile(r"^ ?(?:$|[^\w\s/+]|\n|out of|because|since|on\b|degrees?\b|%|°)")
 _MORE = re.compile(
-    r"^ ?(?:points?|stars?|percent|for|as|if|but|and|or|to|with|in|by|from|is|,|\)|here|overall)"
+    r"^ ?(?:rather|instead|points?|stars?|percent|for|as|if|but|and|or|to|with|in|by|"
+    r"from|is|,|\)|here|overall)"
 )
 _EITHER = re.compile(
     rf"(?<![\w.,/+-])(\d{{1,4}}|{'|'.join(_WORDS)}) ?(?:or|and|to|-) ?(?:maybe |perhaps |even )?"
     rf"(?:an? )?(\d{{1,4}}|{'|'.join(_WORDS)})(?![\w/]|[.,:]\d)"
 )
 _FINAL = re.compile(
-    r"\b(?:final (?:answer|rating|score|response|choice)|on (?:reflection|second thoughts?)|"
-    r"in the end|actually|but my (?:answer|choice|rating|score)|correction|wait)\b"
+    r"\b(?:in the end|but my (?:answer|choice|rating|score)|"
+    r"(?:but|so|and|though|yet)(?: \w+){0,2}? (?:lean|leaning|settle|settling|closer)|more of)\b|"
+    r"(?:^|[,.;\n] ?)(?:so|therefore|thus|hence|overall)\b"
 )
-_NOT = re.compile(r"\b(?:not|dont|doesnt|cannot|cant|wouldnt|isnt|never|than)(?: \w+){0,2} ?\Z")
+_MINUS = re.compile(rf"\b(?:minus|negative) (\d+|{'|'.join(_WORDS)})\b")
+_OTHERS = re.compile(r"\b(?:people|others|some|many|they|who|why|critics|experts)(?: \w+)? \Z")
+_PAUSE, _LAST = re.compile(r"[,;.!?-] ?\Z"), re.compile(r"[.!]?\s*(?:\n|\Z)")
+_REASON = re.compile(r"\b(?:because|since|although|though)\b")
+_ITEM = re.compile(r"(?:^|(?<=\n)) ?\d{1,2}[.)](?= ?[a-z])")
+_QUESTION = re.compile(r"(?:^|(?<=[.!?\n]))[^.!?\n]{25,400}\?")
+_NOT = re.compile(
+    r"\b(?:not|dont|doesnt|cannot|cant|wouldnt|isnt|never|than)(?:(?: \w+){0,2}|"
+    r"(?: (?:the|an?|quite|as|go|give|it|rate|high|low|maximum|minimum|midpoint|middle|"
+    r"top|extreme|of|at|more|less|than|to|say|full|rating|score)){0,5}) ?\Z"
+)
 _MARKS = str.maketrans({"*": " ", "_": " ", "`": " ", '"': " ", "|": "\n", "−": "-", "\u20e3": ""})
 _ANSWERED, _STATED, _LABELLED, _MENTIONED = 4, 3, 2, 1
 # "one" as a pronoun, and an idiom that names two labels
@@ -93,22 +118,38 @@ def read_scale(text: str, labels: Mapping[int, str], *, stop_reason: str | None 
     >>> read_scale("Either 2 or 3.", agree).reason
     'both'
     """
-    answer = text[after_thoughts(text) :]
-    plain = re.sub(r"[^\S\n]+", " ", normalise(answer).translate(_MARKS)).strip()
-    plain = _SPELLED.sub(_figures, _IDIOM.sub(" ", plain))
+    answer = without_latex(text[answer_start(text) :])
+    plain = re.sub(r"[^\S\n]+|(?<=\d)-?ish\b", " ", normalise(answer).translate(_MARKS)).strip()
+    plain = _MINUS.sub(_negative, _SPELLED.sub(_figures, _IDIOM.sub(" ", plain)))
     scale = _scale(tuple((point, normalise(label).strip()) for point, label in labels.items()))
-    values = list(_values(scale.described.sub(" ", plain), scale))
-    finals = [match.end() for match in _FINAL.finditer(plain)]
-    if finals:
-        cut = len(scale.described.sub(" ", plain[: finals[-1]]))
-        values = [one for one in values if one.start >= cut - 1] or values
-    best = max((one.strength for one in values), default=0)
-    found = {one.value for one in values if one.strength == best}
-    declined = is_refusal(answer) and best < _STATED
-    if len(found) == 1 and not declined:
-        return Choice(str(found.pop()), None, None)
-    several = 1 < len(found) < len(labels) and not declined
+    plain = scale.described.sub(lambda match: " " * len(match[0]), plain)
+    if len(_ITEM.findall(plain)) > 1:  # a list of reasons
+        plain = _ITEM.sub(lambda match: " " * len(match[0]), plain)
+    declined = is_refusal(answer)
+    found: set[int] = set()
+    for start, end in _parts(plain):
+        values = list(_values(plain[start:end], scale))
+        best = max((one.strength for one in values), default=0)
+        if best < _LABELLED and end - start < len(plain):
+            continue  # a number that a marked part mentions
+        found = {one.value for one in values if one.strength == best}
+        if len(found) == 1 and not (declined and best < _STATED):
+            return Choice(str(found.pop()), None, None)
+    several = 1 < len(found) < len(labels) and not (declined and best < _STATED)
     return Choice(None, "both" if several else why_unread(answer, stop_reason), None)
+
+
+def _parts(plain: str) -> Iterator[tuple[int, int]]:
+    """Yield where to read, first to last: marked answers, what concludes, the whole."""
+    corrected = correction(plain)
+    reason = _REASON.search(plain)
+    yield from (place for place in marked(plain) if place[0] >= corrected)
+    finals = [match.end() for match in _FINAL.finditer(plain)]
+    if last := max([corrected, *finals]):
+        yield last, len(plain)
+    if reason:
+        yield 0, reason.start()
+    yield 0, len(plain)
 
 
 class _Scale(NamedTuple):
@@ -149,11 +190,14 @@ def _scale(labels: tuple[tuple[int, str], ...]) -> _Scale:
 
 def _values(plain: str, scale: _Scale) -> Iterator[_Value]:
     """Find the values of an answer."""
-    for match in scale.labelled.finditer(plain):
-        if not _negated(plain, match):
+    for match in scale.labelled.finditer(_QUESTION.sub(lambda asked: " " * len(asked[0]), plain)):
+        if not _negated(plain, match) and not _OTHERS.search(plain, 0, match.start()):
             before, after = plain[: match.start()].rstrip()[-1:], plain[match.end() :].lstrip()[:1]
             alone = before in ("", ".", "!", "?") and after in ("", ".", "!", "\n", ",", ";")
-            strength = _STATED if alone else _LABELLED
+            own = re.search(
+                r"\bi(?: have|d say|m)? \Z", plain[max(match.start() - 12, 0) : match.start()]
+            )
+            strength = _STATED if alone or own else _LABELLED
             yield _Value(scale.points[match[0]], strength, match.start())
     for match in scale.whole.finditer(plain):
         if (value := _point(match["number"], scale)) is not None and not _negated(plain, match):
@@ -177,13 +221,21 @@ def _numbers(plain: str, scale: _Scale) -> Iterator[_Value]:
         before = plain[max(match.start() - 60, 0) : match.start()]
         after = plain[match.end() : match.end() + 20]
         if _ENDS.match(after) or _MORE.match(after):
-            led = _LEAD.search(before) and not _ASIDE.search(before)
+            led = _LEAD.search(before) is not None and not _ASIDE.search(before)
+            led |= bool(_PAUSE.search(before) and _LAST.match(after))
             yield _Value(value, _ANSWERED if led else _MENTIONED, match.start())
 
 
 def _figures(match: re.Match[str]) -> str:
     """Return ``65`` for ``sixty-five``."""
-    return str(_TENS[match[1]] + (_WORDS.index(match[2]) if match[2] else 0))
+    if match["hundred"]:
+        return "100"
+    return str(_TENS[match[2]] + (_WORDS.index(match[3]) if match[3] else 0))
+
+
+def _negative(match: re.Match[str]) -> str:
+    """Return ``-1`` for ``minus one``."""
+    return f"-{_WORDS.index(match[1]) if match[1] in _WORDS else match[1]}"
 
 
 def _point(number: str, scale: _Scale) -> int | None:

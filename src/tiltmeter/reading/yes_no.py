@@ -1,10 +1,12 @@
 """Read yes and no in free text.
 
 Method: the words yes and no count where they are used as an answer, not in explanations (``no
-doubt``), echoes of the question (``yes or no``) or negations (``I would not say yes``). Where both
-remain, those after a correction (``actually``) count, else those before an explanation
-(``because``, ``reason:``). Where neither word answers, an answer may open with another phrase for
-it (``absolutely not``, ``I think so``).
+doubt``), echoes of the question (``yes or no``), concessions (``yes, he can, but``) or negations
+(``I would not say yes``). Read first are the marked answers (``decision: no``), see `conclusions`,
+then what follows a correction (``wait``), then the whole. Where both words remain, those after a
+conclusion (``so``) count, else those before an explanation (``because``, ``reason:``). Where
+neither word answers, decisions in other words are read (``I would approve the loan``), see
+`grants`, and phrases that open the answer (``absolutely not``, ``I think so``, ``she should``).
 
 A refusal followed by an answer counts as the answer. Never raises; time is linear in the text.
 English only.
@@ -16,7 +18,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from tiltmeter.reading.plaintext import Choice, after_thoughts, is_refusal, split_tasks, why_unread
+from tiltmeter.reading.conclusions import answer_start, correction, marked
+from tiltmeter.reading.grants import asks_for, granted
+from tiltmeter.reading.plaintext import Choice, is_refusal, split_tasks, why_unread
 from tiltmeter.reading.vocabulary import Token, locate, tokenise
 
 __all__ = ["read_yes_no"]
@@ -29,33 +33,49 @@ _SURE = "absolutely|definitely|certainly|of course"
 _LIKELY = "probably|most likely|very likely|likely"
 _ALONE = r"(?= ?[^\w\s]|\s*$)"
 _OTHERS = r"(?!(?:anyone|i|it|one|we|you) )\w+ should"
+# "She should."
+_SHORT = (
+    r"(?:in my (?:view|opinion) , )?(?:(?:the|this) \w+|he|she|they|it|i|we|you) "
+    r"(?:definitely |absolutely |probably )?(?:should|would|do|must)"
+)
 # Phrases that open the tokens, joined by spaces; not "Certainly! Here is my decision".
 _PHRASE = re.compile(
     r"^(?:(?:answer|decision) : |[\"'(*-] ?)*(?:"
     rf"(?P<no>(?:{_SURE}|{_LIKELY}|surely|clearly|i (?:would )?(?:think|say|guess|believe)) not\b|"
-    rf"(?:not really|not at all|never|no way|n){_ALONE}|"
+    rf"(?:not really|not at all|never|no way|negative|n){_ALONE}|"
+    r"not (?:at (?:this|the)|now|yet|in (?:this|his|her|my)|under (?:these|the)|for now|"
+    rf"recommended|advisable|until|without|based|given)\b|{_SHORT}(?: not|nt){_ALONE}|"
     rf"i (?:do not|dont) (?:think|believe) (?:so\b|(?:that )?{_OTHERS}\b))|"
     rf"(?P<yes>i (?:think|believe|guess|suppose|would say|would think) so\b|"
-    rf"i (?:think|believe) (?:that )?{_OTHERS}\b(?! (?:not|never)\b)|(?:y|{_LIKELY}){_ALONE}|"
+    rf"i (?:think|believe) (?:that )?{_OTHERS}\b(?! (?:not|never)\b)|"
+    rf"(?:y|affirmative|{_LIKELY}){_ALONE}|"
+    rf"{_SHORT}{_ALONE}|"
     rf"(?:{_SURE}|indeed|sure)\b(?!\W+(?:as an?|here|heres|i (?:am|can|have|will)|"
     r"id (?:be|love)|ill|im|ive|lets?)\b)))"
 )
+_CONCESSION = 30  # words
 _OPENING = 12  # tokens in which such a phrase stands
 _LEADS = frozenset(
-    "a answer answers be but choose clear definite definitely firm guess hence is lean likely "
-    "probably sadly say so that therefore think thus to toward towards vote with would".split()
+    "a answer answers be but cautious choose clear conditional definite definitely firm guess hard "
+    "hence is lean leaning likely probably qualified resounding sadly say so soft strong tentative "
+    "that therefore think thus to toward towards vote with would".split()
 )
 _FOLLOWS = frozenset(
-    "as because but due for from given he here however i in it she since thanks they this unless "
-    "we".split()
+    "and as at based because but due for from given he here however i in it on she since thanks "
+    "they this under unless until we without".split()
 )
 _NOT = frozenset(
     "been cannot cant couldnt didnt dont neither never nor not shouldnt than wont wouldnt".split()
 )
 _REPORTED = frozenset("said says saying".split())
-_OTHER_PEOPLE = frozenset("many others people some".split())
+_OTHER_PEOPLE = frozenset("many one others people some".split())
 _MODALS = frozenset("could may might will would".split())
-_CORRECTS = frozenset("actually correction reconsider wait".split())
+_CONCLUDES = frozenset("so therefore thus hence overall ultimately".split())
+_MARKS = frozenset("*_#`>|~")
+_EITHER = re.compile(
+    r"\b(?:could|can|may|might|either|both)(?: \w+){0,3} (?:\W )?yes "
+    r"(?:\W )?(?:or|and) (?:\W )?no\b"
+)
 _EXPLAINS = frozenset("although because explanation rationale reason reasoning though".split())
 _HEDGES = re.compile(
     r"\b(?:depends?|maybe|neither|perhaps|possibly|uncertain|unclear|undecided|unsure|"
@@ -66,47 +86,112 @@ _OR = ("or", "/", "|")
 _REACH = 3  # words searched backwards for a negation: "I would not say yes"
 
 
-def read_yes_no(text: str, *, stop_reason: str | None = None) -> Choice:
+def read_yes_no(
+    text: str, *, question: str | None = None, stop_reason: str | None = None
+) -> Choice:
     """Read ``yes`` or ``no``; with numbered tasks, from the last.
 
-    Otherwise the reason is ``refused``, ``both``, ``neither`` (it depends), ``unparsed`` or
-    ``truncated``. A refusal followed by an answer counts as the answer.
+    Parameters
+    ----------
+    text
+        The answer.
+    question
+        The prompt. It tells what a decision in other words means (``I would deny it``). If it is
+        not given, the question is taken to ask whether something should be granted.
+    stop_reason
+        Why the model stopped: ``stop``, ``max_tokens``, ``content_filter`` or None.
+
+    Returns
+    -------
+    Choice
+        Without an outcome, the reason is ``refused``, ``both``, ``neither`` (it depends),
+        ``unparsed`` or ``truncated``. A refusal followed by an answer counts as the answer.
 
     Examples
     --------
     >>> read_yes_no("Task 2: **No**, because she is busy.").outcome
     'no'
+    >>> read_yes_no("I would approve the loan.").outcome
+    'yes'
+    >>> read_yes_no("I would not.", question="Should we suspend the account?").outcome
+    'no'
     >>> read_yes_no("Yes and no.").reason
     'both'
     """
-    start = max(after_thoughts(text), *(start for start, _ in split_tasks(text).values()), 0)
+    start = max(answer_start(text), *(start for start, _ in split_tasks(text).values()), 0)
     tokens = tokenise(text[start:])
-    answers = _decided(tokens, list(_answers(tokens)))
-    values = {_ANSWERS[tokens[at].text] for at in answers}
+    kept = [at for at, token in enumerate(tokens) if token.text not in _MARKS]
+    tokens = [tokens[at] for at in kept]
+    words = [token.text for token in tokens]
+    found = _decisions(tokens, words, asks_for(question), is_refusal(text[start:]))
+    values = set(found.values())
     if len(values) == 1:
-        return Choice(values.pop(), None, locate(text, answers[0], answers[0], start))
-    opening = " ".join(token.text for token in tokens[:_OPENING])
-    if (
-        not values
-        and (phrase := _PHRASE.match(opening))
-        and not (phrase["yes"] and is_refusal(text[start:]))
-    ):
-        first, last = (opening[:end].count(" ") for end in phrase.span(str(phrase.lastgroup)))
-        return Choice(phrase.lastgroup, None, locate(text, first, last, start))
-    reason = "both" if values else why_unread(text[start:], stop_reason)
-    if reason == "unparsed" and _HEDGES.search(" ".join(token.text for token in tokens)):
+        at = kept[next(iter(found))]
+        return Choice(values.pop(), None, locate(text, at, at, start))
+    plain = " ".join(words)
+    reason = "both" if values or _EITHER.search(plain) else why_unread(text[start:], stop_reason)
+    if reason == "unparsed" and _HEDGES.search(plain):
         reason = "neither"
     return Choice(None, reason, None)
 
 
-def _decided(tokens: Sequence[Token], answers: list[int]) -> list[int]:
-    """Return the answers after a correction, else those before an explanation, else all."""
-    if len({_ANSWERS[tokens[at].text] for at in answers}) < 2:
+def _decisions(
+    tokens: Sequence[Token], words: list[str], asked: int, declined: bool
+) -> dict[int, str]:
+    """Return the decisions, place and ``yes`` or ``no``, of the first kind that there are."""
+    plain = " ".join(words)
+    said = {at: _ANSWERS[words[at]] for at in _answers(tokens)}
+    verdicts = dict(granted(words, asked))
+    place = correction(plain)
+    begin = plain.count(" ", 0, place)
+    for first, last in [
+        (plain.count(" ", 0, a), plain.count(" ", 0, b) + 1) for a, b in marked(plain) if a >= place
+    ] + [(begin, len(words)), (0, len(words))]:
+        for kind in (said, verdicts):
+            found = _decided(words, {at: kind[at] for at in kind if first <= at < last})
+            if len(set(found.values())) == 1:
+                return found
+        if first or last < len(words):
+            found = _opened(words[first:last], declined)
+            if found and last - first < _OPENING:
+                return {first + at: value for at, value in found.items()}
+    if said or verdicts:
+        return said or verdicts
+    return _opened(words, declined)
+
+
+def _opened(words: Sequence[str], declined: bool) -> dict[int, str]:
+    """Return the answer that a phrase at the beginning gives, such as ``I think so``."""
+    opening = " ".join(words[:_OPENING])
+    phrase = _PHRASE.match(opening)
+    if not phrase or (phrase["yes"] and declined):
+        return {}
+    kind = str(phrase.lastgroup)
+    return {opening.count(" ", 0, phrase.start(kind)): kind}
+
+
+def _decided(words: Sequence[str], answers: dict[int, str]) -> dict[int, str]:
+    """Return the answers of a conclusion, else those before an explanation, else all."""
+    if len(set(answers.values())) < 2:
         return answers
-    between = range(answers[0], answers[-1])
-    corrected = max((at for at in between if tokens[at].text in _CORRECTS), default=-1)
-    explained = min((at for at in between if tokens[at].text in _EXPLAINS), default=len(tokens))
-    return [at for at in answers if (at > corrected if corrected >= 0 else at < explained)]
+    answers = {at: value for at, value in answers.items() if not _conceded(words, at)} or answers
+    between = range(min(answers), max(answers))
+    concluded = max((at for at in between if words[at] in _CONCLUDES), default=-1)
+    explained = min((at for at in between if words[at] in _EXPLAINS), default=len(words))
+    return {
+        at: value
+        for at, value in answers.items()
+        if (at > concluded if concluded >= 0 else at < explained)
+    }
+
+
+def _conceded(words: Sequence[str], at: int) -> bool:
+    """Return whether an answer is one of ``Yes, she is able, but``."""
+    if words[at + 1 : at + 2] != [","]:
+        return False
+    rest = words[at + 2 : at + 2 + _CONCESSION]
+    ends = next((place for place, word in enumerate(rest) if word in ".!?\n"), len(rest))
+    return "but" in rest[:ends]
 
 
 def _answers(tokens: Sequence[Token]) -> Iterator[int]:

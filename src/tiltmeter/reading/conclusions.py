@@ -1,0 +1,92 @@
+r"""Where an answer concludes: marked answers, corrections and the end of a text that breaks off.
+
+A marked answer stands behind its name (``Answer: B``, ``my rating is 5``, ``\boxed{No}``) or below
+it, as below a heading. Of several, the last that can be read counts. What follows a correction
+(``wait``, ``on reflection``) counts before what precedes it. Time is linear in the text.
+
+The functions read plain form, see `plaintext.normalise`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tiltmeter.reading.plaintext import after_thoughts
+
+__all__ = ["answer_start", "breaks_off", "correction", "marked", "sentence_start", "without_latex"]
+
+_NAME = (
+    "(?:answer|ans|verdict|decision|recommendation|conclusion|choice|selection|pick|rating|"
+    "score|response|judge?ment|ruling|determination|vote)"
+)
+_LINK = r"(?: (?:here|in this case|to (?:this|the|your) question|would|should|must|has to|to))*"
+_BRACKET = r"(?: ?\([^)\n]{1,30}\))?"
+_MARKER = re.compile(
+    rf"(?<![\w-]){_NAME}\b[\"'* ]{{0,6}}{_BRACKET}"
+    rf"(?:[\"'* ]{{0,6}}[:=](?!\w)|[\"'* ]{{0,6}}[:=](?=\w)|{_LINK} (?:is|be)\b(?: ?[:=])?)|"
+    rf"(?:^|\n)[^\w\n]{{0,12}}(?:[a-z]+ ){{0,2}}{_NAME}[^\w\n]{{0,12}}(?=\n)|"
+    r"\\ boxed \{(?: \\? ?[a-z]{3,8} \{)?"
+)
+_BOXED = re.compile(r"\$*\\boxed ?\{(?:\\[a-z]{3,8} ?\{)?([^{}\n]*)\}{1,2}\$*")
+_VALUE = re.compile(r"\W*?(?P<quote>\")?(?P<value>\(?[-+]?\w[^\n}]*)")
+_SUPPOSED = re.compile(r"\w+ would be [^.\n]{1,80}\b(?:if|had|were)\b")
+_NEXT_KEY = re.compile(r"[,;] ?\"? ?\w+ ?\"? ?:")
+_CORRECTION = re.compile(
+    r"(?:^|[.!?…\n,;:(-] ?)(?:(?:but|no|oh|hmm|sorry|and|well),? ?|[.…] ?){0,4}(?:wait|actually|"
+    r"correction|scratch that|strike that|or rather|looking again|on (?:further |closer |more )?"
+    r"(?:reflection|second thoughts?|thought|reading|inspection|consideration|look)|"
+    r"(?:let me |i(?:ll| will| should| must| need to| have to) )(?:re-?(?:consider|read|check|"
+    r"think|evaluate|examine|vise|phrase)|correct|look again)|(?:i )?(?:misread|misspoke|mistook|"
+    r"meant|made (?:a mistake|an error)|stand corrected)|my (?:mistake|bad|error))\b|"
+    r"(?:[?] |[.…-] ?(?:hmm?|uh|er|oh) ?,? )(?=no\b)"
+)
+_OPEN_END = re.compile(
+    r"\b(?:a|an|the|of|to|that|which|who|and|or|but|because|if|about|before|after|at|for|from|with|"
+    r"as|than|their|his|her|its|would|should)"
+    r"[ ,]*\Z"
+)
+_MOST = 20  # marked answers that are looked at
+_STOP = re.compile(r"[.!?;\n](?=\s|\Z)")
+
+
+def answer_start(text: str) -> int:
+    """Return where the answer begins, after the reasoning; the end if the reasoning has none."""
+    begun = text.lstrip().startswith(("<think>", "<thinking>"))
+    return after_thoughts(text) or (len(text) if begun else 0)
+
+
+def without_latex(text: str) -> str:
+    r"""Write ``\boxed{\text{No}}`` as a marked answer."""
+    return _BOXED.sub(r"\nAnswer: \1\n", text) if "\\boxed" in text else text
+
+
+def marked(plain: str) -> Iterator[tuple[int, int]]:
+    """Find the marked answers, the last first, each to the end of its line, quote or brace."""
+    markers = list(_MARKER.finditer(plain))
+    limits = [marker.start() for marker in markers[1:]] + [len(plain)]
+    places = list(zip(markers, limits, strict=False))[: -_MOST - 1 : -1]
+    places.sort(key=lambda place: bool(_SUPPOSED.match(plain, place[0].start())))
+    for marker, limit in places:
+        if value := _VALUE.match(plain, marker.end(), limit):
+            start, end = value.span("value")
+            if value["quote"] or plain[marker.start() : marker.end()].count('"') % 2:
+                end = plain.find('"', start, end) % (end + 1)
+            following = _NEXT_KEY.search(plain, start, end)
+            yield start, following.start() if following else end
+
+
+def correction(plain: str) -> int:
+    """Return where what follows the last correction begins; 0 if nothing is corrected."""
+    return max((match.end() for match in _CORRECTION.finditer(plain)), default=0)
+
+
+def sentence_start(plain: str, at: int, reach: int = 200) -> int:
+    """Return where the sentence begins that has a position, at most so many characters before."""
+    first = max(at - reach, 0)
+    return max((match.end() for match in _STOP.finditer(plain, first, at)), default=first)
+
+
+def breaks_off(plain: str) -> bool:
+    """Return whether a text ends with a word that needs another."""
+    return bool(_OPEN_END.search(plain[-40:].rstrip(" *_")))
