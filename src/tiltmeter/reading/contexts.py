@@ -23,9 +23,6 @@ from typing import NamedTuple
 
 from tiltmeter.reading.plaintext import is_refusal, json_values, without_thinking
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["REASONS", "Checks", "context_messages", "find_fault", "read_contexts", "wording"]
 
 #: Reasons for rejecting a sentence; the first that applies is given. The last two concern whole
