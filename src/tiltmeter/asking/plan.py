@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.metadata
 import math
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from itertools import product
@@ -165,9 +165,6 @@ class Plan(Claimant):
             if mode in s.asked_in(self.modes)
         ]
         return pl.concat(drawn).sort(pl.col("iteration") // 2, maintain_order=True)
-
-    def pieces(self) -> Iterator[pl.DataFrame]:
-        yield self.trials()
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that must be equal for a run to continue another."""
