@@ -145,7 +145,9 @@ def _draw(
         for name in variations:
             seeded = f"{identity}/{key}/{design.seed}"  # the same draws for every wording
             drawn = _draws(prompts, design, seeded)
-            yield Cell(key, name, seeded, map(partial(_worded, part.variations[name], design), drawn))
+            yield Cell(
+                key, name, seeded, map(partial(_worded, part.variations[name], design), drawn)
+            )
 
 
 def _draws(
@@ -299,7 +301,9 @@ INSTRUMENT = Instrument(
     sizes={
         "quick": Size(4, control=16, placebo=16, by_name=True),
         "standard": Size(24, control=24, placebo=24, by_name=True),
-        "paper": Size(3708, control=72, placebo=72, by_name=True),  # all prompts of the smaller group of every contrast
+        "paper": Size(
+            3708, control=72, placebo=72, by_name=True
+        ),  # all prompts of the smaller group of every contrast
     },
     prose=60,
     study=NAME,

@@ -8,10 +8,11 @@ become tables of limited size, so that a plan of millions takes no more memory t
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import chain, groupby, islice
+from itertools import accumulate, chain, groupby, islice
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -31,11 +32,13 @@ _SHARED = (
     *("category", "stereotype", "dimension", "variation", "word_list", "source_defect"),
 )
 
-#: Columns of single trials.
-_OWN = [name for name in TRIALS if name not in (*_SHARED, "trial_id", "pair_id")]
+#: Columns of single trials, and the number of the pair.
+_OWN = [name for name in TRIALS if name not in (*_SHARED, "trial_id", "pair_id")] + ["pair"]
 
-#: The place of a cell in the table of shared columns, and a trial of it.
-_Placed = tuple[int, Mapping[str, Any]]
+
+#: A trial in the order of a plan: number of the draw, place of its cell in the table of shared
+#: columns, values of its own columns. Draws and places order trials; no two streams share both.
+_Row = tuple[int, int, tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -98,54 +101,46 @@ def _run(columns: Mapping[str, str | None], design: Design) -> str:
     return ".".join(name for name in (*names, design.mode, str(design.seed)) if name)
 
 
-def by_cell(asked: Asked) -> Iterator[_Placed]:
+def by_cell(asked: Asked) -> Iterator[_Row]:
     """Yield all trials of the first cell, then of the next; of one design."""
-    return chain.from_iterable(_placed(asked.cells))
+    return chain.from_iterable(_rows_of_each(asked.cells))
 
 
-def by_draw(parts: Sequence[Asked]) -> Iterator[_Placed]:
+def by_draw(parts: Sequence[Asked]) -> Iterator[_Row]:
     """Yield trials by ``iteration // 2``, within it by part, design and cell.
 
     Cells are drawn side by side, so that no more than two trials of each are held.
     """
-    starts = [0]
-    for part in parts:
-        starts.append(starts[-1] + len(part.cells) * len(part.designs))
-    streams = (_under_each(part, start) for part, start in zip(parts, starts, strict=False))
-    return merge(*streams, key=_draw)
+    starts = accumulate((len(part.cells) * len(part.designs) for part in parts), initial=0)
+    return merge(*map(_under_each_design, parts, starts))
 
 
-def _under_each(part: Asked, start: int) -> Iterator[_Placed]:
+def _under_each_design(part: Asked, start: int) -> Iterator[_Row]:
     """Yield the trials of a part by draw, under each design in turn."""
-    size = len(part.cells)
-    for _, drawn in groupby(merge(*_placed(part.cells), key=_draw), key=_draw):
-        held = list(drawn)
-        for at in range(start, start + size * len(part.designs), size):
-            for place, trial in held:
-                yield at + place, trial
+    cells = len(part.cells)
+    for draw, rows in groupby(merge(*_rows_of_each(part.cells)), key=itemgetter(0)):
+        drawn = list(rows)
+        for first in range(start, start + cells * len(part.designs), cells):
+            for _, place, values in drawn:
+                yield draw, first + place, values
 
 
-def _draw(placed: _Placed) -> int:
-    number: int = placed[1]["iteration"]
-    return number // 2
-
-
-def _placed(cells: Sequence[Cell]) -> list[Iterator[_Placed]]:
+def _rows_of_each(cells: Sequence[Cell]) -> list[Iterator[_Row]]:
     rng = random.Random()
-    return [_with_seeds(place, cell, rng.seed, rng) for place, cell in enumerate(cells)]
+    return [_rows(place, cell, rng) for place, cell in enumerate(cells)]
 
 
-def _with_seeds(
-    place: int, cell: Cell, seed: Callable[[str], None], rng: random.Random
-) -> Iterator[_Placed]:
+def _rows(place: int, cell: Cell, rng: random.Random) -> Iterator[_Row]:
     """Yield the trials of a cell with their sampling seeds."""
     for trial in cell.trials:
-        seed(f"{cell.seeded}/{trial['iteration']}/sampling")
-        yield place, {**trial, "seed": rng.getrandbits(31)}
+        iteration = trial["iteration"]
+        rng.seed(f"{cell.seeded}/{iteration}/sampling")
+        seeded = {**trial, "seed": rng.getrandbits(31)}
+        yield iteration // 2, place, tuple(map(seeded.get, _OWN))
 
 
 def in_tables(
-    parts: Sequence[Asked], trials: Iterator[_Placed], rows: int = ROWS
+    parts: Sequence[Asked], trials: Iterator[_Row], rows: int = ROWS
 ) -> Iterator[pl.DataFrame]:
     """Yield the trials as tables of `rows` rows (`results.TRIALS`), at least one."""
     known = {name: TRIALS[name] for name in _SHARED} | {"run": pl.String()}
@@ -156,24 +151,25 @@ def in_tables(
         yield _table(shared, taken)
 
 
-def _table(shared: pl.DataFrame, taken: Sequence[_Placed]) -> pl.DataFrame:
-    places = pl.Series([place for place, _ in taken], dtype=pl.UInt32)
-    own = [_column(name, [trial.get(name) for _, trial in taken]) for name in _OWN]
-    pair = pl.Series("pair", [trial["pair"] for _, trial in taken], dtype=pl.Int64)
-    numbers = {
-        name: pl.col(name).cast(pl.String).str.zfill(5) for name in ("iteration", "pair")
-    }
-    table = shared[places].with_columns(*own, pair)
-    return table.select(
-        pl.format("{}.{}", "run", numbers["iteration"]).alias("trial_id"),
-        pl.format("{}.p{}", "run", numbers["pair"]).alias("pair_id"),
-        pl.exclude("run", "pair"),
-    ).select(*TRIALS)
+def _table(shared: pl.DataFrame, taken: Sequence[_Row]) -> pl.DataFrame:
+    columns = zip(*(values for *_, values in taken), strict=True) if taken else ((),) * len(_OWN)
+    own = [_column(name, values) for name, values in zip(_OWN, columns, strict=True)]
+    places = pl.Series([place for _, place, _ in taken], dtype=pl.UInt32)
+    number = {name: pl.col(name).cast(pl.String).str.zfill(5) for name in ("iteration", "pair")}
+    return (
+        shared[places]
+        .with_columns(own)
+        .with_columns(
+            trial_id=pl.format("{}.{}", "run", number["iteration"]),
+            pair_id=pl.format("{}.p{}", "run", number["pair"]),
+        )
+        .select(*TRIALS)
+    )
 
 
 def _column(name: str, values: Sequence[Any]) -> pl.Series:
     """Make a column; of lists by grouping words, which takes a third of the time."""
-    kind = TRIALS[name]
+    kind = TRIALS.get(name, pl.Int64())
     if kind != pl.List(pl.String) or not values or not all(values):
         return pl.Series(name, values, dtype=kind)
     rows = pl.Series([row for row, words in enumerate(values) for _ in words], dtype=pl.UInt32)

@@ -173,9 +173,7 @@ def decision_cells(
                 continue
             empty = False
             seeded = f"{identity}/{instrument}/{key}/{name}/{design.seed}"
-            drawn = draw_words(
-                stereotype.decision_words(instrument, name), design, seeded, turns
-            )
+            drawn = draw_words(stereotype.decision_words(instrument, name), design, seeded, turns)
             trials = map(partial(worded, stereotype.words(""), wording), drawn)
             defects = [stereotype.source_defect, wording.source_defect]
             defect = " ".join(d for d in defects if d) or None

@@ -43,8 +43,8 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.errors import InputError, StudyError, unknown
-from tiltmeter.instruments.decision_effects import MEASURES, analyse
 from tiltmeter.instruments.cells import Cell
+from tiltmeter.instruments.decision_effects import MEASURES, analyse
 from tiltmeter.instruments.design import Design, Groups, in_rounds, pairs
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
@@ -177,7 +177,7 @@ def _draws(
             drawn = (decision, *groups, *others.values(), "" if paired else version)
             if not MODES[design.mode].sampled and seen.setdefault(drawn, pair) != pair:
                 continue
-            columns = {
+            columns: dict[str, Any] = {
                 "iteration": iteration,
                 "pair": pair,
                 "marginalized": groups[0],
