@@ -21,10 +21,11 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 from tiltmeter.asking.claim import Claimant
 from tiltmeter.errors import InputError, PlanError, unknown
 from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
-from tiltmeter.instruments.cells import ROWS, by_draw, in_tables
+from tiltmeter.instruments.cells import ROWS, by_draw
 from tiltmeter.instruments.design import Design
 from tiltmeter.models.opening import Generation
 from tiltmeter.modes import MODES
+from tiltmeter.results import TRIALS
 from tiltmeter.results.records import read_plan, text_hash, write_plan
 from tiltmeter.stimuli import Study, load_study, study_hash
 
@@ -153,13 +154,10 @@ class Plan(Claimant):
         orders; the trials of a pair follow each other and modes are apart, as the embedded model
         computes what is alike once.
         """
-        return pl.concat(self.pieces())
+        return pl.concat([pl.DataFrame(schema=TRIALS), *self.pieces()])
 
     def pieces(self, rows: int = ROWS) -> Iterator[pl.DataFrame]:
-        """Yield `trials` as tables of `rows` rows, each drawn when it is asked for.
-
-        A plan without trials has one table, which is empty.
-        """
+        """Yield `trials` as tables of up to `rows` rows, each drawn when it is asked for."""
         parts = [
             INSTRUMENTS[s.instrument].ask(
                 s.study,
@@ -174,7 +172,7 @@ class Plan(Claimant):
             for s in self.selections
             if mode in s.asked_in(self.modes)
         ]
-        return in_tables(parts, by_draw(parts), rows)
+        return by_draw(parts, rows)
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that must be equal for a run to continue another."""

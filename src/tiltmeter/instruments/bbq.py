@@ -186,6 +186,7 @@ def _in_turns(items: Sequence[Item], seeded: str) -> list[Item]:
 def _about(item: Item) -> dict[str, Any]:
     """Return the columns of a trial that its item determines."""
     return {
+        "dimension": item.context_is,
         "marginalized": item.options[item.marginalized],
         "default": item.options[item.default],
         "attributes": [item.name],

@@ -1,8 +1,8 @@
 """Cells: the trials of a stereotype with one wording, and how they become tables.
 
 An instrument says what differs between the trials of a cell; columns that these share, ids and
-sampling seeds are filled in here, for all instruments alike. Trials are drawn one at a time and
-become tables of limited size, so that a plan of millions takes no more memory than a small one.
+sampling seeds are filled in here, for all instruments alike. Cells are drawn side by side, a few
+trials of each at a time, so that a plan of millions takes no more memory than a small one.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import merge
-from itertools import accumulate, chain, groupby, islice
-from operator import itemgetter
+from itertools import chain, groupby, islice, repeat, zip_longest
 from typing import Any
 
 import polars as pl
@@ -21,9 +19,9 @@ from tiltmeter.instruments.design import Design
 from tiltmeter.results import TRIALS
 from tiltmeter.stimuli import Study
 
-__all__ = ["ROWS", "Asked", "Cell", "by_cell", "by_draw", "in_tables"]
+__all__ = ["ROWS", "Asked", "Cell", "by_cell", "by_draw"]
 
-#: Rows of a table; converting costs more per row with fewer, and takes more memory with more.
+#: Rows of a table; fewer cost more time per row, more take more memory.
 ROWS = 10_000
 
 #: Columns that all trials of a cell share.
@@ -32,13 +30,14 @@ _SHARED = (
     *("category", "stereotype", "dimension", "variation", "word_list", "source_defect"),
 )
 
-#: Columns of single trials, and the number of the pair.
-_OWN = [name for name in TRIALS if name not in (*_SHARED, "trial_id", "pair_id")] + ["pair"]
+#: Columns of single trials.
+_OWN = [name for name in TRIALS if name not in (*_SHARED, "trial_id", "pair_id")]
 
+#: Columns that become ids: number of the pair, place of the cell among all cells.
+_NUMBERS = ("pair", "place")
 
-#: A trial in the order of a plan: number of the draw, place of its cell in the table of shared
-#: columns, values of its own columns. Draws and places order trials; no two streams share both.
-_Row = tuple[int, int, tuple[Any, ...]]
+#: Values of `_OWN` and `_NUMBERS`.
+_Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -68,11 +67,8 @@ class Asked:
     cells: Sequence[Cell]
     designs: Sequence[Design]
 
-    def shared(self) -> list[dict[str, str | None]]:
-        """Return the shared columns of each cell under each design, and `run` for ids."""
-        return [self._shared(cell, design) for design in self.designs for cell in self.cells]
-
-    def _shared(self, cell: Cell, design: Design) -> dict[str, str | None]:
+    def shared(self, cell: Cell, design: Design) -> dict[str, str | None]:
+        """Return the columns that the trials of a cell share, and what their ids begin with."""
         columns = {
             "study": self.study.name,
             "instrument": self.instrument,
@@ -101,70 +97,86 @@ def _run(columns: Mapping[str, str | None], design: Design) -> str:
     return ".".join(name for name in (*names, design.mode, str(design.seed)) if name)
 
 
-def by_cell(asked: Asked) -> Iterator[_Row]:
-    """Yield all trials of the first cell, then of the next; of one design."""
-    return chain.from_iterable(_rows_of_each(asked.cells))
+def by_cell(asked: Asked) -> pl.DataFrame:
+    """Return all trials under the first design, cell after cell (`results.TRIALS`)."""
+    shared, rows = _shared([asked]), chain.from_iterable(_with_places(asked.cells))
+    tables = [pl.DataFrame(schema=TRIALS)]
+    while taken := list(islice(rows, ROWS)):
+        tables.append(_named(_own(taken), shared))
+    return pl.concat(tables)
 
 
-def by_draw(parts: Sequence[Asked]) -> Iterator[_Row]:
-    """Yield trials by ``iteration // 2``, within it by part, design and cell.
+def by_draw(parts: Sequence[Asked], rows: int = ROWS) -> Iterator[pl.DataFrame]:
+    """Yield all trials as tables of up to `rows` rows (`results.TRIALS`).
 
-    Cells are drawn side by side, so that no more than two trials of each are held.
+    They are in the order of ``iteration // 2``, within it of parts, designs and cells. All parts
+    have the same number of designs. Of each cell, two trials or more are held at a time.
     """
-    starts = accumulate((len(part.cells) * len(part.designs) for part in parts), initial=0)
-    return merge(*map(_under_each_design, parts, starts))
-
-
-def _under_each_design(part: Asked, start: int) -> Iterator[_Row]:
-    """Yield the trials of a part by draw, under each design in turn."""
-    cells = len(part.cells)
-    for draw, rows in groupby(merge(*_rows_of_each(part.cells)), key=itemgetter(0)):
-        drawn = list(rows)
-        for first in range(start, start + cells * len(part.designs), cells):
-            for _, place, values in drawn:
-                yield draw, first + place, values
-
-
-def _rows_of_each(cells: Sequence[Cell]) -> list[Iterator[_Row]]:
-    rng = random.Random()
-    return [_rows(place, cell, rng) for place, cell in enumerate(cells)]
-
-
-def _rows(place: int, cell: Cell, rng: random.Random) -> Iterator[_Row]:
-    """Yield the trials of a cell with their sampling seeds."""
-    for trial in cell.trials:
-        iteration = trial["iteration"]
-        rng.seed(f"{cell.seeded}/{iteration}/sampling")
-        seeded = {**trial, "seed": rng.getrandbits(31)}
-        yield iteration // 2, place, tuple(map(seeded.get, _OWN))
-
-
-def in_tables(
-    parts: Sequence[Asked], trials: Iterator[_Row], rows: int = ROWS
-) -> Iterator[pl.DataFrame]:
-    """Yield the trials as tables of `rows` rows (`results.TRIALS`), at least one."""
-    known = {name: TRIALS[name] for name in _SHARED} | {"run": pl.String()}
-    shared = pl.DataFrame([row for part in parts for row in part.shared()], schema=known)
-    taken = list(islice(trials, rows))
-    yield _table(shared, taken)
-    while taken := list(islice(trials, rows)):
-        yield _table(shared, taken)
-
-
-def _table(shared: pl.DataFrame, taken: Sequence[_Row]) -> pl.DataFrame:
-    columns = zip(*(values for *_, values in taken), strict=True) if taken else ((),) * len(_OWN)
-    own = [_column(name, values) for name, values in zip(_OWN, columns, strict=True)]
-    places = pl.Series([place for _, place, _ in taken], dtype=pl.UInt32)
-    number = {name: pl.col(name).cast(pl.String).str.zfill(5) for name in ("iteration", "pair")}
-    return (
-        shared[places]
-        .with_columns(own)
-        .with_columns(
-            trial_id=pl.format("{}.{}", "run", number["iteration"]),
-            pair_id=pl.format("{}.p{}", "run", number["pair"]),
+    cells = [cell for part in parts for cell in part.cells]
+    part_of = pl.Series([at for at, part in enumerate(parts) for _ in part.cells], dtype=pl.UInt32)
+    shared = _shared(parts)
+    width = 2 * max(1, rows // 2 // max(1, shared.height))
+    windows = [_in_windows(one, width) for one in _with_places(cells)]
+    for drawn in zip_longest(*windows, fillvalue=()):
+        own = _own(list(chain.from_iterable(drawn)))
+        own = own.with_columns(draw=pl.col("iteration") // 2, part=part_of[own["place"]])
+        under_each = pl.concat(
+            own.with_columns(place=pl.col("place") + first)
+            for first in range(0, shared.height, len(cells))
         )
-        .select(*TRIALS)
-    )
+        ordered = under_each.sort("draw", "part", maintain_order=True)
+        yield from _named(ordered, shared).iter_slices(rows)
+
+
+def _in_windows(rows: Iterator[_Row], width: int) -> Iterator[Sequence[_Row]]:
+    """Yield the trials of each `width` iterations; none where a cell leaves them out."""
+    at, following = _OWN.index("iteration"), 0
+    for window, drawn in groupby(rows, key=lambda row: row[at] // width):
+        yield from repeat((), window - following)
+        yield list(drawn)
+        following = window + 1
+
+
+def _with_places(cells: Sequence[Cell]) -> list[Iterator[_Row]]:
+    rng = random.Random()
+    return [_rows(cell, place, rng) for place, cell in enumerate(cells)]
+
+
+def _rows(cell: Cell, place: int, rng: random.Random) -> Iterator[_Row]:
+    """Yield the trials of a cell with their sampling seeds."""
+    names = (*_OWN, *_NUMBERS)
+    for trial in cell.trials:
+        rng.seed(f"{cell.seeded}/{trial['iteration']}/sampling")
+        yield tuple(map({**trial, "seed": rng.getrandbits(31), "place": place}.get, names))
+
+
+def _shared(parts: Sequence[Asked]) -> pl.DataFrame:
+    """Return the columns of `Asked.shared` of all cells under the first design, then the next."""
+    known = {name: TRIALS[name] for name in _SHARED} | {"run": pl.String()}
+    by_design = zip(*(part.designs for part in parts), strict=True)
+    rows = [
+        part.shared(cell, design)
+        for designs in by_design
+        for part, design in zip(parts, designs, strict=True)
+        for cell in part.cells
+    ]
+    return pl.DataFrame(rows, schema=known)
+
+
+def _own(rows: Sequence[_Row]) -> pl.DataFrame:
+    names = (*_OWN, *_NUMBERS)
+    columns = zip(*rows, strict=True) if rows else repeat((), len(names))
+    return pl.DataFrame([_column(n, values) for n, values in zip(names, columns, strict=True)])
+
+
+def _named(own: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:
+    """Add shared columns and ids."""
+    number = {name: pl.col(name).cast(pl.String).str.zfill(5) for name in ("iteration", "pair")}
+    ids = {
+        "trial_id": pl.format("{}.{}", "run", number["iteration"]),
+        "pair_id": pl.format("{}.p{}", "run", number["pair"]),
+    }
+    return own.hstack(shared[own["place"]]).with_columns(**ids).select(*TRIALS)
 
 
 def _column(name: str, values: Sequence[Any]) -> pl.Series:

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.errors import InputError, StudyError, as_names, unknown
-from tiltmeter.instruments.cells import Asked, Cell, by_cell, in_tables
+from tiltmeter.instruments.cells import Asked, Cell, by_cell
 from tiltmeter.instruments.design import Design
 from tiltmeter.modes import MODES
 from tiltmeter.results import Measure
@@ -264,7 +264,7 @@ class Instrument:
         ['default_first', 'marginalized_first']
         """
         asked = self.ask(study, [design], stereotypes=stereotypes, variations=variations)
-        return pl.concat(in_tables([asked], by_cell(asked)))
+        return by_cell(asked)
 
     def ask(
         self,
