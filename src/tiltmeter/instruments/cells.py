@@ -119,13 +119,15 @@ def by_draw(parts: Sequence[Asked], rows: int = ROWS) -> Iterator[pl.DataFrame]:
     windows = [_in_windows(one, width) for one in _with_places(cells)]
     for drawn in zip_longest(*windows, fillvalue=()):
         own = _own(list(chain.from_iterable(drawn)))
-        own = own.with_columns(draw=pl.col("iteration") // 2, part=part_of[own["place"]])
+        at = own.with_row_index("row").select(
+            "row", "place", draw=pl.col("iteration") // 2, part=part_of[own["place"]]
+        )
         under_each = pl.concat(
-            own.with_columns(place=pl.col("place") + first)
+            at.with_columns(place=pl.col("place") + first)
             for first in range(0, shared.height, len(cells))
         )
-        ordered = under_each.sort("draw", "part", maintain_order=True)
-        yield from _named(ordered, shared).iter_slices(rows)
+        for piece in under_each.sort("draw", "part", maintain_order=True).iter_slices(rows):
+            yield _named(own[piece["row"]].with_columns(piece["place"]), shared)
 
 
 def _in_windows(rows: Iterator[_Row], width: int) -> Iterator[Sequence[_Row]]:

@@ -167,6 +167,7 @@ def decision_cells(
     empty = True
     for key in stereotypes:
         stereotype = study.stereotypes[key]
+        own = stereotype.words("")
         for name in variations:
             wording = stereotype.decision(instrument, name)
             if wording is None or not wording.wording:
@@ -174,7 +175,7 @@ def decision_cells(
             empty = False
             seeded = f"{identity}/{instrument}/{key}/{name}/{design.seed}"
             drawn = draw_words(stereotype.decision_words(instrument, name), design, seeded, turns)
-            trials = map(partial(worded, stereotype.words(""), wording), drawn)
+            trials = map(partial(worded, own, wording), drawn)
             defects = [stereotype.source_defect, wording.source_defect]
             defect = " ".join(d for d in defects if d) or None
             yield Cell(key, name, seeded, trials, source_defect=defect)
