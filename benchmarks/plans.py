@@ -19,9 +19,9 @@ import time
 
 from benchmarks.measuring import Result, Value, fresh, peak_mb
 
-#: Trials of each of the 168 pairs of stereotype and wording → about how many trials.
+#: Trials of each of the 168 pairs of stereotype and wording → trials of the plan.
 ITERATIONS = {1_600: 268_800, 7_143: 1_200_024}
-LONGEST_S = 60
+MOST_CPU_S = 60
 MOST_MB = 500
 WAYS = {"whole": "one table", "pieces": "pieces"}
 
@@ -36,14 +36,15 @@ def run() -> Result:
             rows.append(
                 [title, drawn["trials"], drawn["wall_s"], drawn["cpu_s"], per_trial, drawn["mb"]]
             )
-    _, _, wall_s, _, _, mb = rows[-1]
+    _, _, _, cpu_s, _, mb = rows[-1]
     return Result(
         "Trials of a plan",
         ("as", "trials", "s", "processor s", "processor µs a trial", "peak MB"),
         rows,
         {
-            f"1.2 million trials are drawn in pieces in under {LONGEST_S} s": wall_s < LONGEST_S,
-            f"1.2 million trials are drawn in pieces in under {MOST_MB} MB": mb < MOST_MB,
+            f"1.2 million trials in pieces take under {MOST_CPU_S} s of a processor": cpu_s
+            < MOST_CPU_S,
+            f"1.2 million trials in pieces take under {MOST_MB} MB": mb < MOST_MB,
         },
     )
 
