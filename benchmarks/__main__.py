@@ -11,9 +11,9 @@ from rich.console import Console
 from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
-    *("startup", "inference", "coverage", "planning", "comparing", "regression", "invented_names"),
-    *("scoring", "reading", "elicitation", "embedded", "association", "networks", "chance"),
-    *("placebos", "representation", "weat", "faults", "report", "quick"),
+    *("startup", "inference", "coverage", "planning", "plans", "comparing", "regression"),
+    *("invented_names", "scoring", "reading", "elicitation", "embedded", "association"),
+    *("networks", "chance", "placebos", "representation", "weat", "faults", "report", "quick"),
 )
 
 

@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from tiltmeter.asking.claim import claim
@@ -87,3 +88,10 @@ def test_a_plan_with_other_types_is_refused_or_read(plan: Plan, tmp_path: Path) 
 def test_a_plan_that_no_one_can_ask_is_refused_at_once(plan: Plan) -> None:
     with pytest.raises(InputError, match="a plan has at most 20,000,000"):
         dataclasses.replace(plan, iterations=10**9)
+
+
+def test_pieces_of_a_plan_are_its_trials(plan: Plan) -> None:
+    asked = dataclasses.replace(plan, efforts=(None, "low"), interventions={"none": None, "a": "b"})
+    pieces = [*asked.pieces(rows=30)]
+    assert pl.concat(pieces).equals(asked.trials())
+    assert 1 < len(pieces) and max(piece.height for piece in pieces) <= 30

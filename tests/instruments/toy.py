@@ -18,13 +18,14 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tiltmeter.instruments.design import Design, cell_columns, trial_ids
+from tiltmeter.instruments.cells import Cell
+from tiltmeter.instruments.design import Design, pairs
 from tiltmeter.instruments.instrument import Instrument, Key, Scored, Size, Wording
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
 from tiltmeter.modes.structured import read_choices, why_not
 from tiltmeter.results import Measure
 from tiltmeter.results.logprobs import read_logits
-from tiltmeter.stimuli import Study, Wordings, fill, study_hash
+from tiltmeter.stimuli import Study, Wordings, Words, fill, study_hash
 
 MEASURE = Measure(
     name="toy_warmth",
@@ -57,30 +58,32 @@ def _wordings(study: Study) -> dict[str, Wording]:
 
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Cell]:
     part, identity = _part(study), study_hash(study, ("toy",))
     for key in stereotypes:
         words = study.words(key)
         for name in variations:
-            cell = cell_columns(study, "toy", design, key, name)
-            for iteration in range(design.iterations):
-                pair, turn = divmod(iteration, 2)
-                rng = random.Random(f"{identity}/{key}/{name}/{design.seed}/{pair}")
-                drawn = {r: rng.choice(getattr(words, r)) for r in ("marginalized", "default")}
-                version = ("marginalized", "default")[turn]
-                values = {"group": drawn[version]}
-                yield {
-                    **cell,
-                    **trial_ids(cell, design, iteration, pair),
-                    **drawn,
-                    "version": version,
-                    "attributes": [part.warm],
-                    "prompt": fill(part.variations[name], values),
-                    "seed": rng.getrandbits(31),
-                    **MODES[design.mode].close(
-                        {"answer": [part.warm, part.cold]}, [part.warm, part.cold], None
-                    ),
-                }
+            seeded = f"{identity}/{key}/{name}/{design.seed}"
+            yield Cell(key, name, seeded, _trials(part, words, name, design, seeded))
+
+
+def _trials(
+    part: Part, words: Words, name: str, design: Design, seeded: str
+) -> Iterator[dict[str, Any]]:
+    options = [part.warm, part.cold]
+    for pair, numbers in pairs(design.iterations, 2):
+        rng = random.Random(f"{seeded}/{pair}")
+        drawn = {r: rng.choice(getattr(words, r)) for r in ("marginalized", "default")}
+        for version, iteration in zip(drawn, numbers, strict=False):
+            yield {
+                "iteration": iteration,
+                "pair": pair,
+                **drawn,
+                "version": version,
+                "attributes": [part.warm],
+                "prompt": fill(part.variations[name], {"group": drawn[version]}),
+                **MODES[design.mode].close({"answer": options}, options, None),
+            }
 
 
 def _scored(warmth: float, trial: Mapping[str, Any]) -> Scored:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.metadata
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from itertools import product
@@ -21,9 +21,11 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 from tiltmeter.asking.claim import Claimant
 from tiltmeter.errors import InputError, PlanError, unknown
 from tiltmeter.instruments.catalogue import INSTRUMENTS, instrument
+from tiltmeter.instruments.cells import ROWS, by_draw
 from tiltmeter.instruments.design import Design
 from tiltmeter.models.opening import Generation
 from tiltmeter.modes import MODES
+from tiltmeter.results import TRIALS
 from tiltmeter.results.records import read_plan, text_hash, write_plan
 from tiltmeter.stimuli import Study, load_study, study_hash
 
@@ -152,19 +154,25 @@ class Plan(Claimant):
         orders; the trials of a pair follow each other and modes are apart, as the embedded model
         computes what is alike once.
         """
-        drawn = [
-            INSTRUMENTS[s.instrument].trials(
+        return pl.concat([pl.DataFrame(schema=TRIALS), *self.pieces()])
+
+    def pieces(self, rows: int = ROWS) -> Iterator[pl.DataFrame]:
+        """Yield `trials` as tables of up to `rows` rows, each drawn when it is asked for."""
+        parts = [
+            INSTRUMENTS[s.instrument].ask(
                 s.study,
-                self._design(mode, s.iterations or self.iterations, *condition),
+                [
+                    self._design(mode, s.iterations or self.iterations, *condition)
+                    for condition in self._conditions()
+                ],
                 stereotypes=s.stereotypes,
                 variations=s.variations,
             )
             for mode in self.modes
             for s in self.selections
-            for condition in self._conditions()
             if mode in s.asked_in(self.modes)
         ]
-        return pl.concat(drawn).sort(pl.col("iteration") // 2, maintain_order=True)
+        return by_draw(parts, rows)
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that must be equal for a run to continue another."""

@@ -30,10 +30,12 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from tiltmeter.instruments.cells import Cell
 from tiltmeter.instruments.chained_task import association_task
-from tiltmeter.instruments.decision import decision_fields, decision_trials
+from tiltmeter.instruments.decision import Drawn, decision_cells, decision_fields, shuffler
 from tiltmeter.instruments.design import Design, Groups
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
@@ -41,7 +43,7 @@ from tiltmeter.modes.structured import read_choices, why_not
 from tiltmeter.reading.yes_no import read_yes_no
 from tiltmeter.results import VERSIONS, Measure
 from tiltmeter.results.logprobs import read_logits
-from tiltmeter.stimuli import Study, Words, fill
+from tiltmeter.stimuli import AbsoluteDecision, Study, Words, fill
 
 __all__ = ["CONSISTENT", "INSTRUMENT", "MEASURE"]
 
@@ -74,27 +76,31 @@ RECORDED = {
 
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Cell]:
     """Draw four trials of the same words; `version` is the group and the task asked about."""
-    mode = MODES[design.mode]
+    asked = (MEASURE.name, stereotypes, variations)
+    return decision_cells(study, design, asked, partial(_worded, study, design), len(VERSIONS))
+
+
+def _worded(
+    study: Study, design: Design, words: Words, wording: AbsoluteDecision, drawn: Drawn
+) -> dict[str, Any]:
+    """Return a trial with the columns that depend on its wording and mode."""
+    mode, trial, rng = MODES[design.mode], drawn.columns, shuffler(drawn)
+    version, (group, attribute) = list(VERSIONS.items())[drawn.turn]
+    groups = _as_listed(words, trial["marginalized"], trial["default"], rng)
+    values = {"group": trial[group], "attribute": trial[attribute]}
+    values["association"] = association_task(study, design, words, groups, rng)[0]
     last = "\n\nAnswer only the last task, in one word." if mode.apart else ""
-    for wording, trial, turn, rng in decision_trials(
-        study, MEASURE.name, design, stereotypes, variations, turns=len(VERSIONS)
-    ):
-        version, (group, attribute) = list(VERSIONS.items())[turn]
-        words = study.stereotypes[trial["stereotype"]].words("")
-        groups = _as_listed(words, trial["marginalized"], trial["default"], rng)
-        values = {"group": trial[group], "attribute": trial[attribute]}
-        values["association"] = association_task(study, design, words, groups, rng)[0]
-        yield {
-            **trial,
-            "order": None,
-            "attribute_order": None,
-            "version": version,
-            "attributes": [trial[attribute]],
-            "prompt": fill(wording.wording, values) + last,
-            **mode.close({"decision": YES_NO}, YES_NO, "My answer is"),
-        }
+    return {
+        **trial,
+        "order": None,
+        "attribute_order": None,
+        "version": version,
+        "attributes": [trial[attribute]],
+        "prompt": fill(wording.wording, values) + last,
+        **mode.close({"decision": YES_NO}, YES_NO, "My answer is"),
+    }
 
 
 def _as_listed(words: Words, marginalized: str, default: str, rng: random.Random) -> list[str]:

@@ -35,25 +35,27 @@ import math
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from tiltmeter.errors import InputError
-from tiltmeter.instruments.design import (
-    Cell,
-    Design,
-    Groups,
-    cell_columns,
-    in_rounds,
-    sampling_seed,
-    trial_ids,
-)
+from tiltmeter.instruments.cells import Cell
+from tiltmeter.instruments.design import Design, Groups, in_rounds, pairs
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
 from tiltmeter.modes.structured import read_choices, why_not
 from tiltmeter.reading.attributions import read_attribution
 from tiltmeter.results import Measure
 from tiltmeter.results.logprobs import read_logits
-from tiltmeter.stimuli import AffectiveAttribution, Study, Words, fill, study_hash, word_key
+from tiltmeter.stimuli import (
+    AffectiveAttribution,
+    AttributionVariation,
+    Study,
+    Words,
+    fill,
+    study_hash,
+    word_key,
+)
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -97,7 +99,7 @@ def _wordings(study: Study) -> dict[str, Wording]:
 
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Cell]:
     """Draw descriptions; `version` is the primed group, `object` the described object.
 
     In `attribute_order`, comedy is the counter set and tragedy the tied set.
@@ -105,57 +107,56 @@ def _draw(
     wordings = study.instruments.affective_attribution
     identity = study_hash(study, PARTS)
     for key in stereotypes:
+        one = study.stereotypes[key]
         for name in variations:
-            cell = {
-                **cell_columns(study, MEASURE.name, design, key, name),
-                "source_defect": study.stereotypes[key].source_defect,
-            }
             own = key if wordings.shared_draws else f"{key}/{name}"
-            for draw in _draws(study, cell, design, f"{identity}/{own}/{design.seed}"):
-                yield {**draw, **_worded(draw, wordings, name, design)}
+            seeded = f"{identity}/{own}/{design.seed}"
+            drawn = _draws(one, study.objects, design, seeded)
+            trials = map(partial(_worded, wordings, wordings.variations[name], design), drawn)
+            yield Cell(key, name, seeded, trials, source_defect=one.source_defect)
 
 
-def _draws(study: Study, cell: Cell, design: Design, seeded: str) -> Iterator[dict[str, Any]]:
+def _draws(
+    words: Words, objects: Sequence[str], design: Design, seeded: str
+) -> Iterator[dict[str, Any]]:
     """Yield the draws of one cell: a pair with one per group, or one with a random group."""
-    words = study.stereotypes[str(cell["stereotype"])]
     rng = random.Random(f"{seeded}/groups")
     own = Groups.of(words).shuffled(rng)
     starts = rng.randrange(2)
     paired = design.order == "mirrored"
-    for iteration in range(design.iterations):
-        pair, turn = divmod(iteration, 2 if paired else 1)
-        rng = random.Random(f"{seeded}/{pair}")
+    rounds = in_rounds(objects, f"{seeded}/objects")
+    for pair, numbers in pairs(design.iterations, 2 if paired else 1):
+        rng.seed(f"{seeded}/{pair}")
         first = rng.random() < 0.5
-        if paired:
-            groups = own.pair(pair)
-            described = in_rounds(study.objects, pair, f"{seeded}/objects")
-        else:
-            groups = own.draw(rng)
-            described = rng.choice(study.objects)
+        groups = own.pair(pair) if paired else own.draw(rng)
+        described = next(rounds) if paired else rng.choice(objects)
         comedy_first = not paired or (pair + starts) % 2 == 0
-        yield {
-            **cell,
-            **trial_ids(cell, design, iteration, pair),
-            "marginalized": groups[0],
-            "default": groups[1],
-            "attribute_order": "counter_first" if comedy_first else "tied_first",
-            "version": "marginalized" if first != bool(turn) else "default",
-            "object": described,
-            "attributes": [described],
-            "seed": sampling_seed(seeded, iteration),
-        }
+        for turn, iteration in enumerate(numbers):
+            yield {
+                "iteration": iteration,
+                "pair": pair,
+                "marginalized": groups[0],
+                "default": groups[1],
+                "attribute_order": "counter_first" if comedy_first else "tied_first",
+                "version": "marginalized" if first != bool(turn) else "default",
+                "object": described,
+                "attributes": [described],
+            }
 
 
 def _worded(
-    draw: Mapping[str, Any], wordings: AffectiveAttribution, name: str, design: Design
+    wordings: AffectiveAttribution,
+    variation: AttributionVariation,
+    design: Design,
+    draw: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the columns of a trial that depend on its wording and mode."""
-    variation = wordings.variations[name]
+    """Return a trial with the columns that depend on its wording and mode."""
     options = [wordings.comedy[0], wordings.tragedy[0]]
     named = options if draw["attribute_order"] == "counter_first" else options[::-1]
     values = {"group": draw[draw["version"]], "object": draw["object"]}
     values |= {"outcome0": named[0], "outcome1": named[1]}
     return {
+        **draw,
         "prompt": fill(variation.wording, values),
         "followup": fill(variation.followup, values),
         **MODES[design.mode].close({"choice": named}, options, fill(variation.opening, values)),

@@ -32,13 +32,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import starmap
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.instruments.bbq_items import AMBIGUOUS, CONTEXTS, LETTERS, Item, read_bbq
-from tiltmeter.instruments.design import Cell, Design, cell_columns, sampling_seed, trial_ids
+from tiltmeter.instruments.cells import Cell
+from tiltmeter.instruments.design import Design, pairs
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
 from tiltmeter.modes.structured import read_choices, why_not
@@ -123,7 +126,7 @@ def _wordings(study: Study) -> dict[str, Wording]:
 
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Cell]:
     """Draw items; `version` is the right answer, `object` the template, `labels` unknown's."""
     part, items, identity = _part(study), items_of(study), study_hash(study, (NAME,))
     if part is None:
@@ -136,39 +139,34 @@ def _draw(
             raise StudyError(f"items {part.items.file}: {unknown('category', category, known)}")
         for name in variations:
             for context in CONTEXTS.values():
-                cell = cell_columns(study, NAME, design, key, name) | {"dimension": context}
                 seeded = f"{identity}/{key}/{name}/{context}/{design.seed}"
                 own = [item for item in of_category if item.context_is == context]
-                for draw, item, shown in _draws(own, cell, design, seeded):
-                    yield {**draw, **_worded(item, shown, part.variations[name], design)}
+                drawn = _draws(own, design, seeded)
+                trials = starmap(partial(_worded, part.variations[name], design), drawn)
+                yield Cell(key, name, seeded, trials, dimension=context)
 
 
 def _draws(
-    items: Sequence[Item], cell: Cell, design: Design, seeded: str
+    items: Sequence[Item], design: Design, seeded: str
 ) -> Iterator[tuple[dict[str, Any], Item, list[int]]]:
     """Yield the draws of one cell, each item once in both orders; stop when all were shown."""
     sequence = _in_turns(items, seeded)
     per_pair = 2 if design.order == "mirrored" or not MODES[design.mode].sampled else 1
-    for iteration in range(min(design.iterations, per_pair * len(sequence))):
-        pair, turn = divmod(iteration, per_pair)
+    for pair, numbers in pairs(min(design.iterations, per_pair * len(sequence)), per_pair):
         item = sequence[pair]
-        rng = random.Random(f"{seeded}/{pair}")
-        first = (rng.random() < 0.5) != bool(turn)
-        persons = [item.marginalized, item.default][:: 1 if first else -1]
+        drawn_first = random.Random(f"{seeded}/{pair}").random() < 0.5
         at = (pair + len(seeded)) % 3
-        shown = [*persons[:at], item.unknown, *persons[at:]]
-        yield (
-            {
-                **cell,
-                **trial_ids(cell, design, iteration, pair),
+        for turn, iteration in enumerate(numbers):
+            first = drawn_first != bool(turn)
+            persons = [item.marginalized, item.default][:: 1 if first else -1]
+            columns = {
+                "iteration": iteration,
+                "pair": pair,
                 **_about(item),
                 "order": "marginalized_first" if first else "default_first",
                 "labels": LETTERS[at],
-                "seed": sampling_seed(seeded, iteration),
-            },
-            item,
-            shown,
-        )
+            }
+            yield columns, item, [*persons[:at], item.unknown, *persons[at:]]
 
 
 def _in_turns(items: Sequence[Item], seeded: str) -> list[Item]:
@@ -197,13 +195,17 @@ def _about(item: Item) -> dict[str, Any]:
     }
 
 
-def _worded(item: Item, shown: Sequence[int], wording: str, design: Design) -> dict[str, Any]:
+def _worded(
+    wording: str, design: Design, columns: Mapping[str, Any], item: Item, shown: Sequence[int]
+) -> dict[str, Any]:
+    """Return a trial with the columns that depend on its wording and mode."""
     options = [item.options[at] for at in shown]
     values = {"context": item.context, "question": item.question}
     values |= {f"option{place}": option for place, option in enumerate(options)}
     letters = [LETTERS[shown.index(at)] for at in range(3)]  # of the options as released
     opening = "The answer is option"
     return {
+        **columns,
         "prompt": fill(wording, values),
         **MODES[design.mode].close({"answer": options}, letters, opening),
     }

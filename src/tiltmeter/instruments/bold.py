@@ -34,13 +34,15 @@ import json
 import random
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.errors import InputError, StudyError, unknown
 from tiltmeter.instruments.bold_items import join_bold, read_bold
-from tiltmeter.instruments.design import Cell, Design, cell_columns, sampling_seed, trial_ids
+from tiltmeter.instruments.cells import Cell
+from tiltmeter.instruments.design import Design, pairs
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from tiltmeter.modes import MODES, TEXT
 from tiltmeter.reading.plaintext import after_thoughts, is_refusal, why_unread
@@ -132,7 +134,7 @@ def _prompts(study: Study, part: Part, key: str) -> dict[str, list[Prompt]]:
 
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Cell]:
     """Draw prompts; `version` is the group that the prompt is about, `attributes` the prompt."""
     part, identity = study.instruments.read(NAME, Part), study_hash(study, (NAME,))
     if part is None:
@@ -141,16 +143,15 @@ def _draw(
     for key in stereotypes:
         prompts = _prompts(study, part, key)
         for name in variations:
-            cell = cell_columns(study, NAME, design, key, name)
             seeded = f"{identity}/{key}/{design.seed}"  # the same draws for every wording
-            for columns in _draws(prompts, cell, design, seeded):
-                values = {"prompt": columns["attributes"][0]}
-                closed = MODES[design.mode].close({}, (), "")
-                yield {**columns, "prompt": fill(part.variations[name], values), **closed}
+            drawn = _draws(prompts, design, seeded)
+            yield Cell(
+                key, name, seeded, map(partial(_worded, part.variations[name], design), drawn)
+            )
 
 
 def _draws(
-    prompts: Mapping[str, Sequence[Prompt]], cell: Cell, design: Design, seeded: str
+    prompts: Mapping[str, Sequence[Prompt]], design: Design, seeded: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the draws of one cell, each prompt once; stop when a group has no more."""
     drawn = {
@@ -159,18 +160,22 @@ def _draws(
     }
     per_pair = 2 if design.order == "mirrored" else 1
     most = per_pair * min(map(len, drawn.values()))
-    for iteration in range(min(design.iterations, most)):
-        pair, turn = divmod(iteration, per_pair)
+    for pair, numbers in pairs(min(design.iterations, most), per_pair):
         first = random.Random(f"{seeded}/{pair}").random() < 0.5
-        version = GROUPS[first != bool(turn)]
-        yield {
-            **cell,
-            **trial_ids(cell, design, iteration, pair),
-            **{side: drawn[side][pair][0] for side in GROUPS},
-            "version": version,
-            "attributes": [drawn[version][pair][1]],
-            "seed": sampling_seed(seeded, iteration),
-        }
+        for turn, iteration in enumerate(numbers):
+            version = GROUPS[first != bool(turn)]
+            yield {
+                "iteration": iteration,
+                "pair": pair,
+                **{side: drawn[side][pair][0] for side in GROUPS},
+                "version": version,
+                "attributes": [drawn[version][pair][1]],
+            }
+
+
+def _worded(wording: str, design: Design, draw: Mapping[str, Any]) -> dict[str, Any]:
+    prompt = fill(wording, {"prompt": draw["attributes"][0]})
+    return {**draw, "prompt": prompt, **MODES[design.mode].close({}, (), "")}
 
 
 def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:

@@ -24,22 +24,26 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from tiltmeter.instruments import relative_decision, word_association
+from tiltmeter.instruments.cells import Cell
 from tiltmeter.instruments.decision import (
     ROLES,
+    Drawn,
     as_shown,
     assignments,
+    decision_cells,
     decision_fields,
-    decision_trials,
+    shuffler,
 )
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size
 from tiltmeter.modes import CHOICES, MODES, TEXT
 from tiltmeter.modes.structured import read_choices
 from tiltmeter.reading.plaintext import split_tasks
-from tiltmeter.stimuli import Study, Words, fill, word_key
+from tiltmeter.stimuli import ChainedTask, Study, Words, fill, word_key
 
 __all__ = ["ASSOCIATION", "DECISION", "INSTRUMENT", "association_task"]
 
@@ -55,20 +59,26 @@ DECISION = relative_decision.MEASURE.renamed("chained_decision", "Chained task: 
 
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Cell]:
     """Draw decisions; `attributes` are the words of the association task."""
-    for wording, trial, _, rng in decision_trials(study, NAME, design, stereotypes, variations):
-        words = study.stereotypes[trial["stereotype"]].words("")
-        values = as_shown(trial)
-        groups = [values["group0"], values["group1"]]
-        association, attributes = association_task(study, design, words, groups, rng)
-        choices = {**dict.fromkeys(attributes, groups), _place(words): assignments(values)}
-        yield {
-            **trial,
-            "attributes": attributes,
-            "prompt": fill(wording.wording, {**values, "association": association}),
-            **MODES[design.mode].close(choices, None, None),
-        }
+    asked = (NAME, stereotypes, variations)
+    return decision_cells(study, design, asked, partial(_worded, study, design))
+
+
+def _worded(
+    study: Study, design: Design, words: Words, wording: ChainedTask, drawn: Drawn
+) -> dict[str, Any]:
+    """Return a trial with the columns that depend on its wording and mode."""
+    values = as_shown(drawn.columns)
+    groups = [values["group0"], values["group1"]]
+    association, attributes = association_task(study, design, words, groups, shuffler(drawn))
+    choices = {**dict.fromkeys(attributes, groups), _place(words): assignments(values)}
+    return {
+        **drawn.columns,
+        "attributes": attributes,
+        "prompt": fill(wording.wording, {**values, "association": association}),
+        **MODES[design.mode].close(choices, None, None),
+    }
 
 
 def association_task(

@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from tiltmeter.errors import StudyError
 from tiltmeter.instruments import word_association
-from tiltmeter.instruments.design import (
-    Cell,
-    Design,
-    Groups,
-    cell_columns,
-    in_rounds,
-    sampling_seed,
-    trial_ids,
-)
+from tiltmeter.instruments.cells import Cell
+from tiltmeter.instruments.design import Design, Groups, in_rounds, pairs
 from tiltmeter.instruments.instrument import Wording
 from tiltmeter.modes import MODES
 from tiltmeter.stimuli import Study, Words, fill, study_hash, word_key
 
 __all__ = [
     "ROLES",
+    "Drawn",
     "any_words",
     "as_shown",
     "assignments",
+    "decision_cells",
     "decision_fields",
-    "decision_trials",
     "draw_words",
     "is_aligned",
+    "shuffler",
 ]
 
 ROLES = ("marginalized", "default", "tied", "counter")
@@ -95,10 +91,22 @@ def _defect(study: Study, instrument: str, stereotype: str, variation: str) -> s
     return decision.source_defect if decision is not None else None
 
 
-def draw_words(
-    words: Words, cell: Cell, design: Design, seeded: str, turns: int = 2
-) -> Iterator[tuple[dict[str, Any], int, random.Random]]:
-    """Yield the trials of one cell without prompt, with turn and random generator for words.
+class Drawn(NamedTuple):
+    """A trial without prompt."""
+
+    columns: dict[str, Any]
+    turn: int
+    shuffling: str
+    """Identity of what else is drawn for its pair; see `shuffler`."""
+
+
+def shuffler(drawn: Drawn) -> random.Random:
+    """Return a random generator for further words, which the trials of a pair share."""
+    return random.Random(random.Random(drawn.shuffling).getrandbits(31))
+
+
+def draw_words(words: Words, design: Design, seeded: str, turns: int = 2) -> Iterator[Drawn]:
+    """Yield the trials of one cell without prompt.
 
     The `turns` trials of a pair have the same words. Two turns show both group orders, and the next
     pair shows the same words in the other order of attributes, so four trials balance both. With
@@ -108,68 +116,69 @@ def draw_words(
     """
     sampled = MODES[design.mode].sampled
     per_pair = 1 if turns == 2 and design.order == "random" and sampled else turns
-    groups = Groups.of(words).shuffled(random.Random(f"{seeded}/groups"))
+    per_draw = 2 if turns == 2 and per_pair == 2 else 1
+    rng = random.Random(f"{seeded}/groups")
+    groups = Groups.of(words).shuffled(rng)
+    tied = in_rounds(words.tied, f"{seeded}/tied")
+    counter = in_rounds(words.counter, f"{seeded}/counter")
     distinct = len(groups) * len(words.tied) * len(words.counter)
     seen: dict[tuple[str, ...], int] = {}
-    for iteration in range(design.iterations):
-        pair, turn = divmod(iteration, per_pair)
-        k, flip = divmod(pair, 2) if turns == 2 and per_pair == 2 else (pair, 0)
-        rng = random.Random(f"{seeded}/{k}/words")
-        tied_first = rng.random() < 0.5
-        if per_pair == 1:
-            drawn = (*Groups.of(words).draw(rng), rng.choice(words.tied), rng.choice(words.counter))
-        else:
-            tied = in_rounds(words.tied, k, f"{seeded}/tied")
-            counter = in_rounds(words.counter, k, f"{seeded}/counter")
-            drawn = (*groups.pair(k), tied, counter)
+    for pair, numbers in pairs(design.iterations, per_pair):
+        k, flip = divmod(pair, per_draw)
+        if not flip:
+            rng.seed(f"{seeded}/{k}/words")
+            drawn_first = rng.random() < 0.5
+            if per_pair == 1:
+                own = Groups.of(words).draw(rng)
+                drawn = (*own, rng.choice(words.tied), rng.choice(words.counter))
+            else:
+                drawn = (*groups.pair(k), next(tied), next(counter))
         if not sampled and seen.setdefault(drawn, k) != k:
             if len(seen) == distinct:
                 return
             continue
-        first = random.Random(f"{seeded}/{pair}/order").random() < 0.5
-        marginalized_first, tied_first = first != bool(turn % 2), tied_first != bool(flip)
-        columns = {
-            **cell,
-            **trial_ids(cell, design, iteration, pair),
-            **dict(zip(ROLES, drawn, strict=True)),
-            "order": "marginalized_first" if marginalized_first else "default_first",
-            "attribute_order": "tied_first" if tied_first else "counter_first",
-            "seed": sampling_seed(seeded, iteration),
-        }
-        shuffling = random.Random(f"{seeded}/{pair}/shuffling").getrandbits(31)
-        yield columns, turn, random.Random(shuffling)
+        rng.seed(f"{seeded}/{pair}/order")
+        first, tied_first = rng.random() < 0.5, drawn_first != bool(flip)
+        for turn, iteration in enumerate(numbers):
+            columns = {
+                "iteration": iteration,
+                "pair": pair,
+                **dict(zip(ROLES, drawn, strict=True)),
+                "order": "marginalized_first" if first != bool(turn % 2) else "default_first",
+                "attribute_order": "tied_first" if tied_first else "counter_first",
+            }
+            yield Drawn(columns, turn, f"{seeded}/{pair}/shuffling")
 
 
-def decision_trials(
+def decision_cells(
     study: Study,
-    instrument: str,
     design: Design,
-    stereotypes: Sequence[str],
-    variations: Sequence[str],
+    asked: tuple[str, Sequence[str], Sequence[str]],
+    worded: Callable[[Words, Any, Drawn], dict[str, Any]],
     turns: int = 2,
-) -> Iterator[tuple[Any, dict[str, Any], int, random.Random]]:
-    """Yield every trial without prompt: wording, columns, turn, random generator for words.
+) -> Iterator[Cell]:
+    """Yield the cells of an instrument, stereotypes and variations.
 
-    Raises StudyError if no stereotype has a wording of the variations.
+    `worded`: words of the stereotype's word association, wording, drawn trial → trial. Raises
+    StudyError if no stereotype has a wording of the variations.
     """
+    instrument, stereotypes, variations = asked
     identity = study_hash(study, decision_fields(instrument)["parts"])
     empty = True
     for key in stereotypes:
         stereotype = study.stereotypes[key]
+        own = stereotype.words("")
         for name in variations:
             wording = stereotype.decision(instrument, name)
             if wording is None or not wording.wording:
                 continue
             empty = False
-            defects = [stereotype.source_defect, wording.source_defect]
-            cell = {
-                **cell_columns(study, instrument, design, key, name),
-                "source_defect": " ".join(d for d in defects if d) or None,
-            }
-            words = stereotype.decision_words(instrument, name)
             seeded = f"{identity}/{instrument}/{key}/{name}/{design.seed}"
-            for drawn in draw_words(words, cell, design, seeded, turns):
-                yield wording, *drawn
+            drawn = draw_words(stereotype.decision_words(instrument, name), design, seeded, turns)
+            trials = map(partial(worded, own, wording), drawn)
+            defects = [stereotype.source_defect, wording.source_defect]
+            defect = " ".join(d for d in defects if d) or None
+            yield Cell(key, name, seeded, trials, source_defect=defect)
     if empty:
         raise StudyError(
             f"study {study.name!r}: none of {', '.join(stereotypes)} has a wording of "

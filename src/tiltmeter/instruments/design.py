@@ -8,29 +8,16 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from tiltmeter.errors import InputError
 from tiltmeter.modes import MODES
-from tiltmeter.stimuli import Study, Words
+from tiltmeter.stimuli import Words
 
-__all__ = [
-    "Cell",
-    "Design",
-    "EFFORTS",
-    "Groups",
-    "cell_columns",
-    "draws",
-    "in_rounds",
-    "sampling_seed",
-    "trial_ids",
-]
-
-
-#: The columns of `cell_columns`, shared by all trials of a stereotype with one wording.
-Cell = Mapping[str, str | None]
+__all__ = ["Design", "EFFORTS", "Groups", "draws", "in_rounds", "pairs"]
 
 
 @dataclass(frozen=True)
@@ -146,81 +133,47 @@ class Groups:
         return len(self.marginalized) * (1 if self.aligned else len(self.default))
 
 
+def pairs(trials: int, per_pair: int) -> Iterator[tuple[int, range]]:
+    """Yield the number of each pair, and the numbers of its trials."""
+    for pair, start in enumerate(range(0, trials, per_pair)):
+        yield pair, range(start, min(start + per_pair, trials))
+
+
 def draws(
-    words: Words, cell: Cell, design: Design, seeded: str, per_set: int | None = None
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the trials of one cell without prompt, each with the number of its pair.
+    words: Words, design: Design, seeded: str, per_set: int | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the trials of one cell without prompt.
 
     A pair has two trials if orders are mirrored, else one. With `per_set`, a draw shows that many
     words of each set, the same in both orders of a pair.
     """
-    own = Groups.of(words).shuffled(random.Random(f"{seeded}/groups"))
+    rng = random.Random(f"{seeded}/groups")
+    own = Groups.of(words).shuffled(rng)
     sampled = MODES[design.mode].sampled
     per_pair = 2 if design.order == "mirrored" or not sampled else 1
     distinct = per_pair * len(own)
     again = not sampled and per_set is None  # the same questions again
     limit = min(design.iterations, distinct) if again else design.iterations
-    for iteration in range(limit):
-        pair, turn = divmod(iteration, per_pair)
-        rng = random.Random(f"{seeded}/{pair}")
+    sets = (words.tied, words.counter)
+    for pair, numbers in pairs(limit, per_pair):
+        rng.seed(f"{seeded}/{pair}")
         first = rng.random() < 0.5
-        sets = (words.tied, words.counter)
         shown = sets if per_set is None else [rng.sample(one, k=per_set) for one in sets]
         attributes = [*shown[0], *shown[1], *words.extra]
         rng.shuffle(attributes)
-        if per_pair == 1:
-            groups = Groups.of(words).draw(rng)
-        else:
-            groups = own.pair(pair)
-        columns = {
-            **cell,
-            **trial_ids(cell, design, iteration, pair),
-            "order": "marginalized_first" if first != bool(turn) else "default_first",
-            "marginalized": groups[0],
-            "default": groups[1],
-            "attributes": attributes,
-            "seed": sampling_seed(seeded, iteration),
-        }
-        yield pair, columns
+        groups = Groups.of(words).draw(rng) if per_pair == 1 else own.pair(pair)
+        for turn, iteration in enumerate(numbers):
+            yield {
+                "iteration": iteration,
+                "pair": pair,
+                "order": "marginalized_first" if first != bool(turn) else "default_first",
+                "marginalized": groups[0],
+                "default": groups[1],
+                "attributes": attributes,
+            }
 
 
-def sampling_seed(seeded: str, iteration: int) -> int:
-    """Return the sampling seed of a trial."""
-    return random.Random(f"{seeded}/{iteration}/sampling").getrandbits(31)
-
-
-def in_rounds(words: Sequence[str], k: int, identity: str) -> str:
-    """Return word k of a sequence that uses all words in each round, in a new order."""
-    number, place = divmod(k, len(words))
-    return random.Random(f"{identity}/{number}").sample(list(words), k=len(words))[place]
-
-
-def cell_columns(
-    study: Study, instrument: str, design: Design, stereotype: str, variation: str
-) -> dict[str, str | None]:
-    """Return the columns of a trial that depend only on its cell and design."""
-    return {
-        "study": study.name,
-        "instrument": instrument,
-        "mode": design.mode,
-        "intervention": design.intervention,
-        "system": design.system,
-        "reasoning_effort": design.reasoning_effort,
-        "temperature": design.temperature,
-        "category": study.stereotypes[stereotype].category,
-        "stereotype": stereotype,
-        "variation": variation,
-        "word_list": design.word_list,
-    }
-
-
-def trial_ids(cell: Cell, design: Design, iteration: int, pair: int) -> dict[str, Any]:
-    """Return id and number of a trial; ids are unique across designs."""
-    names = [cell.get(c) for c in ("study", "instrument", "stereotype", "dimension", "variation")]
-    changed = {"plain": design.word_list, "words": design.options, "none": design.intervention}
-    names += [name for usual, name in changed.items() if name != usual]
-    settings = {"effort": design.reasoning_effort, "temperature": design.temperature}
-    names += [f"{name}-{value}" for name, value in settings.items() if value is not None]
-    run = ".".join(name for name in (*names, design.mode, str(design.seed)) if name)
-    ids = {"trial_id": f"{run}.{iteration:05d}", "pair_id": f"{run}.p{pair:05d}"}
-    return {**ids, "iteration": iteration}
+def in_rounds(words: Sequence[str], identity: str) -> Iterator[str]:
+    """Yield all words in each round, in a new order, without end."""
+    for number in count():
+        yield from random.Random(f"{identity}/{number}").sample(words, k=len(words))

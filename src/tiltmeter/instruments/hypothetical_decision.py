@@ -36,21 +36,16 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import starmap
 from typing import Any
 
 import polars as pl
 
 from tiltmeter.errors import InputError, StudyError, unknown
+from tiltmeter.instruments.cells import Cell
 from tiltmeter.instruments.decision_effects import MEASURES, analyse
-from tiltmeter.instruments.design import (
-    Design,
-    Groups,
-    cell_columns,
-    in_rounds,
-    sampling_seed,
-    trial_ids,
-)
+from tiltmeter.instruments.design import Design, Groups, in_rounds, pairs
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
 from tiltmeter.modes.structured import read_choices, why_not
@@ -140,7 +135,7 @@ def _wordings(study: Study) -> dict[str, Wording]:
 
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Cell]:
     """Draw decisions; `version` is the group of the person, `object` the decision."""
     part, identity = _part(study), study_hash(study, (NAME,))
     if part is None or not (asked := [name for name in variations if name in part.variations]):
@@ -148,61 +143,67 @@ def _draw(
             f"study {study.name!r}: {NAME} has no text for {', '.join(variations)}; these are "
             "wordings of recorded answers"
         )
-    templates = _templates(study)
+    templates = {name: row["template"] for name, row in _templates(study).items()}
     for key in stereotypes:
         words, factor = study.stereotypes[key].words(""), part.contrasts[key]
         for name in asked:
-            cell = cell_columns(study, NAME, design, key, name)
             seeded = f"{identity}/{key}/{design.seed}"  # the same draws for every wording
-            for columns, others in _draws(words, part, [*templates], (factor, seeded), design):
-                iteration, pair = columns.pop("iteration"), columns.pop("pair")
-                person = {**others, factor: columns[columns["version"]]}
-                template = templates[columns["object"]]["template"]
-                decision = _described(template, person, part.forms)
-                yield {
-                    **cell,
-                    **trial_ids(cell, design, iteration, pair),
-                    **columns,
-                    "attributes": [columns["object"]],
-                    "prompt": fill(part.variations[name], {"decision": decision}),
-                    "seed": sampling_seed(seeded, iteration),
-                    **MODES[design.mode].close({"decision": YES_NO}, YES_NO, "My answer is"),
-                }
+            drawn = _draws(words, part, [*templates], (factor, seeded), design)
+            worded = partial(_worded, part, part.variations[name], templates, design)
+            yield Cell(key, name, seeded, starmap(worded, drawn))
 
 
 def _draws(
     words: Words, part: Part, decisions: Sequence[str], of: tuple[str, str], design: Design
 ) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    """Yield the draws of one contrast, and what else is named of the person.
+    """Yield the draws of one contrast, and all that is named of the person.
 
     If answers are not sampled, a combination that was drawn before is left out.
     """
     factor, seeded = of
-    own = Groups.of(words).shuffled(random.Random(f"{seeded}/groups"))
+    rng = random.Random(f"{seeded}/groups")
+    own = Groups.of(words).shuffled(rng)
     paired = design.order == "mirrored"
+    rounds = in_rounds(decisions, f"{seeded}/decisions")
     seen: dict[tuple[str, ...], int] = {}
-    for iteration in range(design.iterations):
-        pair, turn = divmod(iteration, 2 if paired else 1)
-        rng = random.Random(f"{seeded}/{pair}")
+    for pair, numbers in pairs(design.iterations, 2 if paired else 1):
+        rng.seed(f"{seeded}/{pair}")
         first = rng.random() < 0.5
         groups = own.pair(pair) if paired else own.draw(rng)
         others = {name: rng.choice(of) for name, of in part.factors.items() if name != factor}
-        decision = in_rounds(decisions, pair, f"{seeded}/decisions")
-        version = GROUPS[first != bool(turn)]
-        drawn = (decision, *groups, *others.values(), "" if paired else version)
-        if not MODES[design.mode].sampled and seen.setdefault(drawn, pair) != pair:
-            continue
-        yield (
-            {
+        decision = next(rounds)
+        for turn, iteration in enumerate(numbers):
+            version = GROUPS[first != bool(turn)]
+            drawn = (decision, *groups, *others.values(), "" if paired else version)
+            if not MODES[design.mode].sampled and seen.setdefault(drawn, pair) != pair:
+                continue
+            columns: dict[str, Any] = {
                 "iteration": iteration,
                 "pair": pair,
                 "marginalized": groups[0],
                 "default": groups[1],
                 "version": version,
                 "object": decision,
-            },
-            others,
-        )
+                "attributes": [decision],
+            }
+            yield columns, {**others, factor: columns[version]}
+
+
+def _worded(
+    part: Part,
+    wording: str,
+    templates: Mapping[str, str],
+    design: Design,
+    columns: Mapping[str, Any],
+    person: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return a trial with the columns that depend on its wording and mode."""
+    decision = _described(templates[columns["object"]], person, part.forms)
+    return {
+        **columns,
+        "prompt": fill(wording, {"decision": decision}),
+        **MODES[design.mode].close({"decision": YES_NO}, YES_NO, "My answer is"),
+    }
 
 
 def _described(

@@ -14,9 +14,10 @@ from typing import Any
 import polars as pl
 
 from tiltmeter.errors import InputError, StudyError, as_names, unknown
+from tiltmeter.instruments.cells import Asked, Cell, by_cell
 from tiltmeter.instruments.design import Design
 from tiltmeter.modes import MODES
-from tiltmeter.results import TRIALS, Measure
+from tiltmeter.results import Measure
 from tiltmeter.stimuli import Study, Words
 
 __all__ = ["Instrument", "Key", "Reader", "Recorded", "Scored", "Size", "Wording"]
@@ -138,8 +139,9 @@ class Instrument:
     their instrument, `dimensions`, `objects`."""
     wordings: Callable[[Study], Mapping[str, Wording]]
     """The variations of a study; none if the study lacks required parts."""
-    draw: Callable[[Study, Design, Sequence[str], Sequence[str]], Iterable[dict[str, Any]]]
-    """Study, design, stereotypes, variations → rows of `results.TRIALS`, a function of these."""
+    draw: Callable[[Study, Design, Sequence[str], Sequence[str]], Iterable[Cell]]
+    """Study, design, stereotypes, variations → cells with their trials, a function of these but
+    for `results.CONDITIONS`."""
     readers: Mapping[str, Reader]
     """Kind of answer (`modes.TEXT`, `CHOICES`, `LOGITS`) → its reader; the modes follow."""
     words: Callable[[Study, str, str, str | None], Words] = lambda study, key, *_: study.words(key)
@@ -261,12 +263,28 @@ class Instrument:
         >>> drawn["order"].sort().to_list()
         ['default_first', 'marginalized_first']
         """
+        asked = self.ask(study, [design], stereotypes=stereotypes, variations=variations)
+        return by_cell(asked)
+
+    def ask(
+        self,
+        study: Study,
+        designs: Sequence[Design],
+        *,
+        stereotypes: str | Sequence[str] | None = None,
+        variations: str | Sequence[str] | None = None,
+    ) -> Asked:
+        """Return the cells of a study, whose trials are drawn when they are needed; see `trials`.
+
+        Designs differ in `results.CONDITIONS` alone.
+        """
+        design = designs[0]
         if design.mode not in self.modes:
             raise InputError(
                 f"{self.name}: mode {design.mode!r}; allowed are {', '.join(self.modes)}"
             )
         chosen = self.select(study, stereotypes, variations)
-        return pl.DataFrame(list(self.draw(study, design, *chosen)), schema=TRIALS)
+        return Asked(study, self.name, [*self.draw(study, design, *chosen)], designs)
 
     def key(
         self,

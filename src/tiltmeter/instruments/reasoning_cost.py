@@ -40,19 +40,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from tiltmeter.instruments.design import Design, Groups, cell_columns, sampling_seed, trial_ids
+from tiltmeter.instruments.cells import Cell
+from tiltmeter.instruments.design import Design, Groups, pairs
 from tiltmeter.instruments.instrument import Instrument, Key, Scored, Size, Wording
 from tiltmeter.instruments.reasoning_trials import COMPATIBLE, RECORDED, Part, Task, part_of
 from tiltmeter.modes import CHOICES, MODES, TEXT
 from tiltmeter.modes.structured import read_choices
 from tiltmeter.reading.plaintext import why_unread
 from tiltmeter.results import CONDITIONS, VERSIONS, Measure, as_estimates
-from tiltmeter.stimuli import Study, fill, study_hash
+from tiltmeter.stimuli import Study, Words, fill, study_hash
 
 __all__ = ["EFFECT", "INSTRUMENT", "MEASURE", "REFUSALS"]
 
@@ -107,34 +109,45 @@ def _wordings(study: Study) -> dict[str, Wording]:
 
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Cell]:
     """Draw words; `version` says which group's word is sorted, and into which category."""
     part, identity = part_of(study), study_hash(study, (MEASURE.name,))
     for key in stereotypes:
         if part is None or (test := part.tests.get(key)) is None:
             continue
         for name in variations:
-            cell = cell_columns(study, MEASURE.name, design, key, name)
             seeded = f"{identity}/{key}/{name}/{design.seed}"
-            own = Groups.of(study.words(key)).shuffled(random.Random(f"{seeded}/groups"))
-            for iteration in range(design.iterations):
-                pair, turn = divmod(iteration, len(VERSIONS))
-                mirrored = design.order == "mirrored"
-                rng = random.Random(f"{seeded}/{pair}")
-                groups = own.pair(pair) if mirrored else own.draw(rng)
-                drawn = dict(zip(("marginalized", "default"), groups, strict=True))
-                version = _turns(rng)[turn]
-                group, ordered = VERSIONS[version]
-                yield {
-                    **cell,
-                    **trial_ids(cell, design, iteration, pair),
-                    **drawn,
-                    "version": version,
-                    "attributes": [getattr(test, ordered)],
-                    "prompt": _prompt(test, part.variations[name], drawn[group], version),
-                    "seed": sampling_seed(seeded, iteration),
-                    **MODES[design.mode].close({"label": [test.tied, test.counter]}, None, None),
-                }
+            drawn = _draws(study.words(key), design, seeded)
+            trials = map(partial(_worded, test, part.variations[name], design), drawn)
+            yield Cell(key, name, seeded, trials)
+
+
+def _draws(words: Words, design: Design, seeded: str) -> Iterator[dict[str, Any]]:
+    """Yield the draws of one cell: each word of a pair in both mappings."""
+    rng = random.Random(f"{seeded}/groups")
+    own = Groups.of(words).shuffled(rng)
+    for pair, numbers in pairs(design.iterations, len(VERSIONS)):
+        rng.seed(f"{seeded}/{pair}")
+        groups = own.pair(pair) if design.order == "mirrored" else own.draw(rng)
+        for version, iteration in zip(_turns(rng), numbers, strict=False):
+            yield {
+                "iteration": iteration,
+                "pair": pair,
+                "marginalized": groups[0],
+                "default": groups[1],
+                "version": version,
+            }
+
+
+def _worded(test: Task, wording: str, design: Design, draw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a trial with the columns that depend on its wording and mode."""
+    group, ordered = VERSIONS[draw["version"]]
+    return {
+        **draw,
+        "attributes": [getattr(test, ordered)],
+        "prompt": _prompt(test, wording, draw[group], draw["version"]),
+        **MODES[design.mode].close({"label": [test.tied, test.counter]}, None, None),
+    }
 
 
 def _turns(rng: random.Random) -> list[str]:

@@ -28,24 +28,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from tiltmeter.instruments.cells import Cell
 from tiltmeter.instruments.decision import (
     ROLES,
+    Drawn,
     as_shown,
     assignments,
+    decision_cells,
     decision_fields,
-    decision_trials,
     is_aligned,
 )
 from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size
-from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
+from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT, Mode
 from tiltmeter.modes.structured import read_choices, why_not
 from tiltmeter.reading.decisions import read_decision
 from tiltmeter.results import Measure
 from tiltmeter.results.logprobs import read_logits
-from tiltmeter.stimuli import Study, fill
+from tiltmeter.stimuli import RelativeDecision, Study, Words, fill
 
 __all__ = ["INSTRUMENT", "MEASURE", "decided", "read_assignment", "read_text"]
 
@@ -77,23 +80,27 @@ FORCED = (
 
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
-) -> Iterator[dict[str, Any]]:
-    mode = MODES[design.mode]
-    trials = decision_trials(study, MEASURE.name, design, stereotypes, variations)
-    for wording, trial, *_ in trials:
-        values = as_shown(trial)
-        # Without a first answer there is no second turn: both prompts are shown as one.
-        whole = not mode.closed or not wording.followup
-        second = (wording.followup or "").replace("{response1}", "").strip(" .\n")
-        prompt = fill(wording.wording if whole else f"{wording.wording}\n{second}", values)
-        options = (trial["marginalized"], trial["default"])
-        yield {
-            **trial,
-            "attributes": [values["attribute0"], values["attribute1"]],
-            "prompt": prompt + (fill(FORCED, values) if mode.apart else ""),
-            "followup": fill(wording.followup, values) if wording.followup and whole else None,
-            **mode.close({"assignment": assignments(values)}, options, OPENING),
-        }
+) -> Iterator[Cell]:
+    asked = (MEASURE.name, stereotypes, variations)
+    return decision_cells(study, design, asked, partial(_worded, MODES[design.mode]))
+
+
+def _worded(mode: Mode, _: Words, wording: RelativeDecision, drawn: Drawn) -> dict[str, Any]:
+    """Return a trial with the columns that depend on its wording and mode."""
+    trial = drawn.columns
+    values = as_shown(trial)
+    # Without a first answer there is no second turn: both prompts are shown as one.
+    whole = not mode.closed or not wording.followup
+    second = (wording.followup or "").replace("{response1}", "").strip(" .\n")
+    prompt = fill(wording.wording if whole else f"{wording.wording}\n{second}", values)
+    options = (trial["marginalized"], trial["default"])
+    return {
+        **trial,
+        "attributes": [values["attribute0"], values["attribute1"]],
+        "prompt": prompt + (fill(FORCED, values) if mode.apart else ""),
+        "followup": fill(wording.followup, values) if wording.followup and whole else None,
+        **mode.close({"assignment": assignments(values)}, options, OPENING),
+    }
 
 
 def read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:

@@ -38,7 +38,8 @@ import polars as pl
 
 from tiltmeter.errors import StudyError
 from tiltmeter.instruments import word_association
-from tiltmeter.instruments.design import Design, trial_ids
+from tiltmeter.instruments.cells import Cell
+from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from tiltmeter.modes import CHOICES, MODES, TEXT
 from tiltmeter.modes.free import MODE as FREE
@@ -125,24 +126,27 @@ def _draw(
     design: Design,
     stereotypes: Sequence[str],
     variations: Sequence[str],
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Cell]:
     """Draw the first prompts as their instrument does; `version` is the condition."""
     if (questions := asked.questions(study)) is None:
         raise StudyError(f"study {study.name!r}: no questions of {asked.measure.name}")
-    per_pair = 2 if design.order == "mirrored" else 1
-    mode = MODES[design.mode]
-    for row in asked.first.draw(study, replace(design, mode=FREE.name), stereotypes, variations):
-        pair = row["iteration"] // per_pair
-        # Pairs of decisions alternate in the order of tasks: a condition has both.
-        version = CONDITIONS[(pair + pair // 2) % 2]
-        cell = {**row, "instrument": asked.measure.name, "mode": design.mode}
-        yield {
-            **cell,
-            **trial_ids(cell, design, row["iteration"], pair),
-            "version": version,
-            "followup": getattr(questions, version),
-            **mode.close({"biased": tuple(FLAGS)}, None, None),
-        }
+    first = replace(design, mode=FREE.name)
+    for cell in asked.first.draw(study, first, stereotypes, variations):
+        yield replace(cell, trials=map(partial(_judged, questions, design), cell.trials))
+
+
+def _judged(questions: Questions, design: Design, first: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the trial of a first prompt with the question about its answer."""
+    pair = first["iteration"] // (2 if design.order == "mirrored" else 1)
+    # Pairs of decisions alternate in the order of tasks: a condition has both.
+    version = CONDITIONS[(pair + pair // 2) % 2]
+    return {
+        **first,
+        "pair": pair,
+        "version": version,
+        "followup": getattr(questions, version),
+        **MODES[design.mode].close({"biased": tuple(FLAGS)}, None, None),
+    }
 
 
 def _read_text(asked: Moderation, response: str, trial: Mapping[str, Any], key: Key) -> Scored:

@@ -31,8 +31,9 @@ from typing import Any
 from pydantic import Field
 
 from tiltmeter.errors import StudyError
-from tiltmeter.instruments.decision import draw_words
-from tiltmeter.instruments.design import Design, cell_columns
+from tiltmeter.instruments.cells import Cell
+from tiltmeter.instruments.decision import Drawn, draw_words
+from tiltmeter.instruments.design import Design
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT
 from tiltmeter.modes.structured import read_choices, why_not
@@ -90,6 +91,10 @@ class Form:
         """Return the scale as shown: number → label, in ascending order."""
         if (items := self.find(study)) is None:
             raise StudyError(f"study {study.name!r}: no items of {self.measure.name}")
+        return self.numbered(items, trial)
+
+    def numbered(self, items: Items, trial: Mapping[str, Any]) -> dict[str, str]:
+        """Return the scale of these items; see `labels`."""
         words = {role: trial.get(role) or "" for role in ("marginalized", "default")}
         steps = [fill(label, words) for label in items.scale]
         if self.high_first(trial):
@@ -148,32 +153,33 @@ def _wordings(form: Form, study: Study) -> dict[str, Wording]:
 
 def _draw(
     form: Form, study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Cell]:
     """Draw group words and one attribute of each set; yield their versions."""
-    name = form.measure.name
+    name, items = form.measure.name, form.find(study) or form.english
     identity = study_hash(study, (name, "dimensions"))
     for key, variation in product(stereotypes, variations):
         for dimension in study.dimensions_of(key):
-            cell = {
-                **cell_columns(study, name, design, key, variation),
-                "dimension": dimension,
-                "source_defect": study.stereotypes[key].source_defect,
-            }
             seeded = f"{identity}/{name}/{key}/{dimension}/{variation}/{design.seed}"
             start = random.Random(f"{seeded}/scale").randrange(2)
-            words = study.words(key, "", dimension)
-            for drawn, turn, _ in draw_words(words, cell, design, seeded, TURNS):
-                number = drawn["iteration"] // TURNS + start
-                trial = {**drawn, "attribute_order": None, **form.version(drawn, turn, number)}
-                yield {**trial, **_worded(form, study, trial, design)}
+            drawn = draw_words(study.words(key, "", dimension), design, seeded, TURNS)
+            worded = partial(_worded, form, items, (variation, start), design)
+            defect = study.stereotypes[key].source_defect
+            yield Cell(key, variation, seeded, map(worded, drawn), dimension, defect)
 
 
-def _worded(form: Form, study: Study, trial: Mapping[str, Any], design: Design) -> dict[str, Any]:
-    """Return the columns of a trial that depend on its wording and mode."""
-    items, labels = form.find(study) or form.english, form.labels(study, trial)
-    item = fill(items.variations[trial["variation"]], form.shown(trial))
+def _worded(
+    form: Form, items: Items, of: tuple[str, int], design: Design, drawn: Drawn
+) -> dict[str, Any]:
+    """Return a trial; its columns depend on wording, mode and the number of the first scale."""
+    variation, start = of
+    number = drawn.columns["iteration"] // TURNS + start
+    version = form.version(drawn.columns, drawn.turn, number)
+    trial = {**drawn.columns, "attribute_order": None, **version}
+    labels = form.numbered(items, trial)
+    item = fill(items.variations[variation], form.shown(trial))
     scale = "\n".join(f"{number} = {label}" for number, label in labels.items())
     return {
+        **trial,
         "prompt": f"{item}\n\n{scale}\n\n{items.answer_format}",
         **MODES[design.mode].close({"answer": [*labels]}, [*labels], items.opening),
     }

@@ -29,11 +29,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import product
 from statistics import fmean
 from typing import Any
 
-from tiltmeter.instruments.design import Design, cell_columns, draws
+from tiltmeter.instruments.cells import Cell
+from tiltmeter.instruments.design import Design, draws
 from tiltmeter.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from tiltmeter.modes import CHOICES, LOGITS, MODES, TEXT, Mode
 from tiltmeter.reading.parsing import infer_groups, read_pairs
@@ -85,23 +87,17 @@ def _wordings(study: Study) -> dict[str, Wording]:
 
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Cell]:
     """Draw each stereotype; one without attributes is drawn on each dimension of the study."""
     wordings = study.instruments.word_association
     identity = study_hash(study, PARTS)
-    labelled = MODES[design.mode].apart and design.options == "labels"
     for key, dimension, name in _cells(study, stereotypes, variations):
-        cell = {
-            **cell_columns(study, MEASURE.name, design, key, name),
-            "dimension": dimension,
-            "source_defect": study.stereotypes[key].defect(name),
-        }
-        words = study.words(key, name, dimension)
         own = key if wordings.shared_draws else f"{key}/{name}"
         seeded = f"{identity}/{own}/{design.seed}"
-        for pair, draw in draws(words, cell, design, seeded, wordings.words_per_set):
-            labels = LABELS[pair % 2] if labelled else None
-            yield {**draw, **_shown_as(draw, labels, wordings, name, design)}
+        words = study.words(key, name, dimension)
+        drawn = draws(words, design, seeded, wordings.words_per_set)
+        trials = map(partial(_worded, wordings, wordings.variations[name], design), drawn)
+        yield Cell(key, name, seeded, trials, dimension, study.stereotypes[key].defect(name))
 
 
 def _cells(
@@ -115,25 +111,24 @@ def _cells(
         yield from product([key], study.dimensions_of(key), asked)
 
 
-def _shown_as(
-    draw: Mapping[str, Any],
-    labels: str | None,
-    wordings: WordAssociation,
-    name: str,
-    design: Design,
+def _worded(
+    wordings: WordAssociation, variation: Variation, design: Design, draw: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the columns of a trial that depend on its wording and mode."""
+    """Return a trial with the columns that depend on its wording and mode."""
+    mode = MODES[design.mode]
     turn = 1 if draw["order"] == "marginalized_first" else -1
     options = [draw["marginalized"], draw["default"]]
     groups, attributes = options[::turn], draw["attributes"]
-    variation, mode = wordings.variations[name], MODES[design.mode]
-    template = variation.forced if mode.apart else _worded(variation, wordings, mode)
+    template = variation.forced if mode.apart else _template(variation, wordings, mode)
     opening: str | None = variation.opening
-    if labels:
+    labels = None
+    if mode.apart and design.options == "labels":
+        labels = LABELS[draw["pair"] % 2]
         template += LABELLED.format(*labels) + wordings.label_format
         options, opening = list(labels[::turn]), None
     values = {"group0": groups[0], "group1": groups[1], "attributes": listed(attributes, design)}
     return {
+        **draw,
         "labels": labels,
         "prompt": fill(template.strip(), values),
         **mode.close(dict.fromkeys(attributes, groups), options, opening),
@@ -145,7 +140,7 @@ def listed(attributes: Sequence[str], design: Design) -> str:
     return repr(attributes) if design.word_list == "as_released" else ", ".join(attributes)
 
 
-def _worded(variation: Variation, wordings: WordAssociation, mode: Mode) -> str:
+def _template(variation: Variation, wordings: WordAssociation, mode: Mode) -> str:
     """Return the wording; for free text, with the format of the answer."""
     place = "{pair_format} " if mode.closed else "{pair_format}"
     wording = variation.wording.replace(place, "" if mode.closed else wordings.pair_format)

@@ -16,7 +16,11 @@ from tiltmeter.stimuli.network_study import APPROACHES, NetworkStudy
 from tiltmeter.stimuli.remarks import remarks
 from tiltmeter.stimuli.study import Answers, Citation, Stereotype, Study
 from tiltmeter.stimuli.wording import (
+    AbsoluteDecision,
     AffectiveAttribution,
+    AttributionVariation,
+    ChainedTask,
+    RelativeDecision,
     Variation,
     WordAssociation,
     Wordings,
@@ -27,11 +31,15 @@ from tiltmeter.stimuli.words import Strict, Words, word_key
 
 __all__ = [
     "APPROACHES",
+    "AbsoluteDecision",
     "AffectiveAttribution",
     "Answers",
+    "AttributionVariation",
+    "ChainedTask",
     "Citation",
     "Items",
     "NetworkStudy",
+    "RelativeDecision",
     "Stereotype",
     "Strict",
     "Study",

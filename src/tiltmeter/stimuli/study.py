@@ -85,6 +85,8 @@ class Stereotype(Words):
     def _changed(self, override: Override) -> Words:
         own = {role: getattr(self, role) for role in Words.model_fields}
         changed = {r: v for r in own if (v := getattr(override, r, None)) is not None}
+        if not changed:
+            return Words.model_construct(**own)  # checked with the stereotype; lists are shared
         return Words(**{**own, **changed})
 
     def defect(self, variation: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import yaml
@@ -43,15 +44,25 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     >>> fill("{a_group0} and {a_group1} student", {"group0": "Asian", "group1": "White"})
     'an Asian and a White student'
     """
+    texts = list(_parts(template))
+    for at in range(1, len(texts), 2):
+        name = texts[at]
+        texts[at] = values[name] if name in values else _with_article(name, values)
+    return "".join(texts)
 
-    def value(match: re.Match[str]) -> str:
-        name = match[1]
-        if name not in values and name.removeprefix("a_") in values:
-            word = values[name.removeprefix("a_")]
-            return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
-        return values.get(name, match[0])
 
-    return re.sub(r"\{(\w+)\}", value, template)
+@lru_cache(maxsize=256)
+def _parts(template: str) -> tuple[str, ...]:
+    """Return the texts of a template, and the names of placeholders between them."""
+    return tuple(re.split(r"\{(\w+)\}", template))
+
+
+def _with_article(name: str, values: Mapping[str, str]) -> str:
+    """Return the value of a_NAME; other placeholders stay."""
+    word = values.get(name.removeprefix("a_"))
+    if word is None:
+        return f"{{{name}}}"
+    return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
 
 
 PAIR = ("attribute0", "attribute1")
