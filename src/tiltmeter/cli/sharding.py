@@ -50,7 +50,7 @@ def plan_command(
     files = shard_plan(plan, out, shards, command=" ".join(["tiltmeter", *sys.argv[1:]]))
     trials = plan.trials()
     say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])
-    say_shards(files, out)
+    say_shards(files, f"tiltmeter collect {out}")
 
 
 @command("collect")
@@ -74,12 +74,13 @@ def collect_command(directory: Path, files: tuple[Path, ...]) -> None:
         echo(f"next: tiltmeter report {directory}" if (directory / "plan.json").is_file()
              else f"next: tiltmeter network build {directory} --out network.csv")  # fmt: skip
     else:
-        say_shards([path for row in found for path in row.files], directory)
+        left = [path for row in found for path in row.files]
+        say_shards(left, f"tiltmeter collect {directory}")
     sys.exit(0 if complete else 1)
 
 
-def say_shards(files: Sequence[Path], directory: Path) -> None:
-    """Print which files are to be answered, and what then."""
+def say_shards(files: Sequence[Path], then: str) -> None:
+    """Print which files are to be answered, and the command that reads their answers."""
     from tiltmeter.asking.shards import ANSWERED, MOST_BYTES
 
     for path in files[:_NAMED]:
@@ -89,7 +90,7 @@ def say_shards(files: Sequence[Path], directory: Path) -> None:
     if any(path.stat().st_size > MOST_BYTES for path in files):
         remark(f"a file is larger than {MOST_BYTES >> 20} MB, more than providers take; use "
                "more --shards")  # fmt: skip
-    echo(f"then: answers as 00000{ANSWERED} beside each, and tiltmeter collect {directory}")
+    echo(f"next: put the answers beside each, as 00000{ANSWERED}, then {then}")
 
 
 def _said(row: Collected) -> str:
