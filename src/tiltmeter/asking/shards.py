@@ -11,11 +11,9 @@ Answers go into the journal of the results directory, as those of a run do.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -116,7 +114,6 @@ class Answers:
         self.kept: dict[str, bytes] = {}
         self._files = list(files)
         self._places: dict[str, tuple[int, int]] = {}
-        self._runner: asyncio.Runner | None = None
         for number, path in enumerate(self._files):
             self._index(number, path)
         self.foreign = self._places.keys() | self.errors.keys()
@@ -125,20 +122,13 @@ class Answers:
         """Whether there is an answer, or an error."""
         return custom_id in self._places or custom_id in self.errors
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Hold what answers are read with."""
-        with asyncio.Runner() as self._runner:
-            yield
-        self._runner = None
-
     def find(self, request: Request) -> ModelOutput | None:
         """Return the answer to a request, or None; why there is none stands in `errors`."""
         name = request.custom_id
-        if name not in self._places or self._runner is None:
+        if name not in self._places:
             return None
         try:
-            return self._runner.run(read_output(json.loads(self._line(name))))
+            return read_output(json.loads(self._line(name)))
         except ModelError as error:
             self.errors[name] = str(error)
             return None
@@ -282,14 +272,13 @@ def collect(
     answers = Answers([*(path for path in (kept,) if path.is_file()), *sorted(beside), *files])
     waiting, unasked = _waiting(directory, answers)
     found = []
-    with answers.reading():
-        for one in questions:
-            row = Collected(one.model)
-            new = _new(one, answers, waiting, row)
-            row.files = write_shards(directory, new, setting["shards"])
-            row.files += [path for path in unasked if path.parent.name == slug(one.model)]
-            row.wanted, row.answered = one.wanted, one.answered
-            found.append(row)
+    for one in questions:
+        row = Collected(one.model)
+        new = _new(one, answers, waiting, row)
+        row.files = write_shards(directory, new, setting["shards"])
+        row.files += [path for path in unasked if path.parent.name == slug(one.model)]
+        row.wanted, row.answered = one.wanted, one.answered
+        found.append(row)
     write_bytes(kept, b"".join(answers.kept.values()))
     for row in found:
         row.failed = len(answers.errors)
