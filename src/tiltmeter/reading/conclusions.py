@@ -14,7 +14,15 @@ from collections.abc import Iterator
 
 from tiltmeter.reading.plaintext import after_thoughts
 
-__all__ = ["answer_start", "breaks_off", "correction", "marked", "sentence_start", "without_latex"]
+__all__ = [
+    "answer_start",
+    "breaks_off",
+    "correction",
+    "marked",
+    "narrowed",
+    "sentence_start",
+    "without_latex",
+]
 
 _NAME = (
     "(?:answer|ans|verdict|decision|recommendation|conclusion|choice|selection|pick|rating|"
@@ -34,12 +42,28 @@ _SUPPOSED = re.compile(r"\w+ would be [^.\n]{1,80}\b(?:if|had|were)\b")
 _NEXT_KEY = re.compile(r"[,;] ?\"? ?\w+ ?\"? ?:")
 _CORRECTION = re.compile(
     r"(?:^|[.!?…\n,;:(-] ?)(?:(?:but|no|oh|hmm|sorry|and|well),? ?|[.…] ?){0,4}(?:wait|actually|"
-    r"correction|scratch that|strike that|or rather|looking again|on (?:further |closer |more )?"
-    r"(?:reflection|second thoughts?|thought|reading|inspection|consideration|look)|"
+    r"correction|scratch that|strike that|or rather|looking again|(?:on|after) (?:further |closer |"
+    r"more )?(?:reflection|second thoughts?|thought|(?:re-?)?reading|inspection|consideration|look|"
+    r"thinking)|"
     r"(?:let me |i(?:ll| will| should| must| need to| have to) )(?:re-?(?:consider|read|check|"
     r"think|evaluate|examine|vise|phrase)|correct|look again)|(?:i )?(?:misread|misspoke|mistook|"
     r"meant|made (?:a mistake|an error)|stand corrected)|my (?:mistake|bad|error))\b|"
     r"(?:[?] |[.…-] ?(?:hmm?|uh|er|oh) ?,? )(?=no\b)"
+)
+_CONCLUSION = re.compile(
+    r"(?:^|[.!?;\n] ?)(?:so|therefore|thus|hence|consequently|accordingly|ultimately|overall|"
+    r"in (?:conclusion|the end|summary))\b|"
+    r"\b(?:so|therefore|thus|hence)(?:,|:)? (?=[-\d(]|[b-e]\b|a[.)]|(?:i|it|my|that|this|"
+    r"(?:the )?(?:\w+ ){1,4}(?:is|was|must be))\b)|\b(?:that|which) leaves\b|"
+    r"\bleaving(?: us with)?\b|\bbut my (?:answer|choice|rating|score)|"
+    r"\b(?:but|so|and|though|yet)(?: \w+){0,2}? (?:lean|leaning|settle|settling|closer)\b|"
+    r"\bmore of\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\b(?:because|since|although|though)\b|, (?:as|for|given that)\b|"
+    r"(?<=\n)\W*(?:reason(?:ing)?|explanation|justification|rationale)\W*[:\n]",
+    re.IGNORECASE,
 )
 _OPEN_END = re.compile(
     r"\b(?:a|an|the|of|to|that|which|who|and|or|but|because|if|about|before|after|at|for|from|with|"
@@ -79,6 +103,15 @@ def marked(plain: str) -> Iterator[tuple[int, int]]:
 def correction(plain: str) -> int:
     """Return where what follows the last correction begins; 0 if nothing is corrected."""
     return max((match.end() for match in _CORRECTION.finditer(plain)), default=0)
+
+
+def narrowed(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where a text concludes, then what precedes its first reason, then the whole."""
+    if concluded := max((match.end() for match in _CONCLUSION.finditer(text)), default=0):
+        yield concluded, len(text)
+    if reason := _REASON.search(text):
+        yield 0, reason.start()
+    yield 0, len(text)
 
 
 def sentence_start(plain: str, at: int, reach: int = 200) -> int:

@@ -26,6 +26,7 @@ from tiltmeter.reading.conclusions import (
     breaks_off,
     correction,
     marked,
+    narrowed,
     sentence_start,
     without_latex,
 )
@@ -34,18 +35,16 @@ from tiltmeter.reading.undetermined import UNDETERMINED
 
 __all__ = ["read_option"]
 
-_LISTED = re.compile(r"\(?\b[a-e](?: ?[/,|] ?[a-e]\b| or [a-e]\b)+\)?", re.IGNORECASE)
+_LISTED = re.compile(
+    r"\(?\b[a-e]\b\)?(?:(?: ?[/,|] ?| (?:or|and) )\(?[a-e]\b\)?)+", re.IGNORECASE
+)
 _LETTER = re.compile(
     r"(?:^|\n)[^\w\n]*(?:(?P<alone>[A-Ea-e])(?=[).:,;\]]|\W*(?:\n|$)| - )|(?P<number>[1-5])"
-    r"(?=[).:\]]|\W*(?:\n|$)))|"
-    r"\b(?:[Oo]ption|[Cc]hoice|[Aa]ns(?:wer)?(?: is)?|[Cc]hoose|[Pp]ick|[Ss]elect|[Nn]umber)\W{1,4}"
-    r"(?:(?P<led>[A-E])|(?P<counted>[1-5]))\b|\((?P<inside>[A-E])\)|"
-    r"[Oo]ption (?P<small>[a-e])\b|[.!?:→] (?P<final>[A-E])(?=\W*\Z)|"
-    r"(?:\b(?:[Ii]t's|is|[Ii]ts|be|say|with|for|towards?|so|[Tt]herefore|[Tt]hus),? (?:option )?)"
-    r"(?P<said>[B-E]\b(?!')|A(?=[.,;:)!\n]|\Z| (?:because|since|as|though|but)\b))|"
-    r"\A\W*(?:\w+[ ,]+){1,3}(?P<brief>[A-E])(?=\W*\Z)|"
-    r"(?<![\w'])(?P<stated>[A-E])(?= (?:it is|(?:is|seems|would be) (?:the|my|correct|right)|"
-    r"because|since)\b)"
+    r"(?=[).:\]]|\W*(?:\n|$)))|\((?P<inside>[A-Ea-e])\)|"
+    r"\b(?i:option|choice|ans(?:wer)?(?: is)?|choose|pick|select|letter|number)\W{1,4}"
+    r"(?:(?P<led>[A-Eb-e]|a(?=\W*\Z))\b|(?P<counted>[1-5])\b)|"
+    r"(?<![\w'&-])(?P<said>[B-E]\b(?!')|A(?=[.,;:)!\n]|\Z| (?:because|since|as|though|but|"
+    r"it is|(?:is|seems|would be) (?:the|my|correct|right))\b))"
 )
 _SEVERAL = re.compile(r"\W*(?:[Bb]oth )?\(?[A-E]\)?(?:,? ?(?:and|&|/|,) ?\(?[A-E]\)?)+\W*")
 _PLACES = {word: at for at, word in enumerate("first second third fourth fifth".split())}
@@ -82,14 +81,7 @@ _BACKGROUND = re.compile(
     r"^\W*(?:since|because|as|although|(?:even )?though|while|given|at first|initially)\b[^,.\n]*,"
 )
 _HEDGED = re.compile(r"\b(?:could|might|may|perhaps|either|both|maybe|possibly)\b")
-_REASON = re.compile(r"\b(?:because|since)\b|, (?:as|for|given that)\b")
-_CONCLUSION = re.compile(
-    r"\b(?:so|therefore|thus|hence),? (?:i|it|my|that|this|(?:the )?(?:\w+ ){1,4}"
-    r"(?:is|was|must be))\b|(?:^|[.!?\n] ?)(?:so|therefore|thus|hence|consequently|accordingly|"
-    r"ultimately|overall|in conclusion)\b|"
-    r"\b(?:that|which) leaves\b|\bleaving(?: us with)?\b"
-)
-_RIGHT = re.compile(r"(?<!not )(?<!in)\b(?:correct|right|fits|supported|yes)\b|[✓✔✅]")
+_RIGHT = re.compile(r"(?<!not )(?<!in)\b(?:best|correct|right|fits|supported|yes)\b|[✓✔✅]")
 _GUESS = re.compile(
     r"\b(?:but|however|though|still|if i (?:had|have|must)[^,.\n]{0,30},)[^.\n]{0,60}?\b(?:likely|"
     r"probably|i(?:d| would) (?:say|guess|pick|choose|go with|lean)|my (?:best )?guess)\b[^.\n]*"
@@ -99,18 +91,16 @@ _LEADING = re.compile(
     r"[ :,]+){1,3}"
 )
 _COMMON = frozenset("the a an of who with in and or to is was from their his her by for at".split())
-_VALUE = re.compile(
-    r'"(?:answer|choice|option|response|final_answer|selected)" ?: ?"([^"\n]*)"', re.I
-)
-
 
 class _Options(NamedTuple):
     texts: tuple[str, ...]
     unknown: int | None
     words: re.Pattern[str]
     """Matches a word or text of one option; its group is ``o`` and the number of the option."""
+    listed: re.Pattern[str]
+    """Matches the list of all options."""
     restated: re.Pattern[str]
-    """Matches the list of options, and ``Option A is the grandfather``."""
+    """Matches ``Option A is the grandfather``."""
     unanswered: re.Pattern[str]
 
 
@@ -154,9 +144,7 @@ def read_option(
     """
     answer = without_latex(text[answer_start(text) :])
     known = _options(tuple(options), None if unknown is None else options.index(unknown))
-    if inside := _VALUE.search(answer):
-        answer = inside[1]
-    shown = re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", answer).strip()
+    shown = known.listed.sub(" \n", re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", answer)).strip()
     shown = known.restated.sub(" \n", shown).strip() or shown
     if breaks_off(shown):
         shown = shown[: sentence_start(shown, len(shown), len(shown))]
@@ -166,11 +154,9 @@ def read_option(
         chosen = _chosen(part, letters, known)
         if len(chosen) == 1:
             return Choice(options[chosen.pop()], None, None)
-    if assessed := _assessed(plain, known):
-        return Choice(options[assessed - 1], None, None)
     if is_refusal(answer):
         return Choice(None, "refused", None)
-    several = re.search(r"\b(?:both|either)\b", plain)
+    several = re.search(r"\b(?:both|either)\b", plain) or _LISTED.search(plain)
     none = re.search(r"\b(?:neither|nobody|no one|none of)\b", plain)
     if chosen or (several and not (none and none.start() < several.start())):
         return Choice(None, "both", None)
@@ -189,13 +175,11 @@ def _parts(plain: str, shown: str) -> Iterator[tuple[str, str]]:
     yield plain, shown
 
 
-def _assessed(plain: str, known: _Options) -> int:
-    """Return which option, from 1, is called right in a list that assesses each; 0 if none."""
-    right = set()
-    for line in plain.split("\n"):
-        if (match := known.words.search(line[:80])) and _RIGHT.search(line, match.end()):
-            right.add(int(str(match.lastgroup)[1:]) + 1)
-    return right.pop() if len(right) == 1 else 0
+def _right(shown: str, known: _Options) -> set[int]:
+    """Return the options that are called right in a list that assesses each."""
+    lines = (line for line in shown.split("\n") if _RIGHT.search(line))
+    n = len(known.texts)
+    return {at for line in lines for at in (*_lettered(line, n), *_named(_plain(line), known))}
 
 
 def _plain(text: str) -> str:
@@ -220,7 +204,8 @@ def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
         texts,
         unknown,
         re.compile(rf"(?<!\w)(?:{every})(?:'s)?(?!\w)"),
-        re.compile(_restated(options), re.IGNORECASE),
+        _named_by_letter(options, r"(?:\(?{}[).:\]]{{0,2}} ?-? ?)?", r"[\s,;/:.]{0,8}(?:or |and )?"),
+        _named_by_letter(options, r"option \(?{}\)?,? (?:is|says|reads|would be) ", "|"),
         re.compile(rf"(?<!\w){shown}(?!\w)|{UNDETERMINED}"),
     )
 
@@ -234,14 +219,11 @@ def _paraphrases(word: str) -> Iterator[str]:
         yield f"with{'out' * word.startswith('non')} (?:an? |the |any )?disabilit(?:y|ies)"
 
 
-def _restated(options: tuple[str, ...]) -> str:
-    letters = [
-        rf"\(?(?:{'abcde'[at : at + 1]}|{at + 1}){{}}{re.escape(option)}\W{{{{0,8}}}}"
-        for at, option in enumerate(options)
-    ]
-    listed = "(?:or |and )?".join(letter.format(r"[).:\]]{0,2} ?-? ?") for letter in letters)
-    named = "|".join(letter.format(r"\)?,? (?:is|says|reads|would be) ") for letter in letters)
-    return rf"(?<!\w){listed}|(?<!\w)option (?:{named})"
+def _named_by_letter(options: tuple[str, ...], pattern: str, joint: str) -> re.Pattern[str]:
+    """Return a pattern of the options after their letters, as given by a pattern with ``{}``."""
+    letters = (f"(?:{'abcde'[at : at + 1]}|{at + 1})" for at in range(len(options)))
+    ways = (pattern.format(letter) + re.escape(o) for letter, o in zip(letters, options))
+    return re.compile(rf"(?<!\w)(?:{joint.join(ways)})[\s,;:.)\]]*", re.IGNORECASE)
 
 
 def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
@@ -250,7 +232,14 @@ def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
     for at, text in enumerate(known.texts):
         if exact == text.removeprefix("the "):
             return {at}
-    if lettered := set(_lettered(shown, len(known.texts))):
+    lettered: set[int] = set()
+    for start, end in narrowed(shown):
+        lettered = set(_lettered(shown[start:end], len(known.texts)))
+        if len(lettered) == 1:
+            return lettered
+    if "\n" in shown and len(right := _right(shown, known)) == 1:
+        return right
+    if lettered and not known.unanswered.search(plain):
         return lettered
     if known.unknown is not None and known.unanswered.search(plain):
         guess = _GUESS.search(plain)
@@ -316,10 +305,11 @@ def _named(plain: str, known: _Options) -> set[int]:
     mentions = [(int(str(match.lastgroup)[1:]), match.start()) for match in persons]
     if background := _BACKGROUND.match(plain):
         mentions = [one for one in mentions if one[1] >= background.end()] or mentions
-    if conclusions := list(_CONCLUSION.finditer(plain)):
-        mentions = [one for one in mentions if one[1] >= conclusions[-1].end()] or mentions
-    if reason := _REASON.search(plain, mentions[0][1] if mentions else 0):
-        mentions = [one for one in mentions if one[1] < reason.start()]
+    for start, end in narrowed(plain):
+        inside = [one for one in mentions if start <= one[1] < end]
+        if len({at for at, _ in inside}) == 1:
+            mentions = inside
+            break
     found = {at for at, _ in mentions}
     if len(found) > 1 and not _HEDGED.search(plain):
         first, start = mentions[0]
