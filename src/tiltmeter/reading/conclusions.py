@@ -37,7 +37,10 @@ _MARKER = re.compile(
     r"\\ boxed \{(?: \\? ?[a-z]{3,8} \{)?"
 )
 _BOXED = re.compile(r"\$*\\boxed ?\{(?:\\[a-z]{3,8} ?\{)?([^{}\n]*)\}{1,2}\$*")
-_VALUE = re.compile(r"\W*?(?P<quote>\")?(?P<value>\(?[-+]?\w[^\n}]*)")
+_VALUE = re.compile(
+    r"\W*?(?P<quote>\")?(?:(?:(?:most )?likely|probably|rather|actually|definitely|clearly|"
+    r"therefore|(?:the )?letter|option|choice)[ :,]+){0,3}(?P<value>\(?[-+]?\w[^\n}]*)"
+)
 _SUPPOSED = re.compile(r"\w+ would be [^.\n]{1,80}\b(?:if|had|were)\b")
 _NEXT_KEY = re.compile(r"[,;] ?\"? ?\w+ ?\"? ?:")
 _CORRECTION = re.compile(

@@ -46,7 +46,6 @@ _LETTER = re.compile(
     r"(?<![\w'&-])(?P<said>[B-E]\b(?!')|A(?=[.,;:)!\n]|\Z| (?:because|since|as|though|but|"
     r"it is|(?:is|seems|would be) (?:the|my|correct|right))\b))"
 )
-_SEVERAL = re.compile(r"\W*(?:[Bb]oth )?\(?[A-E]\)?(?:,? ?(?:and|&|/|,) ?\(?[A-E]\)?)+\W*")
 _PLACES = {word: at for at, word in enumerate("first second third fourth fifth".split())}
 _PLACE = re.compile(
     rf"(?:^\W*(?:the )?(?=\w+\W*\Z)|\b(?=\w+ (?:one|option|answer|choice)\b))"
@@ -54,18 +53,19 @@ _PLACE = re.compile(
     r"\bthe (?P<former>former|latter)\b"
 )
 _RULED_OUT = re.compile(
-    r"\b(?:not|nt|never|than|wrong to assume|rather than|instead of|isnt|wasnt|cant be|cannot be|"
-    r"rules? out|ruling out|eliminates?|eliminating|excludes?|neither|nor|tempting to)"
-    r"(?: (?:assume|that|it|is|was|be|the|a|an|mr|ms|mrs|to|necessarily|just|likely|option|say|"
-    r"choose|pick)\b|(?<=[rs])\.)* ?[(]?\Z"
+    r"\b(?:not|never|nor|neither|than|instead of|(?:is|was)n'?t|can(?:'?t|not) be|rules? out|"
+    r"(?:rul|eliminat|exclud)ing(?: out)?|eliminates?|excludes?|"
+    r"(?:wrong|unfair|incorrect|premature|tempting|easy) to)"
+    r"(?: (?:assume|that|it|is|was|be|the|an?|m[rs]|mrs|to|necessarily|just|likely|option|say|"
+    r"choose|pick)\b|(?<=[rs])\.)* ?[(]?\Z",
+    re.IGNORECASE,
 )
 _RULED_OUT_AFTER = re.compile(
-    r"^[).:]?(?: (?:is|was|can|be)){1,2} (?:ruled out|eliminated|excluded|wrong|incorrect|"
-    r"unsupported)\b|"
-    r"^[).:]?(?: (?:isnt|wasnt|cant|didnt|doesnt|is not|was not|"
-    r"cannot|can not|did not|does not|had nothing))(?: (?:be|to do|really))?"
-    r"(?: (?:the (?:one|person|answer|\w+ (?:who|answer|choice|option))|correct|right|him|her|it|"
-    r"supported|said|mentioned|described|with it)\b|[.,;]|\Z)"
+    r"^[).:]? (?:is|was|can be) (?:ruled out|eliminated|excluded|wrong|incorrect|unsupported|out)\b|"
+    r"^[).:]? (?:(?:is|was|did|does)(?: no|n'?)t|can(?: ?no|'?)t|had nothing)"
+    r"(?: (?:be|to do|really))?(?: (?:the (?:one|person|answer|\w+ (?:who|answer|choice|option))|"
+    r"correct|right|him|her|it|supported|said|mentioned|described|with it)\b|[.,;]|\Z)",
+    re.IGNORECASE,
 )
 _GENERIC = re.compile(
     r" (?:people|persons|individuals|men|women|folks?|children|boys|students|communit\w+|"
@@ -80,15 +80,10 @@ _OPENING = re.compile(
 _BACKGROUND = re.compile(
     r"^\W*(?:since|because|as|although|(?:even )?though|while|given|at first|initially)\b[^,.\n]*,"
 )
-_HEDGED = re.compile(r"\b(?:could|might|may|perhaps|either|both|maybe|possibly)\b")
 _RIGHT = re.compile(r"(?<!not )(?<!in)\b(?:best|correct|right|fits|supported|yes)\b|[✓✔✅]")
 _GUESS = re.compile(
     r"\b(?:but|however|though|still|if i (?:had|have|must)[^,.\n]{0,30},)[^.\n]{0,60}?\b(?:likely|"
     r"probably|i(?:d| would) (?:say|guess|pick|choose|go with|lean)|my (?:best )?guess)\b[^.\n]*"
-)
-_LEADING = re.compile(
-    r"^(?:(?:probably|most|likely|definitely|clearly|therefore|option|choice|letter|the letter)"
-    r"[ :,]+){1,3}"
 )
 _COMMON = frozenset("the a an of who with in and or to is was from their his her by for at".split())
 
@@ -168,7 +163,7 @@ def _parts(plain: str, shown: str) -> Iterator[tuple[str, str]]:
     corrected = correction(plain)
     for start, end in marked(plain):
         if start >= corrected:
-            part = _LEADING.sub("", plain[start:end])
+            part = plain[start:end]
             yield part, part[:3].upper().ljust(3) + part[3:]
     if corrected:
         yield plain[corrected:], shown[max(len(shown) - len(plain) + corrected, 0) :]
@@ -252,22 +247,16 @@ def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
 
 def _lettered(shown: str, n: int) -> Iterator[int]:
     """Find options by letter or number, as in ``B)``, ``Option 2`` and ``The answer is A``."""
-    if _SEVERAL.fullmatch(shown):
-        yield from {"abcde".index(sign.casefold()) for sign in re.findall(r"\b[A-E]\b", shown)}
     text = _LISTED.sub(" ", shown)
-    lower = text.lower() if text.isascii() else text
-    listed = len(re.findall(r"(?:^|\n) ?[1-5][).]", text)) > 1
+    reasons = len(re.findall(r"(?:^|\n) ?[1-5][).]", text)) > 1
     stated: list[int] = []
     headings: list[int] = []
     for match in _LETTER.finditer(text):
         kind = str(match.lastgroup)
-        at = (
-            int(match[kind]) - 1 if match[kind].isdigit() else "abcde".index(match[kind].casefold())
-        )
-        if kind == "number" and listed:
-            continue  # a list of reasons
-        if at < n and not _is_ruled_out(lower, match.start(kind), match.end(kind)):
-            (headings if kind in ("alone", "number", "inside") else stated).append(at)
+        at = "abcde12345".index(match[kind].lower()) % 5
+        if at >= n or (kind == "number" and reasons) or _is_ruled_out(text, *match.span(kind)):
+            continue
+        (headings if kind in ("alone", "number", "inside") else stated).append(at)
     yield from stated if len(set(stated)) == 1 else stated + headings
 
 
@@ -311,11 +300,11 @@ def _named(plain: str, known: _Options) -> set[int]:
             mentions = inside
             break
     found = {at for at, _ in mentions}
-    if len(found) > 1 and not _HEDGED.search(plain):
+    if len(found) > 1:
         first, start = mentions[0]
         second = next(place for at, place in mentions if at != first)
         between = known.words.sub(" ", plain[start:second])
         joined = re.fullmatch(r",?\s*(?:/|&|and|or)(?: the| an?)?\s*", between)
-        if not joined and not re.search(r"\bbut\b", between) and _OPENING.match(plain[:start]):
+        if not joined and not re.search(r"\b(?:but|did not|didnt)\b", between) and _OPENING.match(plain[:start]):
             return {first}
     return found
