@@ -1,8 +1,8 @@
 """The reader of yes and no, on answers written by hand.
 
-The first to fourth part are as in ``test_options``. The fifth was written by another author, who
-did not know the reader, before the reader was mended on it. Its answers that depend on something
-are ``neither`` here; its author had only ``unparsed``.
+The first to fourth part are as in ``test_options``. The fifth and sixth were written by other
+authors, who did not know the reader, each before the reader was mended on it. Answers that depend
+on something are ``neither`` here; their authors had only ``unparsed``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ def read(row: dict[str, str]) -> str:
     return choice.outcome or choice.reason
 
 
-@pytest.mark.parametrize("parts", [("first",), ("second",), ("third", "fourth"), ("fifth",)])
+PARTS = [("first",), ("second",), ("third", "fourth"), ("fifth",), ("sixth",)]
+
+
+@pytest.mark.parametrize("parts", PARTS)
 def test_answers_written_by_hand(parts: tuple[str, ...]) -> None:
     rows = answers(*parts)
     wrong = [(row, read(row)) for row in rows if read(row) != row["expected"]]

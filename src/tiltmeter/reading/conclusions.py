@@ -59,13 +59,13 @@ _CONCLUSION = re.compile(
     r"\b(?:so|therefore|thus|hence)(?:,|:)? (?=[-\d(]|[b-e]\b|a[.)]|(?:i|it|my|that|this|"
     r"(?:the )?(?:\w+ ){1,4}(?:is|was|must be))\b)|\b(?:that|which) leaves\b|"
     r"\bleaving(?: us with)?\b|\bbut my (?:answer|choice|rating|score)|"
-    r"\b(?:but|so|and|though|yet)(?: \w+){0,2}? (?:lean|leaning|settle|settling|closer)\b|"
+    r"\b(?:but|so|and|though|yet)(?: \w+){0,2}? (?:lean|leaning|settle|settling|closer|say|choose|pick)\b|"
     r"\bmore of\b",
     re.IGNORECASE,
 )
 _REASON = re.compile(
-    r"\b(?:because|since|although|though)\b|, (?:as|for|given that)\b|"
-    r"(?<=\n)\W*(?:reason(?:ing)?|explanation|justification|rationale)\W*[:\n]",
+    r"\b(?:because|since|although|though)\b|, (?:as|for|given that|while|whereas)\b|"
+    r"\n[^\w\n]{0,12}(?:reason(?:ing)?|explanation|justification|rationale)[^\w\n]{0,12}[:\n]",
     re.IGNORECASE,
 )
 _OPEN_END = re.compile(

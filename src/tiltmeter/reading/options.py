@@ -35,9 +35,7 @@ from tiltmeter.reading.undetermined import UNDETERMINED
 
 __all__ = ["read_option"]
 
-_LISTED = re.compile(
-    r"\(?\b[a-e]\b\)?(?:(?: ?[/,|] ?| (?:or|and) )\(?[a-e]\b\)?)+", re.IGNORECASE
-)
+_LISTED = re.compile(r"\(?\b[a-e]\b\)?(?:(?: ?[/,|] ?| (?:or|and) )\(?[a-e]\b\)?)+", re.IGNORECASE)
 _LETTER = re.compile(
     r"(?:^|\n)[^\w\n]*(?:(?P<alone>[A-Ea-e])(?=[).:,;\]]|\W*(?:\n|$)| - )|(?P<number>[1-5])"
     r"(?=[).:\]]|\W*(?:\n|$)))|\((?P<inside>[A-Ea-e])\)|"
@@ -86,6 +84,7 @@ _GUESS = re.compile(
     r"probably|i(?:d| would) (?:say|guess|pick|choose|go with|lean)|my (?:best )?guess)\b[^.\n]*"
 )
 _COMMON = frozenset("the a an of who with in and or to is was from their his her by for at".split())
+
 
 class _Options(NamedTuple):
     texts: tuple[str, ...]
@@ -199,7 +198,9 @@ def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
         texts,
         unknown,
         re.compile(rf"(?<!\w)(?:{every})(?:'s)?(?!\w)"),
-        _named_by_letter(options, r"(?:\(?{}[).:\]]{{0,2}} ?-? ?)?", r"[\s,;/:.]{0,8}(?:or |and )?"),
+        _named_by_letter(
+            options, r"(?:\(?{}[).:\]]{{0,2}} ?-? ?)?", r"[\s,;/:.]{0,8}(?:or |and )?"
+        ),
         _named_by_letter(options, r"option \(?{}\)?,? (?:is|says|reads|would be) ", "|"),
         re.compile(rf"(?<!\w){shown}(?!\w)|{UNDETERMINED}"),
     )
@@ -305,6 +306,10 @@ def _named(plain: str, known: _Options) -> set[int]:
         second = next(place for at, place in mentions if at != first)
         between = known.words.sub(" ", plain[start:second])
         joined = re.fullmatch(r",?\s*(?:/|&|and|or)(?: the| an?)?\s*", between)
-        if not joined and not re.search(r"\b(?:but|did not|didnt)\b", between) and _OPENING.match(plain[:start]):
+        if (
+            not joined
+            and not re.search(r"\b(?:but|did not|didnt)\b", between)
+            and _OPENING.match(plain[:start])
+        ):
             return {first}
     return found

@@ -59,7 +59,7 @@ _ASIDE = re.compile(
     r"some|others)\b"
     r"(?!.*(?:[;\n]|\bbut\b))|\b(?:midpoint|middle|average|mean|maximum|minimum) of \Z"
 )
-_ENDS = re.compile(r"^ ?(?:$|[^\w\s/+]|\n|out of|because|since|on\b|degrees?\b|%|°)")
+_ENDS = re.compile(r"^ ?(?:$|[^\w\s/+%]|\n|out of|because|since|on\b|degrees?\b|%(?! of)|°)")
 _MORE = re.compile(
     r"^ ?(?:rather|instead|points?|stars?|percent|for|as|if|but|and|or|to|with|in|by|"
     r"from|is|,|\)|here|overall)"
@@ -127,7 +127,9 @@ def read_scale(text: str, labels: Mapping[int, str], *, stop_reason: str | None 
     """
     answer = without_latex(text[answer_start(text) :])
     plain = re.sub(r"[^\S\n]+|(?<=\d)-?ish\b", " ", normalise(answer).translate(_MARKS)).strip()
-    plain = _MINUS.sub(_negative, _SPELLED.sub(_figures, _IDIOM.sub(" ", _LACK.sub("have no", plain))))
+    plain = _MINUS.sub(
+        _negative, _SPELLED.sub(_figures, _IDIOM.sub(" ", _LACK.sub("have no", plain)))
+    )
     scale = _scale(tuple((point, normalise(label).strip()) for point, label in labels.items()))
     plain = scale.described.sub(lambda match: " " * len(match[0]), plain)
     if len(_ITEM.findall(plain)) > 1:  # a list of reasons
@@ -176,7 +178,7 @@ def _scale(labels: tuple[tuple[int, str], ...]) -> _Scale:
     ends = rf"\(?{low}{mark} ?(?:to|through|and|-|\.\.\.?|…) ?{high}{mark}\)?(?![\w.]?\d)"
     pair = rf"(?:{'|'.join(str(point) for point, _ in labels)}) ?[=:-] ?(?:{either})"
     legend = rf"{pair}(?:[,;\n] ?(?:and )?{pair}){{2,}}"
-    other = rf"(?<![\w.])\d+ ?/ ?(?!{high}\b)\d+"
+    other = rf"(?<![\w.])\d+ ?(?:/|out of) ?(?!{high}\b)\d+"
     run = r"(?<![\w.])\d+(?:(?: ?[,/] ?| )\d+){2,}(?![\w.]?\d)"
     opening = rf"(?:^|(?<=[.!?\n] ))out of {high},"
     described = rf"(?<![\w.])(?:(?:from|between) )?{ends}|{legend}|{other}|{run}|{opening}"
