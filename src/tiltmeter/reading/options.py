@@ -93,8 +93,6 @@ class _Options(NamedTuple):
     """Matches a word or text of one option; its group is ``o`` and the number of the option."""
     listed: re.Pattern[str]
     """Matches the list of all options."""
-    restated: re.Pattern[str]
-    """Matches ``Option A is the grandfather``."""
     unanswered: re.Pattern[str]
 
 
@@ -139,7 +137,6 @@ def read_option(
     answer = without_latex(text[answer_start(text) :])
     known = _options(tuple(options), None if unknown is None else options.index(unknown))
     shown = known.listed.sub(" \n", re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", answer)).strip()
-    shown = known.restated.sub(" \n", shown).strip() or shown
     if breaks_off(shown):
         shown = shown[: sentence_start(shown, len(shown), len(shown))]
     plain = _plain(shown)
@@ -158,12 +155,11 @@ def read_option(
 
 
 def _parts(plain: str, shown: str) -> Iterator[tuple[str, str]]:
-    """Yield what is read, first to last, also with the letters of options as capitals."""
+    """Yield what is read, first to last, in plain form and as shown."""
     corrected = correction(plain)
     for start, end in marked(plain):
         if start >= corrected:
-            part = plain[start:end]
-            yield part, part[:3].upper().ljust(3) + part[3:]
+            yield plain[start:end], plain[start:end]
     if corrected:
         yield plain[corrected:], shown[max(len(shown) - len(plain) + corrected, 0) :]
     yield plain, shown
@@ -198,10 +194,7 @@ def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
         texts,
         unknown,
         re.compile(rf"(?<!\w)(?:{every})(?:'s)?(?!\w)"),
-        _named_by_letter(
-            options, r"(?:\(?{}[).:\]]{{0,2}} ?-? ?)?", r"[\s,;/:.]{0,8}(?:or |and )?"
-        ),
-        _named_by_letter(options, r"option \(?{}\)?,? (?:is|says|reads|would be) ", "|"),
+        re.compile(_listed(options), re.IGNORECASE),
         re.compile(rf"(?<!\w){shown}(?!\w)|{UNDETERMINED}"),
     )
 
@@ -215,11 +208,14 @@ def _paraphrases(word: str) -> Iterator[str]:
         yield f"with{'out' * word.startswith('non')} (?:an? |the |any )?disabilit(?:y|ies)"
 
 
-def _named_by_letter(options: tuple[str, ...], pattern: str, joint: str) -> re.Pattern[str]:
-    """Return a pattern of the options after their letters, as given by a pattern with ``{}``."""
-    letters = (f"(?:{'abcde'[at : at + 1]}|{at + 1})" for at in range(len(options)))
-    ways = (pattern.format(letter) + re.escape(o) for letter, o in zip(letters, options))
-    return re.compile(rf"(?<!\w)(?:{joint.join(ways)})[\s,;:.)\]]*", re.IGNORECASE)
+def _listed(options: tuple[str, ...]) -> str:
+    """Return a pattern of the list of all options, with or without their letters."""
+    ways = (
+        rf"(?:\(?(?:{'abcde'[at : at + 1]}|{at + 1})[).:\]]{{0,2}} ?-? ?)?{re.escape(option)}"
+        for at, option in enumerate(options)
+    )
+    joint = r"[\s,;/:.]{0,8}(?:or |and )?"
+    return rf"(?<!\w){joint.join(ways)}[\s,;:.)\]]*"
 
 
 def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
@@ -233,9 +229,9 @@ def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
         lettered = set(_lettered(shown[start:end], len(known.texts)))
         if len(lettered) == 1:
             return lettered
-    if "\n" in shown and len(right := _right(shown, known)) == 1:
+    if len(right := _right(shown, known)) == 1:
         return right
-    if lettered and not known.unanswered.search(plain):
+    if lettered:
         return lettered
     if known.unknown is not None and known.unanswered.search(plain):
         guess = _GUESS.search(plain)
@@ -250,15 +246,12 @@ def _lettered(shown: str, n: int) -> Iterator[int]:
     """Find options by letter or number, as in ``B)``, ``Option 2`` and ``The answer is A``."""
     text = _LISTED.sub(" ", shown)
     reasons = len(re.findall(r"(?:^|\n) ?[1-5][).]", text)) > 1
-    stated: list[int] = []
-    headings: list[int] = []
     for match in _LETTER.finditer(text):
         kind = str(match.lastgroup)
         at = "abcde12345".index(match[kind].lower()) % 5
-        if at >= n or (kind == "number" and reasons) or _is_ruled_out(text, *match.span(kind)):
-            continue
-        (headings if kind in ("alone", "number", "inside") else stated).append(at)
-    yield from stated if len(set(stated)) == 1 else stated + headings
+        reason = kind == "number" and reasons
+        if at < n and not reason and not _is_ruled_out(text, *match.span(kind)):
+            yield at
 
 
 def _is_ruled_out(plain: str, start: int, end: int) -> bool:
@@ -281,18 +274,14 @@ def _placed(plain: str, known: _Options) -> Iterator[int]:
 
 def _named(plain: str, known: _Options) -> set[int]:
     """Return the options that are named and not ruled out; of several, one that opens the text."""
-    if re.search(r"\bneither\b", plain):
-        return set()
     if is_refusal(plain):
         parts = re.split(r"(?<=[.!?;\n]) |\n|,? \b(?:but|however)\b", plain)
         plain = " ".join(part for part in parts if not is_refusal(part))
-    found_words = [
-        match
+    mentions = [
+        (int(str(match.lastgroup)[1:]), match.start())
         for match in known.words.finditer(plain)
         if not _is_ruled_out(plain, *match.span()) and not _GENERIC.match(plain, match.end())
     ]
-    persons = [match for match in found_words if not match[0].endswith("'s")] or found_words
-    mentions = [(int(str(match.lastgroup)[1:]), match.start()) for match in persons]
     if background := _BACKGROUND.match(plain):
         mentions = [one for one in mentions if one[1] >= background.end()] or mentions
     for start, end in narrowed(plain):
@@ -301,15 +290,14 @@ def _named(plain: str, known: _Options) -> set[int]:
             mentions = inside
             break
     found = {at for at, _ in mentions}
-    if len(found) > 1:
-        first, start = mentions[0]
-        second = next(place for at, place in mentions if at != first)
-        between = known.words.sub(" ", plain[start:second])
-        joined = re.fullmatch(r",?\s*(?:/|&|and|or)(?: the| an?)?\s*", between)
-        if (
-            not joined
-            and not re.search(r"\b(?:but|did not|didnt)\b", between)
-            and _OPENING.match(plain[:start])
-        ):
-            return {first}
-    return found
+    return {mentions[0][0]} if len(found) > 1 and _opens(plain, mentions, known) else found
+
+
+def _opens(plain: str, mentions: list[tuple[int, int]], known: _Options) -> bool:
+    """Return whether the first of several persons opens the text, and others only follow."""
+    first, start = mentions[0]
+    second = next(place for at, place in mentions if at != first)
+    between = known.words.sub(" ", plain[start:second])
+    joined = re.fullmatch(r",?\s*(?:/|&|and|or)(?: the| an?)?\s*", between)
+    denied = re.search(r"\b(?:but|did not|didnt)\b", between)
+    return not joined and not denied and bool(_OPENING.match(plain[:start]))
