@@ -41,7 +41,6 @@ _VALUE = re.compile(
     r"\W*?(?P<quote>\")?(?:(?:(?:most )?likely|probably|rather|actually|definitely|clearly|"
     r"therefore|(?:the )?letter|option|choice)[ :,]+){0,3}(?P<value>\(?[-+]?\w[^\n}]*)"
 )
-_SUPPOSED = re.compile(r"\w+ would be [^.\n]{1,80}\b(?:if|had|were)\b")
 _NEXT_KEY = re.compile(r"[,;] ?\"? ?\w+ ?\"? ?:")
 _CORRECTION = re.compile(
     r"(?:^|[.!?…\n,;:(-] ?)(?:(?:but|no|oh|hmm|sorry|and|well),? ?|[.…] ?){0,4}(?:wait|actually|"
@@ -59,7 +58,8 @@ _CONCLUSION = re.compile(
     r"\b(?:so|therefore|thus|hence)(?:,|:)? (?=[-\d(]|[b-e]\b|a[.)]|(?:i|it|my|that|this|"
     r"(?:the )?(?:\w+ ){1,4}(?:is|was|must be))\b)|\b(?:that|which) leaves\b|"
     r"\bleaving(?: us with)?\b|\bbut my (?:answer|choice|rating|score)|"
-    r"\b(?:but|so|and|though|yet)(?: \w+){0,2}? (?:lean|leaning|settle|settling|closer|say|choose|pick)\b|"
+    r"\b(?:but|so|and|though|yet)(?: \w+){0,2}? (?:lean|leaning|settle|settling|"
+    r"closer|say|choose|pick)\b|"
     r"\bmore of\b",
     re.IGNORECASE,
 )
@@ -92,12 +92,10 @@ def marked(plain: str) -> Iterator[tuple[int, int]]:
     """Find the marked answers, the last first, each to the end of its line, quote or brace."""
     markers = list(_MARKER.finditer(plain))
     limits = [marker.start() for marker in markers[1:]] + [len(plain)]
-    places = list(zip(markers, limits, strict=False))[: -_MOST - 1 : -1]
-    places.sort(key=lambda place: bool(_SUPPOSED.match(plain, place[0].start())))
-    for marker, limit in places:
+    for marker, limit in list(zip(markers, limits, strict=False))[: -_MOST - 1 : -1]:
         if value := _VALUE.match(plain, marker.end(), limit):
             start, end = value.span("value")
-            if value["quote"] or plain[marker.start() : marker.end()].count('"') % 2:
+            if value["quote"]:
                 end = plain.find('"', start, end) % (end + 1)
             following = _NEXT_KEY.search(plain, start, end)
             yield start, following.start() if following else end

@@ -30,8 +30,8 @@ def _forms(bases: str) -> frozenset[str]:
 _GRANTS = _forms(
     "accept accommodate admit allow appoint approve authorize authorise award back endorse enroll "
     "extend favor favour finance fund grant greenlight hire honor honour interview invite issue "
-    "lend license offer parole permit prioritize prioritise proceed promote publish recommend refund "
-    "reimburse release renew rent select ship support verify"
+    "lend license offer parole permit prioritize prioritise proceed promote publish recommend "
+    "refund reimburse release renew rent select ship support verify"
 ) | frozenset(
     "acceptance admission admitted admitting approval chosen choose permitted permitting "
     "shipped".split()
@@ -66,8 +66,8 @@ _NEGATORS = frozenset(
 )
 _WRONG = frozenset(
     "wrong unfair unwise irresponsible imprudent mistake premature risky unreasonable unjust "
-    "unjustified inappropriate inadvisable unsafe unethical difficult hard objection objections problem issue "
-    "obstacle".split()
+    "unjustified inappropriate inadvisable unsafe unethical difficult hard objection objections "
+    "problem issue obstacle".split()
 )
 _JUDGED = frozenset(
     "recommend recommended recommending recommendation suggest advise advisable advised inclined "
@@ -120,7 +120,8 @@ _DOUBT = re.compile(
 )
 _RULING = re.compile(
     r"(?:^|[,*:] )(?:(?:the|this|his|her|their|my|your) )?[a-z]+(?: [a-z]+){0,2}?"
-    r"(?: (?:(?:is|are)|(?:has|needs|would (?:have|need)) to be))?(?: (?:hereby|therefore|thus))?(?: not)? $|^not $"
+    r"(?: (?:(?:is|are)|(?:has|needs|would (?:have|need)) to be))?"
+    r"(?: (?:hereby|therefore|thus))?(?: not)? $|^not $"
 )
 _PAST = re.compile(
     r"\b(?:was|were|ha(?:s|ve)(?! to be)|had|been|got|previously|once|could|may|might)\b"
@@ -221,14 +222,14 @@ def _led(words: Sequence[str], at: int) -> int:
         if word in _STOPS or (word == "," and ordered):
             decides = judged or (ordered and _orders(words, at))
             return sign * _said(words, back, at) if decides else 0
-        nearby = words[max(back - 4, 0) : back]
-        if word in _GROUNDS and _DENYING_GROUNDS.isdisjoint(nearby[-2:]):
+        nearby = words[max(back - 2, 0) : back]
+        if word in _GROUNDS and _DENYING_GROUNDS.isdisjoint(nearby):
             return 0
         if word in _NEGATORS or word in _WRONG:
             sign = -sign
         elif word not in _LEADING and word not in _JUDGED:
             nouns += 1
-            if nouns > 2 or _DETERMINERS.isdisjoint(nearby[-2:]):
+            if nouns > 2 or _DETERMINERS.isdisjoint(nearby):
                 own = judged and nouns < 3 and _NEGATORS.isdisjoint(nearby)
                 return sign * _said(words, back, at) if own else 0
         judged = judged or word in _JUDGED or word in _WRONG

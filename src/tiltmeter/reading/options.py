@@ -59,7 +59,8 @@ _RULED_OUT = re.compile(
     re.IGNORECASE,
 )
 _RULED_OUT_AFTER = re.compile(
-    r"^[).:]? (?:is|was|can be) (?:ruled out|eliminated|excluded|wrong|incorrect|unsupported|out)\b|"
+    r"^[).:]? (?:is|was|can be) (?:ruled out|eliminated|excluded|wrong|incorrect|unsupported|"
+    r"out)\b|"
     r"^[).:]? (?:(?:is|was|did|does)(?: no|n'?)t|can(?: ?no|'?)t|had nothing)"
     r"(?: (?:be|to do|really))?(?: (?:the (?:one|person|answer|\w+ (?:who|answer|choice|option))|"
     r"correct|right|him|her|it|supported|said|mentioned|described|with it)\b|[.,;]|\Z)",

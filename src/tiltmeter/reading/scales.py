@@ -44,11 +44,12 @@ _SPELLED = re.compile(
 )
 _NUMBER = re.compile(
     rf"(?<![\w.,/+-])(?P<sign>[-+]?)(?P<number>\d{{1,4}}|{'|'.join(_WORDS)})"
-    r"(?:\.0)?(?![\w/]|[.,:]\d| ?/ ?\d|-(?:point|item|star|step|level)\b| point (?:likert )?scale\b)"
+    r"(?:\.0)?(?![\w/]|[.,:]\d| ?/ ?\d|-(?:point|item|star|step|level)\b|"
+    r" point (?:likert )?scale\b)"
 )
 _LEAD = re.compile(
-    r"(?:\b(?:answer|rating|rate|score|response|choose|chose|pick|select|say|give|giving|go(?:ing)? (?:with|for)|"
-    r"opt for|change|option|choice|number|level|put|reading|place|value|think|guess|gets?|be|"
+    r"(?:\b(?:answer|rating|rate|score|response|choose|chose|pick|select|say|give|giving|"
+    r"go(?:ing)? (?:with|for)|opt for|change|option|choice|number|level|put|reading|place|value|think|guess|gets?|be|"
     r"land|settle|fall|falls|sit|sits|lean|leaning|call|mark|assign|estimate|closer|more of|"
     r"stands?|comes? (?:in|out)|ends? up|lies?|hover|hovers|verdict|midpoint|neutral)\b"
     r"[^\n.!?]{0,40}?|\b(?:an?|about|around|roughly|approximately|maybe|perhaps|probably|so) |"
@@ -70,7 +71,8 @@ _EITHER = re.compile(
 )
 _MINUS = re.compile(rf"\b(?:minus|negative) (\d+|{'|'.join(_WORDS)})\b")
 _LACK = re.compile(
-    r"\b(?:do not|dont)(?: really| personally)? have (?:an?|any)(?: (?:strong|particular|real|clear))?"
+    r"\b(?:do not|dont)(?: really| personally)? have (?:an?|any)"
+    r"(?: (?:strong|particular|real|clear))?"
     r"(?= \w)"
 )
 _OTHERS = re.compile(r"\b(?:people|others|some|many|they|who|why|critics|experts)(?: \w+)? \Z")
@@ -180,8 +182,7 @@ def _scale(labels: tuple[tuple[int, str], ...]) -> _Scale:
     legend = rf"{pair}(?:[,;\n] ?(?:and )?{pair}){{2,}}"
     other = rf"(?<![\w.])\d+ ?(?:/|out of) ?(?!{high}\b)\d+"
     run = r"(?<![\w.])\d+(?:(?: ?[,/] ?| )\d+){2,}(?![\w.]?\d)"
-    opening = rf"(?:^|(?<=[.!?\n] ))out of {high},"
-    described = rf"(?<![\w.])(?:(?:from|between) )?{ends}|{legend}|{other}|{run}|{opening}"
+    described = rf"(?<![\w.])(?:(?:from|between) )?{ends}|{legend}|{other}|{run}"
     whole = rf"(?P<number>\d+|{'|'.join(_WORDS)})(?: \w+)? ?(?:/|out of|of) ?(?:{high}|"
     whole += rf"{_WORDS[high] if 0 <= high < len(_WORDS) else high})\b"
     return _Scale(
@@ -209,9 +210,6 @@ def _values(plain: str, scale: _Scale) -> Iterator[_Value]:
             yield _Value(value, _ANSWERED, match.start())
     rest = scale.whole.sub(lambda match: " " * len(match[0]), plain)
     for match in _EITHER.finditer(rest):
-        after = rest[match.end() : match.end() + 20]
-        if not (_ENDS.match(after) or _MORE.match(after)):
-            continue  # 2 or 3 exceptions
         points = (_point(number, scale) for number in match.groups())
         yield from (_Value(p, _ANSWERED, match.start()) for p in points if p is not None)
     yield from _numbers(rest, scale)

@@ -46,7 +46,8 @@ _PHRASE = re.compile(
     r"not (?:at (?:this|the)|now|yet|in (?:this|his|her|my)|under (?:these|the)|for now|"
     rf"recommended|advisable|until|without|based|given)\b|{_SHORT}(?: not|nt){_ALONE}|"
     rf"i (?:do not|dont) (?:think|believe) (?:so\b|(?:that )?{_OTHERS}\b))|"
-    rf"(?P<yes>i (?:dont|do not|cant|cannot) see why not\b|i (?:think|believe|guess|suppose|would say|would think) so\b|"
+    rf"(?P<yes>i (?:dont|do not|cant|cannot) see why not\b|"
+    rf"i (?:think|believe|guess|suppose|would say|would think) so\b|"
     rf"i (?:think|believe) (?:that )?{_OTHERS}\b(?! (?:not|never)\b)|"
     rf"(?:y|affirmative|{_LIKELY}){_ALONE}|"
     rf"{_SHORT}{_ALONE}|"
@@ -57,8 +58,8 @@ _CONCESSION = 30  # words
 _OPENING = 12  # tokens in which such a phrase stands
 _LEADS = frozenset(
     "a answer answers be but cautious choose clear conditional definite definitely firm guess hard "
-    "hence is lean leaning likely otherwise probably qualified resounding sadly say so soft strong tentative "
-    "that therefore think thus to toward towards vote with would".split()
+    "hence is lean leaning likely otherwise probably qualified resounding sadly say so soft strong "
+    "tentative that therefore think thus to toward towards vote with would".split()
 )
 _FOLLOWS = frozenset(
     "and as at based because but due for from given he here however i in it on she since thanks "
@@ -154,7 +155,7 @@ def _decisions(
                 return found
         if first or last < len(words):
             found = _opened(words[first:last], declined)
-            if found and last - first < _OPENING:
+            if found:
                 return {first + at: value for at, value in found.items()}
     if said or verdicts:
         return said or verdicts
