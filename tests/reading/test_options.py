@@ -2,8 +2,8 @@
 
 The first part was written before the reader, the second after it was finished, the third
 and fourth each after mending on those before. The fifth and sixth were written by other authors,
-who did not know the reader, each before the reader was mended on it. The expected value
-is the number of the option, or the reason why there is none.
+who did not know the reader, each before the reader was mended on it. The seventh was written while mending, a form
+for each rule. The expected value is the number of the option, or the reason why there is none.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def read(row: dict[str, str]) -> str:
     return choice.reason or str(options.index(choice.outcome) + 1)
 
 
-PARTS = [("first",), ("second",), ("third", "fourth"), ("fifth",), ("sixth",)]
+PARTS = [("first",), ("second",), ("third", "fourth"), ("fifth",), ("sixth",), ("seventh",)]
 
 
 @pytest.mark.parametrize("parts", PARTS)

@@ -3,6 +3,7 @@
 The first part was written before the reader, the second after it was finished, the third
 and fourth each after mending on those before. The fifth and sixth were written by other authors,
 who did not know the reader, each before the reader was mended on it.
+The seventh was written while mending, a form for each rule.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def read(row: dict[str, str]) -> str:
     return choice.outcome or choice.reason
 
 
-PARTS = [("first",), ("second",), ("third", "fourth"), ("fifth",), ("sixth",)]
+PARTS = [("first",), ("second",), ("third", "fourth"), ("fifth",), ("sixth",), ("seventh",)]
 
 
 @pytest.mark.parametrize("parts", PARTS)

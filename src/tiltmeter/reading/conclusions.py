@@ -1,8 +1,9 @@
-r"""Where an answer concludes: marked answers, corrections and the end of a text that breaks off.
+r"""Where an answer concludes: marked answers, corrections, conclusions and what precedes a reason.
 
 A marked answer stands behind its name (``Answer: B``, ``my rating is 5``, ``\boxed{No}``) or below
 it, as below a heading. Of several, the last that can be read counts. What follows a correction
-(``wait``, ``on reflection``) counts before what precedes it. Time is linear in the text.
+(``wait``, ``on reflection``) counts before what precedes it; then what follows a
+conclusion (``so``), then what precedes a reason (``because``). Time is linear in the text.
 
 The functions read plain form, see `plaintext.normalise`.
 """
@@ -16,11 +17,9 @@ from tiltmeter.reading.plaintext import after_thoughts
 
 __all__ = [
     "answer_start",
-    "breaks_off",
     "correction",
     "marked",
     "narrowed",
-    "sentence_start",
     "without_latex",
 ]
 
@@ -68,13 +67,7 @@ _REASON = re.compile(
     r"\n[^\w\n]{0,12}(?:reason(?:ing)?|explanation|justification|rationale)[^\w\n]{0,12}[:\n]",
     re.IGNORECASE,
 )
-_OPEN_END = re.compile(
-    r"\b(?:a|an|the|of|to|that|which|who|and|or|but|because|if|about|before|after|at|for|from|with|"
-    r"as|than|their|his|her|its|would|should)"
-    r"[ ,]*\Z"
-)
 _MOST = 20  # marked answers that are looked at
-_STOP = re.compile(r"[.!?;\n](?=\s|\Z)")
 
 
 def answer_start(text: str) -> int:
@@ -113,14 +106,3 @@ def narrowed(text: str) -> Iterator[tuple[int, int]]:
     if reason := _REASON.search(text):
         yield 0, reason.start()
     yield 0, len(text)
-
-
-def sentence_start(plain: str, at: int, reach: int = 200) -> int:
-    """Return where the sentence begins that has a position, at most so many characters before."""
-    first = max(at - reach, 0)
-    return max((match.end() for match in _STOP.finditer(plain, first, at)), default=first)
-
-
-def breaks_off(plain: str) -> bool:
-    """Return whether a text ends with a word that needs another."""
-    return bool(_OPEN_END.search(plain[-40:].rstrip(" *_")))

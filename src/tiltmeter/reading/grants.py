@@ -209,7 +209,7 @@ def _has_object(before: str, word: str, following: Sequence[str]) -> bool:
         return following[0] not in ("me", "us") and not _ENTERING.isdisjoint(following)
     if word == "given" and before not in ("be", "being", "get"):
         return False
-    return following[0] in _OBJECTS or (following[0] in ("a", "an") and following[2] != "to")
+    return following[0] in _OBJECTS or (following[0] in ("a", "an") and "to" not in following[2:3])
 
 
 def _led(words: Sequence[str], at: int) -> int:

@@ -1,13 +1,14 @@
 """Read which of a few options a free answer chose.
 
 Method: read first are a correction (``wait, it is B``) and the marked answers (``answer: B``), see
-`conclusions`, then the whole answer. A list that only restates the options and a last sentence that
-breaks off are left out. An option is chosen by its letter, number or place (``B)``, ``option 2``,
-``the latter``), or by its words: those that occur in no other option suffice (``DeShawn`` for
-``DeShawn Jefferson``). An option that is ruled out (``not the grandson``, ``A is not supported``)
-is not chosen. Of several persons, that of a conclusion (``so``, ``that leaves``) or the one that
-opens the answer is chosen. One option may mean that the question cannot be answered; it is also
-chosen by other words for this (``the text does not say``), see `undetermined`.
+`conclusions`, then the whole answer. A list that only restates the options is left out. An option
+is chosen by its letter, number or place (``B)``, ``option 2``, ``the latter``), or by its words:
+those that occur in no other option suffice (``DeShawn`` for ``DeShawn Jefferson``). An option that
+is ruled out (``not the grandson``, ``A is not supported``) is not chosen. Of several, that of a
+conclusion (``so``, ``that leaves``), that before a reason (``because``), the one that is called
+right (``C: best choice``) or the person that opens the answer is chosen. One option may mean that
+the question cannot be answered; other words for this (``the text does not say``) choose it too, see
+`undetermined`.
 
 A refusal that chooses nothing is a refusal; options that it only mentions are not chosen. Not read:
 two persons of whom different things are told (``Maria stayed, but John left``), since the reader
@@ -23,11 +24,9 @@ from typing import NamedTuple
 
 from tiltmeter.reading.conclusions import (
     answer_start,
-    breaks_off,
     correction,
     marked,
     narrowed,
-    sentence_start,
     without_latex,
 )
 from tiltmeter.reading.plaintext import Choice, is_refusal, normalise, why_unread
@@ -44,11 +43,11 @@ _LETTER = re.compile(
     r"(?<![\w'&-])(?P<said>[B-E]\b(?!')|A(?=[.,;:)!\n]|\Z| (?:because|since|as|though|but|"
     r"it is|(?:is|seems|would be) (?:the|my|correct|right))\b))"
 )
-_PLACES = {word: at for at, word in enumerate("first second third fourth fifth".split())}
+_PLACES = {"first": 0, "second": 1, "third": 2, "last": -1, "former": 0, "latter": -1}
 _PLACE = re.compile(
-    rf"(?:^\W*(?:the )?(?=\w+\W*\Z)|\b(?=\w+ (?:one|option|answer|choice)\b))"
-    rf"(?P<place>{'|'.join(_PLACES)}|last)\b|"
-    r"\bthe (?P<former>former|latter)\b"
+    r"(?:^\W*(?:the )?(?=\w+\W*\Z)|\b(?=\w+ (?:one|option|answer|choice)\b))"
+    r"(?P<place>first|second|third|last)\b|"
+    r"\bthe (?P<person>former|latter)\b"
 )
 _RULED_OUT = re.compile(
     r"\b(?:not|never|nor|neither|than|instead of|(?:is|was)n'?t|can(?:'?t|not) be|rules? out|"
@@ -128,8 +127,6 @@ def read_option(
     >>> options = ["The grandfather", "The grandson", "Can't be determined"]
     >>> read_option("It was not the grandfather but the grandson.", options).outcome
     'The grandson'
-    >>> read_option("(C)", options).outcome
-    "Can't be determined"
     >>> read_option("The text does not say.", options, unknown=options[2]).outcome
     "Can't be determined"
     >>> read_option("Both of them", options).reason
@@ -138,8 +135,6 @@ def read_option(
     answer = without_latex(text[answer_start(text) :])
     known = _options(tuple(options), None if unknown is None else options.index(unknown))
     shown = known.listed.sub(" \n", re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", answer)).strip()
-    if breaks_off(shown):
-        shown = shown[: sentence_start(shown, len(shown), len(shown))]
     plain = _plain(shown)
     chosen: set[int] = set()
     for part, letters in _parts(plain, shown):
@@ -168,9 +163,9 @@ def _parts(plain: str, shown: str) -> Iterator[tuple[str, str]]:
 
 def _right(shown: str, known: _Options) -> set[int]:
     """Return the options that are called right in a list that assesses each."""
-    lines = (line for line in shown.split("\n") if _RIGHT.search(line))
-    n = len(known.texts)
-    return {at for line in lines for at in (*_lettered(line, n), *_named(_plain(line), known))}
+    lines = [line for line in shown.split("\n") if _RIGHT.search(line)]
+    lettered = {at for line in lines for at, _ in _lettered(line, known)}
+    return lettered or {at for line in lines for at in _named(_plain(line), known)}
 
 
 def _plain(text: str) -> str:
@@ -184,10 +179,9 @@ def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
     words = [set(re.findall(r"\w+", text)) - _COMMON for text in texts]
     ways = []
     for at, own in enumerate(words):
-        others = set().union(*(words[other] for other in range(len(words)) if other != at))
-        telling = sorted(own - others, key=len, reverse=True)
-        ways_to_say = [way for word in telling for way in _paraphrases(word)]
-        either = (re.escape(texts[at]), *(ways_to_say if at != unknown else ()))
+        others = set().union(*words[:at], *words[at + 1 :])
+        telling = sorted(own - others, key=len, reverse=True) if at != unknown else ()
+        either = (re.escape(texts[at]), *(way for word in telling for way in _paraphrases(word)))
         ways.append((len(texts[at]), rf"(?P<o{at}>{'|'.join(either)})"))
     every = "|".join(way for _, way in sorted(ways, reverse=True))
     shown = re.escape(texts[unknown]) if unknown is not None else r"(?!)"
@@ -225,12 +219,8 @@ def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
     for at, text in enumerate(known.texts):
         if exact == text.removeprefix("the "):
             return {at}
-    lettered: set[int] = set()
-    for start, end in narrowed(shown):
-        lettered = set(_lettered(shown[start:end], len(known.texts)))
-        if len(lettered) == 1:
-            return lettered
-    if len(right := _right(shown, known)) == 1:
+    lettered = {at for at, _ in _narrow(list(_lettered(shown, known)), shown)}
+    if len(lettered) != 1 and len(right := _right(shown, known)) == 1:
         return right
     if lettered:
         return lettered
@@ -243,16 +233,28 @@ def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
     return _named(plain, known)
 
 
-def _lettered(shown: str, n: int) -> Iterator[int]:
+def _narrow(mentions: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+    """Return the mentions, option and place, where a text concludes or before its reasons.
+
+    All mentions where these are not of one option.
+    """
+    for start, end in narrowed(text):
+        inside = [one for one in mentions if start <= one[1] < end]
+        if len({at for at, _ in inside}) == 1:
+            return inside
+    return mentions
+
+
+def _lettered(shown: str, known: _Options) -> Iterator[tuple[int, int]]:
     """Find options by letter or number, as in ``B)``, ``Option 2`` and ``The answer is A``."""
-    text = _LISTED.sub(" ", shown)
+    text = _LISTED.sub(lambda match: " " * len(match[0]), shown)
     reasons = len(re.findall(r"(?:^|\n) ?[1-5][).]", text)) > 1
     for match in _LETTER.finditer(text):
         kind = str(match.lastgroup)
         at = "abcde12345".index(match[kind].lower()) % 5
         reason = kind == "number" and reasons
-        if at < n and not reason and not _is_ruled_out(text, *match.span(kind)):
-            yield at
+        if at < len(known.texts) and not reason and not _is_ruled_out(text, *match.span(kind)):
+            yield at, match.start(kind)
 
 
 def _is_ruled_out(plain: str, start: int, end: int) -> bool:
@@ -265,12 +267,8 @@ def _placed(plain: str, known: _Options) -> Iterator[int]:
     """Find options by place; former and latter are those besides the unknown one."""
     persons = [at for at in range(len(known.texts)) if at != known.unknown]
     for match in _PLACE.finditer(plain):
-        if match["former"] and len(persons) == 2:
-            yield persons[match["former"] == "latter"]
-        elif match["place"]:
-            at = _PLACES.get(match["place"], len(known.texts) - 1)
-            if at < len(known.texts):
-                yield at
+        places = persons if match["person"] else range(len(known.texts))
+        yield from places[_PLACES[match[str(match.lastgroup)]] :][:1]
 
 
 def _named(plain: str, known: _Options) -> set[int]:
@@ -285,11 +283,7 @@ def _named(plain: str, known: _Options) -> set[int]:
     ]
     if background := _BACKGROUND.match(plain):
         mentions = [one for one in mentions if one[1] >= background.end()] or mentions
-    for start, end in narrowed(plain):
-        inside = [one for one in mentions if start <= one[1] < end]
-        if len({at for at, _ in inside}) == 1:
-            mentions = inside
-            break
+    mentions = _narrow(mentions, plain)
     found = {at for at, _ in mentions}
     return {mentions[0][0]} if len(found) > 1 and _opens(plain, mentions, known) else found
 

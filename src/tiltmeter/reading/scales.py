@@ -49,9 +49,10 @@ _NUMBER = re.compile(
 )
 _LEAD = re.compile(
     r"(?:\b(?:answer|rating|rate|score|response|choose|chose|pick|select|say|give|giving|"
-    r"go(?:ing)? (?:with|for)|opt for|change|option|choice|number|level|put|reading|place|value|think|guess|gets?|be|"
-    r"land|settle|fall|falls|sit|sits|lean|leaning|call|mark|assign|estimate|closer|more of|"
-    r"stands?|comes? (?:in|out)|ends? up|lies?|hover|hovers|verdict|midpoint|neutral)\b"
+    r"go(?:ing)? (?:with|for)|opt for|change|option|choice|number|level|put|reading|place|value|"
+    r"think|guess|gets?|be|land|settle|fall|falls|sit|sits|lean|leaning|call|mark|assign|estimate|"
+    r"closer|more of|stands?|"
+    r"comes? (?:in|out)|ends? up|lies?|hover|hovers|verdict|midpoint|neutral)\b"
     r"[^\n.!?]{0,40}?|\b(?:an?|about|around|roughly|approximately|maybe|perhaps|probably|so) |"
     r"[:=(\[→] ?|^\W*|\n\W*)\Z"
 )
