@@ -2,8 +2,9 @@
 
 The first part was written before the reader, the second after it was finished, the third
 and fourth each after mending on those before. The fifth and sixth were written by other authors,
-who did not know the reader, each before the reader was mended on it. The seventh was written while mending, a form
-for each rule. The expected value is the number of the option, or the reason why there is none.
+who did not know the reader, each before the reader was mended on it. The seventh was written
+while mending, a form for each rule. The expected value is the number of the option, or the reason
+why there is none.
 """
 
 from __future__ import annotations
