@@ -46,7 +46,8 @@ _PHRASE = re.compile(
     r"not (?:at (?:this|the)|now|yet|in (?:this|his|her|my)|under (?:these|the)|for now|"
     rf"recommended|advisable|until|without|based|given)\b|{_SHORT}(?: not|nt){_ALONE}|"
     rf"i (?:do not|dont) (?:think|believe) (?:so\b|(?:that )?{_OTHERS}\b))|"
-    rf"(?P<yes>i (?:think|believe|guess|suppose|would say|would think) so\b|"
+    rf"(?P<yes>i (?:dont|do not|cant|cannot) see why not\b|"
+    rf"i (?:think|believe|guess|suppose|would say|would think) so\b|"
     rf"i (?:think|believe) (?:that )?{_OTHERS}\b(?! (?:not|never)\b)|"
     rf"(?:y|affirmative|{_LIKELY}){_ALONE}|"
     rf"{_SHORT}{_ALONE}|"
@@ -57,8 +58,8 @@ _CONCESSION = 30  # words
 _OPENING = 12  # tokens in which such a phrase stands
 _LEADS = frozenset(
     "a answer answers be but cautious choose clear conditional definite definitely firm guess hard "
-    "hence is lean leaning likely probably qualified resounding sadly say so soft strong tentative "
-    "that therefore think thus to toward towards vote with would".split()
+    "hence is lean leaning likely otherwise probably qualified resounding sadly say so soft strong "
+    "tentative that therefore think thus to toward towards vote with would".split()
 )
 _FOLLOWS = frozenset(
     "and as at based because but due for from given he here however i in it on she since thanks "
@@ -74,14 +75,15 @@ _CONCLUDES = frozenset("so therefore thus hence overall ultimately".split())
 _MARKS = frozenset("*_#`>|~")
 _EITHER = re.compile(
     r"\b(?:could|can|may|might|either|both)(?: \w+){0,3} (?:\W )?yes "
-    r"(?:\W )?(?:or|and) (?:\W )?no\b"
+    r"(?:\W )?(?:or|and) (?:\W )?no\b|^\W*yes \W no\W*$"
 )
 _EXPLAINS = frozenset("although because explanation rationale reason reasoning though".split())
 _HEDGES = re.compile(
     r"\b(?:depends?|maybe|neither|perhaps|possibly|uncertain|unclear|undecided|unsure|"
-    r"not (?:\w+ )?(?:certain|enough|sure))\b"
+    r"not (?:\w+ )?(?:certain|enough|sure)|(?:cant|cannot|hard to|impossible to|difficult to) "
+    r"(?:say|tell|judge|know)|(?:more|further|additional) (?:information|details?|context))\b"
 )
-_STOPS = frozenset((*".!?:;\n", "but", "so"))
+_STOPS = frozenset((*".!?:;,\n", "but", "so"))
 _OR = ("or", "/", "|")
 _REACH = 3  # words searched backwards for a negation: "I would not say yes"
 
@@ -153,7 +155,7 @@ def _decisions(
                 return found
         if first or last < len(words):
             found = _opened(words[first:last], declined)
-            if found and last - first < _OPENING:
+            if found:
                 return {first + at: value for at, value in found.items()}
     if said or verdicts:
         return said or verdicts
@@ -200,7 +202,7 @@ def _answers(tokens: Sequence[Token]) -> Iterator[int]:
     echoed = {
         at
         for left, right in pairwise(candidates)
-        if "".join(token.text for token in tokens[left + 1 : right]).strip("\"'") in _OR
+        if "".join(token.text for token in tokens[left + 1 : right]).strip("\"'.") in _OR
         for at in (left, right)
     }
     return (at for at in candidates if at not in echoed and _stands_as_answer(tokens, at))
@@ -215,7 +217,7 @@ def _stands_as_answer(tokens: Sequence[Token], at: int) -> bool:
     ends = [place for place, word in enumerate(before) if word in _STOPS]
     if not _NOT.isdisjoint(before[ends[-1] :] if ends else before):
         return False
-    if before and before[-1] in _REPORTED:
+    if (before and before[-1] in _REPORTED) or (after is not None and after.text in _MODALS):
         return False
     if any(one in _OTHER_PEOPLE and two in _MODALS for one, two in pairwise(before)):
         return False
