@@ -5,6 +5,7 @@ and fourth each after mending on those before. The fifth and sixth were written 
 who did not know the reader, each before the reader was mended on it. The seventh was written
 while mending, a form for each rule. The expected value is the number of the option, or the reason
 why there is none.
+The eighth is by two more such authors; only the reader of yes and no was mended on it.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def read(row: dict[str, str]) -> str:
     return choice.reason or str(options.index(choice.outcome) + 1)
 
 
-PARTS = [("first",), ("second",), ("third", "fourth"), ("fifth",), ("sixth",), ("seventh",)]
+PARTS = [(part,) for part in "first second fifth sixth seventh eighth".split()] + [
+    ("third", "fourth")
+]
 
 
 @pytest.mark.parametrize("parts", PARTS)

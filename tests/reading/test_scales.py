@@ -4,6 +4,7 @@ The first part was written before the reader, the second after it was finished, 
 and fourth each after mending on those before. The fifth and sixth were written by other authors,
 who did not know the reader, each before the reader was mended on it.
 The seventh was written while mending, a form for each rule.
+The eighth is by two more such authors; only the reader of yes and no was mended on it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def read(row: dict[str, str]) -> str:
     return choice.outcome or choice.reason
 
 
-PARTS = [("first",), ("second",), ("third", "fourth"), ("fifth",), ("sixth",), ("seventh",)]
+PARTS = [(part,) for part in "first second fifth sixth seventh eighth".split()] + [
+    ("third", "fourth")
+]
 
 
 @pytest.mark.parametrize("parts", PARTS)

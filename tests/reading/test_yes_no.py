@@ -4,6 +4,7 @@ The first to fourth part are as in ``test_options``. The fifth and sixth were wr
 authors, who did not know the reader, each before the reader was mended on it. Answers that depend
 on something are ``neither`` here; their authors had only ``unparsed``. The seventh was
 written while mending, a form for each rule.
+The eighth is by two more such authors; only the reader of yes and no was mended on it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def read(row: dict[str, str]) -> str:
     return choice.outcome or choice.reason
 
 
-PARTS = [("first",), ("second",), ("third", "fourth"), ("fifth",), ("sixth",), ("seventh",)]
+PARTS = [(part,) for part in "first second fifth sixth seventh eighth".split()] + [
+    ("third", "fourth")
+]
 
 
 @pytest.mark.parametrize("parts", PARTS)

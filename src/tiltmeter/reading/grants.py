@@ -53,6 +53,8 @@ _PHRASES = {
     ("go", "ahead"): 1, ("going", "ahead"): 1, ("move", "forward"): 1, ("moving", "forward"): 1,
     ("go", "out"): 1, ("going", "out"): 1, ("green", "light"): 1, ("placed", "on"): 1,
 }  # fmt: skip
+#: What is given by who answers, not by who grants.
+_ANSWERS = frozenset("yes no answer opinion decision response recommendation verdict".split())
 _ENTERING = frozenset("in into enter go through board stay".split())
 _MERITS = frozenset("deserve deserves eligible merits qualifies qualify".split())
 _DECLINING = frozenset("decline refuse declining refusing".split())
@@ -94,6 +96,8 @@ _ORDERING = frozenset(
 _DETERMINERS = frozenset("the this that his her their a an your".split())
 _STOPS = frozenset((*'.!?;:\n"([{-', "✅", "❌", "→"))
 _ENDS = frozenset((*".!;\n", ",", '"', ")", "}", "]", "(", "-"))
+# Words that begin a question inside a sentence: "about who should receive it".
+_ASKED = re.compile(r"\b(?:whether|who|which|how|what)\b")
 # Words with which a clause is not the writer's decision about this person.
 _NOT_OWN = re.compile(
     r"\b(?:whether|before|until|when|how|what|who|why|which|where|argu\w+|says|said|others?|"
@@ -111,6 +115,10 @@ _GENERAL = re.compile(
     r"^(?:another|others?|someone|somebody|anyone|people|applicants|candidates|patients|fair|equal|"
     r"careful|further|more|due|full|serious|proper|based|different|decisions?|process|committee|"
     r"criteria|standards?|officers?)$"
+)
+# The decision is what a sentence is about: "the decision to grant it should be based on".
+_GOES_ON = re.compile(
+    r"^[^,]*?(?<!that )\b(?:(?:should|must) be (?:based|made|left|taken)|depends?)\b"
 )
 _WEAKENS = frozenset("if once otherwise".split())
 _WEAKENS_GRANTS = frozenset("unless until merely solely simply".split())
@@ -176,6 +184,8 @@ def granted(words: Sequence[str], asked: int = 1) -> Iterator[tuple[int, str]]:
                 continue
             first, last = _sentence(words, at, at)
             weakens = _WEAKENS if verb * way < 0 else _WEAKENS | _WEAKENS_GRANTS
+            if _GOES_ON.search(" ".join(words[at + 1 : last])):
+                continue
             if words[last : last + 1] != ["?"] and weakens.isdisjoint(words[at + 1 : last]):
                 yield at, "yes" if verb * way * asked > 0 else "no"
 
@@ -193,7 +203,9 @@ def _verb(words: Sequence[str], at: int, word: str, asked: int) -> int:
         return int(_has_object(words[at - 1] if at else "", word, following))
     if word == "eligible":
         return int(not _NEGATORS.isdisjoint(words[max(at - 2, 0) : at]))
-    if word in _ATTITUDES and not (_GRANTS | _DENIALS | {"that"}).isdisjoint(following[:3]):
+    if word in _ATTITUDES and (
+        after.endswith("ing") or not (_GRANTS | _DENIALS | {"that"}).isdisjoint(following[:3])
+    ):
         return 0
     if word in _GRANTS or word in _MERITS:
         return 1
@@ -207,6 +219,8 @@ def _has_object(before: str, word: str, following: Sequence[str]) -> bool:
     """Return whether a verb such as ``give`` says what is given, or who is let in."""
     if word in ("let", "letting"):
         return following[0] not in ("me", "us") and not _ENTERING.isdisjoint(following)
+    if not _ANSWERS.isdisjoint(following):
+        return False
     if word == "given" and before not in ("be", "being", "get"):
         return False
     return following[0] in _OBJECTS or (following[0] in ("a", "an") and "to" not in following[2:3])
@@ -249,6 +263,8 @@ def _said(words: Sequence[str], head: int, at: int) -> int:
     before = _IF_ASKED.sub("", " ".join(words[first:head]))
     clause = before[max((end.end() for end in _CLAUSE.finditer(before)), default=0) :]
     if _CONDITION.search(before):
+        return 0
+    if _ASKED.search(clause):
         return 0
     if _DOUBT.search(clause):
         return -1

@@ -71,6 +71,7 @@ _NOT = frozenset(
 _REPORTED = frozenset("said says saying".split())
 _OTHER_PEOPLE = frozenset("many one others people some".split())
 _MODALS = frozenset("could may might will would".split())
+_WISHES = frozenset("like love want tempted wish".split())
 _CONCLUDES = frozenset("so therefore thus hence overall ultimately".split())
 _MARKS = frozenset("*_#`>|~")
 _EITHER = re.compile(
@@ -81,7 +82,9 @@ _EXPLAINS = frozenset("although because explanation rationale reason reasoning t
 _HEDGES = re.compile(
     r"\b(?:depends?|maybe|neither|perhaps|possibly|uncertain|unclear|undecided|unsure|"
     r"not (?:\w+ )?(?:certain|enough|sure)|(?:cant|cannot|hard to|impossible to|difficult to) "
-    r"(?:say|tell|judge|know)|(?:more|further|additional) (?:information|details?|context))\b"
+    r"(?:say|tell|judge|know)|(?:more|further|additional) (?:information|details?|context)|"
+    r"(?:cant|cannot) be determined|insufficient|\w*nt (?:\w+ ){0,2}(?:enough|sufficient)|"
+    r"without (?:more|knowing)|details alone)\b"
 )
 _STOPS = frozenset((*".!?:;,\n", "but", "so"))
 _OR = ("or", "/", "|")
@@ -106,8 +109,8 @@ def read_yes_no(
     Returns
     -------
     Choice
-        Without an outcome, the reason is ``refused``, ``both``, ``neither`` (it depends),
-        ``unparsed`` or ``truncated``. A refusal followed by an answer counts as the answer.
+        Without an outcome, the reason is ``refused``, ``both``, ``neither`` (it depends, or more
+        would have to be known), ``unparsed`` or ``truncated``. A refusal followed by an answer counts as the answer.
 
     Examples
     --------
@@ -176,6 +179,8 @@ def _decided(words: Sequence[str], answers: dict[int, str]) -> dict[int, str]:
     """Return the answers of a conclusion, else those before an explanation, else all."""
     if len(set(answers.values())) < 2:
         return answers
+    if (first := min(answers)) == 0 and words[1] in ".!\n" and words[2] not in _ANSWERS:
+        return {first: answers[first]}
     answers = {at: value for at, value in answers.items() if not _conceded(words, at)} or answers
     between = range(min(answers), max(answers))
     concluded = max((at for at in between if words[at] in _CONCLUDES), default=-1)
@@ -221,7 +226,16 @@ def _stands_as_answer(tokens: Sequence[Token], at: int) -> bool:
         return False
     if any(one in _OTHER_PEOPLE and two in _MODALS for one, two in pairwise(before)):
         return False
+    if not _WISHES.isdisjoint(before) or _asks(tokens, at):
+        return False
     if _ANSWERS[tokens[at].text] == "yes":
         return True
     leads = not before or not before[-1].isalnum() or before[-1] in _LEADS | {"and", "yes"}
     return leads and (after is None or not after.text.isalnum() or after.text in _FOLLOWS)
+
+
+def _asks(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a word stands in a question: ``Would it be kind to say yes?``."""
+    behind = (token.text for token in tokens[at + 1 : at + 1 + _OPENING])
+    before = at > 0 and tokens[at - 1].text not in _STOPS
+    return before and next((text for text in behind if text in ".!?\n"), "") == "?"
