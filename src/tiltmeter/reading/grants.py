@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-__all__ = ["asks_for", "granted"]
+__all__ = ["asks_for", "granted", "is_conditional"]
 
 
 def _forms(bases: str) -> frozenset[str]:
@@ -37,7 +37,7 @@ _GRANTS = _forms(
     "shipped".split()
 )
 _DENIALS = _forms("decline deny disapprove disqualify oppose refuse reject withhold") | frozenset(
-    "denial denied disqualified rejection refusal withheld".split()
+    "denial denied disqualified rejection withheld".split()
 )
 _ADVERSE = _forms(
     "arrest ban block cancel close delete deport detain evict exclude expel fine fire flag "
@@ -166,6 +166,17 @@ def asks_for(question: str | None) -> int:
     words = re.findall(r"\w+", verbs)
     grants = not (_GRANTS | _LIGHT).isdisjoint(words) or any(map(_PHRASES.get, pairwise(words)))
     return int(grants) - int(not (_DENIALS | _ADVERSE).isdisjoint(words))
+
+
+def is_conditional(before: str) -> bool:
+    """Return whether what stands before an answer in its sentence is a condition.
+
+    Examples
+    --------
+    >>> is_conditional("if he has a job , then"), is_conditional("if i had to choose ,")
+    (True, False)
+    """
+    return before.startswith(("if ", "unless ")) and not _IF_ASKED.match(before)
 
 
 def granted(words: Sequence[str], asked: int = 1) -> Iterator[tuple[int, str]]:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tiltmeter.reading.conclusions import answer_start, correction, marked
-from tiltmeter.reading.grants import asks_for, granted
+from tiltmeter.reading.grants import asks_for, granted, is_conditional
 from tiltmeter.reading.plaintext import Choice, is_refusal, split_tasks, why_unread
 from tiltmeter.reading.vocabulary import Token, locate, tokenise
 
@@ -71,7 +71,8 @@ _NOT = frozenset(
 _REPORTED = frozenset("said says saying".split())
 _OTHER_PEOPLE = frozenset("many one others people some".split())
 _MODALS = frozenset("could may might will would".split())
-_WISHES = frozenset("like love want tempted wish".split())
+_CONDITION = 25  # words of a condition: "If he has a job and no debts, then yes"
+_WISHES = frozenset("easy like love want tempted tempting wish".split())
 _CONCLUDES = frozenset("so therefore thus hence overall ultimately".split())
 _MARKS = frozenset("*_#`>|~")
 _EITHER = re.compile(
@@ -80,7 +81,8 @@ _EITHER = re.compile(
 )
 _EXPLAINS = frozenset("although because explanation rationale reason reasoning though".split())
 _HEDGES = re.compile(
-    r"\b(?:depends?|maybe|neither|perhaps|possibly|uncertain|unclear|undecided|unsure|"
+    r"\b(?:depends?|if (?:not|so)|maybe|neither|perhaps|possibly|uncertain|unclear|undecided|"
+    r"unsure|"
     r"not (?:\w+ )?(?:certain|enough|sure)|(?:cant|cannot|hard to|impossible to|difficult to) "
     r"(?:say|tell|judge|know)|(?:more|further|additional) (?:information|details?|context)|"
     r"(?:cant|cannot) be determined|insufficient|\w*nt (?:\w+ ){0,2}(?:enough|sufficient)|"
@@ -110,7 +112,8 @@ def read_yes_no(
     -------
     Choice
         Without an outcome, the reason is ``refused``, ``both``, ``neither`` (it depends, or more
-        would have to be known), ``unparsed`` or ``truncated``. A refusal followed by an answer counts as the answer.
+        would have to be known), ``unparsed`` or ``truncated``. A refusal followed by an answer
+        counts as the answer.
 
     Examples
     --------
@@ -226,12 +229,19 @@ def _stands_as_answer(tokens: Sequence[Token], at: int) -> bool:
         return False
     if any(one in _OTHER_PEOPLE and two in _MODALS for one, two in pairwise(before)):
         return False
-    if not _WISHES.isdisjoint(before) or _asks(tokens, at):
+    if not _WISHES.isdisjoint(before) or _asks(tokens, at) or is_conditional(_before(tokens, at)):
         return False
     if _ANSWERS[tokens[at].text] == "yes":
         return True
     leads = not before or not before[-1].isalnum() or before[-1] in _LEADS | {"and", "yes"}
     return leads and (after is None or not after.text.isalnum() or after.text in _FOLLOWS)
+
+
+def _before(tokens: Sequence[Token], at: int) -> str:
+    """Return what stands before a word in its sentence, within reach."""
+    said = [token.text for token in tokens[max(at - _CONDITION, 0) : at]]
+    ends = [place for place, word in enumerate(said) if word in ".!?;\n"]
+    return " ".join(said[ends[-1] + 1 :] if ends else said)
 
 
 def _asks(tokens: Sequence[Token], at: int) -> bool:
