@@ -17,7 +17,13 @@ import pytest
 
 from tiltmeter.asking import contexts
 from tiltmeter.asking.budget import Budget
-from tiltmeter.asking.contexts import ContextOptions, Written, cost_of_contexts, make_contexts
+from tiltmeter.asking.contexts import (
+    ContextOptions,
+    Written,
+    cost_of_contexts,
+    make_contexts,
+    shard_contexts,
+)
 from tiltmeter.errors import InputError, ModelError, PlanError
 from tiltmeter.models.opening import Connection
 from tiltmeter.models.providers import PROVIDERS, Provider
@@ -271,3 +277,28 @@ def test_the_cost_is_that_of_one_round(tmp_path: Path) -> None:
 def test_asking_for_nothing_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} 0: at least 1"):
         ContextOptions(**{name: 0})
+
+
+def test_shards_give_the_sentences_of_an_unbroken_run(serve: Serve, tmp_path: Path) -> None:
+    """Two of five sentences fail the checks, so that every sense takes several rounds."""
+    options = ContextOptions(rounds=4, connection=Connection(max_retries=0))
+    serve(Writer(spoilt=("He was {term}.",), fewer=2))
+    make(tmp_path / "run.jsonl", rounds=4)
+    writer, out = Writer(spoilt=("He was {term}.",), fewer=2), tmp_path / "shards.jsonl"
+    for turn in range(6):
+        written, files = shard_contexts(MODEL, senses_of(TERMS), out, 2, options=options)
+        if written.finished:
+            break
+        assert files and not out.exists() and (turn or not written.sentences)
+        for path in files:
+            answered = []
+            for line in path.read_text().splitlines():
+                request = json.loads(line)
+                response = {"status_code": 200, "body": writer(request["body"])[1]}
+                answered.append({"custom_id": request["custom_id"], "response": response})
+            text = "\n".join(map(json.dumps, answered))
+            path.with_suffix(".answers.jsonl").write_text(text)
+    assert written.finished and turn >= 2
+    assert lines(out) == lines(tmp_path / "run.jsonl")
+    told = [record(path) for path in (out, tmp_path / "run.jsonl")]
+    assert told[0]["calls"] == told[1]["calls"] and told[0]["rejected"] == told[1]["rejected"]

@@ -1,5 +1,7 @@
 """A verdict does not weaken where scores of its stereotype move away from neutral."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -186,3 +188,12 @@ def test_many_scores_are_lowered_by_level():
         one = Stratum((), y, parts(y, np.ones(n), factors)[0], {}, set())
         case = strongest(one, 0.001, np.ones(6) / n**2, 0.0, SIDES)
         assert (case is not None) == found
+
+
+@pytest.mark.parametrize("rounding", [1e-18, -1e-18])
+def test_scores_that_are_neutral_but_for_rounding_have_no_stronger_case(rounding):
+    """Their mean is 0 by one way of adding and not by another."""
+    y = np.array([0.5, -0.5, 0.25, -0.25])
+    part = replace(parts(y, np.ones(4), {"draw": np.array([0, 0, 1, 1])})[0], mean=rounding)
+    one = Stratum((), y, part, {}, set())
+    assert strongest(one, 0.003, np.array([0.1, 0.1]), 0.0, SIDES) is None

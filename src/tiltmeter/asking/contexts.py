@@ -8,12 +8,13 @@ same file as an uninterrupted one.
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ import polars as pl
 from tiltmeter.asking.budget import CHARACTERS_PER_TOKEN, TOKENS_PER_PROMPT, Budget, Cost, Ledger
 from tiltmeter.asking.claim import Claimant, claim, short_hash
 from tiltmeter.asking.generating import Line, OnProgress, Prompt, Session, ask_all, draw_seed
+from tiltmeter.asking.questions import CallQuestions
+from tiltmeter.asking.shards import Answers, collect, has_shards, write_setting, write_shards
 from tiltmeter.errors import InputError
 from tiltmeter.models.opening import Connection, Generation, open_model
 from tiltmeter.modes.mode import tokens_in
@@ -36,7 +39,13 @@ from tiltmeter.states.words import read_words
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
 
-__all__ = ["ContextOptions", "Written", "cost_of_contexts", "make_contexts"]
+__all__ = [
+    "ContextOptions",
+    "Written",
+    "cost_of_contexts",
+    "make_contexts",
+    "shard_contexts",
+]
 
 #: A sentence of about 20 words and its number.
 TOKENS_PER_SENTENCE = 30
@@ -143,30 +152,84 @@ def make_contexts(
         If `out` has another ending or cannot be written.
     """
     options, budget = options or ContextOptions(), budget or Budget()
-    senses = senses.unique("key", keep="first", maintain_order=True)
     opened = open_model(model, options.generation, options.connection)
+    with _asking(_Plan(model, senses, options), out, budget) as (strategy, ledger, written):
+        on_progress(model, {"trials": strategy.sentences, "calls": 0})
+        ask_all([Session(opened, strategy, ledger, on_progress)])
+    return written()
+
+
+def shard_contexts(
+    model: str,
+    senses: pl.DataFrame,
+    out: Path,
+    shards: int,
+    *,
+    options: ContextOptions | None = None,
+) -> tuple[Written, list[Path]]:
+    """Read what is answered of the shards of contexts, if there are any, and write what is left.
+
+    Parameters
+    ----------
+    model, senses, out, options
+        As of `make_contexts`.
+    shards
+        How many files there are, at most. They stand in the folder OUT.answers (see `shards`).
+
+    Returns
+    -------
+    tuple of Written, list of Path
+        What there is, and the files that are to be asked.
+
+    Raises
+    ------
+    PlanError, InputError
+        As of `make_contexts`.
+    """
+    options = options or ContextOptions()
+    plan = _Plan(model, senses, options)
+    with _asking(plan, out, Budget()) as (strategy, ledger, written):
+        folder = _folder(out)
+        questions = CallQuestions(strategy, ledger, options.generation, strategy.progress)
+        if has_shards(folder):
+            (found,), _ = collect(folder, [questions])
+            files = found.files
+        else:
+            write_setting(folder, {"shards": shards})
+            files = write_shards(folder, questions.left(Answers()), shards)
+    return written(), files
+
+
+def _folder(out: Path) -> Path:
+    """Return where the answers behind a file of contexts are kept."""
+    return out.with_name(f"{out.name}.answers")
+
+
+@contextmanager
+def _asking(
+    plan: _Plan, out: Path, budget: Budget
+) -> Iterator[tuple[_Senses, Ledger, Callable[[], Written]]]:
+    """Hold a file of contexts, with what there is; record what came, and write it if it is all."""
     if out.suffix != ".jsonl":
         raise InputError(f"out {str(out)!r}: the file of contexts must end in .jsonl")
-    plan = _Plan(model, senses, options)
     record = claim(out, plan)
-    folder = out.with_name(f"{out.name}.answers")
+    folder = _folder(out)
     folder.mkdir(exist_ok=True)
     with only_process(folder):
-        ledger = Ledger(Journal(folder, model), budget, patience=PATIENCE)
-        strategy = _Senses(senses, options)
+        ledger = Ledger(Journal(folder, plan.model), budget, patience=PATIENCE)
+        strategy = _Senses(plan.senses, plan.options)
         for line in ledger.journal.lines():
             ledger.replay(line)
             ledger.answers += strategy.recall(line)
-        on_progress(model, {"trials": strategy.sentences, "calls": 0})
-        ask_all([Session(opened, strategy, ledger, on_progress)])
-        written = _outcome(strategy.senses, ledger)
-        write_plan(plan.file(out), {**record, **_counts(written, ledger.journal)})
+        written = partial(_outcome, strategy.senses, ledger)
+        yield strategy, ledger, written
+        write_plan(plan.file(out), {**record, **_counts(written(), ledger.journal)})
         if ledger.fatal is not None:
             raise ledger.fatal
-        if written.finished:
+        if written().finished:
             rows = [(s.key, s.term, text) for s in strategy.senses for text in s.sentences]
-            write_examples(pl.DataFrame(rows, schema=CONTEXTS, orient="row"), senses, out, model)
-    return written
+            contexts = pl.DataFrame(rows, schema=CONTEXTS, orient="row")
+            write_examples(contexts, plan.senses, out, plan.model)
 
 
 def cost_of_contexts(
@@ -192,6 +255,11 @@ class _Plan(Claimant):
     model: str
     senses: pl.DataFrame
     options: ContextOptions
+
+    def __post_init__(self) -> None:
+        """Take each sense once."""
+        once = self.senses.unique("key", keep="first", maintain_order=True)
+        object.__setattr__(self, "senses", once)
 
     def file(self, out: Path) -> Path:
         return out.with_name(f"{out.name}.record.json")
@@ -260,6 +328,10 @@ class _Senses:
         """How many sentences there are."""
         return sum(len(sense.sentences) for sense in self.senses)
 
+    def progress(self) -> tuple[int, int]:
+        """Return how many sentences there are in the end, and how many there are."""
+        return sum(sense.wanted for sense in self.senses), self.sentences
+
     def recall(self, line: Line) -> bool:
         """Take what was answered earlier; False where it is no answer about one of the senses."""
         sense, text = self._by_key.get(line.get("key", "")), line.get("response")
@@ -271,7 +343,7 @@ class _Senses:
     def passes(self) -> Iterator[Callable[[], _Sense | None]]:
         for _ in range(self.options.rounds):
             waiting = iter([sense for sense in self.senses if sense.open])
-            yield functools.partial(next, waiting, None)
+            yield partial(next, waiting, None)
 
     def name(self, sense: _Sense) -> tuple[str, str]:
         return sense.key, str(sense.answers)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tiltmeter.asking.associating import CHOICES
 from tiltmeter.asking.association_plan import AssociationPlan, cost_of_associations
 from tiltmeter.asking.batches import Batches
 from tiltmeter.asking.budget import Cost, estimate_cost, estimate_requests
@@ -182,7 +183,7 @@ class _Asked:
     def _tokens(self, model: str) -> float:
         """Return how long the answer to a call is, in tokens, as the plan is estimated."""
         if isinstance(self.plan, AssociationPlan):
-            most = max(1, min(self.choices or 1, self.plan.repetitions))
+            most = max(1, min(self.choices or CHOICES, self.plan.repetitions))
             cost = cost_of_associations(self.plan, model, most)
         else:
             cost = estimate_cost(next(self.plan.pieces()), model)

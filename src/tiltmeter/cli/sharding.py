@@ -60,7 +60,7 @@ def plan_command(
     trials = plan.trials()
     costs = [estimate_cost(trials, model, options["prices"]) for model in plan.models]
     say_cost(costs, batches=True)
-    say_shards(files, out)
+    say_shards(files, f"tiltmeter collect {out}")
 
 
 @command("collect")
@@ -76,7 +76,8 @@ def collect_command(directory: Path, files: tuple[Path, ...]) -> None:
 
     found, answers = collect_answers(directory, files)
     if not _report(found, answers, directory):
-        say_shards([path for row in found for path in row.files], directory)
+        left = [path for row in found for path in row.files]
+        say_shards(left, f"tiltmeter collect {directory}")
         sys.exit(1)
 
 
@@ -116,8 +117,8 @@ def submit_command(directory: Path, **options: Any) -> None:
     sys.exit(0 if complete else 1)
 
 
-def say_shards(files: Sequence[Path], directory: Path) -> None:
-    """Print which files are to be answered, and what then."""
+def say_shards(files: Sequence[Path], then: str) -> None:
+    """Print which files are to be answered, and the command that reads their answers."""
     from tiltmeter.asking.shards import ANSWERED, MOST_BYTES
 
     for path in files[:_NAMED]:
@@ -127,7 +128,7 @@ def say_shards(files: Sequence[Path], directory: Path) -> None:
     if any(path.stat().st_size > MOST_BYTES for path in files):
         remark(f"a file is larger than {MOST_BYTES >> 20} MB, more than providers take; use "
                "more --shards")  # fmt: skip
-    echo(f"then: answers as 00000{ANSWERED} beside each, and tiltmeter collect {directory}")
+    echo(f"next: put the answers beside each, as 00000{ANSWERED}, then {then}")
 
 
 def _report(found: Sequence[Collected], answers: Answers, directory: Path) -> bool:

@@ -94,6 +94,8 @@ def _above(
     columns, answers = _columns(one), one.weights / one.size
     seen, by_column = _spread(one, weights, values[:, None])[:, 0], _spread(one, weights, columns)
     mean, moved = float(answers @ values), answers @ columns
+    if mean <= 0.0:  # neutral but for rounding
+        return None
 
     def case(lowered: Array) -> Case:
         own, left = mean - float(moved @ lowered), seen - by_column @ lowered

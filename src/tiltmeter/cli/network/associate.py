@@ -10,6 +10,7 @@ import click
 
 from tiltmeter.cli.options import FOLDER, build_budget, build_connection, command, sampling_options
 from tiltmeter.cli.output import echo, progress_bar, say_cost, say_unfinished
+from tiltmeter.cli.sharding import say_shards
 
 if TYPE_CHECKING:
     from tiltmeter.asking.associating import Associated
@@ -42,6 +43,12 @@ ANSWER_TOKENS = {False: 32, True: 16}
     "--choices", type=int, help="Answers per call, if the provider can give several.  [default: 20]"
 )
 @click.option(
+    "--shards",
+    type=click.IntRange(1),
+    help="Ask nothing: write the requests as this many files for each model, for any engine to "
+    "answer; tiltmeter collect reads the answers.",
+)
+@click.option(
     "--continuation",
     is_flag=True,
     help="Let the model continue a list of examples, for models without a chat format "
@@ -62,13 +69,14 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
     from tiltmeter.asking.association_plan import cost_of_associations
     from tiltmeter.asking.claim import claim
     from tiltmeter.asking.cues import read_cues
+    from tiltmeter.audits.sharding import shard_plan
 
     cues = read_cues(options["cues"])
     plan = _plan(models, cues.words, options)
-    budget = build_budget(options)
-    opened = open_associating(plan, build_connection(options))
-    directory: Path = options["out"]
-    claim(directory, plan)
+    budget, directory = build_budget(options), options["out"]
+    if options["shards"] is None:
+        opened = open_associating(plan, build_connection(options))
+        claim(directory, plan)
     total = len(cues.words) * plan.repetitions * len(plan.models)
     of_models = f" × {len(plan.models)} models" if len(plan.models) > 1 else ""
     echo(f"{cues} × {plan.repetitions:,} repetitions{of_models}: {total:,} answers")
@@ -76,7 +84,11 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
     for each in dict.fromkeys((choices, 1)):
         counted = f"answers, {each} a call" if choices > 1 else "answers"
         costs = [cost_of_associations(plan, name, each, options["prices"]) for name in plan.models]
-        say_cost(costs, counted)
+        say_cost(costs, counted, batches=True)
+    if (shards := options["shards"]) is not None:
+        files = shard_plan(plan, directory, shards, choices=options["choices"])
+        say_shards(files, f"tiltmeter collect {directory}")
+        return
     with progress_bar(total) as advance:
         outcomes = associate(
             plan, opened, directory, budget, choices=options["choices"], on_progress=advance

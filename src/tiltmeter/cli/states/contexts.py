@@ -17,6 +17,7 @@ from tiltmeter.cli.options import (
     sampling_options,
 )
 from tiltmeter.cli.output import echo, progress_bar, say_cost, say_unfinished
+from tiltmeter.cli.sharding import say_shards
 from tiltmeter.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,6 +73,12 @@ NAMED = 5
     default=3,
     help="Largest number of calls per sense, until enough sentences pass the checks.",
 )
+@click.option(
+    "--shards",
+    type=click.IntRange(1),
+    help="Ask nothing: write the requests as this many files in OUT.answers, for any engine to "
+    "answer, and read what is answered (see tiltmeter collect).",
+)
 @sampling_options(
     tokens=1024,
     longest="Longest answer, in tokens.",
@@ -107,7 +114,12 @@ def _senses(options: dict[str, Any]) -> pl.DataFrame:
 
 def _ask(model: str, options: dict[str, Any]) -> None:
     """Have a model write the sentences."""
-    from tiltmeter.asking.contexts import ContextOptions, cost_of_contexts, make_contexts
+    from tiltmeter.asking.contexts import (
+        ContextOptions,
+        cost_of_contexts,
+        make_contexts,
+        shard_contexts,
+    )
     from tiltmeter.models.opening import Generation
 
     senses = _senses(options)
@@ -122,6 +134,12 @@ def _ask(model: str, options: dict[str, Any]) -> None:
     cost = cost_of_contexts(model, senses, how, options["prices"])
     say_cost([cost], f"sentences of {cost.calls:,} senses")
     out: Path = options["out"]
+    if (shards := options["shards"]) is not None:
+        written, files = shard_contexts(model, senses, out, shards, options=how)
+        if files:
+            say_shards(files, "the same command")
+        _report(written, how, out)
+        return
     with progress_bar(cost.trials) as advance:
         written = make_contexts(model, senses, out, options=how, budget=budget, on_progress=advance)
     _report(written, how, out)

@@ -1,0 +1,94 @@
+"""``tiltmeter plan`` and ``collect``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from loopback import pair_words
+
+Run = Callable[..., tuple[int, str, str]]
+ONE = ("--size", "run", "--stereotypes", "age", "--variations", "replication", "--iterations", "12")
+MODEL = "vllm/m"
+
+
+def answer(files: list[Path]) -> None:
+    """Answer shards as an engine does, beside them."""
+    for path in files:
+        lines = []
+        for line in path.read_text().splitlines():
+            request = json.loads(line)
+            text = pair_words(request["body"]["messages"][-1]["content"])
+            choice = {"index": 0, "message": {"role": "assistant", "content": text},
+                      "finish_reason": "stop"}  # fmt: skip
+            body = {"id": "x", "object": "chat.completion", "created": 0, "model": "m",
+                    "choices": [choice]}  # fmt: skip
+            response = {"status_code": 200, "body": body}
+            lines.append(json.dumps({"custom_id": request["custom_id"], "response": response}))
+        path.with_suffix(".answers.jsonl").write_text("\n".join(lines))
+
+
+def shards(directory: Path) -> list[Path]:
+    found = directory.glob("shards/*/*/*.jsonl")
+    return sorted(path for path in found if not path.name.endswith(".answers.jsonl"))
+
+
+def test_from_shards_to_tables(run: Run, tmp_path: Path) -> None:
+    code, said, _ = run("plan", MODEL, *ONE, "--shards", "2", "--out", "r")
+    assert code == 0 and "tiltmeter collect r" in said
+    assert run("collect", "r")[0] == 1
+    first, second = shards(tmp_path / "r")
+    answer([first])
+    code, said, _ = run("collect", "r")
+    assert code == 1 and "in shards without answers" in said
+    assert second.name in said and first.name not in said
+    answer([second])
+    code, said, _ = run("collect", "r")
+    assert code == 0 and f"{MODEL}: 12 of 12 answered" in said
+    assert (tmp_path / "r" / "estimates.parquet").is_file()
+    assert run("report", "r")[0] == 0
+
+
+def test_a_directory_is_not_planned_twice(run: Run) -> None:
+    run("plan", MODEL, *ONE, "--out", "r")
+    code, _, said = run("plan", MODEL, *ONE, "--out", "r")
+    assert code == 2 and "has shards already" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("plan", MODEL, *ONE, "--shards", "0"), "shards 0: at least 1"),
+        (("plan", "gpt-4o", *ONE), "expected PROVIDER/NAME"),
+        (("plan", "tiltmeter/smollm2", *ONE), "runs in this process"),
+        (("network", "associate", MODEL, "--cues", "sea", "--shards", "0"), "0 is not in"),
+    ],
+)
+def test_what_cannot_be_planned(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], expected: str
+) -> None:
+    code, _, said = run(*arguments, "--out", "r")
+    assert code == 2 and expected in said
+    assert not (tmp_path / "r").exists()
+
+
+def test_without_shards_there_is_nothing_to_collect(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    code, _, said = run("collect", "empty")
+    assert code == 2 and "no shards" in said
+    run("plan", MODEL, *ONE, "--out", "r")
+    code, _, said = run("collect", "r", "nothing.jsonl")
+    assert code == 2 and "nothing.jsonl: No such file" in said
+
+
+def test_cues_are_written_as_shards(run: Run, tmp_path: Path) -> None:
+    asked = ("network", "associate", MODEL, "--cues", "sea,bread", "--repetitions", "3")
+    assert run(*asked, "--shards", "1", "--out", "r")[0] == 0
+    (path,) = shards(tmp_path / "r")
+    bodies = [json.loads(line)["body"] for line in path.read_text().splitlines()]
+    assert [body["n"] for body in bodies] == [3, 3]
+    answer([path])
+    assert run("collect", "r")[0] == 1  # one of three answers to each call
