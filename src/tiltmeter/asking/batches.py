@@ -123,7 +123,7 @@ class Batches:
                 known = ("name", "shard", "file", "sha256", "at", "usd", "requests")
                 self._sent[name] = _Sent(**{key: line[key] for key in known})
             elif event == "created":
-                self._sent[name].batch, self._sent[name].status = line["batch"], "created"
+                self._sent[name].batch, self._sent[name].status = line["batch"], "validating"
             elif event == "ended":
                 self._sent[name].status = line["status"]
         except (KeyError, TypeError):
@@ -213,7 +213,7 @@ class Batches:
             one.batch = one.batch or self._find(one)
         if one.batch is None:
             raise ModelError(f"{one.shard}: no batch yet; repeat the command later")
-        one.status = "created"
+        one.status = "validating"
         self._note("created", one.name, batch=one.batch)
         self.say(f"{one.shard}: batch {one.batch}, {one.requests:,} requests")
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tiltmeter.asking.requests import Request, find_failure, read_output
+from tiltmeter.asking.requests import Request, find_failure, read_output, was_not_asked
 from tiltmeter.errors import InputError, ModelError
 from tiltmeter.results.records import slug
 from tiltmeter.texts import read_text, write_bytes, write_text
@@ -202,6 +202,8 @@ class Answers:
             self.repeated += 1
         elif (error := find_failure(answer)) is not None:
             self.errors[name] = error
+            if was_not_asked(answer):
+                return
             failure = name, _VARYING.sub("", error)
             if failure in self._failures:
                 self.failing.add(name)

@@ -37,6 +37,8 @@ class Submission:
     """Dollars that all batches of the directory may cost, estimated."""
     prices: Path | None = None
     """See `budget.price`."""
+    retry_failed: bool = False
+    """Whether to submit also requests that failed twice with the same error."""
     base_url: str | None = None
     """Address of the provider, if not that of the environment."""
 
@@ -154,15 +156,17 @@ class _Asked:
 
     def submit(self, found: Sequence[Collected], answers: Answers) -> int:
         """Submit what may be submitted; return how many requests are not, as they fail."""
-        chosen = [] if self.ended else list(self._choose(found, answers))
+        failing = set[str]() if self.submission.retry_failed else answers.failing
+        left_out = failing | {name for row in found for name in row.names if name in answers}
+        chosen = [] if self.ended else list(self._choose(found, left_out))
         costs = [self._cost(*one) for one in chosen]
         self._refuse_cost(costs)
         for (_, path, names), cost in zip(chosen, costs, strict=True):
             self.batches.submit(path, list(_requests(path, names).values()), cost.batch_usd)
-        return sum(len(row.names & answers.failing) for row in found)
+        return sum(len(row.names & failing) for row in found)
 
     def _choose(
-        self, found: Sequence[Collected], answers: Answers
+        self, found: Sequence[Collected], left_out: set[str]
     ) -> Iterator[tuple[str, Path, set[str]]]:
         """Yield model, shard and requests of each batch; no request is in two that run."""
         taken = set[str]()
@@ -170,8 +174,7 @@ class _Asked:
             taken |= _requests(self.out / shard).keys()
         for row in found:
             for path in filter(self.batches.may_submit, row.files):
-                names = _requests(path).keys() & row.names - taken - answers.failing
-                names = {name for name in names if name not in answers}
+                names = _requests(path).keys() & row.names - taken - left_out
                 taken |= names
                 if names:
                     yield row.model, path, names

@@ -90,6 +90,8 @@ def collect_command(directory: Path, files: tuple[Path, ...]) -> None:
 @click.option("--max-cost", type=float,
               help="Submit nothing more if all batches of DIRECTORY would cost more than this many "
                    "dollars, estimated.")  # fmt: skip
+@click.option("--retry-failed", is_flag=True,
+              help="Submit also requests that failed twice with the same error.")  # fmt: skip
 @PRICES
 @BASE_URL
 def submit_command(directory: Path, **options: Any) -> None:
@@ -108,8 +110,8 @@ def submit_command(directory: Path, **options: Any) -> None:
         sys.exit(130)
     complete = _report(done.found, done.answers, directory)
     if done.failing:
-        remark(f"{done.failing:,} requests failed twice with the same error; they are not "
-               "submitted again")  # fmt: skip
+        remark(f"{done.failing:,} requests failed twice with the same error; they are submitted "
+               "again with --retry-failed only")  # fmt: skip
     if not complete:
         left = sum(row.wanted - row.answered for row in done.found)
         running = f"; {len(done.running):,} batches go on at the provider" if done.running else ""

@@ -162,7 +162,8 @@ class BatchFiles:
         if status < 500 and (status not in _PASSING or error.code == "insufficient_quota"):
             body = error.body if isinstance(error.body, dict) else {}
             said = " ".join(str(body.get("message") or error.message).split())
-            raise ModelError(f"{self.model}: {what}: status {status}: {said}") from None
+            hint = "; is it of another key or project?" if status == 404 else ""
+            raise ModelError(f"{self.model}: {what}: status {status}: {said}{hint}") from None
 
 
 def _checked(text: str | None) -> str:
