@@ -21,13 +21,13 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from batch_service import BatchService, later
-from sharded_plans import SINGLE, asked_in_one_go, plan_of, reply, requests_in
+from sharded_plans import SINGLE, answer, asked_in_one_go, plan_of, reply, requests_in
 from tiltmeter.asking import batches
 from tiltmeter.asking.batches import Batches
 from tiltmeter.asking.plan import Plan
 from tiltmeter.audits import batching, sharding
 from tiltmeter.audits.batching import Submission, submit_shards
-from tiltmeter.audits.sharding import shard_plan
+from tiltmeter.audits.sharding import collect_answers, shard_plan
 from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.errors import BudgetError, InputError, ModelError, PlanError
 from tiltmeter.models import batch_files
@@ -196,7 +196,7 @@ from tiltmeter.asking import batches
 from tiltmeter.audits import batching, sharding
 from tiltmeter.models import batch_files
 import inspect_ai.model, openai
-batches.SETTLE_S, batch_files.FIRST_S = 1.0, 0.01
+batches.SETTLE_S, batch_files.FIRST_S = 2.5, 0.01
 sharding.tabulate = lambda directory: None
 batching.load_any_plan = functools.cache(batching.load_any_plan)
 print("ready", flush=True)
@@ -263,7 +263,7 @@ def test_twenty_kills_at_random_pay_nothing_twice(
         service.paid.clear()
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 0.5])
+@pytest.mark.parametrize("delay_s", [0.0, 1.5])
 def test_a_batch_is_paid_once_if_its_client_dies_while_it_is_created(
     service: BatchService, tmp_path: Path, submitted: Callable[..., Any], delay_s: float
 ) -> None:
@@ -365,6 +365,33 @@ def test_a_request_that_fails_alike_twice_is_not_submitted_again(
         done = submit_shards(tmp_path, QUICK, print)
     submit_shards(tmp_path, Submission(poll_s=0.01, retry_failed=True), print)
     assert len(service.batches) == 3
+
+
+def test_a_request_that_is_asked_again_is_in_one_batch(
+    service: BatchService, tmp_path: Path
+) -> None:
+    (path,) = write(one_turn(6), tmp_path)
+    bad, answers = requests_in([path])[0]["body"], iter([(500, {})])
+    service.reply = lambda body: next(answers, reply(body)) if body == bad else reply(body)
+    service.looks, states = 3, []
+    for _ in range(8):
+        done = submit_shards(tmp_path, Submission(wait=False), print)
+        states.append((len(service.batches), done.complete))
+    assert states[3] == (2, False) and states[-1] == (2, True)
+
+
+def test_a_request_in_two_shards_is_in_one_batch(service: BatchService, tmp_path: Path) -> None:
+    """As when answers that were named are gone: the first shard and the second are unanswered."""
+    directory, named = tmp_path / "out", tmp_path / "answers.jsonl"
+    (path,) = write(one_turn(6), directory)
+    named.write_text("\n".join(answer(one) for one in requests_in([path])[1:]))
+    collect_answers(directory, [named])
+    assert len([*directory.glob("shards/*/*/00000.jsonl")]) == 2
+    service.looks = 2
+    for _ in range(3):
+        done = submit_shards(directory, Submission(wait=False), print)
+        assert len(service.batches) == 1
+    assert done.complete and len(service.paid) == 1
 
 
 def test_passing_errors_are_waited_out(service: BatchService, tmp_path: Path) -> None:

@@ -93,6 +93,16 @@ def test_what_is_not_answered_is_asked_again_and_what_runs_is_waited_for(tmp_pat
     assert len(errors) == 1
 
 
+def test_what_a_killed_process_left_of_a_round_is_not_used(tmp_path: Path) -> None:
+    (path,) = shard_plan(plan_of("structured", names=SINGLE), tmp_path)
+    path.with_suffix(".answers.jsonl").write_text(answer(requests_in([path])[0]))
+    part = tmp_path / "shards" / "2.part" / path.relative_to(tmp_path / "shards" / "1")
+    part.parent.mkdir(parents=True)
+    part.write_text(path.read_text()[:500])
+    (found,), _ = collect_answers(tmp_path)
+    assert len(requests_in(found.files)) == found.left
+
+
 def test_answers_of_other_plans_are_not_used(tmp_path: Path) -> None:
     shard_plan(plan_of("structured"), tmp_path / "a", 1)
     other = requests_in(shard_plan(plan_of("forced"), tmp_path / "b", 1))

@@ -353,7 +353,8 @@ def _unasked(directory: Path, answers: Answers) -> dict[Path, set[str]]:
     A request that failed in one round is in a shard of the next; its error does not answer that.
     """
     unasked = {}
-    for path in sorted((directory / FOLDER).glob("*/*/*.jsonl")):
+    written = (directory / FOLDER / str(number) for number in sorted(_rounds(directory)))
+    for path in (path for folder in written for path in sorted(folder.glob("*/*.jsonl"))):
         if path.name.endswith(ANSWERED):
             continue
         with path.open("rb") as file:
