@@ -195,14 +195,15 @@ from pathlib import Path
 from tiltmeter.asking import batches
 from tiltmeter.audits import batching, sharding
 from tiltmeter.models import batch_files
-import inspect_ai.model, openai
-batches.SETTLE_S, batch_files.FIRST_S = 2.5, 0.01
+batches.SETTLE_S, batch_files.FIRST_S = 2.0, 0.01
 sharding.tabulate = lambda directory: None
 batching.load_any_plan = functools.cache(batching.load_any_plan)
+os.environ.update(LOOP_BASE_URL="http://127.0.0.1:9/v1", LOOP_API_KEY="none")
+batch_files.BatchFiles("openai-api/loop/m")  # imports the rest
 print("ready", flush=True)
 for line in sys.stdin:
     os.environ["LOOP_BASE_URL"], directory = line.split()
-    os.environ["LOOP_API_KEY"], directory = "none", Path(directory)
+    directory = Path(directory)
     batching.load_any_plan(directory)
     child = os.fork()
     if not child:
@@ -263,7 +264,7 @@ def test_twenty_kills_at_random_pay_nothing_twice(
         service.paid.clear()
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 1.5])
+@pytest.mark.parametrize("delay_s", [0.0, 1.0])
 def test_a_batch_is_paid_once_if_its_client_dies_while_it_is_created(
     service: BatchService, tmp_path: Path, submitted: Callable[..., Any], delay_s: float
 ) -> None:
@@ -278,6 +279,7 @@ def test_a_batch_is_paid_once_if_its_client_dies_while_it_is_created(
     assert wait() == -signal.SIGKILL
     assert [one["event"] for one in journal(tmp_path)] == ["creating"]
     assert submitted(tmp_path)[1]() == 0
+    time.sleep(delay_s)
     assert len(service.batches) == 1 and paid_once(service) and recorded_once(tmp_path, plan)
 
 
@@ -378,6 +380,7 @@ def test_a_request_that_is_asked_again_is_in_one_batch(
         done = submit_shards(tmp_path, Submission(wait=False), print)
         states.append((len(service.batches), done.complete))
     assert states[3] == (2, False) and states[-1] == (2, True)
+    assert len([*tmp_path.glob("shards/[0-9]*")]) == 2
 
 
 def test_a_request_in_two_shards_is_in_one_batch(service: BatchService, tmp_path: Path) -> None:
