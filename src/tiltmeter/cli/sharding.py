@@ -54,6 +54,7 @@ def plan_command(
     """
     from tiltmeter.asking.budget import estimate_cost
     from tiltmeter.audits.sharding import shard_plan
+    from tiltmeter.models.providers import find_provider
 
     plan = build_plan(models, options, None if size == "run" else size)
     files = shard_plan(plan, out, shards, command=" ".join(["tiltmeter", *sys.argv[1:]]))
@@ -61,6 +62,8 @@ def plan_command(
     costs = [estimate_cost(trials, model, options["prices"]) for model in plan.models]
     say_cost(costs, batches=True)
     say_shards(files, f"tiltmeter collect {out}")
+    if all(find_provider(model).batch_files for model in plan.models):
+        echo(f"or: tiltmeter submit {out}")
 
 
 @command("collect")
@@ -114,7 +117,9 @@ def submit_command(directory: Path, **options: Any) -> None:
                "again with --retry-failed only")  # fmt: skip
     if not complete:
         left = sum(row.wanted - row.answered for row in done.found)
-        running = f"; {len(done.running):,} batches go on at the provider" if done.running else ""
+        many = len(done.running)
+        what = "1 batch goes" if many == 1 else f"{many:,} batches go"
+        running = f"; {what} on at the provider" if many else ""
         remark(f"{left:,} answers are missing{running}; the same command continues")
     sys.exit(0 if complete else 1)
 
