@@ -405,6 +405,15 @@ def test_passing_errors_are_waited_out(service: BatchService, tmp_path: Path) ->
     assert submit_shards(tmp_path, QUICK, print).complete and paid_once(service)
 
 
+def test_a_page_in_place_of_an_answer_is_waited_out(
+    service: BatchService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(one_turn(), tmp_path)
+    shown, pages = service._shown, iter([b"<html>", b"{", b"\xff"] * 2)
+    monkeypatch.setattr(service, "_shown", lambda batch: next(pages, None) or shown(batch))
+    assert submit_shards(tmp_path, QUICK, print).complete and paid_once(service)
+
+
 def test_half_a_file_of_results_is_asked_for_again(service: BatchService, tmp_path: Path) -> None:
     (path,) = write(one_turn(), tmp_path)
     whole: dict[str, bytes] = {}

@@ -208,6 +208,7 @@ class Batches:
             try:
                 one.batch = provider.create(one.file, one.name, one.shard)
             except ModelError as error:
+                one.status = "refused"
                 self._note("ended", one.name, status="refused", error=str(error))
                 raise
             one.batch = one.batch or self._find(one)

@@ -38,6 +38,9 @@ TRIES = 6
 #: Answers with these codes may be others the next time: timeout, conflict, too early, too many.
 _PASSING = frozenset((408, 409, 425, 429))
 
+#: What a body that is no answer raises.
+_UNREADABLE = (MalformedAnswer, AttributeError, json.JSONDecodeError, UnicodeDecodeError)
+
 T = TypeVar("T")
 
 
@@ -94,7 +97,7 @@ class BatchFiles:
                 metadata={LABEL: name, "shard": shard[-512:]},
             )
             return _checked(made.id)
-        except (APIError, MalformedAnswer, ValueError, AttributeError) as error:
+        except (APIError, *_UNREADABLE) as error:
             self._refuse_lasting("create a batch", error)
             self._notices.say(error)
             return None
@@ -144,7 +147,7 @@ class BatchFiles:
         for wait_s in self.waits():
             try:
                 return call()
-            except (APIError, MalformedAnswer, ValueError, AttributeError) as error:
+            except (APIError, *_UNREADABLE) as error:
                 self._refuse_lasting(what, error)
                 self._notices.say(error)
                 time.sleep(wait_s)
