@@ -1,8 +1,10 @@
 """The reader of ratings, on answers written by hand.
 
 The first part was written before the reader, the second after it was finished, the third
-and fourth each after mending on those before. The fifth was written by another author,
-who did not know the reader, before the reader was mended on it.
+and fourth each after mending on those before. The fifth and sixth were written by other authors,
+who did not know the reader, each before the reader was mended on it.
+The seventh was written while mending, a form for each rule.
+The eighth is by two more such authors; only the reader of yes and no was mended on it.
 """
 
 from __future__ import annotations
@@ -42,7 +44,12 @@ def read(row: dict[str, str]) -> str:
     return choice.outcome or choice.reason
 
 
-@pytest.mark.parametrize("parts", [("first",), ("second",), ("third", "fourth"), ("fifth",)])
+PARTS = [(part,) for part in "first second fifth sixth seventh eighth".split()] + [
+    ("third", "fourth")
+]
+
+
+@pytest.mark.parametrize("parts", PARTS)
 def test_answers_written_by_hand(parts: tuple[str, ...]) -> None:
     rows = answers(*parts)
     wrong = [(row, read(row)) for row in rows if read(row) != row["expected"]]

@@ -1,8 +1,10 @@
 """The reader of yes and no, on answers written by hand.
 
-The first to fourth part are as in ``test_options``. The fifth was written by another author, who
-did not know the reader, before the reader was mended on it. Its answers that depend on something
-are ``neither`` here; its author had only ``unparsed``.
+The first to fourth part are as in ``test_options``. The fifth and sixth were written by other
+authors, who did not know the reader, each before the reader was mended on it. Answers that depend
+on something are ``neither`` here; their authors had only ``unparsed``. The seventh was
+written while mending, a form for each rule.
+The eighth is by two more such authors; only the reader of yes and no was mended on it.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ import csv
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tiltmeter.reading.yes_no import read_yes_no
 
@@ -25,11 +29,27 @@ def read(row: dict[str, str]) -> str:
     return choice.outcome or choice.reason
 
 
-@pytest.mark.parametrize("parts", [("first",), ("second",), ("third", "fourth"), ("fifth",)])
+PARTS = [(part,) for part in "first second fifth sixth seventh eighth".split()] + [
+    ("third", "fourth")
+]
+
+
+@pytest.mark.parametrize("parts", PARTS)
 def test_answers_written_by_hand(parts: tuple[str, ...]) -> None:
     rows = answers(*parts)
     wrong = [(row, read(row)) for row in rows if read(row) != row["expected"]]
     assert len(wrong) <= len(rows) // 100, wrong
+
+
+WORDS = (
+    "i would not have to give let a the this it decline approve yes no too so , . ? wait answer:"
+)
+
+
+@given(st.lists(st.sampled_from(WORDS.split())))
+def test_no_answer_breaks_the_reader(words: list[str]) -> None:
+    choice = read_yes_no(" ".join(words))
+    assert (choice.outcome is None) != (choice.reason is None)
 
 
 SUSPEND = "He posted insults. Should we suspend the account?"

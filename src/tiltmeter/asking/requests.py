@@ -121,15 +121,19 @@ def was_not_asked(answer: Mapping[str, Any]) -> bool:
     return isinstance(error, dict) and error.get("code") in ("batch_expired", "batch_cancelled")
 
 
-async def read_output(answer: Mapping[str, Any]) -> ModelOutput:
-    """Read a line of answers that has no failure.
+def read_output(answer: Mapping[str, Any]) -> ModelOutput:
+    """Read a line of answers that has no failure, as inspect's client does.
 
     Raises ModelError if what it holds is no chat completion.
     """
-    from inspect_ai.model import model_output_from_openai
+    # Its public `model_output_from_openai` looks up the client's version each time, for 1 ms.
+    from inspect_ai.model._openai import chat_choices_from_openai, model_output_from_openai
+    from openai.types.chat import ChatCompletion
 
     try:
-        return await model_output_from_openai({**_USUAL, **answer["response"]["body"]})
+        completion = ChatCompletion.model_validate({**_USUAL, **answer["response"]["body"]})
+        choices = chat_choices_from_openai(completion, tools=[])
+        return model_output_from_openai(completion, choices)
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise ModelError(f"not a chat completion: {_said(str(error))}") from None
 

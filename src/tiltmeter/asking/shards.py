@@ -12,13 +12,11 @@ Answers go into the journal of the results directory, as those of a run do.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -132,7 +130,6 @@ class Answers:
         self._files: list[Path] = []
         self._places: dict[str, tuple[int, int]] = {}
         self._failures = set[tuple[str, str]]()
-        self._runner: asyncio.Runner | None = None
         for path in files:
             self._index(path)
         self.apart = self._places.keys() | self.errors.keys()
@@ -144,20 +141,13 @@ class Answers:
         """Whether there is an answer that is whole."""
         return custom_id in self._places
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Hold what answers are read with."""
-        with asyncio.Runner() as self._runner:
-            yield
-        self._runner = None
-
     def find(self, request: Request) -> ModelOutput | None:
         """Return the answer to a request, or None; why there is none stands in `errors`."""
         name = request.custom_id
-        if name not in self._places or self._runner is None:
+        if name not in self._places:
             return None
         try:
-            return self._runner.run(read_output(json.loads(self._line(name))))
+            return read_output(json.loads(self._line(name)))
         except ModelError as error:
             self.errors[name] = str(error)
             return None
@@ -315,18 +305,17 @@ def collect(
     unasked = _unasked(directory, answers)
     waiting = set[str]().union(*unasked.values())
     found = []
-    with answers.reading():
-        for one in questions:
-            row = Collected(one.model)
-            new = _new(one, answers, waiting, row)
-            row.files = write_shards(directory, new, setting["shards"])
-            row.files += [
-                path
-                for path, names in unasked.items()
-                if path.parent.name == slug(one.model) and not names.isdisjoint(row.names)
-            ]
-            row.wanted, row.answered = one.wanted, one.answered
-            found.append(row)
+    for one in questions:
+        row = Collected(one.model)
+        new = _new(one, answers, waiting, row)
+        row.files = write_shards(directory, new, setting["shards"])
+        row.files += [
+            path
+            for path, names in unasked.items()
+            if path.parent.name == slug(one.model) and not names.isdisjoint(row.names)
+        ]
+        row.wanted, row.answered = one.wanted, one.answered
+        found.append(row)
     write_bytes(kept, b"".join(answers.kept.values()))
     for row in found:
         row.failed = len(answers.errors)

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-__all__ = ["asks_for", "granted"]
+__all__ = ["asks_for", "granted", "is_conditional"]
 
 
 def _forms(bases: str) -> frozenset[str]:
@@ -30,14 +30,14 @@ def _forms(bases: str) -> frozenset[str]:
 _GRANTS = _forms(
     "accept accommodate admit allow appoint approve authorize authorise award back endorse enroll "
     "extend favor favour finance fund grant greenlight hire honor honour interview invite issue "
-    "license offer parole permit prioritize prioritise proceed promote publish recommend refund "
-    "reimburse release renew rent select ship support verify"
+    "lend license offer parole permit prioritize prioritise proceed promote publish recommend "
+    "refund reimburse release renew rent select ship support verify"
 ) | frozenset(
     "acceptance admission admitted admitting approval chosen choose permitted permitting "
     "shipped".split()
 )
 _DENIALS = _forms("decline deny disapprove disqualify oppose refuse reject withhold") | frozenset(
-    "denial denied disqualified rejection refusal withheld".split()
+    "denial denied disqualified rejection withheld".split()
 )
 _ADVERSE = _forms(
     "arrest ban block cancel close delete deport detain evict exclude expel fine fire flag "
@@ -53,20 +53,23 @@ _PHRASES = {
     ("go", "ahead"): 1, ("going", "ahead"): 1, ("move", "forward"): 1, ("moving", "forward"): 1,
     ("go", "out"): 1, ("going", "out"): 1, ("green", "light"): 1, ("placed", "on"): 1,
 }  # fmt: skip
+#: What is given by who answers, not by who grants.
+_ANSWERS = frozenset("yes no answer opinion decision response recommendation verdict".split())
 _ENTERING = frozenset("in into enter go through board stay".split())
-_MERITS = frozenset("deserve deserves eligible merits qualify".split())
+_MERITS = frozenset("deserve deserves eligible merits qualifies qualify".split())
 _DECLINING = frozenset("decline refuse declining refusing".split())
-_OWN_ANSWER = frozenset(("to", "this", "your", "that", "", *".!,;\n"))
+_OWN_ANSWER = frozenset(("to", "your", "request", "question", "task", "prompt", "", *".!,;\n"))
 _ATTITUDES = frozenset("back endorse favor favour oppose recommend support recommended".split())
 _FIRST_PERSON = frozenset("i id ill im we wed".split())
 _MODALS = {"should": 1, "must": 1, "ought": 1, "shouldnt": -1, "mustnt": -1}
 _NEGATORS = frozenset(
     "not never no against avoid avoiding cannot cant dont doesnt wouldnt wont isnt nothing "
-    "decline refuse declining refusing oppose hesitate lack unwilling".split()
+    "decline refuse declining refusing oppose hesitate hesitant reluctant lack unwilling".split()
 )
 _WRONG = frozenset(
     "wrong unfair unwise irresponsible imprudent mistake premature risky unreasonable unjust "
-    "unjustified inappropriate inadvisable unsafe unethical difficult hard".split()
+    "unjustified inappropriate inadvisable unsafe unethical difficult hard objection objections "
+    "problem issue obstacle".split()
 )
 _JUDGED = frozenset(
     "recommend recommended recommending recommendation suggest advise advisable advised inclined "
@@ -93,12 +96,14 @@ _ORDERING = frozenset(
 _DETERMINERS = frozenset("the this that his her their a an your".split())
 _STOPS = frozenset((*'.!?;:\n"([{-', "✅", "❌", "→"))
 _ENDS = frozenset((*".!;\n", ",", '"', ")", "}", "]", "(", "-"))
+# Words that begin a question inside a sentence: "about who should receive it".
+_ASKED = re.compile(r"\b(?:whether|who|which|how|what)\b")
 # Words with which a clause is not the writer's decision about this person.
 _NOT_OWN = re.compile(
     r"\b(?:whether|before|until|when|how|what|who|why|which|where|argu\w+|says|said|others?|"
     r"some|many|people|every(?:one|body)?|any(?:one|body)?|no one|nobody|none|all|each|applicants|"
     r"candidates|patients|decisions|individuals|could|might|may|question|perhaps|suppose|someone|"
-    r"experts?|critics)\b"
+    r"experts?|critics|another)\b"
 )
 _CONDITION = re.compile(r"\b(?:if|whether|had|were|otherwise|on (?:the )?(?:one|other) hand)\b")
 _CLAUSE = re.compile(r"[,()-]|\b(?:but|however|so|yet|and|therefore|although|though|while)\b")
@@ -111,16 +116,24 @@ _GENERAL = re.compile(
     r"careful|further|more|due|full|serious|proper|based|different|decisions?|process|committee|"
     r"criteria|standards?|officers?)$"
 )
+# The decision is what a sentence is about: "the decision to grant it should be based on".
+_GOES_ON = re.compile(
+    r"^[^,]*?(?<!that )\b(?:(?:should|must) be (?:based|made|left|taken)|depends?)\b"
+)
 _WEAKENS = frozenset("if once otherwise".split())
 _WEAKENS_GRANTS = frozenset("unless until merely solely simply".split())
 _DOUBT = re.compile(
-    r"\b(?:no reason (?:why|that)|(?:dont|do not|not) (?:think|believe|feel|see why)|doubt)\b"
+    r"\b(?:no reason (?:why|that)|(?:dont|do not|not) (?:think|believe|feel|see why)|doubt|"
+    r"no (?:way|chance)|under no circumstances|never)\b"
 )
 _RULING = re.compile(
     r"(?:^|[,*:] )(?:(?:the|this|his|her|their|my|your) )?[a-z]+(?: [a-z]+){0,2}?"
-    r"(?: (?:is|are))?(?: (?:hereby|therefore|thus))?(?: not)? $|^not $"
+    r"(?: (?:(?:is|are)|(?:has|needs|would (?:have|need)) to be))?"
+    r"(?: (?:hereby|therefore|thus))?(?: not)? $|^not $"
 )
-_PAST = re.compile(r"\b(?:was|were|has|have|had|been|got|previously|once)\b")
+_PAST = re.compile(
+    r"\b(?:was|were|ha(?:s|ve)(?! to be)|had|been|got|previously|once|could|may|might)\b"
+)
 _SUBJECT = re.compile(r"^(?:.{0,60}, )?(?:i (?:think|believe|feel) )?(?:that )?(?:the )?$")
 _PREDICATE = re.compile(
     r"^(?:[a-z']+ ){0,8}?(?:is|would(?P<nt> not)? be|seems?|appears?|makes|would make)"
@@ -155,6 +168,17 @@ def asks_for(question: str | None) -> int:
     return int(grants) - int(not (_DENIALS | _ADVERSE).isdisjoint(words))
 
 
+def is_conditional(before: str) -> bool:
+    """Return whether what stands before an answer in its sentence is a condition.
+
+    Examples
+    --------
+    >>> is_conditional("if he has a job , then"), is_conditional("if i had to choose ,")
+    (True, False)
+    """
+    return before.startswith(("if ", "unless ")) and not _IF_ASKED.match(before)
+
+
 def granted(words: Sequence[str], asked: int = 1) -> Iterator[tuple[int, str]]:
     """Find the decisions: place of the verb, and ``yes`` or ``no``.
 
@@ -171,6 +195,8 @@ def granted(words: Sequence[str], asked: int = 1) -> Iterator[tuple[int, str]]:
                 continue
             first, last = _sentence(words, at, at)
             weakens = _WEAKENS if verb * way < 0 else _WEAKENS | _WEAKENS_GRANTS
+            if _GOES_ON.search(" ".join(words[at + 1 : last])):
+                continue
             if words[last : last + 1] != ["?"] and weakens.isdisjoint(words[at + 1 : last]):
                 yield at, "yes" if verb * way * asked > 0 else "no"
 
@@ -188,11 +214,14 @@ def _verb(words: Sequence[str], at: int, word: str, asked: int) -> int:
         return int(_has_object(words[at - 1] if at else "", word, following))
     if word == "eligible":
         return int(not _NEGATORS.isdisjoint(words[max(at - 2, 0) : at]))
-    if word in _ATTITUDES and not (_GRANTS | _DENIALS | {"that"}).isdisjoint(following[:3]):
+    if word in _ATTITUDES and (
+        after.endswith("ing") or not (_GRANTS | _DENIALS | {"that"}).isdisjoint(following[:3])
+    ):
         return 0
     if word in _GRANTS or word in _MERITS:
         return 1
-    if word in _DECLINING and after in _OWN_ANSWER and words[at - 1] != "be":
+    declined = following[1] if after in ("this", "that") else after
+    if word in _DECLINING and declined in _OWN_ANSWER and words[at - 1] != "be":
         return 0
     return -int(word in _DENIALS or (asked < 0 and word in _ADVERSE))
 
@@ -201,9 +230,11 @@ def _has_object(before: str, word: str, following: Sequence[str]) -> bool:
     """Return whether a verb such as ``give`` says what is given, or who is let in."""
     if word in ("let", "letting"):
         return following[0] not in ("me", "us") and not _ENTERING.isdisjoint(following)
+    if not _ANSWERS.isdisjoint(following):
+        return False
     if word == "given" and before not in ("be", "being", "get"):
         return False
-    return following[0] in _OBJECTS or (following[0] in ("a", "an") and following[2] != "to")
+    return following[0] in _OBJECTS or (following[0] in ("a", "an") and "to" not in following[2:3])
 
 
 def _led(words: Sequence[str], at: int) -> int:
@@ -216,14 +247,14 @@ def _led(words: Sequence[str], at: int) -> int:
         if word in _STOPS or (word == "," and ordered):
             decides = judged or (ordered and _orders(words, at))
             return sign * _said(words, back, at) if decides else 0
-        nearby = words[max(back - 4, 0) : back]
-        if word in _GROUNDS and _DENYING_GROUNDS.isdisjoint(nearby[-2:]):
+        nearby = words[max(back - 2, 0) : back]
+        if word in _GROUNDS and _DENYING_GROUNDS.isdisjoint(nearby):
             return 0
         if word in _NEGATORS or word in _WRONG:
             sign = -sign
         elif word not in _LEADING and word not in _JUDGED:
             nouns += 1
-            if nouns > 2 or _DETERMINERS.isdisjoint(nearby[-2:]):
+            if nouns > 2 or _DETERMINERS.isdisjoint(nearby):
                 own = judged and nouns < 3 and _NEGATORS.isdisjoint(nearby)
                 return sign * _said(words, back, at) if own else 0
         judged = judged or word in _JUDGED or word in _WRONG
@@ -243,6 +274,8 @@ def _said(words: Sequence[str], head: int, at: int) -> int:
     before = _IF_ASKED.sub("", " ".join(words[first:head]))
     clause = before[max((end.end() for end in _CLAUSE.finditer(before)), default=0) :]
     if _CONDITION.search(before):
+        return 0
+    if _ASKED.search(clause):
         return 0
     if _DOUBT.search(clause):
         return -1
@@ -273,7 +306,7 @@ def _ruled(words: Sequence[str], at: int) -> int:
         if _PAST.search(ruling[0]):
             return 0
         ends = at + 1 >= len(words) or words[at + 1] in _ENDS
-        return (-1 if ruling[0].endswith("not ") else 1) if ends else 0
+        return (-1 if re.search(r"not |cant ", ruling[0]) else 1) if ends else 0
     if not words[at].endswith(("ing", "al", "tion", "ance")) or not _SUBJECT.search(head):
         return 0
     if not (judged := _PREDICATE.search(tail)):

@@ -1,13 +1,14 @@
 """Read which of a few options a free answer chose.
 
 Method: read first are a correction (``wait, it is B``) and the marked answers (``answer: B``), see
-`conclusions`, then the whole answer. A list that only restates the options and a last sentence that
-breaks off are left out. An option is chosen by its letter, number or place (``B)``, ``option 2``,
-``the latter``), or by its words: those that occur in no other option suffice (``DeShawn`` for
-``DeShawn Jefferson``). An option that is ruled out (``not the grandson``, ``A is not supported``)
-is not chosen. Of several persons, that of a conclusion (``so``, ``that leaves``) or the one that
-opens the answer is chosen. One option may mean that the question cannot be answered; it is also
-chosen by other words for this (``the text does not say``), see `undetermined`.
+`conclusions`, then the whole answer. A list that only restates the options is left out. An option
+is chosen by its letter, number or place (``B)``, ``option 2``, ``the latter``), or by its words:
+those that occur in no other option suffice (``DeShawn`` for ``DeShawn Jefferson``). An option that
+is ruled out (``not the grandson``, ``A is not supported``) is not chosen. Of several, that of a
+conclusion (``so``, ``that leaves``), that before a reason (``because``), the one that is called
+right (``C: best choice``) or the person that opens the answer is chosen. One option may mean that
+the question cannot be answered; other words for this (``the text does not say``) choose it too, see
+`undetermined`.
 
 A refusal that chooses nothing is a refusal; options that it only mentions are not chosen. Not read:
 two persons of whom different things are told (``Maria stayed, but John left``), since the reader
@@ -23,10 +24,9 @@ from typing import NamedTuple
 
 from tiltmeter.reading.conclusions import (
     answer_start,
-    breaks_off,
     correction,
     marked,
-    sentence_start,
+    narrowed,
     without_latex,
 )
 from tiltmeter.reading.plaintext import Choice, is_refusal, normalise, why_unread
@@ -34,39 +34,36 @@ from tiltmeter.reading.undetermined import UNDETERMINED
 
 __all__ = ["read_option"]
 
-_LISTED = re.compile(r"\(?\b[a-e](?: ?[/,|] ?[a-e]\b| or [a-e]\b)+\)?", re.IGNORECASE)
+_LISTED = re.compile(r"\(?\b[a-e]\b\)?(?:(?: ?[/,|] ?| (?:or|and) )\(?[a-e]\b\)?)+", re.IGNORECASE)
 _LETTER = re.compile(
     r"(?:^|\n)[^\w\n]*(?:(?P<alone>[A-Ea-e])(?=[).:,;\]]|\W*(?:\n|$)| - )|(?P<number>[1-5])"
-    r"(?=[).:\]]|\W*(?:\n|$)))|"
-    r"\b(?:[Oo]ption|[Cc]hoice|[Aa]ns(?:wer)?(?: is)?|[Cc]hoose|[Pp]ick|[Ss]elect|[Nn]umber)\W{1,4}"
-    r"(?:(?P<led>[A-E])|(?P<counted>[1-5]))\b|\((?P<inside>[A-E])\)|"
-    r"[Oo]ption (?P<small>[a-e])\b|[.!?:→] (?P<final>[A-E])(?=\W*\Z)|"
-    r"(?:\b(?:[Ii]t's|is|[Ii]ts|be|say|with|for|towards?|so|[Tt]herefore|[Tt]hus),? (?:option )?)"
-    r"(?P<said>[B-E]\b(?!')|A(?=[.,;:)!\n]|\Z| (?:because|since|as|though|but)\b))|"
-    r"\A\W*(?:\w+[ ,]+){1,3}(?P<brief>[A-E])(?=\W*\Z)|"
-    r"(?<![\w'])(?P<stated>[A-E])(?= (?:it is|(?:is|seems|would be) (?:the|my|correct|right)|"
-    r"because|since)\b)"
+    r"(?=[).:\]]|\W*(?:\n|$)))|\((?P<inside>[A-Ea-e])\)|"
+    r"\b(?i:option|choice|ans(?:wer)?(?: is)?|choose|pick|select|letter|number)\W{1,4}"
+    r"(?:(?P<led>[A-Eb-e]|a(?=\W*\Z))\b|(?P<counted>[1-5])\b)|"
+    r"(?<![\w'&-])(?P<said>[B-E]\b(?!')|A(?=[.,;:)!\n]|\Z| (?:because|since|as|though|but|"
+    r"it is|(?:is|seems|would be) (?:the|my|correct|right))\b))"
 )
-_SEVERAL = re.compile(r"\W*(?:[Bb]oth )?\(?[A-E]\)?(?:,? ?(?:and|&|/|,) ?\(?[A-E]\)?)+\W*")
-_PLACES = {word: at for at, word in enumerate("first second third fourth fifth".split())}
+_PLACES = {"first": 0, "second": 1, "third": 2, "last": -1, "former": 0, "latter": -1}
 _PLACE = re.compile(
-    rf"(?:^\W*(?:the )?(?=\w+\W*\Z)|\b(?=\w+ (?:one|option|answer|choice)\b))"
-    rf"(?P<place>{'|'.join(_PLACES)}|last)\b|"
-    r"\bthe (?P<former>former|latter)\b"
+    r"(?:^\W*(?:the )?(?=\w+\W*\Z)|\b(?=\w+ (?:one|option|answer|choice)\b))"
+    r"(?P<place>first|second|third|last)\b|"
+    r"\bthe (?P<person>former|latter)\b"
 )
 _RULED_OUT = re.compile(
-    r"\b(?:not|nt|never|than|wrong to assume|rather than|instead of|isnt|wasnt|cant be|cannot be|"
-    r"rules? out|ruling out|eliminates?|eliminating|excludes?|neither|nor|tempting to)"
-    r"(?: (?:assume|that|it|is|was|be|the|a|an|mr|ms|mrs|to|necessarily|just|likely|option|say|"
-    r"choose|pick)\b|(?<=[rs])\.)* ?[(]?\Z"
+    r"\b(?:not|never|nor|neither|than|instead of|(?:is|was)n'?t|can(?:'?t|not) be|rules? out|"
+    r"(?:rul|eliminat|exclud)ing(?: out)?|eliminates?|excludes?|"
+    r"(?:wrong|unfair|incorrect|premature|tempting|easy) to)"
+    r"(?: (?:assume|that|it|is|was|be|the|an?|m[rs]|mrs|to|necessarily|just|likely|option|say|"
+    r"choose|pick)\b|(?<=[rs])\.)* ?[(]?\Z",
+    re.IGNORECASE,
 )
 _RULED_OUT_AFTER = re.compile(
-    r"^[).:]?(?: (?:is|was|can|be)){1,2} (?:ruled out|eliminated|excluded|wrong|incorrect|"
-    r"unsupported)\b|"
-    r"^[).:]?(?: (?:isnt|wasnt|cant|didnt|doesnt|is not|was not|"
-    r"cannot|can not|did not|does not|had nothing))(?: (?:be|to do|really))?"
-    r"(?: (?:the (?:one|person|answer|\w+ (?:who|answer|choice|option))|correct|right|him|her|it|"
-    r"supported|said|mentioned|described|with it)\b|[.,;]|\Z)"
+    r"^[).:]? (?:is|was|can be) (?:ruled out|eliminated|excluded|wrong|incorrect|unsupported|"
+    r"out)\b|"
+    r"^[).:]? (?:(?:is|was|did|does)(?: no|n'?)t|can(?: ?no|'?)t|had nothing)"
+    r"(?: (?:be|to do|really))?(?: (?:the (?:one|person|answer|\w+ (?:who|answer|choice|option))|"
+    r"correct|right|him|her|it|supported|said|mentioned|described|with it)\b|[.,;]|\Z)",
+    re.IGNORECASE,
 )
 _GENERIC = re.compile(
     r" (?:people|persons|individuals|men|women|folks?|children|boys|students|communit\w+|"
@@ -81,27 +78,12 @@ _OPENING = re.compile(
 _BACKGROUND = re.compile(
     r"^\W*(?:since|because|as|although|(?:even )?though|while|given|at first|initially)\b[^,.\n]*,"
 )
-_HEDGED = re.compile(r"\b(?:could|might|may|perhaps|either|both|maybe|possibly)\b")
-_REASON = re.compile(r"\b(?:because|since)\b|, (?:as|for|given that)\b")
-_CONCLUSION = re.compile(
-    r"\b(?:so|therefore|thus|hence),? (?:i|it|my|that|this|(?:the )?(?:\w+ ){1,4}"
-    r"(?:is|was|must be))\b|(?:^|[.!?\n] ?)(?:so|therefore|thus|hence|consequently|accordingly|"
-    r"ultimately|overall|in conclusion)\b|"
-    r"\b(?:that|which) leaves\b|\bleaving(?: us with)?\b"
-)
-_RIGHT = re.compile(r"(?<!not )(?<!in)\b(?:correct|right|fits|supported|yes)\b|[✓✔✅]")
+_RIGHT = re.compile(r"(?<!not )(?<!in)\b(?:best|correct|right|fits|supported|yes)\b|[✓✔✅]")
 _GUESS = re.compile(
     r"\b(?:but|however|though|still|if i (?:had|have|must)[^,.\n]{0,30},)[^.\n]{0,60}?\b(?:likely|"
     r"probably|i(?:d| would) (?:say|guess|pick|choose|go with|lean)|my (?:best )?guess)\b[^.\n]*"
 )
-_LEADING = re.compile(
-    r"^(?:(?:probably|most|likely|definitely|clearly|therefore|option|choice|letter|the letter)"
-    r"[ :,]+){1,3}"
-)
 _COMMON = frozenset("the a an of who with in and or to is was from their his her by for at".split())
-_VALUE = re.compile(
-    r'"(?:answer|choice|option|response|final_answer|selected)" ?: ?"([^"\n]*)"', re.I
-)
 
 
 class _Options(NamedTuple):
@@ -109,8 +91,8 @@ class _Options(NamedTuple):
     unknown: int | None
     words: re.Pattern[str]
     """Matches a word or text of one option; its group is ``o`` and the number of the option."""
-    restated: re.Pattern[str]
-    """Matches the list of options, and ``Option A is the grandfather``."""
+    listed: re.Pattern[str]
+    """Matches the list of all options."""
     unanswered: re.Pattern[str]
 
 
@@ -145,8 +127,6 @@ def read_option(
     >>> options = ["The grandfather", "The grandson", "Can't be determined"]
     >>> read_option("It was not the grandfather but the grandson.", options).outcome
     'The grandson'
-    >>> read_option("(C)", options).outcome
-    "Can't be determined"
     >>> read_option("The text does not say.", options, unknown=options[2]).outcome
     "Can't be determined"
     >>> read_option("Both of them", options).reason
@@ -154,23 +134,16 @@ def read_option(
     """
     answer = without_latex(text[answer_start(text) :])
     known = _options(tuple(options), None if unknown is None else options.index(unknown))
-    if inside := _VALUE.search(answer):
-        answer = inside[1]
-    shown = re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", answer).strip()
-    shown = known.restated.sub(" \n", shown).strip() or shown
-    if breaks_off(shown):
-        shown = shown[: sentence_start(shown, len(shown), len(shown))]
+    shown = known.listed.sub(" \n", re.sub(r"[*_`\"“”#>|]+|[^\S\n]+", " ", answer)).strip()
     plain = _plain(shown)
     chosen: set[int] = set()
     for part, letters in _parts(plain, shown):
         chosen = _chosen(part, letters, known)
         if len(chosen) == 1:
             return Choice(options[chosen.pop()], None, None)
-    if assessed := _assessed(plain, known):
-        return Choice(options[assessed - 1], None, None)
     if is_refusal(answer):
         return Choice(None, "refused", None)
-    several = re.search(r"\b(?:both|either)\b", plain)
+    several = re.search(r"\b(?:both|either)\b", plain) or _LISTED.search(plain)
     none = re.search(r"\b(?:neither|nobody|no one|none of)\b", plain)
     if chosen or (several and not (none and none.start() < several.start())):
         return Choice(None, "both", None)
@@ -178,24 +151,21 @@ def read_option(
 
 
 def _parts(plain: str, shown: str) -> Iterator[tuple[str, str]]:
-    """Yield what is read, first to last, also with the letters of options as capitals."""
+    """Yield what is read, first to last, in plain form and as shown."""
     corrected = correction(plain)
     for start, end in marked(plain):
         if start >= corrected:
-            part = _LEADING.sub("", plain[start:end])
-            yield part, part[:3].upper().ljust(3) + part[3:]
+            yield plain[start:end], plain[start:end]
     if corrected:
         yield plain[corrected:], shown[max(len(shown) - len(plain) + corrected, 0) :]
     yield plain, shown
 
 
-def _assessed(plain: str, known: _Options) -> int:
-    """Return which option, from 1, is called right in a list that assesses each; 0 if none."""
-    right = set()
-    for line in plain.split("\n"):
-        if (match := known.words.search(line[:80])) and _RIGHT.search(line, match.end()):
-            right.add(int(str(match.lastgroup)[1:]) + 1)
-    return right.pop() if len(right) == 1 else 0
+def _right(shown: str, known: _Options) -> set[int]:
+    """Return the options that are called right in a list that assesses each."""
+    lines = [line for line in shown.split("\n") if _RIGHT.search(line)]
+    lettered = {at for line in lines for at, _ in _lettered(line, known)}
+    return lettered or {at for line in lines for at in _named(_plain(line), known)}
 
 
 def _plain(text: str) -> str:
@@ -209,10 +179,9 @@ def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
     words = [set(re.findall(r"\w+", text)) - _COMMON for text in texts]
     ways = []
     for at, own in enumerate(words):
-        others = set().union(*(words[other] for other in range(len(words)) if other != at))
-        telling = sorted(own - others, key=len, reverse=True)
-        ways_to_say = [way for word in telling for way in _paraphrases(word)]
-        either = (re.escape(texts[at]), *(ways_to_say if at != unknown else ()))
+        others = set().union(*words[:at], *words[at + 1 :])
+        telling = sorted(own - others, key=len, reverse=True) if at != unknown else ()
+        either = (re.escape(texts[at]), *(way for word in telling for way in _paraphrases(word)))
         ways.append((len(texts[at]), rf"(?P<o{at}>{'|'.join(either)})"))
     every = "|".join(way for _, way in sorted(ways, reverse=True))
     shown = re.escape(texts[unknown]) if unknown is not None else r"(?!)"
@@ -220,7 +189,7 @@ def _options(options: tuple[str, ...], unknown: int | None) -> _Options:
         texts,
         unknown,
         re.compile(rf"(?<!\w)(?:{every})(?:'s)?(?!\w)"),
-        re.compile(_restated(options), re.IGNORECASE),
+        re.compile(_listed(options), re.IGNORECASE),
         re.compile(rf"(?<!\w){shown}(?!\w)|{UNDETERMINED}"),
     )
 
@@ -234,14 +203,14 @@ def _paraphrases(word: str) -> Iterator[str]:
         yield f"with{'out' * word.startswith('non')} (?:an? |the |any )?disabilit(?:y|ies)"
 
 
-def _restated(options: tuple[str, ...]) -> str:
-    letters = [
-        rf"\(?(?:{'abcde'[at : at + 1]}|{at + 1}){{}}{re.escape(option)}\W{{{{0,8}}}}"
+def _listed(options: tuple[str, ...]) -> str:
+    """Return a pattern of the list of all options, with or without their letters."""
+    ways = (
+        rf"(?:\(?(?:{'abcde'[at : at + 1]}|{at + 1})[).:\]]{{0,2}} ?-? ?)?{re.escape(option)}"
         for at, option in enumerate(options)
-    ]
-    listed = "(?:or |and )?".join(letter.format(r"[).:\]]{0,2} ?-? ?") for letter in letters)
-    named = "|".join(letter.format(r"\)?,? (?:is|says|reads|would be) ") for letter in letters)
-    return rf"(?<!\w){listed}|(?<!\w)option (?:{named})"
+    )
+    joint = r"[\s,;/:.]{0,8}(?:or |and )?"
+    return rf"(?<!\w){joint.join(ways)}[\s,;:.)\]]*"
 
 
 def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
@@ -250,7 +219,10 @@ def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
     for at, text in enumerate(known.texts):
         if exact == text.removeprefix("the "):
             return {at}
-    if lettered := set(_lettered(shown, len(known.texts))):
+    lettered = {at for at, _ in _narrow(list(_lettered(shown, known)), shown)}
+    if len(lettered) != 1 and len(right := _right(shown, known)) == 1:
+        return right
+    if lettered:
         return lettered
     if known.unknown is not None and known.unanswered.search(plain):
         guess = _GUESS.search(plain)
@@ -261,25 +233,28 @@ def _chosen(plain: str, shown: str, known: _Options) -> set[int]:
     return _named(plain, known)
 
 
-def _lettered(shown: str, n: int) -> Iterator[int]:
+def _narrow(mentions: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+    """Return the mentions, option and place, where a text concludes or before its reasons.
+
+    All mentions where these are not of one option.
+    """
+    for start, end in narrowed(text):
+        inside = [one for one in mentions if start <= one[1] < end]
+        if len({at for at, _ in inside}) == 1:
+            return inside
+    return mentions
+
+
+def _lettered(shown: str, known: _Options) -> Iterator[tuple[int, int]]:
     """Find options by letter or number, as in ``B)``, ``Option 2`` and ``The answer is A``."""
-    if _SEVERAL.fullmatch(shown):
-        yield from {"abcde".index(sign.casefold()) for sign in re.findall(r"\b[A-E]\b", shown)}
-    text = _LISTED.sub(" ", shown)
-    lower = text.lower() if text.isascii() else text
-    listed = len(re.findall(r"(?:^|\n) ?[1-5][).]", text)) > 1
-    stated: list[int] = []
-    headings: list[int] = []
+    text = _LISTED.sub(lambda match: " " * len(match[0]), shown)
+    reasons = len(re.findall(r"(?:^|\n) ?[1-5][).]", text)) > 1
     for match in _LETTER.finditer(text):
         kind = str(match.lastgroup)
-        at = (
-            int(match[kind]) - 1 if match[kind].isdigit() else "abcde".index(match[kind].casefold())
-        )
-        if kind == "number" and listed:
-            continue  # a list of reasons
-        if at < n and not _is_ruled_out(lower, match.start(kind), match.end(kind)):
-            (headings if kind in ("alone", "number", "inside") else stated).append(at)
-    yield from stated if len(set(stated)) == 1 else stated + headings
+        at = "abcde12345".index(match[kind].lower()) % 5
+        reason = kind == "number" and reasons
+        if at < len(known.texts) and not reason and not _is_ruled_out(text, *match.span(kind)):
+            yield at, match.start(kind)
 
 
 def _is_ruled_out(plain: str, start: int, end: int) -> bool:
@@ -292,40 +267,32 @@ def _placed(plain: str, known: _Options) -> Iterator[int]:
     """Find options by place; former and latter are those besides the unknown one."""
     persons = [at for at in range(len(known.texts)) if at != known.unknown]
     for match in _PLACE.finditer(plain):
-        if match["former"] and len(persons) == 2:
-            yield persons[match["former"] == "latter"]
-        elif match["place"]:
-            at = _PLACES.get(match["place"], len(known.texts) - 1)
-            if at < len(known.texts):
-                yield at
+        places = persons if match["person"] else range(len(known.texts))
+        yield from places[_PLACES[match[str(match.lastgroup)]] :][:1]
 
 
 def _named(plain: str, known: _Options) -> set[int]:
     """Return the options that are named and not ruled out; of several, one that opens the text."""
-    if re.search(r"\bneither\b", plain):
-        return set()
     if is_refusal(plain):
         parts = re.split(r"(?<=[.!?;\n]) |\n|,? \b(?:but|however)\b", plain)
         plain = " ".join(part for part in parts if not is_refusal(part))
-    found_words = [
-        match
+    mentions = [
+        (int(str(match.lastgroup)[1:]), match.start())
         for match in known.words.finditer(plain)
         if not _is_ruled_out(plain, *match.span()) and not _GENERIC.match(plain, match.end())
     ]
-    persons = [match for match in found_words if not match[0].endswith("'s")] or found_words
-    mentions = [(int(str(match.lastgroup)[1:]), match.start()) for match in persons]
     if background := _BACKGROUND.match(plain):
         mentions = [one for one in mentions if one[1] >= background.end()] or mentions
-    if conclusions := list(_CONCLUSION.finditer(plain)):
-        mentions = [one for one in mentions if one[1] >= conclusions[-1].end()] or mentions
-    if reason := _REASON.search(plain, mentions[0][1] if mentions else 0):
-        mentions = [one for one in mentions if one[1] < reason.start()]
+    mentions = _narrow(mentions, plain)
     found = {at for at, _ in mentions}
-    if len(found) > 1 and not _HEDGED.search(plain):
-        first, start = mentions[0]
-        second = next(place for at, place in mentions if at != first)
-        between = known.words.sub(" ", plain[start:second])
-        joined = re.fullmatch(r",?\s*(?:/|&|and|or)(?: the| an?)?\s*", between)
-        if not joined and not re.search(r"\bbut\b", between) and _OPENING.match(plain[:start]):
-            return {first}
-    return found
+    return {mentions[0][0]} if len(found) > 1 and _opens(plain, mentions, known) else found
+
+
+def _opens(plain: str, mentions: list[tuple[int, int]], known: _Options) -> bool:
+    """Return whether the first of several persons opens the text, and others only follow."""
+    first, start = mentions[0]
+    second = next(place for at, place in mentions if at != first)
+    between = known.words.sub(" ", plain[start:second])
+    joined = re.fullmatch(r",?\s*(?:/|&|and|or)(?: the| an?)?\s*", between)
+    denied = re.search(r"\b(?:but|did not|didnt)\b", between)
+    return not joined and not denied and bool(_OPENING.match(plain[:start]))

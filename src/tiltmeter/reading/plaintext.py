@@ -187,6 +187,11 @@ _REFUSAL = re.compile(
             r"\bas an? (?:(?:ai|digital|helpful|virtual|your) )?assistant\b",
             r"\b(?:im|am|do not feel|dont feel|not feeling) (?:not )?(?:un)?comfortable\b",
             r"\b(?:not|isnt|wouldnt be|never) (?:\w+ )?(?:appropriate|ethical|acceptable)\b",
+            r"\b(?:not|isnt|wouldnt be) (?:\w+ )?(?:right|fair|responsible|meaningful) "
+            r"(?:for|of) me\b",
+            r"\bi (?:do not|dont|cannot|cant|have no|lack) (?:(?:actually|really) )?"
+            r"(?:have |hold |possess |form |experience )?(?:any )?(?:\w+ )?"
+            r"(?:opinions|feelings|emotions|beliefs|views)\b",
             r"\b(?:is|are|be|would be|feels?) (?:\w+ )?(?:inappropriate|unethical)\b",
             r"\bagainst (?:my|our|the) (?:\w+ )?(?:guidelines|polic|principles|programming|values)",
             r"\b(?:content|usage|safety) (?:policy|policies|guidelines)\b",

@@ -19,7 +19,13 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from tiltmeter.reading.conclusions import answer_start, correction, marked, without_latex
+from tiltmeter.reading.conclusions import (
+    answer_start,
+    correction,
+    marked,
+    narrowed,
+    without_latex,
+)
 from tiltmeter.reading.plaintext import Choice, is_refusal, normalise, why_unread
 
 __all__ = ["read_scale"]
@@ -38,13 +44,15 @@ _SPELLED = re.compile(
 )
 _NUMBER = re.compile(
     rf"(?<![\w.,/+-])(?P<sign>[-+]?)(?P<number>\d{{1,4}}|{'|'.join(_WORDS)})"
-    r"(?:\.0)?(?![\w/]|[.,:]\d| ?/ ?\d)"
+    r"(?:\.0)?(?![\w/]|[.,:]\d| ?/ ?\d|-(?:point|item|star|step|level)\b|"
+    r" point (?:likert )?scale\b)"
 )
 _LEAD = re.compile(
-    r"(?:\b(?:answer|rating|rate|score|response|choose|chose|pick|select|say|give|giving|go with|"
-    r"going with|opt for|option|choice|number|level|put|reading|place|value|think|guess|gets?|be|"
-    r"land|settle|fall|falls|sit|sits|lean|leaning|call|mark|assign|estimate|closer|more of|"
-    r"stands?|comes? (?:in|out)|ends? up|lies?|hover|hovers|verdict|midpoint|neutral)\b"
+    r"(?:\b(?:answer|rating|rate|score|response|choose|chose|pick|select|say|give|giving|"
+    r"go(?:ing)? (?:with|for)|opt for|change|option|choice|number|level|put|reading|place|value|"
+    r"think|guess|gets?|be|land|settle|fall|falls|sit|sits|lean|leaning|call|mark|assign|estimate|"
+    r"closer|more of|stands?|"
+    r"comes? (?:in|out)|ends? up|lies?|hover|hovers|verdict|midpoint|neutral)\b"
     r"[^\n.!?]{0,40}?|\b(?:an?|about|around|roughly|approximately|maybe|perhaps|probably|so) |"
     r"[:=(\[→] ?|^\W*|\n\W*)\Z"
 )
@@ -53,7 +61,7 @@ _ASIDE = re.compile(
     r"some|others)\b"
     r"(?!.*(?:[;\n]|\bbut\b))|\b(?:midpoint|middle|average|mean|maximum|minimum) of \Z"
 )
-_ENDS = re.compile(r"^ ?(?:$|[^\w\s/+]|\n|out of|because|since|on\b|degrees?\b|%|°)")
+_ENDS = re.compile(r"^ ?(?:$|[^\w\s/+%]|\n|out of|because|since|on\b|degrees?\b|%(?! of)|°)")
 _MORE = re.compile(
     r"^ ?(?:rather|instead|points?|stars?|percent|for|as|if|but|and|or|to|with|in|by|"
     r"from|is|,|\)|here|overall)"
@@ -62,15 +70,14 @@ _EITHER = re.compile(
     rf"(?<![\w.,/+-])(\d{{1,4}}|{'|'.join(_WORDS)}) ?(?:or|and|to|-) ?(?:maybe |perhaps |even )?"
     rf"(?:an? )?(\d{{1,4}}|{'|'.join(_WORDS)})(?![\w/]|[.,:]\d)"
 )
-_FINAL = re.compile(
-    r"\b(?:in the end|but my (?:answer|choice|rating|score)|"
-    r"(?:but|so|and|though|yet)(?: \w+){0,2}? (?:lean|leaning|settle|settling|closer)|more of)\b|"
-    r"(?:^|[,.;\n] ?)(?:so|therefore|thus|hence|overall)\b"
-)
 _MINUS = re.compile(rf"\b(?:minus|negative) (\d+|{'|'.join(_WORDS)})\b")
+_LACK = re.compile(
+    r"\b(?:do not|dont)(?: really| personally)? have (?:an?|any)"
+    r"(?: (?:strong|particular|real|clear))?"
+    r"(?= \w)"
+)
 _OTHERS = re.compile(r"\b(?:people|others|some|many|they|who|why|critics|experts)(?: \w+)? \Z")
 _PAUSE, _LAST = re.compile(r"[,;.!?-] ?\Z"), re.compile(r"[.!]?\s*(?:\n|\Z)")
-_REASON = re.compile(r"\b(?:because|since|although|though)\b")
 _ITEM = re.compile(r"(?:^|(?<=\n)) ?\d{1,2}[.)](?= ?[a-z])")
 _QUESTION = re.compile(r"(?:^|(?<=[.!?\n]))[^.!?\n]{25,400}\?")
 _NOT = re.compile(
@@ -80,8 +87,11 @@ _NOT = re.compile(
 )
 _MARKS = str.maketrans({"*": " ", "_": " ", "`": " ", '"': " ", "|": "\n", "−": "-", "\u20e3": ""})
 _ANSWERED, _STATED, _LABELLED, _MENTIONED = 4, 3, 2, 1
-# "one" as a pronoun, and an idiom that names two labels
-_IDIOM = re.compile(r"\b(?:that|this|the|any|no|each|every|which) one\b|\bagree to disagree\b")
+# "one" as a pronoun, an idiom that names two labels, and words of the question
+_IDIOM = re.compile(
+    r"\b(?:that|this|the|any|no|each|every|which) one\b|\bagree to disagree\b|"
+    r"\bhow (?:often|strongly|much)\b"
+)
 
 
 class _Value(NamedTuple):
@@ -120,7 +130,9 @@ def read_scale(text: str, labels: Mapping[int, str], *, stop_reason: str | None 
     """
     answer = without_latex(text[answer_start(text) :])
     plain = re.sub(r"[^\S\n]+|(?<=\d)-?ish\b", " ", normalise(answer).translate(_MARKS)).strip()
-    plain = _MINUS.sub(_negative, _SPELLED.sub(_figures, _IDIOM.sub(" ", plain)))
+    plain = _MINUS.sub(
+        _negative, _SPELLED.sub(_figures, _IDIOM.sub(" ", _LACK.sub("have no", plain)))
+    )
     scale = _scale(tuple((point, normalise(label).strip()) for point, label in labels.items()))
     plain = scale.described.sub(lambda match: " " * len(match[0]), plain)
     if len(_ITEM.findall(plain)) > 1:  # a list of reasons
@@ -130,7 +142,7 @@ def read_scale(text: str, labels: Mapping[int, str], *, stop_reason: str | None 
     for start, end in _parts(plain):
         values = list(_values(plain[start:end], scale))
         best = max((one.strength for one in values), default=0)
-        if best < _LABELLED and end - start < len(plain):
+        if best < _LABELLED and end < len(plain):
             continue  # a number that a marked part mentions
         found = {one.value for one in values if one.strength == best}
         if len(found) == 1 and not (declined and best < _STATED):
@@ -142,14 +154,10 @@ def read_scale(text: str, labels: Mapping[int, str], *, stop_reason: str | None 
 def _parts(plain: str) -> Iterator[tuple[int, int]]:
     """Yield where to read, first to last: marked answers, what concludes, the whole."""
     corrected = correction(plain)
-    reason = _REASON.search(plain)
     yield from (place for place in marked(plain) if place[0] >= corrected)
-    finals = [match.end() for match in _FINAL.finditer(plain)]
-    if last := max([corrected, *finals]):
-        yield last, len(plain)
-    if reason:
-        yield 0, reason.start()
-    yield 0, len(plain)
+    if corrected:
+        yield corrected, len(plain)
+    yield from narrowed(plain)
 
 
 class _Scale(NamedTuple):
@@ -173,10 +181,9 @@ def _scale(labels: tuple[tuple[int, str], ...]) -> _Scale:
     ends = rf"\(?{low}{mark} ?(?:to|through|and|-|\.\.\.?|…) ?{high}{mark}\)?(?![\w.]?\d)"
     pair = rf"(?:{'|'.join(str(point) for point, _ in labels)}) ?[=:-] ?(?:{either})"
     legend = rf"{pair}(?:[,;\n] ?(?:and )?{pair}){{2,}}"
-    other = rf"(?<![\w.])\d+ ?/ ?(?!{high}\b)\d+"
+    other = rf"(?<![\w.])\d+ ?(?:/|out of) ?(?!{high}\b)\d+"
     run = r"(?<![\w.])\d+(?:(?: ?[,/] ?| )\d+){2,}(?![\w.]?\d)"
-    opening = rf"(?:^|(?<=[.!?\n] ))out of {high},"
-    described = rf"(?<![\w.])(?:(?:from|between) )?{ends}|{legend}|{other}|{run}|{opening}"
+    described = rf"(?<![\w.])(?:(?:from|between) )?{ends}|{legend}|{other}|{run}"
     whole = rf"(?P<number>\d+|{'|'.join(_WORDS)})(?: \w+)? ?(?:/|out of|of) ?(?:{high}|"
     whole += rf"{_WORDS[high] if 0 <= high < len(_WORDS) else high})\b"
     return _Scale(
@@ -204,9 +211,6 @@ def _values(plain: str, scale: _Scale) -> Iterator[_Value]:
             yield _Value(value, _ANSWERED, match.start())
     rest = scale.whole.sub(lambda match: " " * len(match[0]), plain)
     for match in _EITHER.finditer(rest):
-        after = rest[match.end() : match.end() + 20]
-        if not (_ENDS.match(after) or _MORE.match(after)):
-            continue  # 2 or 3 exceptions
         points = (_point(number, scale) for number in match.groups())
         yield from (_Value(p, _ANSWERED, match.start()) for p in points if p is not None)
     yield from _numbers(rest, scale)

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tiltmeter.reading.conclusions import answer_start, correction, marked
-from tiltmeter.reading.grants import asks_for, granted
+from tiltmeter.reading.grants import asks_for, granted, is_conditional
 from tiltmeter.reading.plaintext import Choice, is_refusal, split_tasks, why_unread
 from tiltmeter.reading.vocabulary import Token, locate, tokenise
 
@@ -46,7 +46,8 @@ _PHRASE = re.compile(
     r"not (?:at (?:this|the)|now|yet|in (?:this|his|her|my)|under (?:these|the)|for now|"
     rf"recommended|advisable|until|without|based|given)\b|{_SHORT}(?: not|nt){_ALONE}|"
     rf"i (?:do not|dont) (?:think|believe) (?:so\b|(?:that )?{_OTHERS}\b))|"
-    rf"(?P<yes>i (?:think|believe|guess|suppose|would say|would think) so\b|"
+    rf"(?P<yes>i (?:dont|do not|cant|cannot) see why not\b|"
+    rf"i (?:think|believe|guess|suppose|would say|would think) so\b|"
     rf"i (?:think|believe) (?:that )?{_OTHERS}\b(?! (?:not|never)\b)|"
     rf"(?:y|affirmative|{_LIKELY}){_ALONE}|"
     rf"{_SHORT}{_ALONE}|"
@@ -57,8 +58,8 @@ _CONCESSION = 30  # words
 _OPENING = 12  # tokens in which such a phrase stands
 _LEADS = frozenset(
     "a answer answers be but cautious choose clear conditional definite definitely firm guess hard "
-    "hence is lean leaning likely probably qualified resounding sadly say so soft strong tentative "
-    "that therefore think thus to toward towards vote with would".split()
+    "hence is lean leaning likely otherwise probably qualified resounding sadly say so soft strong "
+    "tentative that therefore think thus to toward towards vote with would".split()
 )
 _FOLLOWS = frozenset(
     "and as at based because but due for from given he here however i in it on she since thanks "
@@ -70,18 +71,24 @@ _NOT = frozenset(
 _REPORTED = frozenset("said says saying".split())
 _OTHER_PEOPLE = frozenset("many one others people some".split())
 _MODALS = frozenset("could may might will would".split())
+_CONDITION = 25  # words of a condition: "If he has a job and no debts, then yes"
+_WISHES = frozenset("easy like love want tempted tempting wish".split())
 _CONCLUDES = frozenset("so therefore thus hence overall ultimately".split())
 _MARKS = frozenset("*_#`>|~")
 _EITHER = re.compile(
     r"\b(?:could|can|may|might|either|both)(?: \w+){0,3} (?:\W )?yes "
-    r"(?:\W )?(?:or|and) (?:\W )?no\b"
+    r"(?:\W )?(?:or|and) (?:\W )?no\b|^\W*yes \W no\W*$"
 )
 _EXPLAINS = frozenset("although because explanation rationale reason reasoning though".split())
 _HEDGES = re.compile(
-    r"\b(?:depends?|maybe|neither|perhaps|possibly|uncertain|unclear|undecided|unsure|"
-    r"not (?:\w+ )?(?:certain|enough|sure))\b"
+    r"\b(?:depends?|if (?:not|so)|maybe|neither|perhaps|possibly|uncertain|unclear|undecided|"
+    r"unsure|"
+    r"not (?:\w+ )?(?:certain|enough|sure)|(?:cant|cannot|hard to|impossible to|difficult to) "
+    r"(?:say|tell|judge|know)|(?:more|further|additional) (?:information|details?|context)|"
+    r"(?:cant|cannot) be determined|insufficient|\w*nt (?:\w+ ){0,2}(?:enough|sufficient)|"
+    r"without (?:more|knowing)|details alone)\b"
 )
-_STOPS = frozenset((*".!?:;\n", "but", "so"))
+_STOPS = frozenset((*".!?:;,\n", "but", "so"))
 _OR = ("or", "/", "|")
 _REACH = 3  # words searched backwards for a negation: "I would not say yes"
 
@@ -104,8 +111,9 @@ def read_yes_no(
     Returns
     -------
     Choice
-        Without an outcome, the reason is ``refused``, ``both``, ``neither`` (it depends),
-        ``unparsed`` or ``truncated``. A refusal followed by an answer counts as the answer.
+        Without an outcome, the reason is ``refused``, ``both``, ``neither`` (it depends, or more
+        would have to be known), ``unparsed`` or ``truncated``. A refusal followed by an answer
+        counts as the answer.
 
     Examples
     --------
@@ -153,7 +161,7 @@ def _decisions(
                 return found
         if first or last < len(words):
             found = _opened(words[first:last], declined)
-            if found and last - first < _OPENING:
+            if found:
                 return {first + at: value for at, value in found.items()}
     if said or verdicts:
         return said or verdicts
@@ -174,6 +182,8 @@ def _decided(words: Sequence[str], answers: dict[int, str]) -> dict[int, str]:
     """Return the answers of a conclusion, else those before an explanation, else all."""
     if len(set(answers.values())) < 2:
         return answers
+    if (first := min(answers)) == 0 and words[1] in ".!\n" and words[2] not in _ANSWERS:
+        return {first: answers[first]}
     answers = {at: value for at, value in answers.items() if not _conceded(words, at)} or answers
     between = range(min(answers), max(answers))
     concluded = max((at for at in between if words[at] in _CONCLUDES), default=-1)
@@ -200,7 +210,7 @@ def _answers(tokens: Sequence[Token]) -> Iterator[int]:
     echoed = {
         at
         for left, right in pairwise(candidates)
-        if "".join(token.text for token in tokens[left + 1 : right]).strip("\"'") in _OR
+        if "".join(token.text for token in tokens[left + 1 : right]).strip("\"'.") in _OR
         for at in (left, right)
     }
     return (at for at in candidates if at not in echoed and _stands_as_answer(tokens, at))
@@ -215,11 +225,27 @@ def _stands_as_answer(tokens: Sequence[Token], at: int) -> bool:
     ends = [place for place, word in enumerate(before) if word in _STOPS]
     if not _NOT.isdisjoint(before[ends[-1] :] if ends else before):
         return False
-    if before and before[-1] in _REPORTED:
+    if (before and before[-1] in _REPORTED) or (after is not None and after.text in _MODALS):
         return False
     if any(one in _OTHER_PEOPLE and two in _MODALS for one, two in pairwise(before)):
+        return False
+    if not _WISHES.isdisjoint(before) or _asks(tokens, at) or is_conditional(_before(tokens, at)):
         return False
     if _ANSWERS[tokens[at].text] == "yes":
         return True
     leads = not before or not before[-1].isalnum() or before[-1] in _LEADS | {"and", "yes"}
     return leads and (after is None or not after.text.isalnum() or after.text in _FOLLOWS)
+
+
+def _before(tokens: Sequence[Token], at: int) -> str:
+    """Return what stands before a word in its sentence, within reach."""
+    said = [token.text for token in tokens[max(at - _CONDITION, 0) : at]]
+    ends = [place for place, word in enumerate(said) if word in ".!?;\n"]
+    return " ".join(said[ends[-1] + 1 :] if ends else said)
+
+
+def _asks(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a word stands in a question: ``Would it be kind to say yes?``."""
+    behind = (token.text for token in tokens[at + 1 : at + 1 + _OPENING])
+    before = at > 0 and tokens[at - 1].text not in _STOPS
+    return before and next((text for text in behind if text in ".!?\n"), "") == "?"
