@@ -1,14 +1,17 @@
-"""``tiltmeter plan`` and ``collect``."""
+"""``tiltmeter plan``, ``submit`` and ``collect``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from batch_service import BatchService
 from loopback import pair_words
+from sharded_plans import reply
+from tiltmeter.asking import batches
 
 Run = Callable[..., tuple[int, str, str]]
 ONE = ("--size", "run", "--stereotypes", "age", "--variations", "replication", "--iterations", "12")
@@ -92,3 +95,62 @@ def test_cues_are_written_as_shards(run: Run, tmp_path: Path) -> None:
     assert [body["n"] for body in bodies] == [3, 3]
     answer([path])
     assert run("collect", "r")[0] == 1  # one of three answers to each call
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchService]:
+    made = BatchService(reply)
+    monkeypatch.setenv("LOOP_BASE_URL", made.url)
+    monkeypatch.setenv("LOOP_API_KEY", "sk-loop-0123456789")
+    yield made
+    made.close()
+
+
+def test_shards_are_submitted_and_collected(run: Run, service: BatchService) -> None:
+    code, said, _ = run("plan", "openai-api/loop/m", *ONE, "--out", "r")
+    assert said.splitlines()[-1] == "or: tiltmeter submit r"
+    service.looks = 3
+    code, said, noted = run("submit", "r", "--no-wait")
+    assert code == 1 and "0 of 12 answered" in said
+    assert "12 answers are missing; 1 batch goes on at the provider" in noted
+    code, said, noted = run("submit", "r", "--poll", "0.01")
+    assert code == 0 and said.splitlines()[-1] == "next: tiltmeter report r"
+    assert "1 batch (1 in progress): 12 of 12 requests answered" in noted
+    assert set(service.paid.values()) == {1}
+
+
+def test_batches_go_on_when_waiting_is_stopped(
+    run: Run, service: BatchService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    run("plan", "openai-api/loop/m", *ONE, "--out", "r")
+    with monkeypatch.context() as patch:
+        patch.setattr(batches.time, "sleep", stop)
+        code, _, noted = run("submit", "r")
+    assert code == 130
+    assert noted.splitlines()[-1].endswith(
+        "batches go on at the provider, the same command continues"
+    )
+    assert run("submit", "r")[0] == 0 and len(service.batches) == 1
+
+
+def test_a_key_that_is_refused_is_one_line_without_it(run: Run, service: BatchService) -> None:
+    run("plan", "openai-api/loop/m", *ONE, "--out", "r")
+    service.key = "another"
+    code, _, noted = run("submit", "r")
+    assert code == 2 and noted.count("\n") == 1 and "status 401" in noted
+    assert "sk-loop" not in noted
+
+
+def test_other_providers_are_refused_in_one_line(run: Run) -> None:
+    run("plan", MODEL, *ONE, "--out", "r")
+    code, _, noted = run("submit", "r")
+    assert code == 2 and noted.count("\n") == 1 and MODEL in noted
+
+
+def test_the_price_in_batches_is_printed(run: Run) -> None:
+    whole = run("cost", "openai/gpt-4o-mini")[1]
+    assert "about $0.14; in batches about $0.07, within 24 hours" in whole
+    assert "batches" not in run("cost", "openai-api/loop/m")[1]

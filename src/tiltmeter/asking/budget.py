@@ -10,7 +10,9 @@ calls fail, and after many errors in a row.
 from __future__ import annotations
 
 import errno
+import json
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -27,7 +29,16 @@ from tiltmeter.models.providers import find_provider
 from tiltmeter.modes import MODES, TEXT
 from tiltmeter.results.records import Journal
 
-__all__ = ["Budget", "Cost", "HOPELESS", "Ledger", "OUTAGE", "estimate_cost", "price"]
+__all__ = [
+    "Budget",
+    "Cost",
+    "HOPELESS",
+    "Ledger",
+    "OUTAGE",
+    "estimate_cost",
+    "estimate_requests",
+    "price",
+]
 
 CHARACTERS_PER_TOKEN = 4.0
 #: Chat format and, in JSON or line format, what stands between two words.
@@ -48,6 +59,12 @@ class Cost:
     """None where the model's price is not known."""
     seconds: float | None = None
     """Time to ask on this machine; known for the embedded model."""
+
+    @property
+    def batch_usd(self) -> float | None:
+        """Cost in batches of files; as that of single calls where no discount is stated."""
+        paid = 1 - find_provider(self.model).batch_discount
+        return None if self.usd is None else self.usd * paid
 
     @classmethod
     def of(
@@ -158,6 +175,21 @@ def estimate_cost(trials: pl.DataFrame, model: str, prices: Path | None = None) 
     ).row(0)
     tokens = math.ceil(sums[1]), math.ceil(sums[2])
     return Cost.of(model, (trials.height, int(sums[0])), tokens, prices)
+
+
+def estimate_requests(
+    model: str, lines: Iterable[bytes], output: float, prices: Path | None = None
+) -> Cost:
+    """Estimate the cost of requests in lines of a batch; `output`: tokens of a call's answer."""
+    calls = characters = 0
+    for line in lines:
+        body = json.loads(line)["body"]
+        calls += 1
+        characters += sum(len(message["content"]) for message in body["messages"])
+        characters += len(json.dumps(body.get("response_format") or ""))
+    tokens_in = characters / CHARACTERS_PER_TOKEN + calls * TOKENS_PER_PROMPT
+    tokens = math.ceil(tokens_in), math.ceil(calls * output)
+    return Cost.of(model, (calls, calls), tokens, prices)
 
 
 def _per_instrument(tokens: dict[str, int]) -> pl.Expr:

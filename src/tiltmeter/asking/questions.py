@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +32,8 @@ class TrialQuestions:
     def __init__(self, plan: Plan, model: str, directory: Path) -> None:
         self.plan, self.model = plan, model
         self.ledger = Ledger(Journal(directory, model), Budget())
+        #: Of requests that failed: a model is not given up because a batch expired.
+        self.lost = Ledger(self.ledger.journal, Budget(), patience=(sys.maxsize, sys.maxsize))
         self.done, self.failed = set[str](), set[tuple[str, str]]()
         for line in self.ledger.journal.lines():
             trial, error = line.get("trial_id"), line.get("error")
@@ -71,7 +74,7 @@ class TrialQuestions:
         left = [one for one, output in zip(requests, found, strict=True) if output is None]
         errors = (answers.errors.get(one.custom_id) for one in left)
         if failed := next(filter(None, errors), None):
-            self._record(trial, {"error": failed})
+            self._record(trial, {"error": failed}, self.lost)
         return left
 
     def _requests(self, trial: Trial, profile: str | None) -> list[Request]:
@@ -94,16 +97,17 @@ class TrialQuestions:
             found = self._known[key] = settings_of(self.model, config)
         return {**found, "seed": trial["seed"]} if self.provider.seeded else found
 
-    def _record(self, trial: Trial, answer: dict[str, Any]) -> None:
+    def _record(self, trial: Trial, answer: dict[str, Any], ledger: Ledger | None = None) -> None:
+        ledger = ledger or self.ledger
         if error := answer.get("error"):
             if (trial["trial_id"], error) in self.failed:
                 return
             self.failed.add((trial["trial_id"], error))
         at = datetime.now(UTC).isoformat(timespec="seconds")
         calls = MODES[trial["mode"]].calls(trial)
-        self.ledger.record({"trial_id": trial["trial_id"], "calls": calls, "at": at, **answer})
-        if self.ledger.fatal is not None:
-            raise self.ledger.fatal
+        ledger.record({"trial_id": trial["trial_id"], "calls": calls, "at": at, **answer})
+        if ledger.fatal is not None:
+            raise ledger.fatal
 
 
 class CallQuestions(Generic[C]):

@@ -26,7 +26,15 @@ from tiltmeter.modes.mode import Message, encodable
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, ModelOutput
 
-__all__ = ["URL", "Request", "find_failure", "read_output", "renamed", "settings_of"]
+__all__ = [
+    "URL",
+    "Request",
+    "find_failure",
+    "read_output",
+    "renamed",
+    "settings_of",
+    "was_not_asked",
+]
 
 #: The address of a chat completion, which every line names.
 URL = "/v1/chat/completions"
@@ -105,6 +113,12 @@ def find_failure(answer: Mapping[str, Any]) -> str | None:
     if status != 200 or not isinstance(body, dict) or body.get("error"):
         return f"status {status}: {_said(body)}"
     return None if body.get("choices") else "not a chat completion"
+
+
+def was_not_asked(answer: Mapping[str, Any]) -> bool:
+    """Whether a line of answers says that the batch ended before the request was asked."""
+    error = answer.get("error")
+    return isinstance(error, dict) and error.get("code") in ("batch_expired", "batch_cancelled")
 
 
 def read_output(answer: Mapping[str, Any]) -> ModelOutput:

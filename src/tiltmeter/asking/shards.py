@@ -3,8 +3,9 @@
 ``shards/ROUND/MODEL/00000.jsonl`` holds the requests of one shard, a line each (`requests`); its
 answers are ``00000.answers.jsonl`` beside it, or any file that is named. Which shard a trial is in
 follows from its id and the number of shards alone. Answers may come in any order, twice or broken:
-the first that is whole counts. A request whose shard has no answer at all is still waited for; what
-an answered shard left open, and second turns, go into the shards of the next round.
+the first that is whole counts. A request whose shard has no answer at all, beside it or in a file
+that is named, is still waited for; what an answered shard left open, and second turns, go into the
+shards of the next round.
 
 Answers go into the journal of the results directory, as those of a run do.
 """
@@ -12,13 +13,15 @@ Answers go into the journal of the results directory, as those of a run do.
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tiltmeter.asking.requests import Request, find_failure, read_output
+from tiltmeter.asking.requests import Request, find_failure, read_output, was_not_asked
 from tiltmeter.errors import InputError, ModelError
 from tiltmeter.results.records import slug
 from tiltmeter.texts import read_text, write_bytes, write_text
@@ -48,6 +51,9 @@ MOST_REQUESTS, MOST_BYTES = 50_000, 200 << 20
 
 #: Bytes of requests that are held before they are written.
 _HELD = 32 << 20
+
+#: Words that differ between two errors of one kind: numbers, times, names of requests.
+_VARYING = re.compile(r"\S*\d\S*")
 
 
 class Questions(Protocol):
@@ -82,6 +88,8 @@ class Collected:
     """Requests without an answer, in the shards of the next round."""
     waiting: int = 0
     """Requests in shards of which nothing was answered."""
+    names: set[str] = field(default_factory=set, repr=False)
+    """Names of all these requests."""
     files: list[Path] = field(default_factory=list)
     """The shards that are to be asked."""
     failed: int = 0
@@ -106,21 +114,32 @@ class Answers:
         Names of answers that are not of a request in the shards.
     kept
         Lines that will be needed again, by the name of their request.
+    failing
+        Names of requests that failed twice with the same error.
+    apart
+        Names of answers and errors in files that do not stand beside a shard.
+    used
+        Files with an answer or an error in them.
     """
 
-    def __init__(self, files: Sequence[Path] = ()) -> None:
+    def __init__(self, files: Sequence[Path] = (), beside: Sequence[Path] = ()) -> None:
         self.broken = self.repeated = 0
         self.errors: dict[str, str] = {}
         self.kept: dict[str, bytes] = {}
-        self._files = list(files)
+        self.failing, self.used = set[str](), set[Path]()
+        self._files: list[Path] = []
         self._places: dict[str, tuple[int, int]] = {}
-        for number, path in enumerate(self._files):
-            self._index(number, path)
+        self._failures = set[tuple[str, str]]()
+        for path in files:
+            self._index(path)
+        self.apart = self._places.keys() | self.errors.keys()
+        for path in beside:
+            self._index(path)
         self.foreign = self._places.keys() | self.errors.keys()
 
     def __contains__(self, custom_id: str) -> bool:
-        """Whether there is an answer, or an error."""
-        return custom_id in self._places or custom_id in self.errors
+        """Whether there is an answer that is whole."""
+        return custom_id in self._places
 
     def find(self, request: Request) -> ModelOutput | None:
         """Return the answer to a request, or None; why there is none stands in `errors`."""
@@ -145,8 +164,10 @@ class Answers:
             file.seek(place)
             return file.readline()
 
-    def _index(self, number: int, path: Path) -> None:
+    def _index(self, path: Path) -> None:
         """Note where the answers of a file stand."""
+        number = len(self._files)
+        self._files.append(path)
         try:
             with path.open("rb") as file:
                 place = 0
@@ -165,10 +186,18 @@ class Answers:
         name = answer.get("custom_id") if isinstance(answer, dict) else None
         if not isinstance(name, str):
             self.broken += 1
-        elif name in self._places:
+            return
+        self.used.add(self._files[number])
+        if name in self._places:
             self.repeated += 1
         elif (error := find_failure(answer)) is not None:
             self.errors[name] = error
+            if was_not_asked(answer):
+                return
+            failure = name, _VARYING.sub("", error)
+            if failure in self._failures:
+                self.failing.add(name)
+            self._failures.add(failure)
         else:
             self.errors.pop(name, None)
             self._places[name] = number, place
@@ -205,6 +234,8 @@ def write_shards(
     held: dict[Path, list[str]] = {}
     size, names = 0, set[Path]()
     try:
+        if part.exists():  # of a process that was killed
+            shutil.rmtree(part)
         for request in requests:
             place = Path(slug(request.model)) / f"{shard_of(request, shards):05d}.jsonl"
             line = request.line()
@@ -269,14 +300,20 @@ def collect(
     """
     setting = read_setting(directory)
     kept, beside = directory / FOLDER / KEPT, (directory / FOLDER).glob(f"*/*/*{ANSWERED}")
-    answers = Answers([*(path for path in (kept,) if path.is_file()), *sorted(beside), *files])
-    waiting, unasked = _waiting(directory, answers)
+    named = [*(path for path in (kept,) if path.is_file()), *files]
+    answers = Answers(named, sorted(beside))
+    unasked = _unasked(directory, answers)
+    waiting = set[str]().union(*unasked.values())
     found = []
     for one in questions:
         row = Collected(one.model)
         new = _new(one, answers, waiting, row)
         row.files = write_shards(directory, new, setting["shards"])
-        row.files += [path for path in unasked if path.parent.name == slug(one.model)]
+        row.files += [
+            path
+            for path, names in unasked.items()
+            if path.parent.name == slug(one.model) and not names.isdisjoint(row.names)
+        ]
         row.wanted, row.answered = one.wanted, one.answered
         found.append(row)
     write_bytes(kept, b"".join(answers.kept.values()))
@@ -291,6 +328,7 @@ def _new(
 ) -> Iterator[Request]:
     """Yield the requests that no shard is waited for, and count both."""
     for request in questions.left(answers):
+        row.names.add(request.custom_id)
         if request.custom_id in waiting:
             row.waiting += 1
         else:
@@ -298,19 +336,22 @@ def _new(
             yield request
 
 
-def _waiting(directory: Path, answers: Answers) -> tuple[set[str], list[Path]]:
-    """Return the requests of shards of which nothing is answered, and these shards."""
-    waiting, unasked = set[str](), []
-    for path in sorted((directory / FOLDER).glob("*/*/*.jsonl")):
+def _unasked(directory: Path, answers: Answers) -> dict[Path, set[str]]:
+    """Return the shards of which nothing is answered, and the names of their requests.
+
+    A request that failed in one round is in a shard of the next; its error does not answer that.
+    """
+    unasked = {}
+    written = (directory / FOLDER / str(number) for number in sorted(_rounds(directory)))
+    for path in (path for folder in written for path in sorted(folder.glob("*/*.jsonl"))):
         if path.name.endswith(ANSWERED):
             continue
         with path.open("rb") as file:
             names = {json.loads(line)["custom_id"] for line in file}
         answers.foreign -= names
-        if not any(name in answers for name in names):
-            waiting |= names
-            unasked.append(path)
-    return waiting, unasked
+        if path.with_suffix(ANSWERED) not in answers.used and names.isdisjoint(answers.apart):
+            unasked[path] = names
+    return unasked
 
 
 def write_setting(directory: Path, setting: dict[str, Any]) -> None:

@@ -25,7 +25,7 @@ from tiltmeter.errors import InputError, PlanError
 from tiltmeter.models.providers import find_provider
 from tiltmeter.results.locks import only_process
 
-__all__ = ["collect_answers", "shard_plan"]
+__all__ = ["collect_and_tabulate", "collect_answers", "load_any_plan", "shard_plan"]
 
 
 def shard_plan(
@@ -115,16 +115,25 @@ def collect_answers(
         If the directory holds no plan, or another process asks there.
     """
     out = Path(directory)
-    setting = read_setting(out)
-    plan: Plan | AssociationPlan
-    plan = load_associations(out) if (out / "associations.json").is_file() else load_plan(out)
+    choices = read_setting(out)["choices"]
+    plan = load_any_plan(out)
     with only_process(out):
-        found, answers = collect(
-            out, _questions(plan, out, setting["choices"]), [Path(file) for file in files]
-        )
+        return collect_and_tabulate(plan, out, choices, [Path(file) for file in files])
+
+
+def collect_and_tabulate(
+    plan: Plan | AssociationPlan, out: Path, choices: int | None, files: Sequence[Path] = ()
+) -> tuple[list[Collected], Answers]:
+    """Do what `collect_answers` does; the caller holds the directory."""
+    found, answers = collect(out, _questions(plan, out, choices), files)
     if isinstance(plan, Plan) and any(row.answered for row in found):
         tabulate(out)
     return found, answers
+
+
+def load_any_plan(out: Path) -> Plan | AssociationPlan:
+    """Read the plan of a directory, of trials or of cues; raises PlanError if there is none."""
+    return load_associations(out) if (out / "associations.json").is_file() else load_plan(out)
 
 
 def _questions(

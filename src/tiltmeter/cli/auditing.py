@@ -199,7 +199,8 @@ def cost_command(models: tuple[str, ...], size: str, **options: Any) -> None:
 
     plan = build_plan(models, options, None if size == "run" else size)
     trials = plan.trials()
-    say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])
+    costs = [estimate_cost(trials, model, options["prices"]) for model in plan.models]
+    say_cost(costs, batches=True)
 
 
 @command("report")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tiltmeter.models.opening import Connection
 
 __all__ = [
+    "BASE_URL",
     "COLUMN",
     "CONFIDENCE",
     "FILE",
@@ -30,6 +31,7 @@ __all__ = [
     "NEW",
     "OUT",
     "POLICY",
+    "PRICES",
     "SCORING",
     "TABLE",
     "TEMPERATURE",
@@ -133,6 +135,7 @@ PRICES = click.option(
     type=FILE,
     help="YAML file of 'model: [input, output]', in dollars per million tokens.",
 )
+BASE_URL = click.option("--model-base-url", "base_url", help="Base URL of the provider's API.")
 SCORING = choice(
     "--scoring",
     ["exact", "published", "emotions"],
@@ -228,7 +231,7 @@ _CONNECTION: list[Option] = [
     click.option("--max-retries", default=5, help="Retries after an error of the provider."),
     click.option("--timeout", "timeout_s", default=600,
                  help="Time limit for one answer, in seconds."),
-    click.option("--model-base-url", "base_url", help="Base URL of the provider's API."),
+    BASE_URL,
     click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE",
                  help="Argument for the model's provider, as in inspect; may be repeated."),
 ]  # fmt: skip

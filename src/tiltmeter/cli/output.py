@@ -44,18 +44,27 @@ def remark(text: str) -> None:
     click.echo(line, err=True)
 
 
-def say_cost(costs: list[Cost], asked: str = "trials") -> None:
-    """Print one line per model; `asked` names what is counted."""
+def say_cost(costs: list[Cost], asked: str = "trials", *, batches: bool = False) -> None:
+    """Print one line per model; `asked` names what is counted.
+
+    `batches`: also print what the same costs in batches, where the provider has them at a discount.
+    """
     for cost in costs:
         echo(
             f"{cost.model}: {cost.trials:,} {asked}, {cost.calls:,} calls, about "
             f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {_dollars(cost.usd)}"
-            f"{_minutes(cost.seconds)}"
+            f"{_minutes(cost.seconds)}{_in_batches(cost) if batches else ''}"
         )
 
 
 def _minutes(seconds: float | None) -> str:
     return "" if seconds is None else f", about {max(round(seconds / 60), 1)} min on this machine"
+
+
+def _in_batches(cost: Cost) -> str:
+    if not cost.usd or cost.batch_usd == cost.usd:
+        return ""
+    return f"; in batches {_dollars(cost.batch_usd)}, within 24 hours"
 
 
 def _dollars(usd: float | None) -> str:

@@ -1,4 +1,4 @@
-"""``tiltmeter plan`` and ``collect``: shards that any engine answers, and their answers."""
+"""``tiltmeter plan``, ``submit`` and ``collect``: requests in files, asked in batches, answered."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.audits import SIZES
-from tiltmeter.cli.options import FILE, FOLDER, POLICY, build_plan, command, plan_options
+from tiltmeter.cli.options import (
+    BASE_URL,
+    FILE,
+    FOLDER,
+    POLICY,
+    PRICES,
+    build_plan,
+    command,
+    plan_options,
+)
 from tiltmeter.cli.output import echo, remark, say_cost
 
 if TYPE_CHECKING:
@@ -17,7 +26,7 @@ if TYPE_CHECKING:
 
     from tiltmeter.asking.shards import Answers, Collected
 
-__all__ = ["collect_command", "plan_command", "say_shards"]
+__all__ = ["collect_command", "plan_command", "say_shards", "submit_command"]
 
 #: Files that are named, at most.
 _NAMED = 5
@@ -45,12 +54,16 @@ def plan_command(
     """
     from tiltmeter.asking.budget import estimate_cost
     from tiltmeter.audits.sharding import shard_plan
+    from tiltmeter.models.providers import find_provider
 
     plan = build_plan(models, options, None if size == "run" else size)
     files = shard_plan(plan, out, shards, command=" ".join(["tiltmeter", *sys.argv[1:]]))
     trials = plan.trials()
-    say_cost([estimate_cost(trials, model, options["prices"]) for model in plan.models])
+    costs = [estimate_cost(trials, model, options["prices"]) for model in plan.models]
+    say_cost(costs, batches=True)
     say_shards(files, f"tiltmeter collect {out}")
+    if all(find_provider(model).batch_files for model in plan.models):
+        echo(f"or: tiltmeter submit {out}")
 
 
 @command("collect")
@@ -65,17 +78,49 @@ def collect_command(directory: Path, files: tuple[Path, ...]) -> None:
     from tiltmeter.audits.sharding import collect_answers
 
     found, answers = collect_answers(directory, files)
-    for row in found:
-        echo(_said(row))
-    for note in _notes(found, answers):
-        remark(note)
-    complete = all(row.complete for row in found)
-    if complete:
-        echo(f"next: tiltmeter report {directory}" if (directory / "plan.json").is_file()
-             else f"next: tiltmeter network build {directory} --out network.csv")  # fmt: skip
-    else:
+    if not _report(found, answers, directory):
         left = [path for row in found for path in row.files]
         say_shards(left, f"tiltmeter collect {directory}")
+        sys.exit(1)
+
+
+@command("submit")
+@click.argument("directory", type=FOLDER)
+@click.option("--wait/--no-wait", default=True,
+              help="Wait for the batches, and submit the next round, until all is answered; or "
+                   "submit, collect what has ended, and say how the batches stand.")  # fmt: skip
+@click.option("--poll", "poll_s", default=60.0, help="Seconds between two looks at the batches.")
+@click.option("--max-cost", type=float,
+              help="Submit nothing more if all batches of DIRECTORY would cost more than this many "
+                   "dollars, estimated.")  # fmt: skip
+@click.option("--retry-failed", is_flag=True,
+              help="Submit also requests that failed twice with the same error.")  # fmt: skip
+@PRICES
+@BASE_URL
+def submit_command(directory: Path, **options: Any) -> None:
+    """Ask the shards in DIRECTORY as batches of their provider, and collect the answers.
+
+    For openai/… and openai-api/…, with the keys of other commands. OpenAI answers within 24 hours
+    and asks half the price. Stopped or killed, the same command continues; nothing is paid twice.
+    Exit code 1: answers are missing.
+    """
+    from tiltmeter.audits.batching import Submission, submit_shards
+
+    try:
+        done = submit_shards(directory, Submission(**options), remark)
+    except KeyboardInterrupt:
+        remark("stopped; batches go on at the provider, the same command continues")
+        sys.exit(130)
+    complete = _report(done.found, done.answers, directory)
+    if done.failing:
+        remark(f"{done.failing:,} requests failed twice with the same error; they are submitted "
+               "again with --retry-failed only")  # fmt: skip
+    if not complete:
+        left = sum(row.wanted - row.answered for row in done.found)
+        many = len(done.running)
+        what = "1 batch goes" if many == 1 else f"{many:,} batches go"
+        running = f"; {what} on at the provider" if many else ""
+        remark(f"{left:,} answers are missing{running}; the same command continues")
     sys.exit(0 if complete else 1)
 
 
@@ -91,6 +136,19 @@ def say_shards(files: Sequence[Path], then: str) -> None:
         remark(f"a file is larger than {MOST_BYTES >> 20} MB, more than providers take; use "
                "more --shards")  # fmt: skip
     echo(f"next: put the answers beside each, as 00000{ANSWERED}, then {then}")
+
+
+def _report(found: Sequence[Collected], answers: Answers, directory: Path) -> bool:
+    """Print how far each model is, and what comes next; return whether all is answered."""
+    for row in found:
+        echo(_said(row))
+    for note in _notes(found, answers):
+        remark(note)
+    complete = all(row.complete for row in found)
+    if complete:
+        echo(f"next: tiltmeter report {directory}" if (directory / "plan.json").is_file()
+             else f"next: tiltmeter network build {directory} --out network.csv")  # fmt: skip
+    return complete
 
 
 def _said(row: Collected) -> str:

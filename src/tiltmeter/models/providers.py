@@ -34,6 +34,10 @@ class Provider:
     """Alternatives whose log-probability may be asked for; 0: it gives no log-probabilities."""
     batch: bool = False
     """Takes calls in batches, at a discount."""
+    batch_files: bool = False
+    """Has OpenAI's interface of files and batches."""
+    batch_discount: float = 0.0
+    """The share that such batches cost less, by the price list of 2025; 0: none is stated."""
     states: bool = False
     """The hidden states of its models can be read at every layer."""
     embeddings: bool = False
@@ -72,8 +76,15 @@ PROVIDERS: Mapping[str, Provider] = {
     "mistral": _CHAT,
     "mockllm": Provider(local=True),
     "ollama": Provider(local=True, seeded=True),
-    "openai": Provider(choices=True, batch=True, embeddings=True, longest="max_completion_tokens"),
-    "openai-api": Provider(choices=True, embeddings=True, service=True),
+    "openai": Provider(
+        choices=True,
+        batch=True,
+        batch_files=True,
+        batch_discount=0.5,
+        embeddings=True,
+        longest="max_completion_tokens",
+    ),
+    "openai-api": Provider(choices=True, batch_files=True, embeddings=True, service=True),
     "openrouter": Provider(),
     "perplexity": _CHAT,
     "sglang": Provider(local=True, seeded=True, choices=True),

@@ -16,7 +16,7 @@ from typing import Any
 
 from tiltmeter.texts import redacted
 
-__all__ = ["MalformedAnswer", "count_requests", "retries", "retry_alike"]
+__all__ = ["MalformedAnswer", "Notices", "count_requests", "retries", "retry_alike"]
 
 #: What reading a body that is no answer raises, in one client or another.
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
@@ -52,13 +52,14 @@ def retries(made: Sequence[int], calls: int) -> dict[str, int]:
     return {"retries": len(made) - calls} if len(made) > calls else {}
 
 
-class _Notices:
+class Notices:
     """Says why there is no answer yet: once for each error, and every minute."""
 
     def __init__(self, name: str) -> None:
         self.name, self.said, self.since = name, "", 0.0
 
     def say(self, error: Exception) -> None:
+        """Say an error, unless it was said within the last minute."""
         text = " ".join(redacted(f"{type(error).__name__}: {error}").split())[:_LONGEST]
         now = time.monotonic()
         if text != self.said or now - self.since >= _AGAIN_S:
@@ -79,7 +80,7 @@ def retry_alike(model: Any, name: str) -> None:
         client.max_retries = 0
         if isinstance(getattr(api, "model_args", None), dict):  # for a client that is made anew
             api.model_args["max_retries"] = 0
-    generate, should_retry, notices = api.generate, api.should_retry, _Notices(name)
+    generate, should_retry, notices = api.generate, api.should_retry, Notices(name)
 
     @functools.wraps(generate)
     async def counted(*given: Any, **options: Any) -> Any:

@@ -84,7 +84,7 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
     for each in dict.fromkeys((choices, 1)):
         counted = f"answers, {each} a call" if choices > 1 else "answers"
         costs = [cost_of_associations(plan, name, each, options["prices"]) for name in plan.models]
-        say_cost(costs, counted)
+        say_cost(costs, counted, batches=True)
     if (shards := options["shards"]) is not None:
         files = shard_plan(plan, directory, shards, choices=options["choices"])
         say_shards(files, f"tiltmeter collect {directory}")

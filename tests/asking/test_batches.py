@@ -1,0 +1,501 @@
+"""Shards asked as batches: nothing is paid twice and nothing lost, wherever a process ends."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from batch_service import BatchService, later
+from sharded_plans import SINGLE, answer, asked_in_one_go, plan_of, reply, requests_in
+from tiltmeter.asking import batches
+from tiltmeter.asking.batches import Batches
+from tiltmeter.asking.plan import Plan
+from tiltmeter.audits import batching, sharding
+from tiltmeter.audits.batching import Submission, submit_shards
+from tiltmeter.audits.sharding import collect_answers, shard_plan
+from tiltmeter.audits.tabulating import tabulate
+from tiltmeter.errors import BudgetError, InputError, ModelError, PlanError
+from tiltmeter.models import batch_files
+from tiltmeter.results.locks import only_process
+from tiltmeter.results.records import Journal
+
+MODEL = "openai-api/loop/m"
+KEY = "sk-loop-0123456789"
+QUICK = Submission(poll_s=0.01)
+
+#: The plan of each directory.
+PLANS: dict[Path, Plan] = {}
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchService]:
+    """Serve batches to ``openai-api/loop``; nobody waits long."""
+    made = BatchService(reply)
+    monkeypatch.setenv("LOOP_BASE_URL", made.url)
+    monkeypatch.setenv("LOOP_API_KEY", KEY)
+    monkeypatch.setattr(batch_files, "FIRST_S", 0.001)
+    monkeypatch.setattr(batches, "SETTLE_S", 0.01)
+    monkeypatch.setattr(batching, "load_any_plan", PLANS.__getitem__)  # reading takes longest
+    monkeypatch.setattr(sharding, "tabulate", lambda directory: None)
+    monkeypatch.setattr(batching, "BatchFiles", cache(batch_files.BatchFiles))
+    yield made
+    made.close()
+
+
+def write(plan: Plan, directory: Path, shards: int = 1) -> list[Path]:
+    PLANS[directory] = plan
+    return shard_plan(plan, directory, shards)
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+def two_turns(iterations: int = 2) -> Plan:
+    return plan_of("structured", iterations, ("affective_attribution", "word_association"))
+
+
+def one_turn(iterations: int = 2) -> Plan:
+    return plan_of("structured", iterations, SINGLE[:1])
+
+
+def journal(directory: Path) -> list[dict[str, Any]]:
+    lines = (directory / "shards" / "batches.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def paid_once(service: BatchService) -> bool:
+    return set(service.paid.values()) == {1}
+
+
+def recorded_once(directory: Path, plan: Plan) -> bool:
+    trials = [one["trial_id"] for one in Journal(directory, MODEL).lines() if not one.get("error")]
+    return sorted(trials) == sorted(plan.trials()["trial_id"])
+
+
+def fail_times(count: int, fault: Any, method: str, path: str) -> Callable[[str, str], Any]:
+    """Make a fault of the first calls whose path begins as this does."""
+    left = itertools.count(count, -1)
+    return lambda m, p: fault if m == method and p.startswith(path) and next(left) > 0 else None
+
+
+def test_batches_give_the_tables_of_an_unbroken_run(
+    service: BatchService, serve: Callable[..., Any], tmp_path: Path, said: list[str]
+) -> None:
+    plan, one, other = two_turns(), tmp_path / "run", tmp_path / "batches"
+    write(plan, other, 2)
+    done = submit_shards(other, QUICK, said.append)
+    bodies = asked_in_one_go(plan, serve, one)
+    assert done.complete and not done.running and paid_once(service)
+    assert len(service.paid) == len(bodies)
+    assert any("shards/2/" in line for line in said)  # second turns
+    tabulate(other)
+    for name in ("scores", "estimates"):
+        tables = [pl.read_parquet(folder / f"{name}.parquet") for folder in (one, other)]
+        assert_frame_equal(*tables)
+
+
+def test_a_batch_that_is_created_is_in_the_journal_first(
+    service: BatchService, tmp_path: Path
+) -> None:
+    (path,) = write(one_turn(), tmp_path)
+    submit_shards(tmp_path, QUICK, print)
+    creating, created, ended = journal(tmp_path)
+    (batch,) = service.batches.values()
+    assert [one["event"] for one in (creating, created, ended)] == ["creating", "created", "ended"]
+    assert creating["shard"] == path.relative_to(tmp_path).as_posix()
+    assert batch["metadata"]["tiltmeter"] == creating["name"] == created["name"] == ended["name"]
+    assert batch["input_file_id"] == creating["file"] and created["batch"] == batch["id"]
+    assert KEY not in "".join(p.read_text() for p in tmp_path.rglob("*.json*"))
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.fixture
+def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Make a function that kills after the n-th step from now."""
+    left = [0]
+
+    def step() -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise Killed
+
+    def wrap(owner: Any, name: str) -> None:
+        whole = getattr(owner, name)
+
+        def stepped(*given: Any, **options: Any) -> Any:
+            found = whole(*given, **options)
+            step()
+            return found
+
+        monkeypatch.setattr(owner, name, stepped)
+
+    for name in ("upload", "create", "find", "retrieve", "download"):
+        wrap(batch_files.BatchFiles, name)
+    wrap(Batches, "_note")
+    wrap(batches, "write_bytes")
+    wrap(batching, "collect_and_tabulate")
+    return partial(left.__setitem__, 0)
+
+
+def run_to_end(directory: Path) -> bool:
+    """Submit; return whether the process was not killed."""
+    try:
+        return submit_shards(directory, QUICK, lambda line: None).complete
+    except Killed:
+        return False
+
+
+def test_a_process_that_is_killed_at_any_step_pays_nothing_twice(
+    service: BatchService, tmp_path: Path, kill_at: Callable[[int], None]
+) -> None:
+    """Killed at each step of a first run, once, and again soon after each restart."""
+    plan = two_turns()
+    for number in itertools.count(1):
+        service.paid.clear()
+        directory = tmp_path / str(number)
+        write(plan, directory)
+        kill_at(number)
+        whole = run_to_end(directory)
+        for again in (2, 4, 0):
+            kill_at(again)
+            if not whole and run_to_end(directory):
+                break
+        assert paid_once(service), f"killed at step {number}"
+        assert recorded_once(directory, plan), f"killed at step {number}"
+        if whole:
+            break
+    assert number > 17  # two rounds
+
+
+#: Calls `submit_shards` in a new process for each line of standard input; the modules are imported
+#: once. Prints the process's id, and its exit code.
+FORKING = """
+import functools, os, sys
+from pathlib import Path
+from tiltmeter.asking import batches
+from tiltmeter.audits import batching, sharding
+from tiltmeter.models import batch_files
+batches.SETTLE_S, batch_files.FIRST_S = 2.0, 0.01
+sharding.tabulate = lambda directory: None
+batching.load_any_plan = functools.cache(batching.load_any_plan)
+os.environ.update(LOOP_BASE_URL="http://127.0.0.1:9/v1", LOOP_API_KEY="none")
+batch_files.BatchFiles("openai-api/loop/m")  # imports the rest
+print("ready", flush=True)
+for line in sys.stdin:
+    os.environ["LOOP_BASE_URL"], directory = line.split()
+    directory = Path(directory)
+    batching.load_any_plan(directory)
+    child = os.fork()
+    if not child:
+        quick = batching.Submission(poll_s=0.02)
+        done = batching.submit_shards(directory, quick, lambda line: None)
+        os._exit(0 if done.complete else 1)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def forking() -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-c", FORKING]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout and process.stdout.readline() == "ready\n"
+        yield process
+
+
+@pytest.fixture
+def submitted(service: BatchService, forking: Any) -> Callable[[Path], Any]:
+    """Start a process that submits a directory: gives its id, and a function that waits for it."""
+
+    def start(directory: Path) -> tuple[int, Callable[[], int]]:
+        forking.stdin.write(f"{service.url} {directory}\n")
+        forking.stdin.flush()
+        child = int(forking.stdout.readline())
+        return child, lambda: int(forking.stdout.readline())
+
+    return start
+
+
+def test_twenty_kills_at_random_pay_nothing_twice(
+    service: BatchService, tmp_path: Path, submitted: Callable[..., Any]
+) -> None:
+    plan, rng = two_turns(4), random.Random(0)
+    service.looks = 3
+    kills = rounds = 0
+    while kills < 20:
+        rounds += 1
+        directory = tmp_path / str(rounds)
+        write(plan, directory, 3)
+        longest = 0.2
+        while True:
+            child, wait = submitted(directory)
+            time.sleep(rng.uniform(0, longest))
+            longest *= 1.2  # so that every directory is finished
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            if (code := wait()) == 0:
+                break
+            assert code == -signal.SIGKILL
+            kills += 1
+        assert recorded_once(directory, plan)
+        assert paid_once(service)
+        service.paid.clear()
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 1.0])
+def test_a_batch_is_paid_once_if_its_client_dies_while_it_is_created(
+    service: BatchService, tmp_path: Path, submitted: Callable[..., Any], delay_s: float
+) -> None:
+    """`delay_s`: how long the service takes to create it after that."""
+    plan = one_turn()
+    write(plan, tmp_path)
+    children: list[int] = []
+    kill = later(delay_s, lambda: os.kill(children[0], signal.SIGKILL))
+    service.faults = fail_times(1, kill, "POST", "/batches")
+    child, wait = submitted(tmp_path)
+    children.append(child)
+    assert wait() == -signal.SIGKILL
+    assert [one["event"] for one in journal(tmp_path)] == ["creating"]
+    assert submitted(tmp_path)[1]() == 0
+    time.sleep(delay_s)
+    assert len(service.batches) == 1 and paid_once(service) and recorded_once(tmp_path, plan)
+
+
+@pytest.mark.parametrize("fault", ["drop", "lose", 500, 503, 429])
+def test_a_batch_whose_creation_gave_no_answer_is_created_once(
+    service: BatchService, tmp_path: Path, fault: str | int
+) -> None:
+    write(one_turn(), tmp_path)
+    service.faults = fail_times(1, fault, "POST", "/batches")
+    assert submit_shards(tmp_path, QUICK, print).complete
+    assert len(service.batches) == 1 and paid_once(service)
+
+
+def test_a_batch_is_found_on_a_later_page(
+    service: BatchService, tmp_path: Path, kill_at: Callable[[int], None]
+) -> None:
+    write(one_turn(), tmp_path)
+    kill_at(4)  # created, not noted
+    assert not run_to_end(tmp_path) and len(service.batches) == 1
+    for number in range(1, 6):
+        service.batches[f"batch-{number}"] = {
+            **service.batches["batch-0"], "id": f"batch-{number}", "input_file_id": "file-other",
+            "metadata": None,
+        }  # fmt: skip
+    assert run_to_end(tmp_path)
+    assert service.calls["GET /batches"] == 3 and service.calls["POST /batches"] == 1
+
+
+@pytest.mark.parametrize("end", ["expired", "cancelled"])
+def test_what_was_answered_of_a_batch_is_kept(
+    service: BatchService, tmp_path: Path, said: list[str], end: str
+) -> None:
+    plan = one_turn(60)
+    write(plan, tmp_path)
+    ends = iter([(end, 0.1), ("completed", 1.0)])
+    service.ends = lambda batch: next(ends)
+    done = submit_shards(tmp_path, QUICK, said.append)
+    if end == "cancelled":  # whoever cancels a batch does not want the next one at once
+        assert not done.complete and len(service.batches) == 1
+        done = submit_shards(tmp_path, QUICK, said.append)
+    assert done.complete and paid_once(service) and recorded_once(tmp_path, plan)
+
+
+def test_a_batch_that_gave_nothing_is_not_submitted_again_by_this_process(
+    service: BatchService, tmp_path: Path, said: list[str]
+) -> None:
+    write(one_turn(), tmp_path)
+    ends = iter([("failed", 0.0), ("expired", 0.0), ("completed", 1.0)])
+    service.ends = lambda batch: next(ends)
+    assert not submit_shards(tmp_path, QUICK, said.append).complete
+    assert "failed: line 1 is invalid, nothing is paid" in said[-1]
+    assert not submit_shards(tmp_path, QUICK, said.append).complete
+    assert submit_shards(tmp_path, QUICK, said.append).complete and paid_once(service)
+    names = [one["name"] for one in journal(tmp_path) if one["event"] == "creating"]
+    assert len(set(names)) == 3
+
+
+def test_a_batch_refused_for_the_queue_is_submitted_when_another_has_ended(
+    service: BatchService, tmp_path: Path
+) -> None:
+    assert len(write(one_turn(6), tmp_path, 2)) == 2
+
+    def ends(batch: dict[str, Any]) -> tuple[str, float]:
+        batch["code"] = "token_limit_exceeded"
+        return ("failed" if len(service.batches) == 1 else "completed"), 1.0
+
+    service.ends = ends
+    assert submit_shards(tmp_path, QUICK, print).complete and len(service.batches) == 3
+
+
+def test_a_request_that_fails_alike_twice_is_not_submitted_again(
+    service: BatchService, tmp_path: Path
+) -> None:
+    (path,) = write(one_turn(6), tmp_path)
+    bad = requests_in([path])[0]["body"]
+    errors = (f"no such thing, request req_{n}" for n in itertools.count())
+    service.reply = lambda body: (
+        (400, {"error": {"message": next(errors)}}) if body == bad else reply(body)
+    )
+    done = submit_shards(tmp_path, QUICK, print)
+    (row,) = done.found
+    assert row.wanted - row.answered == 1
+    for _ in range(2):
+        assert (done.failing, len(service.batches)) == (1, 2)
+        done = submit_shards(tmp_path, QUICK, print)
+    submit_shards(tmp_path, Submission(poll_s=0.01, retry_failed=True), print)
+    assert len(service.batches) == 3
+
+
+def test_a_request_that_is_asked_again_is_in_one_batch(
+    service: BatchService, tmp_path: Path
+) -> None:
+    (path,) = write(one_turn(6), tmp_path)
+    bad, answers = requests_in([path])[0]["body"], iter([(500, {})])
+    service.reply = lambda body: next(answers, reply(body)) if body == bad else reply(body)
+    service.looks, states = 3, []
+    for _ in range(8):
+        done = submit_shards(tmp_path, Submission(wait=False), print)
+        states.append((len(service.batches), done.complete))
+    assert states[3] == (2, False) and states[-1] == (2, True)
+    assert len([*tmp_path.glob("shards/[0-9]*")]) == 2
+
+
+def test_a_request_in_two_shards_is_in_one_batch(service: BatchService, tmp_path: Path) -> None:
+    """As when answers that were named are gone: the first shard and the second are unanswered."""
+    directory, named = tmp_path / "out", tmp_path / "answers.jsonl"
+    (path,) = write(one_turn(6), directory)
+    named.write_text("\n".join(answer(one) for one in requests_in([path])[1:]))
+    collect_answers(directory, [named])
+    assert len([*directory.glob("shards/*/*/00000.jsonl")]) == 2
+    service.looks = 2
+    for _ in range(3):
+        done = submit_shards(directory, Submission(wait=False), print)
+        assert len(service.batches) == 1
+    assert done.complete and len(service.paid) == 1
+
+
+def test_passing_errors_are_waited_out(service: BatchService, tmp_path: Path) -> None:
+    rng = random.Random(1)
+    service.faults = lambda method, path: rng.choice([None, None, 429, 500, "lose", "drop"])
+    service.looks = 2
+    write(two_turns(), tmp_path)
+    assert submit_shards(tmp_path, QUICK, print).complete and paid_once(service)
+
+
+def test_a_page_in_place_of_an_answer_is_waited_out(
+    service: BatchService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(one_turn(), tmp_path)
+    shown, pages = service._shown, iter([b"<html>", b"{", b"\xff"] * 2)
+    monkeypatch.setattr(service, "_shown", lambda batch: next(pages, None) or shown(batch))
+    assert submit_shards(tmp_path, QUICK, print).complete and paid_once(service)
+
+
+def test_half_a_file_of_results_is_asked_for_again(service: BatchService, tmp_path: Path) -> None:
+    (path,) = write(one_turn(), tmp_path)
+    whole: dict[str, bytes] = {}
+
+    def halve() -> None:
+        whole.update({name: one for name, one in service.files.items() if b"choices" in one})
+        service.files.update({name: one[:-20] for name, one in whole.items()})
+
+    faults = iter([halve, lambda: service.files.update(whole)])
+    service.faults = lambda m, p: next(faults, None) if p.endswith("content") else None
+    assert submit_shards(tmp_path, QUICK, print).complete
+    assert service.calls["GET /files/ID/content"] == 2
+
+
+def test_results_are_never_overwritten_by_less(service: BatchService, tmp_path: Path) -> None:
+    (path,) = write(one_turn(), tmp_path)
+    submit_shards(tmp_path, QUICK, print)
+    answers = path.with_suffix(".answers.jsonl")
+    before = answers.read_bytes()
+    lines = (tmp_path / "shards/batches.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "shards/batches.jsonl").write_bytes(b"".join(lines[:-1]) + lines[-1][:30])
+    for name, one in service.files.items():
+        service.files[name] = one.splitlines()[0]
+    assert submit_shards(tmp_path, QUICK, print).complete
+    assert answers.read_bytes() == before and journal_is_whole(tmp_path)
+
+
+def journal_is_whole(directory: Path) -> bool:
+    """Whether each line but the torn one is JSON, and the last one is the end."""
+    *_, torn, last = (directory / "shards/batches.jsonl").read_text().splitlines()
+    return not torn.endswith("}") and json.loads(last)["event"] == "ended"
+
+
+def test_without_waiting_it_submits_collects_and_ends(
+    service: BatchService, tmp_path: Path
+) -> None:
+    plan, quick = two_turns(), Submission(wait=False)
+    service.looks = 2
+    write(plan, tmp_path)
+    states = []
+    for _ in range(6):
+        done = submit_shards(tmp_path, quick, print)
+        states.append((len(service.batches), len(done.running), done.complete))
+    assert states[:2] == [(1, 1, False), (1, 1, False)]  # submitted; looked at
+    assert states[2] == (2, 1, False)  # collected, second turns submitted
+    assert states[4] == states[5] == (2, 0, True) and paid_once(service)
+
+
+def test_a_wrong_key_and_a_second_process_are_refused(
+    service: BatchService, tmp_path: Path
+) -> None:
+    write(one_turn(), tmp_path)
+    service.key = "another"
+    with pytest.raises(ModelError, match=r"m: upload: status 401: Incorrect API key provided$"):
+        submit_shards(tmp_path, QUICK, print)
+    with only_process(tmp_path), pytest.raises(PlanError, match="another process"):
+        submit_shards(tmp_path, QUICK, print)
+    assert not service.batches
+
+
+def test_a_server_that_is_down_is_not_waited_for_without_waiting(
+    service: BatchService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(one_turn(), tmp_path)
+    monkeypatch.setenv("LOOP_BASE_URL", "http://127.0.0.1:9/v1")
+    with pytest.raises(ModelError, match="upload: no answer; repeat the command later"):
+        submit_shards(tmp_path, Submission(wait=False), print)
+
+
+def test_a_provider_without_batches_is_refused(tmp_path: Path) -> None:
+    plan = Plan(one_turn().selections, ["anthropic/claude-haiku-4-5"], modes=["structured"])
+    write(plan, tmp_path)
+    with pytest.raises(ModelError, match=r"\(openai, openai-api\); .* tiltmeter collect"):
+        submit_shards(tmp_path, QUICK, print)
+
+
+def test_what_would_cost_too_much_is_not_submitted(service: BatchService, tmp_path: Path) -> None:
+    write(one_turn(), tmp_path)
+    with pytest.raises(InputError, match="price of 'openai-api/loop/m' is not known"):
+        submit_shards(tmp_path, Submission(max_cost=1.0), print)
+    prices = tmp_path.with_suffix(".yaml")
+    prices.write_text(f"{MODEL}: [1000, 4000]")
+    with pytest.raises(BudgetError, match=r"about \$\d+\.\d\d, of which \$0.00 are submitted"):
+        submit_shards(tmp_path, Submission(max_cost=1.0, prices=prices), print)
+    assert not service.batches
