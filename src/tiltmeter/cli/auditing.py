@@ -17,6 +17,7 @@ from tiltmeter.cli.options import (
     FILE,
     FOLDER,
     MODEL_SIZES,
+    OF_SIZE,
     POLICY,
     SCORING,
     asking_options,
@@ -186,12 +187,7 @@ def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> No
 
 @command("cost")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
-@click.option(
-    "--size",
-    type=click.Choice([*SIZES, "run"]),
-    default=SIZES[0],
-    help="Of an audit of this size; run: of tiltmeter run.",
-)
+@OF_SIZE
 @plan_options
 def cost_command(models: tuple[str, ...], size: str, **options: Any) -> None:
     """Estimate the calls, tokens and dollars of an audit or a run; nothing is asked."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tiltmeter.audits import SIZES
 from tiltmeter.errors import InputError
 from tiltmeter.modes import MODES
 
@@ -205,6 +206,13 @@ _PLAN: list[Option] = [
                  help="Leave temperature, top_p and answer length to the provider."),
     PRICES,
 ]  # fmt: skip
+
+OF_SIZE = click.option(
+    "--size",
+    type=click.Choice([*SIZES, "run"]),
+    default=SIZES[0],
+    help="Of an audit of this size; run: of tiltmeter run.",
+)
 
 POLICY = click.option(
     "--policy",

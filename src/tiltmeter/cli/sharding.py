@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.audits import SIZES
 from tiltmeter.cli.options import (
     BASE_URL,
     FILE,
     FOLDER,
+    OF_SIZE,
     POLICY,
     PRICES,
     build_plan,
@@ -34,12 +34,7 @@ _NAMED = 5
 
 @command("plan")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
-@click.option(
-    "--size",
-    type=click.Choice([*SIZES, "run"]),
-    default=SIZES[0],
-    help="Of an audit of this size; run: of tiltmeter run.",
-)
+@OF_SIZE
 @click.option("--shards", default=1, help="Files of requests for each model, at most.")
 @click.option("--out", required=True, type=FOLDER, help="Results directory.")
 @POLICY
