@@ -143,3 +143,18 @@ def test_the_embedded_model_has_no_shards(tmp_path: Path) -> None:
     plan = AssociationPlan(["tiltmeter/smollm2"], ["sea"])
     with pytest.raises(InputError, match="runs in this process"):
         shard_plan(plan, tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[1]\n", '{"a": 1}\n'])
+def test_a_damaged_shard_is_named_and_one_that_was_removed_is_written_anew(
+    tmp_path: Path, damage: str
+) -> None:
+    files = shard_plan(plan_of("structured", 6, SINGLE), tmp_path, 2)
+    lost = requests_in(files[:1])
+    files[0].write_text(files[0].read_text()[:-20] if not damage else damage)
+    with pytest.raises(InputError, match="00000.jsonl: not a whole shard"):
+        collect_answers(tmp_path)
+    files[0].unlink()
+    (found,), _ = collect_answers(tmp_path)
+    new = requests_in(path for path in found.files if path.parent.parent.name == "2")
+    assert new == lost

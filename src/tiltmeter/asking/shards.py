@@ -346,12 +346,22 @@ def _unasked(directory: Path, answers: Answers) -> dict[Path, set[str]]:
     for path in (path for folder in written for path in sorted(folder.glob("*/*.jsonl"))):
         if path.name.endswith(ANSWERED):
             continue
-        with path.open("rb") as file:
-            names = {json.loads(line)["custom_id"] for line in file}
+        names = _names(path)
         answers.foreign -= names
         if path.with_suffix(ANSWERED) not in answers.used and names.isdisjoint(answers.apart):
             unasked[path] = names
     return unasked
+
+
+def _names(path: Path) -> set[str]:
+    """Return the names of the requests of a shard."""
+    try:
+        with path.open("rb") as file:
+            return {json.loads(line)["custom_id"] for line in file}
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        raise InputError(
+            f"{path}: not a whole shard; restore it, or remove it and its requests are written anew"
+        ) from None
 
 
 def write_setting(directory: Path, setting: dict[str, Any]) -> None:
