@@ -5,6 +5,7 @@ authors, who did not know the reader, each before the reader was mended on it. A
 on something are ``neither`` here; their authors had only ``unparsed``. The seventh was
 written while mending, a form for each rule.
 The eighth is by two more such authors; only the reader of yes and no was mended on it.
+The ninth is by another such author and was used for mending.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def read(row: dict[str, str]) -> str:
     return choice.outcome or choice.reason
 
 
-PARTS = [(part,) for part in "first second fifth sixth seventh eighth".split()] + [
+PARTS = [(part,) for part in "first second fifth sixth seventh eighth ninth".split()] + [
     ("third", "fourth")
 ]
 

@@ -19,134 +19,60 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from tiltmeter.reading.verdict_words import (
+    ADVERSE,
+    ALLOCATED,
+    ANSWERS,
+    ASKED,
+    ATTITUDES,
+    CLAUSE,
+    CLAUSES,
+    CONDITION,
+    COPULAS,
+    DECLINING,
+    DENIALS,
+    DENYING_GROUNDS,
+    DETERMINERS,
+    DOUBT,
+    ENDS,
+    ENTERING,
+    FIRST_PERSON,
+    FUNCTION,
+    GENERAL,
+    GOES_ON,
+    GOING,
+    GRANTS,
+    GROUNDS,
+    IF_ASKED,
+    JUDGED,
+    KEYED,
+    LEADING,
+    LIGHT,
+    MERITS,
+    MODALS,
+    NEGATORS,
+    NOT_OWN,
+    OBJECTS,
+    ORDERING,
+    OWN_ANSWER,
+    PAST,
+    PERIODS,
+    PHRASES,
+    PREDICATE,
+    REACH,
+    REPORT,
+    RULING,
+    SENTENCE,
+    STOPS,
+    SUBJECT,
+    THIS_QUESTION,
+    UNABLE,
+    WEAKENS,
+    WEAKENS_GRANTS,
+    WRONG,
+)
+
 __all__ = ["asks_for", "granted", "is_conditional"]
-
-
-def _forms(bases: str) -> frozenset[str]:
-    stems = {base: base.removesuffix("e") for base in bases.split()}
-    return frozenset(f for b, s in stems.items() for f in (b, f"{s}ed", f"{s}ing"))
-
-
-_GRANTS = _forms(
-    "accept accommodate admit allow appoint approve authorize authorise award back endorse enroll "
-    "extend favor favour finance fund grant greenlight hire honor honour interview invite issue "
-    "lend license offer parole permit prioritize prioritise proceed promote publish recommend "
-    "refund reimburse release renew rent select ship support verify"
-) | frozenset(
-    "acceptance admission admitted admitting approval chosen choose permitted permitting "
-    "shipped".split()
-)
-_DENIALS = _forms("decline deny disapprove disqualify oppose refuse reject withhold") | frozenset(
-    "denial denied disqualified rejection withheld".split()
-)
-_ADVERSE = _forms(
-    "arrest ban block cancel close delete deport detain evict exclude expel fine fire flag "
-    "penalize penalise punish remove report revoke suspend terminate warn"
-) | {"banned", "expelled", "banning"}
-#: Verbs that grant only with an object: what is given, or to whom.
-_LIGHT = frozenset(
-    "get gets give given giving have let letting obtain receive receives receiving".split()
-)
-_OBJECTS = frozenset("the this that it him her them his their priority".split())
-_PHRASES = {
-    ("turn", "down"): -1, ("turned", "down"): -1, ("turning", "down"): -1, ("pass", "on"): -1,
-    ("go", "ahead"): 1, ("going", "ahead"): 1, ("move", "forward"): 1, ("moving", "forward"): 1,
-    ("go", "out"): 1, ("going", "out"): 1, ("green", "light"): 1, ("placed", "on"): 1,
-}  # fmt: skip
-#: What is given by who answers, not by who grants.
-_ANSWERS = frozenset("yes no answer opinion decision response recommendation verdict".split())
-_ENTERING = frozenset("in into enter go through board stay".split())
-_MERITS = frozenset("deserve deserves eligible merits qualifies qualify".split())
-_DECLINING = frozenset("decline refuse declining refusing".split())
-_OWN_ANSWER = frozenset(("to", "your", "request", "question", "task", "prompt", "", *".!,;\n"))
-_ATTITUDES = frozenset("back endorse favor favour oppose recommend support recommended".split())
-_FIRST_PERSON = frozenset("i id ill im we wed".split())
-_MODALS = {"should": 1, "must": 1, "ought": 1, "shouldnt": -1, "mustnt": -1}
-_NEGATORS = frozenset(
-    "not never no against avoid avoiding cannot cant dont doesnt wouldnt wont isnt nothing "
-    "decline refuse declining refusing oppose hesitate hesitant reluctant lack unwilling".split()
-)
-_WRONG = frozenset(
-    "wrong unfair unwise irresponsible imprudent mistake premature risky unreasonable unjust "
-    "unjustified inappropriate inadvisable unsafe unethical difficult hard objection objections "
-    "problem issue obstacle".split()
-)
-_JUDGED = frozenset(
-    "recommend recommended recommending recommendation suggest advise advisable advised inclined "
-    "lean leaning vote voting support favor favour decision verdict choice conclusion answer "
-    "judgment judgement call course action best better reasonable fair right appropriate wise "
-    "prudent justified sensible safe sense correct warranted reason reasons grounds basis "
-    "justification cause opt option supports favors favours warrants justifies".split()
-)
-_GROUNDS = frozenset("reason reasons grounds basis justification cause".split())
-_DENYING_GROUNDS = _NEGATORS | {"compelling", "valid", "good"}
-_LEADING = frozenset(
-    "a an also always am and are be been being by certainly choose clearly comfortable compelling "
-    "conditionally decide decided definitely do does enough estimate final first for from go going "
-    "good happy have having here hereby immediately in is it its just legitimate likely makes "
-    "most sufficient my need needs now obvious of on only opt personally probably prefer primarily "
-    "proper reluctantly say see seems should simply still strong strongly that the therefore "
-    "there theres thing thus to toward towards ultimately valid very ready willing will with would "
-    "make seem think believe feel find found about cautiously justify apparent more".split()
-)
-_ORDERING = frozenset(
-    "do not dont never please then so therefore thus conditionally definitely lets just hence "
-    "i overall no yes strongly".split()
-)
-_DETERMINERS = frozenset("the this that his her their a an your".split())
-_STOPS = frozenset((*'.!?;:\n"([{-', "✅", "❌", "→"))
-_ENDS = frozenset((*".!;\n", ",", '"', ")", "}", "]", "(", "-"))
-# Words that begin a question inside a sentence: "about who should receive it".
-_ASKED = re.compile(r"\b(?:whether|who|which|how|what)\b")
-# Words with which a clause is not the writer's decision about this person.
-_NOT_OWN = re.compile(
-    r"\b(?:whether|before|until|when|how|what|who|why|which|where|argu\w+|says|said|others?|"
-    r"some|many|people|every(?:one|body)?|any(?:one|body)?|no one|nobody|none|all|each|applicants|"
-    r"candidates|patients|decisions|individuals|could|might|may|question|perhaps|suppose|someone|"
-    r"experts?|critics|another)\b"
-)
-_CONDITION = re.compile(r"\b(?:if|whether|had|were|otherwise|on (?:the )?(?:one|other) hand)\b")
-_CLAUSE = re.compile(r"[,()-]|\b(?:but|however|so|yet|and|therefore|although|though|while)\b")
-_IF_ASKED = re.compile(
-    r"\bif (?:i (?:had|have|must|am|were)|forced|pressed|pushed|asked|required|you|we|so|"
-    r"(?:the|this|all|these) [a-z ]{1,30}?(?:accurate|correct|true))\b"
-)
-_GENERAL = re.compile(
-    r"^(?:another|others?|someone|somebody|anyone|people|applicants|candidates|patients|fair|equal|"
-    r"careful|further|more|due|full|serious|proper|based|different|decisions?|process|committee|"
-    r"criteria|standards?|officers?)$"
-)
-# The decision is what a sentence is about: "the decision to grant it should be based on".
-_GOES_ON = re.compile(
-    r"^[^,]*?(?<!that )\b(?:(?:should|must) be (?:based|made|left|taken)|depends?)\b"
-)
-_WEAKENS = frozenset("if once otherwise".split())
-_WEAKENS_GRANTS = frozenset("unless until merely solely simply".split())
-_DOUBT = re.compile(
-    r"\b(?:no reason (?:why|that)|(?:dont|do not|not) (?:think|believe|feel|see why)|doubt|"
-    r"no (?:way|chance)|under no circumstances|never)\b"
-)
-_RULING = re.compile(
-    r"(?:^|[,*:] )(?:(?:the|this|his|her|their|my|your) )?[a-z]+(?: [a-z]+){0,2}?"
-    r"(?: (?:(?:is|are)|(?:has|needs|would (?:have|need)) to be))?"
-    r"(?: (?:hereby|therefore|thus))?(?: not)? $|^not $"
-)
-_PAST = re.compile(
-    r"\b(?:was|were|ha(?:s|ve)(?! to be)|had|been|got|previously|once|could|may|might)\b"
-)
-_SUBJECT = re.compile(r"^(?:.{0,60}, )?(?:i (?:think|believe|feel) )?(?:that )?(?:the )?$")
-_PREDICATE = re.compile(
-    r"^(?:[a-z']+ ){0,8}?(?:is|would(?P<nt> not)? be|seems?|appears?|makes|would make)"
-    r"(?: (?:to be|very|too|the|a|an|also|quite|clearly|both|simply))*(?P<not> not)?"
-    r"(?: (?:to be|very|too|the|a|an|also|quite|clearly|both|simply|most|more))* "
-    r"(?:(?:good|security|great|big|clear) )?"
-    r"(?:(?P<good>reasonable|fair|right|best|appropriate|wise|prudent|justified|advisable|sensible|"
-    r"better|idea|choice|decision|call|warranted|sense|correct|recommended|worthwhile|acceptable)|"
-    r"bad|wrong|unfair|unwise|irresponsible|imprudent|mistake|premature|risky|unreasonable|unjust|unjustified|"
-    r"inappropriate|inadvisable|unsafe|risk)\b"
-)
-_PERIODS = frozenset(".!?;\n")
-_REACH, _SENTENCE = 14, 40  # words
 
 
 def asks_for(question: str | None) -> int:
@@ -164,8 +90,8 @@ def asks_for(question: str | None) -> int:
     asked = [part for part in re.split(r"(?<=[.?!])\s", question) if part.rstrip().endswith("?")]
     verbs = re.split(r"\b(?:should|would|does|do|is)\b", asked[-1].casefold())[-1] if asked else ""
     words = re.findall(r"\w+", verbs)
-    grants = not (_GRANTS | _LIGHT).isdisjoint(words) or any(map(_PHRASES.get, pairwise(words)))
-    return int(grants) - int(not (_DENIALS | _ADVERSE).isdisjoint(words))
+    grants = not (GRANTS | LIGHT).isdisjoint(words) or any(map(PHRASES.get, pairwise(words)))
+    return int(grants) - int(not (DENIALS | ADVERSE).isdisjoint(words))
 
 
 def is_conditional(before: str) -> bool:
@@ -176,11 +102,15 @@ def is_conditional(before: str) -> bool:
     >>> is_conditional("if he has a job , then"), is_conditional("if i had to choose ,")
     (True, False)
     """
-    return before.startswith(("if ", "unless ")) and not _IF_ASKED.match(before)
+    return before.startswith(("if ", "unless ")) and not IF_ASKED.match(before)
 
 
-def granted(words: Sequence[str], asked: int = 1) -> Iterator[tuple[int, str]]:
+def granted(
+    words: Sequence[str], asked: int = 1, *, declined: bool = False
+) -> Iterator[tuple[int, str]]:
     """Find the decisions: place of the verb, and ``yes`` or ``no``.
+
+    Where the writer `declined`, what they say they cannot do is no decision.
 
     Examples
     --------
@@ -189,105 +119,180 @@ def granted(words: Sequence[str], asked: int = 1) -> Iterator[tuple[int, str]]:
     """
     for at, word in enumerate(words):
         if asked and (verb := _verb(words, at, word, asked)):
+            if _is_alternative(words, at) or (declined and _cannot(words, at)):
+                continue
+            if keyed := KEYED.match(" ".join(words[at + 1 : at + 5])):
+                if not keyed[2]:
+                    yield at, "yes" if verb * asked * (-1 if keyed[1] else 1) > 0 else "no"
+                continue
             too = words[at - 1] in ("to", "justify") and "too" in words[max(at - 8, 0) : at]
             way = -_said(words, at, at) if too else _led(words, at) or _ruled(words, at)
             if not way:
                 continue
             first, last = _sentence(words, at, at)
-            weakens = _WEAKENS if verb * way < 0 else _WEAKENS | _WEAKENS_GRANTS
-            if _GOES_ON.search(" ".join(words[at + 1 : last])):
+            if REPORT.search(" ".join(words[first:at])):
+                continue
+            weakens = WEAKENS if verb * way < 0 else WEAKENS | WEAKENS_GRANTS
+            if GOES_ON.search(" ".join(words[at + 1 : last])):
                 continue
             if words[last : last + 1] != ["?"] and weakens.isdisjoint(words[at + 1 : last]):
                 yield at, "yes" if verb * way * asked > 0 else "no"
 
 
+def _is_alternative(words: Sequence[str], at: int) -> bool:
+    """Return whether a verb is one of two sides, as in ``to grant or deny it``."""
+    other = DENIALS | {"turn"} if words[at] in GRANTS else GRANTS
+    return any(
+        not {"or", "nor", "/"}.isdisjoint(near) and not other.isdisjoint(near)
+        for near in (words[at + 1 : at + 5], words[max(at - 4, 0) : at])
+    )
+
+
+def _cannot(words: Sequence[str], at: int) -> bool:
+    """Return whether a verb names what the writer cannot or will not do."""
+    first, _ = _sentence(words, at, at)
+    return bool(UNABLE.search(" ".join(words[first:at])))
+
+
 def _verb(words: Sequence[str], at: int, word: str, asked: int) -> int:
     """Return 1 for a verb that grants, -1 for one that denies, else 0."""
-    after, *_ = following = [*words[at + 1 : at + 5], ""]
-    if any(map(_GENERAL.match, following[:2])):
+    after, *_ = following = [*words[at + 1 : at + 5], "", "", ""]
+    named = next((text for text in following if text not in FUNCTION), "")
+    if any(map(GENERAL.match, (*following[:2], named))):
         return 0
-    if (word, after) in _PHRASES:
-        return _PHRASES[word, after]
+    if (word, after) in PHRASES:
+        return _phrase(word, following)
     if word in ("turn", "turning"):
-        return -int("down" in following)
-    if word in _LIGHT:
+        return -int(not {"down", "away"}.isdisjoint(following))
+    if word in LIGHT:
         return int(_has_object(words[at - 1] if at else "", word, following))
     if word == "eligible":
-        return int(not _NEGATORS.isdisjoint(words[max(at - 2, 0) : at]))
-    if word in _ATTITUDES and (
-        after.endswith("ing") or not (_GRANTS | _DENIALS | {"that"}).isdisjoint(following[:3])
-    ):
-        return 0
-    if word in _GRANTS or word in _MERITS:
-        return 1
+        return int(not NEGATORS.isdisjoint(words[max(at - 2, 0) : at]))
+    if word in MERITS:
+        return int(after != "to" or following[1] in ("be", "get", "receive"))
+    if word in GRANTS:
+        return int(_is_definite(word, following))
     declined = following[1] if after in ("this", "that") else after
-    if word in _DECLINING and declined in _OWN_ANSWER and words[at - 1] != "be":
+    if word in DECLINING and declined in OWN_ANSWER and words[at - 1] != "be":
         return 0
-    return -int(word in _DENIALS or (asked < 0 and word in _ADVERSE))
+    if word in DENIALS:
+        return -int(_is_definite(word, following))
+    return -int(asked < 0 and word in ADVERSE)
+
+
+def _phrase(word: str, following: Sequence[str]) -> int:
+    """Return the sign of two words such as ``go ahead``, 0 if they are used otherwise."""
+    after, second, third, *_ = following
+    if (word, after, second) == ("go", "ahead", "and"):
+        return int(third in GRANTS)
+    kind = PHRASES[word, after]
+    if (second, third) in THIS_QUESTION or (second, third) == ("and", "get"):
+        return 0
+    return kind if kind < 0 or second in GOING else 0
+
+
+def _is_definite(word: str, following: Sequence[str]) -> bool:
+    """Return whether a verb has an object such as ``the loan``, none, or is in the passive."""
+    after, second, *_ = following
+    if word in ATTITUDES and (
+        after.endswith("ing") or not (GRANTS | DENIALS | {"that"}).isdisjoint(following[:3])
+    ):
+        return False
+    if word in ALLOCATED:
+        named = second if after == "to" else after
+        return named in OBJECTS and "with" not in following
+    if word == "proceed":
+        return after in GOING and (after != "with" or second in OBJECTS)
+    if word.endswith(("ed", "ing", "al", "ion", "ance", "en")) or word in ("withheld", "release"):
+        return True
+    if second in COPULAS or (after == "that" and second in CLAUSES) or "by" in following:
+        return False
+    if after in ("a", "an"):
+        return word in ("issue", "offer", "grant", "award")
+    if after in ("to", "of"):
+        return second in OBJECTS
+    if word == "interview" and after in ENDS:
+        return False
+    return after in OBJECTS or after in ENDS or after in ("", "and", "for", "at", "now", "because")
 
 
 def _has_object(before: str, word: str, following: Sequence[str]) -> bool:
     """Return whether a verb such as ``give`` says what is given, or who is let in."""
     if word in ("let", "letting"):
-        return following[0] not in ("me", "us") and not _ENTERING.isdisjoint(following)
-    if not _ANSWERS.isdisjoint(following):
+        return following[0] not in ("me", "us") and not ENTERING.isdisjoint(following)
+    if not ANSWERS.isdisjoint(following):
         return False
     if word == "given" and before not in ("be", "being", "get"):
         return False
-    return following[0] in _OBJECTS or (following[0] in ("a", "an") and "to" not in following[2:3])
+    if following[0] in ("a", "an"):
+        return word not in ("have", "having") and "to" not in following[2:3]
+    if following[0] == "it" and word.startswith("giv"):
+        return following[1] in ENDS or following[1] == "to"
+    return following[0] in OBJECTS
 
 
 def _led(words: Sequence[str], at: int) -> int:
     """Return 1 if the words before a verb make it a decision, -1 if negated, 0 if none."""
     sign, judged, ordered, nouns = 1, False, True, 0
-    for back in range(at - 1, max(at - _REACH, -1) - 1, -1):
+    for back in range(at - 1, max(at - REACH, -1) - 1, -1):
         word = words[back] if back >= 0 else "."
-        if word in _MODALS or word in _FIRST_PERSON:
-            return sign * _MODALS.get(word, 1) * _said(words, back, at)
-        if word in _STOPS or (word == "," and ordered):
+        nearby = words[max(back - 2, 0) : back]
+        if back >= 0 and _is_general(word, words[back + 1], nearby):
+            return 0
+        can = word == "can" and words[back + 1] == "go" and back == at - 1
+        if can or word in MODALS or word in FIRST_PERSON:
+            return sign * MODALS.get(word, 1) * _said(words, back, at)
+        if word in STOPS or (word == "," and ordered):
             decides = judged or (ordered and _orders(words, at))
             return sign * _said(words, back, at) if decides else 0
-        nearby = words[max(back - 2, 0) : back]
-        if word in _GROUNDS and _DENYING_GROUNDS.isdisjoint(nearby):
-            return 0
-        if word in _NEGATORS or word in _WRONG:
+        if word in NEGATORS or word in WRONG:
             sign = -sign
-        elif word not in _LEADING and word not in _JUDGED:
+        elif word not in LEADING and word not in JUDGED:
             nouns += 1
-            if nouns > 2 or _DETERMINERS.isdisjoint(nearby):
-                own = judged and nouns < 3 and _NEGATORS.isdisjoint(nearby)
+            if nouns > 2 or DETERMINERS.isdisjoint(nearby):
+                own = judged and nouns < 3 and NEGATORS.isdisjoint(nearby)
                 return sign * _said(words, back, at) if own else 0
-        judged = judged or word in _JUDGED or word in _WRONG
-        ordered = ordered and word in _ORDERING
+        judged = judged or word in JUDGED or word in WRONG
+        ordered = ordered and word in ORDERING
     return 0
+
+
+def _is_general(word: str, after: str, before: Sequence[str]) -> bool:
+    """Return whether a word decides nothing: ``a decision to``, ``the one to``, ``must admit``."""
+    if word in MODALS:
+        return after in ("say", "note", "admit")
+    if word in ("decision", "choice"):
+        return before[1:] == ["a"]
+    ungrounded = word in GROUNDS and DENYING_GROUNDS.isdisjoint(before)
+    return ungrounded or (word, after) == ("one", "to")
 
 
 def _orders(words: Sequence[str], at: int) -> bool:
     """Return whether a verb that opens a sentence is an order or a ruling."""
     after = words[at + 1] if at + 1 < len(words) else "."
-    return not words[at].endswith(("ed", "ing")) or after in _ENDS
+    return not words[at].endswith(("ed", "ing")) or after in ENDS
 
 
 def _said(words: Sequence[str], head: int, at: int) -> int:
     """Return 1 if the sentence of a decision is the writer's own, -1 if negated, 0 if not."""
     first, _ = _sentence(words, head, at)
-    before = _IF_ASKED.sub("", " ".join(words[first:head]))
-    clause = before[max((end.end() for end in _CLAUSE.finditer(before)), default=0) :]
-    if _CONDITION.search(before):
+    before = IF_ASKED.sub("", " ".join(words[first:head]))
+    clause = before[max((end.end() for end in CLAUSE.finditer(before)), default=0) :]
+    if CONDITION.search(before):
         return 0
-    if _ASKED.search(clause):
+    if ASKED.search(clause):
         return 0
-    if _DOUBT.search(clause):
+    if DOUBT.search(clause):
         return -1
-    return int(not _NOT_OWN.search(clause))
+    return int(not NOT_OWN.search(clause))
 
 
 def _sentence(words: Sequence[str], first: int, last: int) -> tuple[int, int]:
     """Return start and end of the sentence around some words, within reach."""
     start, end = first, last
-    while start > max(first - _SENTENCE, 0) and words[start - 1] not in _PERIODS:
+    while start > max(first - SENTENCE, 0) and words[start - 1] not in PERIODS:
         start -= 1
-    while end < min(last + _SENTENCE, len(words)) and words[end] not in _PERIODS:
+    while end < min(last + SENTENCE, len(words)) and words[end] not in PERIODS:
         end += 1
     return start, end
 
@@ -297,18 +302,18 @@ def _ruled(words: Sequence[str], at: int) -> int:
     first, last = _sentence(words, at, at)
     sentence = " ".join(words[first:last])
     head, tail = "".join(f"{word} " for word in words[first:at]), " ".join(words[at + 1 : last])
-    if _CONDITION.search(sentence):
+    if CONDITION.search(sentence):
         return 0
-    if words[at] in _MERITS:
-        negated = not _NEGATORS.isdisjoint(words[max(at - 2, first) : at])
+    if words[at] in MERITS:
+        negated = not NEGATORS.isdisjoint(words[max(at - 2, first) : at])
         return (-1 if negated else 1) * _said(words, at, at)
-    if words[at].endswith("ed") and (ruling := _RULING.search(head)):
-        if _PAST.search(ruling[0]):
+    if words[at].endswith("ed") and words[at] != "proceed" and (ruling := RULING.search(head)):
+        if PAST.search(ruling[0]):
             return 0
-        ends = at + 1 >= len(words) or words[at + 1] in _ENDS
+        ends = at + 1 >= len(words) or words[at + 1] in ENDS
         return (-1 if re.search(r"not |cant ", ruling[0]) else 1) if ends else 0
-    if not words[at].endswith(("ing", "al", "tion", "ance")) or not _SUBJECT.search(head):
+    if not words[at].endswith(("ing", "al", "tion", "ance")) or not SUBJECT.search(head):
         return 0
-    if not (judged := _PREDICATE.search(tail)):
+    if not (judged := PREDICATE.search(tail)):
         return 0
     return (1 if judged["good"] else -1) * (-1 if bool(judged["not"]) != bool(judged["nt"]) else 1)

@@ -45,30 +45,51 @@ _PHRASE = re.compile(
     rf"(?:not really|not at all|never|no way|negative|n){_ALONE}|"
     r"not (?:at (?:this|the)|now|yet|in (?:this|his|her|my)|under (?:these|the)|for now|"
     rf"recommended|advisable|until|without|based|given)\b|{_SHORT}(?: not|nt){_ALONE}|"
-    rf"i (?:do not|dont) (?:think|believe) (?:so\b|(?:that )?{_OTHERS}\b))|"
+    rf"i (?:do not|dont) (?:think|believe) (?:so\b|"
+    rf"(?:that )?{_OTHERS}(?: be assigned\b|{_ALONE})))|"
     rf"(?P<yes>i (?:dont|do not|cant|cannot) see why not\b|"
     rf"i (?:think|believe|guess|suppose|would say|would think) so\b|"
-    rf"i (?:think|believe) (?:that )?{_OTHERS}\b(?! (?:not|never)\b)|"
+    rf"i (?:think|believe) (?:that )?{_OTHERS}{_ALONE}|"
     rf"(?:y|affirmative|{_LIKELY}){_ALONE}|"
     rf"{_SHORT}{_ALONE}|"
-    rf"(?:{_SURE}|indeed|sure)\b(?!\W+(?:as an?|here|heres|i (?:am|can|have|will)|"
+    rf"(?:{_SURE}|indeed|sure)\b(?!\W+(?:(?:as )?an?|here|heres|i (?:am|can|have|will)|"
     r"id (?:be|love)|ill|im|ive|lets?)\b)))"
+)
+# What follows a word that is no answer: "No, I can't answer that", "yes, but it depends".
+_ASIDE = re.compile(
+    r"^, (?:i (?:cannot|cant|wont|will not|would not|am not (?:able|going|willing) to|wouldnt) "
+    r"(?:\w+ )?(?:answer|assist|choose|comment|decide|give|help|judge|make|offer|provide|tell)\b|"
+    r"i (?:understand|know|see) (?:the|your|that|this|what|why|how)\b|"
+    r"(?:this|that|it) is an? (?:\w+ )?(?:hard|difficult|tough|complex|tricky|good|sensitive|"
+    r"complicated) (?:\w+ )?(?:question|case|decision|one|call|matter|situation|issue)\b)|"
+    r"^, but [^.!?\n]*\bdepends\b"
+)
+_OF_OTHERS = re.compile(
+    r"(?:\b(?:his|her|their)|' s) (?:own )?(?:answer|decision|verdict|vote|response) is$|"
+    r"\b(?:was|were) (?:going|about|inclined|tempted)\b"
+)
+# A fact of the case in a list: "- has a job: yes".
+_ITEM = re.compile(
+    r"^(?:[0-9]+ [.)]|[-•]) (?!(?:task|question|step|q|should)\b)(?!.*\b(?:answer|verdict|decision|"
+    r"recommendation|conclusion|approved?|grant)\b).* :$"
 )
 _CONCESSION = 30  # words
 _OPENING = 12  # tokens in which such a phrase stands
 _LEADS = frozenset(
-    "a answer answers be but cautious choose clear conditional definite definitely firm guess hard "
-    "hence is lean leaning likely otherwise probably qualified resounding sadly say so soft strong "
+    "a answer answers be but ethically law legally morally otherwise paper practically practice "
+    "reality theory cautious choose clear conditional definite definitely firm guess hard "
+    "hence is lean leaning likely probably qualified resounding sadly say so soft strong "
     "tentative that therefore think thus to toward towards vote with would".split()
 )
 _FOLLOWS = frozenset(
-    "and as at based because but due for from given he here however i in it on she since thanks "
+    "and as at based because but due for from given he here however i if in it on she since thanks "
     "they this under unless until we without".split()
 )
 _NOT = frozenset(
-    "been cannot cant couldnt didnt dont neither never nor not shouldnt than wont wouldnt".split()
+    "been cannot cant couldnt didnt dont isnt neither never nor not shouldnt than "
+    "wont wouldnt".split()
 )
-_REPORTED = frozenset("said says saying".split())
+_REPORTED = frozenset("answered replied said says saying thought voted was were".split())
 _OTHER_PEOPLE = frozenset("many one others people some".split())
 _MODALS = frozenset("could may might will would".split())
 _CONDITION = 25  # words of a condition: "If he has a job and no debts, then yes"
@@ -76,7 +97,7 @@ _WISHES = frozenset("easy like love want tempted tempting wish".split())
 _CONCLUDES = frozenset("so therefore thus hence overall ultimately".split())
 _MARKS = frozenset("*_#`>|~")
 _EITHER = re.compile(
-    r"\b(?:could|can|may|might|either|both)(?: \w+){0,3} (?:\W )?yes "
+    r"\b(?:could|can|may|might|either|both)(?: (?!give|provide|say)\w+){0,3} (?:\W )?yes "
     r"(?:\W )?(?:or|and) (?:\W )?no\b|^\W*yes \W no\W*$"
 )
 _EXPLAINS = frozenset("although because explanation rationale reason reasoning though".split())
@@ -149,7 +170,9 @@ def _decisions(
     """Return the decisions, place and ``yes`` or ``no``, of the first kind that there are."""
     plain = " ".join(words)
     said = {at: _ANSWERS[words[at]] for at in _answers(tokens)}
-    verdicts = dict(granted(words, asked))
+    verdicts = dict(granted(words, asked, declined=declined))
+    if keyed := {at: verdicts[at] for at in verdicts if words[at + 1 : at + 3] == ['"', ":"]}:
+        return keyed
     place = correction(plain)
     begin = plain.count(" ", 0, place)
     for first, last in [
@@ -182,6 +205,8 @@ def _decided(words: Sequence[str], answers: dict[int, str]) -> dict[int, str]:
     """Return the answers of a conclusion, else those before an explanation, else all."""
     if len(set(answers.values())) < 2:
         return answers
+    if any(words[at - 1] == "otherwise" for at in answers if at):
+        return answers
     if (first := min(answers)) == 0 and words[1] in ".!\n" and words[2] not in _ANSWERS:
         return {first: answers[first]}
     answers = {at: value for at, value in answers.items() if not _conceded(words, at)} or answers
@@ -213,7 +238,17 @@ def _answers(tokens: Sequence[Token]) -> Iterator[int]:
         if "".join(token.text for token in tokens[left + 1 : right]).strip("\"'.") in _OR
         for at in (left, right)
     }
-    return (at for at in candidates if at not in echoed and _stands_as_answer(tokens, at))
+    items = {at for at in candidates if _ITEM.match(_line(tokens, at))}
+    skipped = echoed | items if len(items) > 1 else echoed
+    return (at for at in candidates if at not in skipped and _stands_as_answer(tokens, at))
+
+
+def _line(tokens: Sequence[Token], at: int) -> str:
+    """Return what stands before a word in its line, if its beginning is within reach."""
+    for back in range(at - 1, max(at - _OPENING, -1) - 1, -1):
+        if back < 0 or tokens[back].text == "\n":
+            return " ".join(token.text for token in tokens[back + 1 : at])
+    return ""
 
 
 def _stands_as_answer(tokens: Sequence[Token], at: int) -> bool:
@@ -223,7 +258,9 @@ def _stands_as_answer(tokens: Sequence[Token], at: int) -> bool:
         return False
     before = [token.text for token in tokens[max(at - _REACH, 0) : at]]
     ends = [place for place, word in enumerate(before) if word in _STOPS]
-    if not _NOT.isdisjoint(before[ends[-1] :] if ends else before):
+    if not _NOT.isdisjoint(before[ends[-1] :] if ends else before) or before[-2:-1] == ["could"]:
+        return False
+    if before[-2:] == ["well", "say"] or _of_others(tokens, at):
         return False
     if (before and before[-1] in _REPORTED) or (after is not None and after.text in _MODALS):
         return False
@@ -232,9 +269,16 @@ def _stands_as_answer(tokens: Sequence[Token], at: int) -> bool:
     if not _WISHES.isdisjoint(before) or _asks(tokens, at) or is_conditional(_before(tokens, at)):
         return False
     if _ANSWERS[tokens[at].text] == "yes":
-        return True
+        follows = after.text if after is not None else ""
+        return before[-1:] != ["a"] or not follows.isalnum() or follows in _FOLLOWS
     leads = not before or not before[-1].isalnum() or before[-1] in _LEADS | {"and", "yes"}
     return leads and (after is None or not after.text.isalnum() or after.text in _FOLLOWS)
+
+
+def _of_others(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a word is another's answer, or the beginning of an aside."""
+    behind = " ".join(token.text for token in tokens[at + 1 : at + 1 + _CONCESSION])
+    return bool(_ASIDE.match(behind) or _OF_OTHERS.search(_before(tokens, at)))
 
 
 def _before(tokens: Sequence[Token], at: int) -> str:
