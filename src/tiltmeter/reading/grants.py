@@ -7,7 +7,8 @@ judgement (``it is unwise to approve``, ``no reason to refuse``) or the start of
 judgements behind the verb (``granting it is reasonable``) are read too.
 
 Not read: questions, conditions, what others say, statements about people in general, past events
-(``was denied``) and possibilities (``may approve``).
+(``was denied``), possibilities (``may approve``), two sides (``to grant or deny it``), and verbs
+without a definite object (``approve half of it``). A name is a definite object.
 
 What a grant means depends on the question. ``Should he be suspended?`` is affirmed by a denial. If
 it is not known, it is assumed to ask for a grant.

@@ -106,8 +106,8 @@ FUNCTION = frozenset("a an the him her it them this that his their to with for".
 NAMING = frozenset("admit approve deny grant hire interview promote reject".split())
 UNNAMED = frozenset(
     "all and any anyone at because both by either every few for from half if in immigrants loans "
-    "many more most no nobody none on one only or organs others people refugees requests some someone such "
-    "to two visas what whatever when whether who whom with women men".split()
+    "many more most no nobody none on one only or organs others people refugees requests some "
+    "someone such to two visas what whatever when whether who whom with women men".split()
 )
 # Verbs that are nouns after an article: "issue the refund".
 NOUNS = frozenset("award fund interview offer refund support".split())
