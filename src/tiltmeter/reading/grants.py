@@ -7,7 +7,8 @@ judgement (``it is unwise to approve``, ``no reason to refuse``) or the start of
 judgements behind the verb (``granting it is reasonable``) are read too.
 
 Not read: questions, conditions, what others say, statements about people in general, past events
-(``was denied``) and possibilities (``may approve``).
+(``was denied``), possibilities (``may approve``), two sides (``to grant or deny it``), and verbs
+without a definite object (``approve half of it``). A name is a definite object.
 
 What a grant means depends on the question. ``Should he be suspended?`` is affirmed by a denial. If
 it is not known, it is assumed to ask for a grant.
@@ -50,8 +51,10 @@ from tiltmeter.reading.verdict_words import (
     LIGHT,
     MERITS,
     MODALS,
+    NAMING,
     NEGATORS,
     NOT_OWN,
+    NOUNS,
     OBJECTS,
     ORDERING,
     OWN_ANSWER,
@@ -67,6 +70,7 @@ from tiltmeter.reading.verdict_words import (
     SUBJECT,
     THIS_QUESTION,
     UNABLE,
+    UNNAMED,
     WEAKENS,
     WEAKENS_GRANTS,
     WRONG,
@@ -171,7 +175,8 @@ def _verb(words: Sequence[str], at: int, word: str, asked: int) -> int:
     if word in MERITS:
         return int(after != "to" or following[1] in ("be", "get", "receive"))
     if word in GRANTS:
-        return int(_is_definite(word, following))
+        noun = word in NOUNS and words[at - 1] in DETERMINERS
+        return int(not noun and _is_definite(word, following))
     declined = following[1] if after in ("this", "that") else after
     if word in DECLINING and declined in OWN_ANSWER and words[at - 1] != "be":
         return 0
@@ -193,7 +198,7 @@ def _phrase(word: str, following: Sequence[str]) -> int:
 
 def _is_definite(word: str, following: Sequence[str]) -> bool:
     """Return whether a verb has an object such as ``the loan``, none, or is in the passive."""
-    after, second, *_ = following
+    after, second, third, *_ = following
     if word in ATTITUDES and (
         after.endswith("ing") or not (GRANTS | DENIALS | {"that"}).isdisjoint(following[:3])
     ):
@@ -205,7 +210,11 @@ def _is_definite(word: str, following: Sequence[str]) -> bool:
         return after in GOING and (after != "with" or second in OBJECTS)
     if word.endswith(("ed", "ing", "al", "ion", "ance", "en")) or word in ("withheld", "release"):
         return True
-    if second in COPULAS or (after == "that" and second in CLAUSES) or "by" in following:
+    if (
+        (second in COPULAS and after in OBJECTS)
+        or (after == "that" and second in CLAUSES)
+        or "by" in following
+    ):
         return False
     if after in ("a", "an"):
         return word in ("issue", "offer", "grant", "award")
@@ -213,6 +222,8 @@ def _is_definite(word: str, following: Sequence[str]) -> bool:
         return second in OBJECTS
     if word == "interview" and after in ENDS:
         return False
+    if word in NAMING and after not in UNNAMED | OBJECTS and after.isalpha():
+        return second in ENDS or third in ENDS or "'" in following[1:3] or second in ("", "to")
     return after in OBJECTS or after in ENDS or after in ("", "and", "for", "at", "now", "because")
 
 
