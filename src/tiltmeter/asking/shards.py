@@ -92,8 +92,6 @@ class Collected:
     """Names of all these requests."""
     files: list[Path] = field(default_factory=list)
     """The shards that are to be asked."""
-    failed: int = 0
-    last_error: str | None = None
 
     @property
     def complete(self) -> bool:
@@ -203,9 +201,7 @@ class Answers:
             self._places[name] = number, place
 
 
-def write_shards(
-    directory: Path, requests: Iterable[Request], shards: int, first: int = 1
-) -> list[Path]:
+def write_shards(directory: Path, requests: Iterable[Request], shards: int) -> list[Path]:
     """Write requests into the shards of a round, of which there are `shards` for each model.
 
     Parameters
@@ -216,8 +212,6 @@ def write_shards(
         What is to be asked.
     shards
         How many files there are, at most.
-    first
-        The number of the round, or of a later one if there are shards of it already.
 
     Returns
     -------
@@ -229,7 +223,7 @@ def write_shards(
     InputError
         If a file cannot be written.
     """
-    folder = directory / FOLDER / str(max([first, *(n + 1 for n in _rounds(directory))]))
+    folder = directory / FOLDER / str(max(_rounds(directory), default=0) + 1)
     part = folder.with_name(f"{folder.name}.part")
     held: dict[Path, list[str]] = {}
     size, names = 0, set[Path]()
@@ -317,9 +311,6 @@ def collect(
         row.wanted, row.answered = one.wanted, one.answered
         found.append(row)
     write_bytes(kept, b"".join(answers.kept.values()))
-    for row in found:
-        row.failed = len(answers.errors)
-        row.last_error = next(reversed(answers.errors.values()), None)
     return found, answers
 
 

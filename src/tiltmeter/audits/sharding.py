@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from tiltmeter.asking.associating import cue_questions
@@ -81,11 +82,8 @@ def shard_plan(
                 "writes those that are left"
             )
         write_setting(out, {"shards": shards, "choices": choices})
-        return [
-            path
-            for questions in _questions(plan, out, choices)
-            for path in write_shards(out, questions.left(Answers()), shards)
-        ]
+        every = (one.left(Answers()) for one in _questions(plan, out, choices))
+        return write_shards(out, chain.from_iterable(every), shards)
 
 
 def collect_answers(
