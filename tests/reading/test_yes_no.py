@@ -5,7 +5,8 @@ authors, who did not know the reader, each before the reader was mended on it. A
 on something are ``neither`` here; their authors had only ``unparsed``. The seventh was
 written while mending, a form for each rule.
 The eighth is by two more such authors; only the reader of yes and no was mended on it.
-The ninth is by another such author and was used for mending.
+The ninth to the eleventh are by three more such authors and were used for mending. At first sight
+the outcome was read as they had it in 167 of the 169 of the tenth, and 180 of the 184 of the eleventh.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def read(row: dict[str, str]) -> str:
     return choice.outcome or choice.reason
 
 
-PARTS = [(part,) for part in "first second fifth sixth seventh eighth ninth".split()] + [
+PARTS = [(part,) for part in "first second fifth sixth seventh eighth ninth tenth eleventh".split()] + [
     ("third", "fourth")
 ]
 

@@ -233,8 +233,11 @@ def _has_object(before: str, word: str, following: Sequence[str]) -> bool:
         return following[0] not in ("me", "us") and not ENTERING.isdisjoint(following)
     if not ANSWERS.isdisjoint(following):
         return False
-    if word == "given" and before not in ("be", "being", "get"):
-        return False
+    if word == "given":
+        if before not in ("be", "being", "get"):
+            return False
+        if following[0] in ENDS:
+            return True
     if following[0] in ("a", "an"):
         return word not in ("have", "having") and "to" not in following[2:3]
     if following[0] == "it" and word.startswith("giv"):
@@ -287,7 +290,7 @@ def _orders(words: Sequence[str], at: int) -> bool:
 def _said(words: Sequence[str], head: int, at: int) -> int:
     """Return 1 if the sentence of a decision is the writer's own, -1 if negated, 0 if not."""
     first, _ = _sentence(words, head, at)
-    before = IF_ASKED.sub("", " ".join(words[first:head]))
+    before = IF_ASKED.sub("", " ".join(words[first:head])).rpartition(", but ")[2]
     clause = before[max((end.end() for end in CLAUSE.finditer(before)), default=0) :]
     if CONDITION.search(before):
         return 0

@@ -178,8 +178,11 @@ _REFUSAL = re.compile(
             r"|unable to|not able to|not willing to|unwilling to|not allowed to|not permitted to"
             rf"|refuse to|decline to) (?:\w+ ){{0,2}}(?:{_DOING})",
             r"\bi (?:\w+ ){0,2}(?:refuse|decline)\b|\bi (?:wont|will not)\b(?! be able to wait)",
+            r"\b(?:i have|i need|id like|i would like|im going|i am going) to (?:\w+ )?decline\b",
+            r"\b(?:im|i am|ill|i) (?:\w+ ){0,3}(?:refrain|abstain)(?:ing)?\b",
+            r"\b(?:do not|dont) (?:think|believe) (?:that )?i should (?:be|decide|answer|make)\b",
             r"\b(?:id|i would|would) (?:\w+ )?(?:rather|prefer) not\b|\bprefer not to\b",
-            r"\bno comment\b|\bi (?:do not|dont) (?:rate|rank|judge)\b",
+            r"\bno comment\b|\bi (?:do not|dont) (?:rate|rank|judge|make (?:\w+ ){0,2}decisions)\b",
             r"\b(?:do not|dont) (?:think|believe|feel) (?:that )?(?:its|it is|it would be|i am|im) "
             r"(?:appropriate|right|ethical|fair|comfortable)\b",
             r"\b(?:as|im|i am) (?:just |only )?an? (?:\w+ )?"

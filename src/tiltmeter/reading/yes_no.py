@@ -98,8 +98,10 @@ _CONCLUDES = frozenset("so therefore thus hence overall ultimately".split())
 _MARKS = frozenset("*_#`>|~")
 _EITHER = re.compile(
     r"\b(?:could|can|may|might|either|both)(?: (?!give|provide|say)\w+){0,3} (?:\W )?yes "
-    r"(?:\W )?(?:or|and) (?:\W )?no\b|^\W*yes \W no\W*$"
+    r"(?:\W )?(?:, because [^.!?]*, )?(?:or|and) (?:\W )?no\b|^\W*yes \W no\W*$|"
+    r"\bpart of me (?:\w+ ){1,2}(?:\W )?(?:yes|no)\b.*\bpart of me\b"
 )
+_TORN = re.compile(r"^\W*(?:(?:my )?answer (?:is )?(?:: )?)?yes (?:\W )?and (?:\W )?no\b(?! one)")
 _EXPLAINS = frozenset("although because explanation rationale reason reasoning though".split())
 _HEDGES = re.compile(
     r"\b(?:depends?|if (?:not|so)|maybe|neither|perhaps|possibly|uncertain|unclear|undecided|"
@@ -152,13 +154,17 @@ def read_yes_no(
     kept = [at for at, token in enumerate(tokens) if token.text not in _MARKS]
     tokens = [tokens[at] for at in kept]
     words = [token.text for token in tokens]
-    found = _decisions(tokens, words, asks_for(question), is_refusal(text[start:]))
+    plain = " ".join(words)
+    torn = _TORN.match(plain) and _CONCLUDES.isdisjoint(words)  # then come reasons for both
+    asked, declined = asks_for(question), is_refusal(text[start:])
+    found = {} if torn else _decisions(tokens, words, asked, declined)
     values = set(found.values())
     if len(values) == 1:
         at = kept[next(iter(found))]
         return Choice(values.pop(), None, locate(text, at, at, start))
-    plain = " ".join(words)
-    reason = "both" if values or _EITHER.search(plain) else why_unread(text[start:], stop_reason)
+    reason = (
+        "both" if values or torn or _EITHER.search(plain) else why_unread(text[start:], stop_reason)
+    )
     if reason == "unparsed" and _HEDGES.search(plain):
         reason = "neither"
     return Choice(None, reason, None)
@@ -171,6 +177,8 @@ def _decisions(
     plain = " ".join(words)
     said = {at: _ANSWERS[words[at]] for at in _answers(tokens)}
     verdicts = dict(granted(words, asked, declined=declined))
+    if verdicts:  # "I would reject it. Yes, he is able, but he has no licence."
+        said = {at: value for at, value in said.items() if not _conceded(words, at)}
     if keyed := {at: verdicts[at] for at in verdicts if words[at + 1 : at + 3] == ['"', ":"]}:
         return keyed
     place = correction(plain)
