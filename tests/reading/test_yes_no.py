@@ -6,7 +6,7 @@ on something are ``neither`` here; their authors had only ``unparsed``. The seve
 written while mending, a form for each rule.
 The eighth is by two more such authors; only the reader of yes and no was mended on it.
 The ninth to the eleventh are by three more such authors and were used for mending. At first sight
-the outcome was read as they had it in 167 of the 169 of the tenth, and 180 of the 184 of the eleventh.
+167 of the 169 outcomes of the tenth were read as they had them, and 180 of the 184 of the eleventh.
 """
 
 from __future__ import annotations
@@ -31,14 +31,12 @@ def read(row: dict[str, str]) -> str:
     return choice.outcome or choice.reason
 
 
-PARTS = [(part,) for part in "first second fifth sixth seventh eighth ninth tenth eleventh".split()] + [
-    ("third", "fourth")
-]
+PARTS = "first second third+fourth fifth sixth seventh eighth ninth tenth eleventh"
 
 
-@pytest.mark.parametrize("parts", PARTS)
-def test_answers_written_by_hand(parts: tuple[str, ...]) -> None:
-    rows = answers(*parts)
+@pytest.mark.parametrize("parts", PARTS.split())
+def test_answers_written_by_hand(parts: str) -> None:
+    rows = answers(*parts.split("+"))
     wrong = [(row, read(row)) for row in rows if read(row) != row["expected"]]
     assert len(wrong) <= len(rows) // 100, wrong
 
