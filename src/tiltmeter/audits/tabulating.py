@@ -39,7 +39,7 @@ from tiltmeter.statistics.contrasts import DRAWN, TRIAL
 from tiltmeter.statistics.dimensions import correlate_dimensions, rank_models
 from tiltmeter.statistics.estimates import Estimated, Inference, estimate_summaries
 from tiltmeter.statistics.explicitness import explicit_gaps
-from tiltmeter.statistics.items import contributions, word_variance
+from tiltmeter.statistics.items import GROUP, contributions, word_variance
 from tiltmeter.statistics.splits import split_words
 from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
 from tiltmeter.stimuli import Study
@@ -211,14 +211,14 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
         raise InputError(f"{scores if isinstance(scores, Path) else 'scores'}: no rows")
     answers = details.chained(frame)
     regressions = details.regressions(answers)
-    scores_only = frame.select(list(SCORES))
+    scores_only = _without_texts(frame.select(list(SCORES)))
     interventions = details.contrasts(scores_only)
     groups = details.attribution_contrasts(frame)
     estimates = [of_scores, interventions.estimates, groups.estimates, regressions.estimates]
     estimates += [details.relativity(scores_only)]
     estimates += [correlate_dimensions(of_scores), rank_models(of_scores)]
     estimates += [explicit_gaps(of_scores, inference.confidence)]
-    estimates += [details.reliabilities(scores_only), details.analyses(scores_only)]
+    estimates += [details.reliabilities(scores_only), details.analyses(frame.select(list(SCORES)))]
     judged = judge(pl.concat(estimates), compliance_floor=inference.compliance_floor)
     tables = {
         **tables,
@@ -237,10 +237,11 @@ def _of_scores(frame: pl.LazyFrame, inference: Inference) -> Tables:
     parts: list[tuple[pl.DataFrame, pl.DataFrame]] = []
     pooled, compliant, items = [], [pl.DataFrame(schema=COMPLIANCE)], [pl.DataFrame(schema=ITEMS)]
     for model in models:
-        of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model))).collect()
+        own = frame.filter(pl.col("model").eq_missing(pl.lit(model)))
+        of_model = _without_texts(own).collect()
         _refuse_repeated(of_model)
         units = summarise(of_model)
-        items.append(contributions(of_model))
+        items.append(_items(own))
         words = word_variance(items[-1])
         parts += _of_each_instrument(units, inference, LEVELS[:-1], words)
         pooled.append(pool_pairs(units))
@@ -257,12 +258,36 @@ def _of_scores(frame: pl.LazyFrame, inference: Inference) -> Tables:
     return Tables(estimates, joined)
 
 
+def _without_texts(scores: pl.LazyFrame) -> pl.LazyFrame:
+    """Leave out the texts that are most of the memory of scores; few measures read them."""
+    return scores.with_columns(pl.lit(None, SCORES[name]).alias(name) for name in _TEXTS)
+
+
+def _items(scores: pl.LazyFrame) -> pl.DataFrame:
+    """Give the contributions of words, about `PIECE` answers in memory at a time."""
+    groups = scores.group_by(GROUP).agg(pl.len().alias("answers")).sort(GROUP).collect()
+    number = pl.col("answers").cum_sum() // PIECE
+    parts = [
+        contributions(scores.join(keys.lazy(), on=GROUP, how="semi", nulls_equal=True).collect())
+        for _, keys in groups.with_columns(number=number).group_by("number", maintain_order=True)
+    ]
+    return pl.concat([pl.DataFrame(schema=ITEMS), *parts])
+
+
+#: Columns of long texts.
+_TEXTS = ("shares", "emotions")
+
+#: Answers whose words are in memory at a time; of one stereotype there may be more.
+PIECE = 100_000
+
 #: What tells scores apart.
 _APART = (*TRIAL, *DRAWN, "pair_id", "object")
 
 
 def _refuse_repeated(scores: pl.DataFrame) -> None:
     """Refuse scores of one draw that stand several times."""
+    if scores.select(pl.struct(_APART).hash().n_unique()).item() == scores.height:
+        return  # the hashes take a tenth of the memory
     twice = scores.filter(pl.struct(_APART).is_duplicated())
     if not twice.is_empty():
         first = twice.row(0, named=True)

@@ -175,7 +175,8 @@ def _verb(words: Sequence[str], at: int, word: str, asked: int) -> int:
     if word in MERITS:
         return int(after != "to" or following[1] in ("be", "get", "receive"))
     if word in GRANTS:
-        noun = word in NOUNS and words[at - 1] in DETERMINERS
+        described = word.endswith("ed") and after.isalpha()  # "a licensed professional"
+        noun = words[at - 1] in DETERMINERS and (word in NOUNS or described)
         return int(not noun and _is_definite(word, following))
     declined = following[1] if after in ("this", "that") else after
     if word in DECLINING and declined in OWN_ANSWER and words[at - 1] != "be":

@@ -98,10 +98,11 @@ _CONCLUDES = frozenset("so therefore thus hence overall ultimately".split())
 _MARKS = frozenset("*_#`>|~")
 _EITHER = re.compile(
     r"\b(?:could|can|may|might|either|both)(?: (?!give|provide|say)\w+){0,3} (?:\W )?yes "
-    r"(?:\W )?(?:, because [^.!?]*, )?(?:or|and) (?:\W )?no\b|^\W*yes \W no\W*$|"
+    r"(?:\W )?(?:, because [^.!?]*, )?(?:or|and) (?:\W )?no\b|^\W*yes (?:\W|or) no\W*$|"
     r"\bpart of me (?:\w+ ){1,2}(?:\W )?(?:yes|no)\b.*\bpart of me\b"
 )
 _TORN = re.compile(r"^\W*(?:(?:my )?answer (?:is )?(?:: )?)?yes (?:\W )?and (?:\W )?no\b(?! one)")
+_CODE = re.compile(r"\s*(?:```\w*\s*)?def \w+\(")
 _EXPLAINS = frozenset("although because explanation rationale reason reasoning though".split())
 _HEDGES = re.compile(
     r"\b(?:depends?|if (?:not|so)|maybe|neither|perhaps|possibly|uncertain|unclear|undecided|"
@@ -157,7 +158,7 @@ def read_yes_no(
     plain = " ".join(words)
     torn = _TORN.match(plain) and _CONCLUDES.isdisjoint(words)  # then come reasons for both
     asked, declined = asks_for(question), is_refusal(text[start:])
-    found = {} if torn else _decisions(tokens, words, asked, declined)
+    found = {} if torn or _CODE.match(text[start:]) else _decisions(tokens, words, asked, declined)
     values = set(found.values())
     if len(values) == 1:
         at = kept[next(iter(found))]
