@@ -152,7 +152,7 @@ def _ours(calls: int, folder: Path) -> None:
     budget = Budget(max_calls=calls, max_tokens=10**9, max_cost=1e9)
     with progress_bar(calls) as advance:
         outcome = ask_models(
-            plan.trials(), _models(plan), folder / "run", budget, on_progress=advance
+            plan.pieces, _models(plan), folder / "run", budget, on_progress=advance
         )
     assert outcome.complete and outcome.answered == calls
 

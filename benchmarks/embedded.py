@@ -98,7 +98,7 @@ def _ours(plan: Plan, directory: Path) -> Answers:
     claim(directory, plan, "benchmark")
     as_peer = Connection(model_args={"dtype": "float32"})
     models = open_models(plan.models, plan.generation, as_peer)
-    outcome = ask_models(plan.trials(), models, directory, Budget())
+    outcome = ask_models(plan.pieces, models, directory, Budget())
     assert outcome.complete
     return {a["trial_id"]: json.loads(a["response"]) for a in Journal(directory, MODEL)}
 

@@ -83,6 +83,6 @@ def asked_in_one_go(plan: Plan, serve: Callable[..., Any], directory: Path) -> l
     serve(lambda body: (bodies.append(body), (200, reply(body)))[1])
     claim(directory, plan)
     models = open_models(plan.models, plan.generation, Connection(max_retries=0))
-    assert ask_models(plan.trials(), models, directory, Budget()).complete
+    assert ask_models(plan.pieces, models, directory, Budget()).complete
     tabulate(directory)
     return bodies

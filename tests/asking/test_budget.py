@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tiltmeter.asking.budget import Budget, estimate_cost, price
+from tiltmeter.asking.budget import Budget, estimate_costs, price
 from tiltmeter.asking.plan import Plan
 from tiltmeter.errors import InputError
 
@@ -47,7 +47,7 @@ def test_prices_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_the_cost_of_a_plan(plan: Plan) -> None:
-    cost = estimate_cost(plan.trials(), "openai/gpt-4o")
+    (cost,) = estimate_costs(plan.pieces(), ["openai/gpt-4o"])
     assert (cost.trials, cost.calls) == (8, 8)
     assert cost.usd == pytest.approx((cost.input_tokens * 2.5 + cost.output_tokens * 10) / 1e6)
     assert 300 < cost.output_tokens < 800  # the real answers have about 60 tokens

@@ -28,7 +28,7 @@ def test_a_broken_run_gives_the_tables_of_an_unbroken_one(tmp_path: Path) -> Non
         for calls in budgets:
             claim(tmp_path / name, plan)
             models = open_models(plan.models, plan.generation, Connection())
-            outcome = ask_models(plan.trials(), models, tmp_path / name, Budget(max_calls=calls))
+            outcome = ask_models(plan.pieces, models, tmp_path / name, Budget(max_calls=calls))
         assert outcome.complete
         tabulate(tmp_path / name)
     for table in ("responses", "scores", "words", "estimates"):
@@ -47,7 +47,7 @@ def test_a_group_word_may_begin_the_other(tmp_path: Path) -> None:
     plan = Plan([part], ["tiltmeter/smollm2"], modes=("forced",), iterations=2)
     claim(tmp_path / "r", plan)
     ask_models(
-        plan.trials(),
+        plan.pieces,
         open_models(plan.models, plan.generation, Connection()),
         tmp_path / "r",
         Budget(),

@@ -67,7 +67,7 @@ def run(plan: Plan, serve: Serve, tmp_path: Path) -> Any:
     server.reply = reply
     claim(tmp_path, plan)
     models = open_models(plan.models, plan.generation, Connection(max_retries=0))
-    assert ask_models(plan.trials(), models, tmp_path, Budget()).complete
+    assert ask_models(plan.pieces, models, tmp_path, Budget()).complete
     return server
 
 

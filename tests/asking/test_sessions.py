@@ -32,7 +32,7 @@ TABLES = ("responses", "scores", "words", "compliance", "estimates")
 def ask(plan: Plan, directory: Path, budget: Budget | None = None, retries: int = 0) -> Outcome:
     claim(directory, plan)
     models = open_models(plan.models, plan.generation, Connection(max_retries=retries, timeout_s=5))
-    return ask_models(plan.trials(), models, directory, budget or Budget())
+    return ask_models(plan.pieces, models, directory, budget or Budget())
 
 
 def tables(directory: Path) -> list[pl.DataFrame]:
@@ -226,7 +226,7 @@ def test_progress_begins_where_the_last_run_ended(plan: Plan, serve: Serve, tmp_
     seen: list[int] = []
     models = open_models(plan.models, plan.generation, Connection())
     ask_models(
-        plan.trials(),
+        plan.pieces,
         models,
         tmp_path / "r",
         Budget(),

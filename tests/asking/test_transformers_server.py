@@ -108,7 +108,7 @@ def test_shards_give_what_asking_gives(address: str, model: str, tmp_path: Path)
     plan = plan_of(model, "free")
     claim(tmp_path / "run", plan)
     models = open_models(plan.models, plan.generation, Connection(max_retries=1))
-    assert ask_models(plan.trials(), models, tmp_path / "run", Budget()).complete
+    assert ask_models(plan.pieces, models, tmp_path / "run", Budget()).complete
     tabulate(tmp_path / "run")
     for path in shard_plan(plan, tmp_path / "shards", 2):
         answer(path, address)
@@ -129,4 +129,4 @@ def test_a_server_without_log_probabilities_is_named(
     models = open_models(plan.models, plan.generation, Connection(max_retries=0))
     claim(tmp_path / "run", plan)
     with pytest.raises(ModelError, match="gives no log-probabilities, which mode 'forced' needs"):
-        ask_models(plan.trials(), models, tmp_path / "run", Budget())
+        ask_models(plan.pieces, models, tmp_path / "run", Budget())

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tiltmeter.asking.budget import Budget, estimate_cost
+from tiltmeter.asking.budget import Budget, estimate_costs
 from tiltmeter.asking.claim import claim
 from tiltmeter.asking.plan import Plan, Selection, load_plan
 from tiltmeter.asking.sessions import Outcome, ask_models
@@ -73,7 +73,7 @@ def answering(server: Any, plan: Plan, said: Callable[[dict[str, Any]], str] = d
 def ask(plan: Plan, directory: Path, budget: Budget | None = None) -> Outcome:
     claim(directory, plan)
     models = open_models(plan.models, plan.generation, Connection(max_retries=0, timeout_s=5))
-    return ask_models(plan.trials(), models, directory, budget or Budget())
+    return ask_models(plan.pieces, models, directory, budget or Budget())
 
 
 def table(directory: Path, name: str = "scores") -> pl.DataFrame:
@@ -143,7 +143,7 @@ def test_a_second_prompt_holds_the_first_answer_and_both_are_kept(
         assert (row["input_tokens"], row["output_tokens"]) == (200, 120)
         assert row["response"].startswith("The person with the")
     assert table(tmp_path)["score"].null_count() == 0
-    assert estimate_cost(plan.trials(), MODEL).calls == 8
+    assert estimate_costs(plan.pieces(), [MODEL])[0].calls == 8
 
 
 def two_turns(iterations: int = 4) -> Plan:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiltmeter.asking.budget import estimate_cost
+from tiltmeter.asking.budget import estimate_costs
 from tiltmeter.cli.group import run_group
 from tiltmeter.errors import InputError, StudyError
 from tiltmeter.instruments.bbq import items_of
@@ -354,7 +354,7 @@ def test_no_answer_breaks_the_score(name: str, mode: str, response: str) -> None
 @each
 def test_the_cost_counts_the_calls_of_the_mode(name: str, mode: str) -> None:
     frame = drawn(name, mode, 4)
-    cost = estimate_cost(frame, "openai/gpt-4o")
+    (cost,) = estimate_costs([frame], ["openai/gpt-4o"])
     assert cost.calls == sum(MODES[mode].calls(row) for row in frame.iter_rows(named=True))
     assert cost.calls >= frame.height and cost.output_tokens > 0 and cost.usd > 0
 

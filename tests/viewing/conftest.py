@@ -88,7 +88,7 @@ def logged(tmp_path: Path, serve: Any, plan: Any) -> Path:
     serve()
     claim(tmp_path / "logged", plan)
     models = open_models(plan.models, plan.generation, Connection(max_retries=0))
-    assert ask_models(plan.trials(), models, tmp_path / "logged", Budget()).complete
+    assert ask_models(plan.pieces, models, tmp_path / "logged", Budget()).complete
     return tmp_path / "logged"
 
 

@@ -35,7 +35,7 @@ __all__ = [
     "HOPELESS",
     "Ledger",
     "OUTAGE",
-    "estimate_cost",
+    "estimate_costs",
     "estimate_requests",
     "price",
 ]
@@ -153,8 +153,24 @@ def _prices(path: Path | None) -> dict[str, tuple[float, float]]:
     return table
 
 
-def estimate_cost(trials: pl.DataFrame, model: str, prices: Path | None = None) -> Cost:
-    """Estimate calls, tokens and dollars of asking trials (`results.TRIALS`); see `price`."""
+def estimate_costs(
+    trials: Iterable[pl.DataFrame], models: Iterable[str], prices: Path | None = None
+) -> list[Cost]:
+    """Estimate calls, tokens and dollars of asking each model some trials; see `price`.
+
+    `trials` are pieces of a table with columns of `results.TRIALS`.
+    """
+    asked = calls = tokens_in = tokens_out = 0.0
+    for piece in trials:
+        sums = _tokens(piece)
+        asked += piece.height
+        calls, tokens_in, tokens_out = calls + sums[0], tokens_in + sums[1], tokens_out + sums[2]
+    tokens = math.ceil(tokens_in), math.ceil(tokens_out)
+    return [Cost.of(model, (int(asked), int(calls)), tokens, prices) for model in models]
+
+
+def _tokens(trials: pl.DataFrame) -> tuple[float, float, float]:
+    """Estimate the calls of some trials, and tokens in and out."""
     words = pl.col("attributes").list.len()
     apart = pl.col("mode").is_in([mode.name for mode in MODES.values() if mode.apart])
     questions = pl.when(apart).then(words).otherwise(1)
@@ -168,13 +184,12 @@ def estimate_cost(trials: pl.DataFrame, model: str, prices: Path | None = None) 
     prose = _per_instrument(around) * written + _per_instrument(first) * twice
     followup = pl.col("followup").str.len_chars().fill_null(0) / CHARACTERS_PER_TOKEN
     second = twice * (prompt + prose + followup)
-    sums = trials.select(
+    calls, tokens_in, tokens_out = trials.select(
         calls=(questions + twice).sum(),
         input=(prompt * questions + second).sum(),
         output=(pl.when(apart).then(words).otherwise(answer + pair * words) + prose).sum(),
     ).row(0)
-    tokens = math.ceil(sums[1]), math.ceil(sums[2])
-    return Cost.of(model, (trials.height, int(sums[0])), tokens, prices)
+    return calls, tokens_in, tokens_out
 
 
 def estimate_requests(

@@ -9,9 +9,8 @@ again asks nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +54,7 @@ class Outcome:
 
 
 def ask_models(
-    trials: pl.DataFrame,
+    pieces: Callable[[], Iterable[pl.DataFrame]],
     models: Mapping[str, Any],
     directory: Path,
     budget: Budget,
@@ -63,12 +62,12 @@ def ask_models(
     on_progress: OnProgress = lambda model, answer: None,
     prices: Path | None = None,
 ) -> Outcome:
-    """Ask every trial that has no answer yet.
+    """Ask every trial that has no answer yet, a piece in memory at a time.
 
     Parameters
     ----------
-    trials
-        What to ask: columns of `results.TRIALS`.
+    pieces
+        Gives what to ask, whenever it is called: tables with columns of `results.TRIALS`.
     models
         From `open_models`.
     directory
@@ -76,8 +75,8 @@ def ask_models(
     budget
         Limits; what earlier sessions used is added to it first.
     on_progress
-        Called with the model and each answer or error; first with `trials`, the number that
-        have an answer from before.
+        Called with the model and each answer or error; first in each piece with `trials`, the
+        number that have an answer from before.
     prices
         See `budget.price`.
 
@@ -98,23 +97,23 @@ def ask_models(
         ledgers = {
             name: Ledger(Journal(directory, name), budget, price(name, prices)) for name in models
         }
-        tasks = []
-        asked = set(trials["trial_id"])
-        for name, ledger in ledgers.items():
-            done = _replay(ledger) & asked
-            on_progress(name, {"trials": len(done), "calls": 0})
-            left = trials.filter(~pl.col("trial_id").is_in(done))
-            if left.height:
-                tasks.append(_task(left, models[name], ledger, on_progress))
+        asked = [_Asked(models[name], ledger, on_progress) for name, ledger in ledgers.items()]
+        interrupted, error = False, None
         try:
-            interrupted, error = _evaluate(tasks, directory) if tasks else (False, None)
+            for trials in pieces():
+                tasks = [task for one in asked if (task := one.task(trials)) is not None]
+                if tasks:
+                    interrupted, failed = _evaluate(tasks, directory)
+                    error = failed or error
+                if interrupted:
+                    break
         finally:
             for ledger in ledgers.values():
                 ledger.journal.close()
     for ledger in ledgers.values():
         if ledger.fatal is not None:
             raise ledger.fatal
-    outcome = _outcome(trials, ledgers, interrupted)
+    outcome = _outcome(pieces, ledgers, interrupted)
     return replace(outcome, last_error=error or outcome.last_error)
 
 
@@ -128,31 +127,49 @@ def _replay(ledger: Ledger) -> set[str]:
     return done
 
 
-def _task(trials: pl.DataFrame, model: Any, ledger: Ledger, on_progress: OnProgress) -> Any:
-    """Build the inspect task of one model."""
-    from tiltmeter.asking.trials import ask, trials_task
+class _Asked:
+    """A model that is asked."""
 
-    @cache
-    def identify() -> None:
-        ledger.journal.identify(describe_model(model))
+    def __init__(self, model: Any, ledger: Ledger, on_progress: OnProgress) -> None:
+        self.model, self.ledger, self.on_progress = model, ledger, on_progress
+        self.done = _replay(ledger)
+        self.able, self.unable = set[str](), Counter[str]()
 
-    modes = dict(trials.select("trial_id", "mode").iter_rows())
-    able, unable = set[str](), Counter[str]()
-    enough = {mode: min(n, UNABLE) for mode, n in Counter(modes.values()).items()}
+    def task(self, trials: pl.DataFrame) -> Any:
+        """Build the inspect task of the trials without an answer; None if there are none left.
 
-    def on_answer(answer: dict[str, Any]) -> None:
-        mode = modes[answer["trial_id"]]
+        There are none either where the model is asked no more.
+        """
+        from tiltmeter.asking.trials import ask, trials_task
+
+        left = trials.filter(~pl.col("trial_id").is_in(self.done))
+        self.on_progress(
+            self.ledger.journal.model, {"trials": trials.height - left.height, "calls": 0}
+        )
+        if left.is_empty() or self.ledger.closed:
+            return None
+        modes = dict(left.select("trial_id", "mode").iter_rows())
+        enough = {mode: min(n, UNABLE) for mode, n in Counter(modes.values()).items()}
+
+        def on_answer(answer: dict[str, Any]) -> None:
+            mode = modes[answer["trial_id"]]
+            self.record(answer, mode, enough[mode])
+
+        solver = ask(on_answer, self.ledger.may_call)
+        return trials_task(left, solver, model=self.model, name="tiltmeter")
+
+    def record(self, answer: dict[str, Any], mode: str, enough: int) -> None:
+        """Keep an answer; give the model up after `enough` that lack what the mode needs."""
         kind, _, text = (answer.get("error") or "").partition(": ")
         if not kind:
-            identify()
-            able.add(mode)
-        ledger.record(answer)
-        unable[mode] += kind == ModelError.__name__
-        if mode not in able and unable[mode] >= enough[mode]:
-            ledger.fatal = ledger.fatal or ModelError(text)
-        on_progress(ledger.journal.model, answer)
-
-    return trials_task(trials, ask(on_answer, ledger.may_call), model=model, name="tiltmeter")
+            if not self.able:
+                self.ledger.journal.identify(describe_model(self.model))
+            self.able.add(mode)
+        self.ledger.record(answer)
+        self.unable[mode] += kind == ModelError.__name__
+        if mode not in self.able and self.unable[mode] >= enough:
+            self.ledger.fatal = self.ledger.fatal or ModelError(text)
+        self.on_progress(self.ledger.journal.model, answer)
 
 
 def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
@@ -183,21 +200,23 @@ def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:
     return interrupted, redacted(" ".join(errors[0].split())) if errors else None
 
 
-def _outcome(trials: pl.DataFrame, ledgers: dict[str, Ledger], interrupted: bool) -> Outcome:
-    asked = set(trials["trial_id"])
-    answers = [
-        answer.get("error")
-        for ledger in ledgers.values()
-        for answer in ledger.journal
-        if answer["trial_id"] in asked
-    ]
-    errors = [error for error in answers if error is not None]
+def _outcome(
+    pieces: Callable[[], Iterable[pl.DataFrame]], ledgers: dict[str, Ledger], interrupted: bool
+) -> Outcome:
+    errors = [ledger.journal.errors() for ledger in ledgers.values()]
+    trials = answered = 0
+    failed: list[str] = []
+    for piece in pieces():
+        trials += piece.height * len(errors)
+        found = [of[trial] for of in errors for trial in piece["trial_id"] if trial in of]
+        failed += (error for error in found if error is not None)
+        answered += found.count(None)
     limits = [ledger.stopped_by for ledger in ledgers.values() if ledger.stopped_by]
     return Outcome(
-        trials=trials.height * len(ledgers),
-        answered=len(answers) - len(errors),
-        errors=len(errors),
-        last_error=errors[-1] if errors else None,
+        trials=trials,
+        answered=answered,
+        errors=len(failed),
+        last_error=failed[-1] if failed else None,
         stopped_by="interrupted" if interrupted else limits[0] if limits else None,
     )
 
@@ -236,7 +255,7 @@ def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
             questions.append(open_decisions(part, study, judge_all=judge_all))
     trials = pl.concat(questions).unique("trial_id", maintain_order=True)
     directory.mkdir(parents=True, exist_ok=True)
-    return ask_models(trials, dict([grader]), directory, budget, prices=prices)
+    return ask_models(lambda: [trials], dict([grader]), directory, budget, prices=prices)
 
 
 def verdicts(directory: Path) -> dict[str, str]:

@@ -17,7 +17,7 @@ from tiltmeter.asking.plan import Plan
 from tiltmeter.asking.sessions import ask_models
 from tiltmeter.audits.sizes import PlanOptions, sized_plan
 from tiltmeter.audits.state_directory import audit_states
-from tiltmeter.audits.tabulating import answered, tabulate
+from tiltmeter.audits.tabulating import ModelAnswers, tabulate
 from tiltmeter.errors import BudgetError, InputError, as_names
 from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.instruments.catalogue import instrument as find_instrument
@@ -169,8 +169,10 @@ def ask(
     with tempfile.TemporaryDirectory() as unkept:
         out = Path(directory) if directory is not None else Path(unkept) / "answers"
         claim(out, plan)
-        ask_models(frame, opened, out, how.budget, on_progress=how.on_progress, prices=how.prices)
-        return pl.concat(answered(frame, out, name) for name in names)
+        ask_models(
+            lambda: [frame], opened, out, how.budget, on_progress=how.on_progress, prices=how.prices
+        )
+        return pl.concat(ModelAnswers(out, name).join(frame) for name in names)
 
 
 def open_plan(
@@ -232,7 +234,7 @@ def audit(  # noqa: PLR0913 - the options of an audit
     how = asking or Asking()
     opened = open_plan(plan, out, how.connection, f"tm.audit({names!r}, size={size!r})")
     outcome = ask_models(
-        plan.trials(), opened, out, how.budget, on_progress=how.on_progress, prices=how.prices
+        plan.pieces, opened, out, how.budget, on_progress=how.on_progress, prices=how.prices
     )
     if not outcome.complete:
         why = outcome.stopped_by or outcome.last_error or "unanswered trials"

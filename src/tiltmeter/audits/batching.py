@@ -11,7 +11,7 @@ from pathlib import Path
 from tiltmeter.asking.associating import CHOICES
 from tiltmeter.asking.association_plan import AssociationPlan, cost_of_associations
 from tiltmeter.asking.batches import Batches
-from tiltmeter.asking.budget import Cost, estimate_cost, estimate_requests
+from tiltmeter.asking.budget import Cost, estimate_costs, estimate_requests
 from tiltmeter.asking.plan import Plan
 from tiltmeter.asking.shards import Answers, Collected, read_setting
 from tiltmeter.audits.sharding import collect_and_tabulate, load_any_plan
@@ -189,7 +189,7 @@ class _Asked:
             most = max(1, min(self.choices or CHOICES, self.plan.repetitions))
             cost = cost_of_associations(self.plan, model, most)
         else:
-            cost = estimate_cost(next(self.plan.pieces()), model)
+            cost = estimate_costs([next(self.plan.pieces())], [model])[0]
         return cost.output_tokens / max(cost.calls, 1)
 
     def _refuse_cost(self, costs: Sequence[Cost]) -> None:

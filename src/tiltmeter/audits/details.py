@@ -304,11 +304,15 @@ def reliabilities(scores: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _cells(scores: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    """Yield the scores of each model and instrument."""
-    cells = scores.select("model", "instrument").unique().sort("model", "instrument").collect()
-    for cell in cells.iter_rows(named=True):
-        same = [pl.col(name).eq_missing(pl.lit(value)) for name, value in cell.items()]
-        yield scores.filter(same).collect()
+    """Yield the scores of each model and instrument that was asked under several conditions."""
+    several = pl.any_horizontal(pl.col(name).drop_nulls().n_unique() > 1 for name in CONDITIONS)
+    cells = scores.group_by("model", "instrument").agg(several=several).filter("several")
+    for model, instrument in cells.drop("several").collect().sort("model", "instrument").rows():
+        same = (
+            pl.col("model").eq_missing(pl.lit(model)),
+            pl.col("instrument").eq_missing(pl.lit(instrument)),
+        )
+        yield scores.filter(*same).collect()
 
 
 def _lowest(condition: str, scores: pl.DataFrame) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from tiltmeter.asking.budget import estimate_cost
+from tiltmeter.asking.budget import estimate_costs
 from tiltmeter.asking.plan import Plan
 from tiltmeter.audits.sizes import PlanOptions, build_plan, sized_plan
 from tiltmeter.errors import InputError, as_names
@@ -312,7 +312,7 @@ def _design(
         one = replace(selection, variations=chosen, iterations=iterations)
         return replace(plan, selections=[one], modes=selection.asked_in(plan.modes))
 
-    of_pair = estimate_cost(asked(2).trials(), plan.models[0]).calls
+    of_pair = estimate_costs(asked(2).pieces(), plan.models[:1])[0].calls
     iterations = 2 * (calls // of_pair)
     if not iterations:
         return None
@@ -330,7 +330,7 @@ def _design(
         "n_iterations": iterations,
         "n_group_pairs": pairs["n"].min(),
         "n_pairs": by_stereotype.agg(n=pl.col("pair_id").n_unique())["n"].max(),
-        "n_calls": estimate_cost(trials, plan.models[0]).calls,
+        "n_calls": estimate_costs([trials], plan.models[:1])[0].calls,
         "smallest_effect": median_effect(by_level["stereotype"]),
         "smallest_effect_model": median_effect(by_level["model"]),
     }

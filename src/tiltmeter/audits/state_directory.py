@@ -131,11 +131,14 @@ def _trial_words(plan: Plan) -> pl.DataFrame:
         words = studies[study].words(*of)
         return {*map(word_key, words.tied)}, {*map(word_key, words.counter)}
 
-    trials = plan.trials().filter(pl.col("attributes").list.len() > 0)
-    named = trials.select(
-        *("study", "stereotype", "variation", "dimension", "attributes", "marginalized", "default"),
-        stereotype_name().alias("name"),
-        _trial_name(),
+    named = pl.concat(
+        trials.filter(pl.col("attributes").list.len() > 0).select(
+            *("study", "stereotype", "variation", "dimension"),
+            *("attributes", "marginalized", "default"),
+            stereotype_name().alias("name"),
+            _trial_name(),
+        )
+        for trials in plan.pieces()
     )
     rows = []
     for *of, attributes, first, second, name, trial in named.iter_rows():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -39,13 +39,13 @@ from tiltmeter.statistics.contrasts import DRAWN, TRIAL
 from tiltmeter.statistics.dimensions import correlate_dimensions, rank_models
 from tiltmeter.statistics.estimates import Estimated, Inference, estimate_summaries
 from tiltmeter.statistics.explicitness import explicit_gaps
-from tiltmeter.statistics.items import GROUP, contributions, word_variance
+from tiltmeter.statistics.items import contributions, word_variance
 from tiltmeter.statistics.splits import split_words
-from tiltmeter.statistics.summaries import compliance, pool_pairs, summarise
+from tiltmeter.statistics.summaries import compliance, pool_pairs, refuse_split, summarise
 from tiltmeter.stimuli import Study
 
 __all__ = [
-    "answered",
+    "ModelAnswers",
     "collect_responses",
     "estimate",
     "estimate_scores",
@@ -61,15 +61,18 @@ def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:
     Returns columns `schemas.PROGRESS`. Raises InputError if there is no such row, or a line of the
     journal was changed; nothing is replaced.
     """
-    trials = plan.trials()
     rows: list[tuple[str, int, int, int]] = []
 
     def parts() -> Iterator[pl.DataFrame]:
         for model in plan.models:
-            part = answered(trials, directory, model)
-            failed = part["error"].count()
-            rows.append((model, trials.height, part.height - failed, failed))
-            yield part
+            answers, asked, done, failed = ModelAnswers(directory, model), 0, 0, 0
+            for trials in plan.pieces():
+                part = answers.join(trials)
+                asked += trials.height
+                failed += part["error"].count()
+                done += part["error"].null_count()
+                yield part
+            rows.append((model, asked, done, failed))
         if not any(done or failed for *_, done, failed in rows):
             raise InputError(f"{directory}: no answers; nothing was replaced")
 
@@ -77,16 +80,24 @@ def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=PROGRESS, orient="row")
 
 
-def answered(trials: pl.DataFrame, directory: Path, model: str) -> pl.DataFrame:
-    """Join a model's answers to the trials; columns of `results.RESPONSES`."""
-    schema = {name: RESPONSES[name] for name in ("trial_id", *_ANSWER)}
-    journal = (
-        {name: _kept(answer.get(name), kind) for name, kind in schema.items()}
-        for answer in Journal(directory, model)
-    )
-    answers = pl.DataFrame(list(journal), schema=schema)
-    joined = trials.join(answers, on="trial_id", how="inner", maintain_order="left")
-    return check(joined.with_columns(model=pl.lit(model)), RESPONSES, "responses")
+class ModelAnswers:
+    """The answers of a model in a directory, of which only their places are in memory."""
+
+    def __init__(self, directory: Path, model: str) -> None:
+        self._journal = Journal(directory, model)
+        self._places = self._journal.places()
+
+    def join(self, trials: pl.DataFrame) -> pl.DataFrame:
+        """Return the trials that have an answer or an error; columns of `results.RESPONSES`."""
+        schema = {name: RESPONSES[name] for name in ("trial_id", *_ANSWER)}
+        places = [self._places[trial] for trial in trials["trial_id"] if trial in self._places]
+        rows = [
+            {name: _kept(answer.get(name), kind) for name, kind in schema.items()}
+            for answer in self._journal.read(places)
+        ]
+        answers = pl.DataFrame(rows, schema=schema)
+        joined = trials.join(answers, on="trial_id", how="inner", maintain_order="left")
+        return check(joined.with_columns(model=pl.lit(self._journal.model)), RESPONSES, "responses")
 
 
 def _kept(value: object, kind: pl.DataType) -> str | int | None:
@@ -234,28 +245,42 @@ def estimate_scores(scores: Path | pl.LazyFrame, inference: Inference | None = N
 def _of_scores(frame: pl.LazyFrame, inference: Inference) -> Tables:
     """Estimate the scores of each model, then of all; with items, order effects and compliance."""
     models = frame.select(pl.col("model").unique().sort()).collect()["model"]
-    parts: list[tuple[pl.DataFrame, pl.DataFrame]] = []
-    pooled, compliant, items = [], [pl.DataFrame(schema=COMPLIANCE)], [pl.DataFrame(schema=ITEMS)]
-    for model in models:
-        own = frame.filter(pl.col("model").eq_missing(pl.lit(model)))
-        of_model = _without_texts(own).collect()
-        _refuse_repeated(of_model)
-        units = summarise(of_model)
-        items.append(_items(own))
-        words = word_variance(items[-1])
-        parts += _of_each_instrument(units, inference, LEVELS[:-1], words)
-        pooled.append(pool_pairs(units))
-        compliant.append(compliance(of_model))
-    if len(pooled) > 1:
-        parts += _of_each_instrument(pl.concat(pooled), inference, LEVELS[-1:])
+    of_each = [
+        _of_model(frame.filter(pl.col("model").eq_missing(pl.lit(model))), inference)
+        for model in models
+    ]
+    parts = [estimated for one in of_each for estimated in one.parts]
+    if len(of_each) > 1:
+        pooled = pl.concat(one.pooled for one in of_each)
+        parts += _of_each_instrument(pooled, inference, LEVELS[-1:])
     empty = (pl.DataFrame(schema=ESTIMATES), pl.DataFrame(schema=ORDERS))
     order = pl.col("level").cast(pl.Enum(LEVELS))
     estimates, orders = (
         pl.concat(tables).sort(order, maintain_order=True)
         for tables in zip(empty, *parts, strict=True)
     )
-    joined = {"items": pl.concat(items), "orders": orders, "compliance": pl.concat(compliant)}
-    return Tables(estimates, joined)
+    items = pl.concat([pl.DataFrame(schema=ITEMS), *(one.items for one in of_each)])
+    counts = pl.concat([pl.DataFrame(schema=COMPLIANCE), *(one.compliance for one in of_each)])
+    return Tables(estimates, {"items": items, "orders": orders, "compliance": counts})
+
+
+class _OfModel(NamedTuple):
+    """What is kept of the scores of a model."""
+
+    parts: list[Estimated]
+    pooled: pl.DataFrame
+    items: pl.DataFrame
+    compliance: pl.DataFrame
+
+
+def _of_model(scores: pl.LazyFrame, inference: Inference) -> _OfModel:
+    """Estimate the scores of a model, whole stereotypes in memory at a time."""
+    reduced = [_reduced(part) for part in _parts(scores)]
+    units, items, counts = (pl.concat(tables) for tables in zip(*reduced, strict=True))
+    del reduced
+    refuse_split(units)
+    parts = _of_each_instrument(units, inference, LEVELS[:-1], word_variance(items))
+    return _OfModel(parts, pool_pairs(units), items, counts)
 
 
 def _without_texts(scores: pl.LazyFrame) -> pl.LazyFrame:
@@ -263,21 +288,25 @@ def _without_texts(scores: pl.LazyFrame) -> pl.LazyFrame:
     return scores.with_columns(pl.lit(None, SCORES[name]).alias(name) for name in _TEXTS)
 
 
-def _items(scores: pl.LazyFrame) -> pl.DataFrame:
-    """Give the contributions of words, about `PIECE` answers in memory at a time."""
-    groups = scores.group_by(GROUP).agg(pl.len().alias("answers")).sort(GROUP).collect()
-    number = pl.col("answers").cum_sum() // PIECE
-    parts = [
-        contributions(scores.join(keys.lazy(), on=GROUP, how="semi", nulls_equal=True).collect())
-        for _, keys in groups.with_columns(number=number).group_by("number", maintain_order=True)
-    ]
-    return pl.concat([pl.DataFrame(schema=ITEMS), *parts])
+def _parts(scores: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    """Yield the scores of a model, whole stereotypes, about `PIECE` in memory at a time."""
+    counted = scores.group_by("stereotype").len().sort("stereotype").collect()
+    number = pl.col("len").cum_sum() // PIECE
+    for _, part in counted.with_columns(number=number).group_by("number", maintain_order=True):
+        chosen = pl.col("stereotype").is_in(part["stereotype"].implode(), nulls_equal=True)
+        yield scores.filter(chosen).collect()
+
+
+def _reduced(scores: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Reduce scores to pairs, items and compliance."""
+    _refuse_repeated(scores)
+    return summarise(scores), contributions(scores), compliance(scores)
 
 
 #: Columns of long texts.
 _TEXTS = ("shares", "emotions")
 
-#: Answers whose words are in memory at a time; of one stereotype there may be more.
+#: Scores in memory at a time; of one stereotype there may be more.
 PIECE = 100_000
 
 #: What tells scores apart.
@@ -286,8 +315,6 @@ _APART = (*TRIAL, *DRAWN, "pair_id", "object")
 
 def _refuse_repeated(scores: pl.DataFrame) -> None:
     """Refuse scores of one draw that stand several times."""
-    if scores.select(pl.struct(_APART).hash().n_unique()).item() == scores.height:
-        return  # the hashes take a tenth of the memory
     twice = scores.filter(pl.struct(_APART).is_duplicated())
     if not twice.is_empty():
         first = twice.row(0, named=True)

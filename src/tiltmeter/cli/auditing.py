@@ -191,12 +191,10 @@ def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> No
 @plan_options
 def cost_command(models: tuple[str, ...], size: str, **options: Any) -> None:
     """Estimate the calls, tokens and dollars of an audit or a run; nothing is asked."""
-    from tiltmeter.asking.budget import estimate_cost
+    from tiltmeter.asking.budget import estimate_costs
 
     plan = build_plan(models, options, None if size == "run" else size)
-    trials = plan.trials()
-    costs = [estimate_cost(trials, model, options["prices"]) for model in plan.models]
-    say_cost(costs, batches=True)
+    say_cost(estimate_costs(plan.pieces(), plan.models, options["prices"]), batches=True)
 
 
 @command("report")
@@ -266,7 +264,7 @@ def _ask_and_tabulate(
     Checks that models can be asked and read before `announce` and the cost are printed. Exits if
     the user stopped the run or nothing was answered.
     """
-    from tiltmeter.asking.budget import estimate_cost
+    from tiltmeter.asking.budget import estimate_costs
     from tiltmeter.asking.plan import read_sizes, record_sizes
     from tiltmeter.asking.sessions import ask_models
     from tiltmeter.audits.auditing import open_plan
@@ -280,16 +278,17 @@ def _ask_and_tabulate(
     judge = open_grader(grader, connection) if grader else None
     if sizes is not None:
         read_sizes(sizes)
-    trials = plan.trials()
-    costs = [estimate_cost(trials, model, prices) for model in plan.models]
+    costs = estimate_costs(plan.pieces(), plan.models, prices)
     models = open_plan(plan, directory, connection, " ".join(["tiltmeter", *sys.argv[1:]]))
     for study in {part.study.name: part.study for part in plan.selections}.values():
         for note in remarks(study):
             remark(f"note: {study.name}: {note}")
     announce(plan)
     say_cost(costs)
-    with progress_bar(trials.height * len(plan.models)) as advance:
-        outcome = ask_models(trials, models, directory, budget, on_progress=advance, prices=prices)
+    with progress_bar(sum(cost.trials for cost in costs)) as advance:
+        outcome = ask_models(
+            plan.pieces, models, directory, budget, on_progress=advance, prices=prices
+        )
     if outcome.stopped_by == "interrupted" or not outcome.complete:
         failed = f", {outcome.errors} failed" if outcome.errors else ""
         answered = f"{outcome.answered:,} of {outcome.trials:,} trials answered{failed}"

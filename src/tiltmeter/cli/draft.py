@@ -270,11 +270,12 @@ def _ask(
     folder = out.with_name(f"{out.name}.answers")
     folder.mkdir(exist_ok=True)
     # The first prompt is asked alone: a wrong key then costs one call.
-    first = ask_models(trials.head(1), models, folder, build_budget(options))
+    first = ask_models(lambda: [trials.head(1)], models, folder, build_budget(options))
     if first.errors:
         raise ModelError(f"{name}: {first.last_error}")
     with progress_bar(len(prompts)) as advance:
-        outcome = ask_models(trials, models, folder, build_budget(options), on_progress=advance)
+        budget = build_budget(options)
+        outcome = ask_models(lambda: [trials], models, folder, budget, on_progress=advance)
     responses = {answer["trial_id"]: answer.get("response") for answer in Journal(folder, name)}
     return outcome, [responses.get(one) for one in ids]
 

@@ -47,15 +47,13 @@ def plan_command(
     Each line is a request in the batch format of OpenAI's interface, which vllm run-batch and
     other engines read. tiltmeter collect reads the answers.
     """
-    from tiltmeter.asking.budget import estimate_cost
+    from tiltmeter.asking.budget import estimate_costs
     from tiltmeter.audits.sharding import shard_plan
     from tiltmeter.models.providers import find_provider
 
     plan = build_plan(models, options, None if size == "run" else size)
     files = shard_plan(plan, out, shards, command=" ".join(["tiltmeter", *sys.argv[1:]]))
-    trials = plan.trials()
-    costs = [estimate_cost(trials, model, options["prices"]) for model in plan.models]
-    say_cost(costs, batches=True)
+    say_cost(estimate_costs(plan.pieces(), plan.models, options["prices"]), batches=True)
     say_shards(files, f"tiltmeter collect {out}")
     if all(find_provider(model).batch_files for model in plan.models):
         echo(f"or: tiltmeter submit {out}")

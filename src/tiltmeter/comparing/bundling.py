@@ -22,12 +22,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from tiltmeter import __version__
 from tiltmeter.asking.plan import load_plan
 from tiltmeter.asking.sent import sent
 from tiltmeter.errors import InputError
+from tiltmeter.results import RESPONSES
 from tiltmeter.results.records import journals, read_plan
-from tiltmeter.results.tables import pieces, read_table
+from tiltmeter.results.tables import pieces, scan_table
 from tiltmeter.texts import write_text
 
 __all__ = [
@@ -149,6 +152,10 @@ def write_prompts(directory: Path, out: Path) -> None:
                     file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
+#: What tells whether a trial was answered.
+_TOLD = ("model", "trial_id", "error")
+
+
 def deviations(directory: str | Path) -> list[dict[str, Any]]:
     """Say where a run departed from its plan: trials without an answer, or with an error.
 
@@ -158,8 +165,9 @@ def deviations(directory: str | Path) -> list[dict[str, Any]]:
     plan = load_plan(path)
     if read_plan(path / "plan.json").get("recorded") is not None:
         return []
-    answered = read_table(path / "responses.parquet")
-    trials = plan.trials().select("trial_id", "instrument", "mode")
+    answered = scan_table(path / "responses.parquet", RESPONSES).select(_TOLD).collect()
+    named = ("trial_id", "instrument", "mode")
+    trials = pl.concat(piece.select(named) for piece in plan.pieces())
     found = []
     for model in plan.models:
         own = answered.filter(model=model)

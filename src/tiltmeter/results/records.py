@@ -17,7 +17,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -46,6 +47,10 @@ IDENTITY = "model.json"
 SHARD = 50_000
 
 Line = dict[str, Any]
+
+#: Where a line of a journal stands: the number of its file, times `_FILE`, and its first byte.
+Place = int
+_FILE = 1 << 40
 
 #: What stands around the hash of a line.
 _SUM, _END = b', "sum": "', b'"}\n'
@@ -183,22 +188,53 @@ class Journal:
 
         Raises InputError if a line was changed since.
         """
-        for path in self.files():
-            for line in read_lines(path, signed=True):
-                if line is not None and line.get("model", self.model) == self.model:
-                    yield line
+        for _, line in self._placed():
+            yield line
 
     def __iter__(self) -> Iterator[Line]:
         """Yield the last answer to each trial; an error only if the trial has no answer."""
-        last: dict[str, int] = {}
-        for number, line in enumerate(self.lines()):
+        yield from self.read(sorted(self.places().values()))
+
+    def places(self) -> dict[str, Place]:
+        """Return where the last answer to each trial stands; an error only if it has no answer.
+
+        Raises InputError if a line was changed since.
+        """
+        last: dict[str, Place] = {}
+        for place, line in self._placed():
             trial = line.get("trial_id")
             if isinstance(trial, str) and (trial not in last or line.get("error") is None):
-                last[trial] = number
-        chosen = set(last.values())
-        for number, line in enumerate(self.lines()):
-            if number in chosen:
-                yield line
+                last[trial] = place
+        return last
+
+    def errors(self) -> dict[str, str | None]:
+        """Return the error of each trial that has no answer, and None for each that has one.
+
+        Raises InputError if a line was changed since.
+        """
+        found: dict[str, str | None] = {}
+        for line in self.lines():
+            trial, error = line.get("trial_id"), line.get("error")
+            if isinstance(trial, str) and (error is None or found.get(trial, "") is not None):
+                found[trial] = error
+        return found
+
+    def read(self, places: Iterable[Place]) -> Iterator[Line]:
+        """Yield the lines at some places, of `places`."""
+        with ExitStack() as opened:
+            files = [opened.enter_context(path.open("rb")) for path in self.files()]
+            for place in places:
+                number, start = divmod(place, _FILE)
+                files[number].seek(start)
+                if (line := _parse(files[number].readline())) is not None:
+                    yield line
+
+    def _placed(self) -> Iterator[tuple[Place, Line]]:
+        """Yield every complete line and its place."""
+        for number, path in enumerate(self.files()):
+            for start, line in _located(path, signed=True):
+                if line is not None and line.get("model", self.model) == self.model:
+                    yield number * _FILE + start, line
 
     def files(self) -> list[Path]:
         """Return the files, in the order written."""
@@ -218,9 +254,17 @@ def read_lines(path: Path, *, signed: bool = False) -> Iterator[Line | None]:
 
     Raises InputError if the file cannot be read or, where lines are `signed`, one was changed.
     """
+    for _, line in _located(path, signed=signed):
+        yield line
+
+
+def _located(path: Path, *, signed: bool) -> Iterator[tuple[int, Line | None]]:
+    """Yield where each line starts, and its object; see `read_lines`."""
+    start = end = 0
     try:
         with path.open("rb") as file:
             for number, text in enumerate(file, 1):
+                start, end = end, end + len(text)
                 if not text.strip():
                     continue
                 line = _parse(text)
@@ -229,7 +273,7 @@ def read_lines(path: Path, *, signed: bool = False) -> Iterator[Line | None]:
                         f"{path}:{number}: changed since it was written; restore the line, or "
                         "delete it and have its question asked again"
                     )
-                yield line
+                yield start, line
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
 

@@ -19,6 +19,7 @@ __all__ = [
     "compliance",
     "keys_of",
     "pool_pairs",
+    "refuse_split",
     "summarise",
 ]
 
@@ -68,7 +69,8 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     or the trials of one pair differ in more than their order.
     """
     frame = _valid(check(scores, SCORES, "scores")).with_row_index("row")
-    alone = pl.format("{} response {}", pl.col("model").fill_null(""), "row")
+    named = (pl.col(name).fill_null("") for name in ("model", "stereotype"))
+    alone = pl.format("{} {} response {}", *named, "row")
     frame = frame.with_columns(unit=pl.coalesce("pair_id", alone)).sort("unit", "order", "score")
     keys = [*_KEYS_OF_UNITS, "marginalized", "default", "pair_id", "unit"]
     orders = ("marginalized_first", "default_first")
@@ -86,13 +88,18 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
         (first - second).is_not_null().cast(pl.Int64).alias("order_n"),
         (first - second).fill_null(0.0).alias("order_sum"),
     )
+    refuse_split(units)
+    return units
+
+
+def refuse_split(units: pl.DataFrame) -> None:
+    """Raise InputError if the trials of one pair differ in more than their order."""
     split = units.filter(pl.struct("model", *NEVER_POOLED, "unit").is_duplicated())
     if not split.is_empty():
         raise InputError(
             f"scores: pair_id {split['pair_id'][0]!r} is used for trials that differ in "
             "stereotype, variation or group words; a mirrored pair differs in order alone"
         )
-    return units
 
 
 def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:

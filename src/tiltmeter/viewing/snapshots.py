@@ -14,10 +14,10 @@ from pathlib import Path
 import polars as pl
 
 from tiltmeter.asking.plan import load_plan
-from tiltmeter.audits.tabulating import answered
+from tiltmeter.audits.tabulating import ModelAnswers
 from tiltmeter.results import TRIALS
 from tiltmeter.results.records import Journal
-from tiltmeter.results.tables import scan_table, write_pieces, write_table
+from tiltmeter.results.tables import pieces, scan_table, write_pieces
 from tiltmeter.viewing.runs import Run, Stamp, stamps
 
 __all__ = ["Snapshots"]
@@ -54,7 +54,7 @@ class Snapshots:
             made = self._made.get(path)
             if made is None or made.of != of:
                 start = time.monotonic()
-                write_table(load_plan(run.path).trials(), path)
+                write_pieces(load_plan(run.path).pieces(), path)
                 self._note(path, of, start)
         return path
 
@@ -75,8 +75,9 @@ class Snapshots:
             made = self._made.get(path)
             if made is None or (made.of != stamps(*files) and _rested(made)):
                 start, of = time.monotonic(), stamps(*files)
-                frame = scan_table(trials, TRIALS).select(list(TRIALS)).collect()
-                write_pieces((answered(frame, run.path, model) for model in models), path)
+                every = (ModelAnswers(run.path, model) for model in models)
+                parts = (one.join(piece) for one in every for piece in pieces(trials))
+                write_pieces(parts, path)
                 self._note(path, of, start)
             return path, time.monotonic() - self._made[path].at
 
