@@ -22,6 +22,9 @@ from tiltmeter.models.opening import Connection
 
 __all__ = ["Cluster", "answer_on_cluster"]
 
+#: With it Ray listens on the loopback interface alone; it is read when Ray is imported.
+LOOPBACK = ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -90,8 +93,10 @@ class AnswerShard:
 
 @contextmanager
 def _started(cluster: Cluster) -> Iterator[Any]:
-    """Reach a cluster, or start one on this machine; its telemetry and its dashboard are off."""
+    """Reach a cluster, or start one on this machine, without telemetry and dashboard."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    if local := cluster.address == "local":
+        os.environ.update([LOOPBACK])
     try:
         import ray
         import ray.data
@@ -100,9 +105,8 @@ def _started(cluster: Cluster) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    dashboard = False if cluster.address == "local" else None
     try:
-        ray.init(cluster.address, include_dashboard=dashboard)
+        ray.init(cluster.address, include_dashboard=False if local else None)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise ModelError(f"Ray at {cluster.address}: {' '.join(str(error).split())}") from None
     try:
