@@ -36,7 +36,7 @@ from tiltmeter.asking.claim import claim
 from tiltmeter.asking.plan import Plan, Selection
 from tiltmeter.asking.requests import inspect_settings, read_output, settings_of, write_output
 from tiltmeter.asking.sessions import ask_models
-from tiltmeter.audits.answering import Answering, answer_one_shard, answer_shards
+from tiltmeter.audits.answering import Answering, answer_numbered, answer_shards
 from tiltmeter.audits.sharding import collect_answers, shard_plan
 from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.errors import BudgetError, InputError, ModelError, PlanError
@@ -158,11 +158,11 @@ def test_tasks_of_an_array_answer_a_shard_each(serve: Callable[..., Any], tmp_pa
     with only_process(tmp_path):  # tasks run side by side
         for number, path in enumerate(files):
             counted = []
-            answer_one_shard(tmp_path, number, ONCE, lambda n, c=counted: lambda: c.append(n))
+            answer_numbered(tmp_path, [number], ONCE, lambda n, c=counted: lambda: c.append(n))
             assert counted == [len(requests_in([path]))] * len(requests_in([path]))
     assert collect_answers(tmp_path)[0][0].complete
-    with pytest.raises(InputError, match="shard 2: there is none"):
-        answer_one_shard(tmp_path, 2, ONCE)
+    with pytest.raises(InputError, match="shard 2: .* has 0 to 1"):
+        answer_numbered(tmp_path, [2], ONCE)
 
 
 def test_a_request_that_fails_is_asked_once_by_a_call(

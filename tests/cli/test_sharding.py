@@ -124,7 +124,7 @@ def test_answers_that_fail_are_said(run: Run, serve: Callable[..., Any]) -> None
         (("--workers", "2"), "name one with --ray"),
         (("--ray", "local", "--workers", "0"), "workers 0: at least 1"),
         (("--max-cost", "-1"), "max_cost -1.0: at least 0"),
-        (("--shard", "7"), "shard 7: there is none"),
+        (("--shard", "7"), "has 0 to 0"),
     ],
 )
 def test_what_cannot_be_answered(run: Run, arguments: tuple[str, ...], expected: str) -> None:

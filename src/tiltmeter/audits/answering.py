@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -28,7 +28,7 @@ from tiltmeter.models.opening import Connection
 from tiltmeter.results.locks import only_process
 from tiltmeter.results.records import slug
 
-__all__ = ["Answered", "Answering", "answer_one_shard", "answer_shards"]
+__all__ = ["Answered", "Answering", "answer_numbered", "answer_shards"]
 
 
 @dataclass(frozen=True)
@@ -112,26 +112,28 @@ def answer_shards(
             elsewhere = _answer(plan, chosen, answering, on_answer)
 
 
-def answer_one_shard(
+def answer_numbered(
     directory: str | Path,
-    number: int,
+    numbers: Collection[int],
     answering: Answering,
     on_round: Callable[[int], Callable[[], object]] = lambda requests: lambda: None,
 ) -> int:
-    """Ask the shards of one number that have no answers, for tasks of an array; as `answer_shards`.
+    """Ask the shards of some numbers that have no answers, for tasks of an array.
 
-    Nothing is collected, and tasks with other numbers may run at the same time. Returns how many
-    of the shards another process is answering.
+    As `answer_shards`, but nothing is collected, and tasks with other numbers may run at the same
+    time. Returns how many of the shards another process is answering.
     """
     out = Path(directory).resolve()
-    choices = read_setting(out)["choices"]
+    setting = read_setting(out)
+    choices = setting["choices"]
+    for number in numbers:
+        if not 0 <= number < setting["shards"]:
+            raise InputError(f"shard {number}: {out} has 0 to {setting['shards'] - 1}")
     plan = load_any_plan(out)
     written = [
         Shard(model, path) for model in plan.models for path in shard_files(out, slug(model))
     ]
-    numbered = [shard for shard in written if int(shard.path.stem) == number]
-    if not numbered:
-        raise InputError(f"shard {number}: there is none of this number in {out}")
+    numbered = [shard for shard in written if int(shard.path.stem) in numbers]
     left = [shard for shard in numbered if not shard.path.with_suffix(ANSWERED).exists()]
     _refuse_cost(plan, out, choices, answering)
     return _answer(plan, left, answering, on_round(sum(len(names_in(one.path)) for one in left)))

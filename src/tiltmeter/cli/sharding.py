@@ -67,9 +67,9 @@ def plan_command(
 
 @command("answer")
 @click.argument("directory", type=FOLDER)
-@click.option("--shard", type=int,
-              help="Answer only the shards of this number, and do not collect: for the tasks of an "
-                   "array.")  # fmt: skip
+@click.option("--shard", "shards", type=int, multiple=True,
+              help="Answer only shards of this number, and do not collect: for the tasks of an "
+                   "array; may be repeated.")  # fmt: skip
 @click.option("--ray", "address", metavar="ADDRESS",
               help="Answer on a Ray cluster: auto, the one that runs on this machine; local, one "
                    "that is started here; or an address.")  # fmt: skip
@@ -80,14 +80,14 @@ def plan_command(
                    "dollars, estimated.")  # fmt: skip
 @PRICES
 @reaching_options
-def answer_command(directory: Path, shard: int | None, **options: Any) -> None:
+def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> None:
     """Answer the shards in DIRECTORY with the models of their plan, and collect the answers.
 
     For any model that inspect opens, the embedded one included. Stopped or killed, the same command
     continues, and asks no answered request again. Exit code 1: answers are missing.
     """
     from tiltmeter.asking.cluster import Cluster
-    from tiltmeter.audits.answering import Answering, answer_one_shard, answer_shards
+    from tiltmeter.audits.answering import Answering, answer_numbered, answer_shards
 
     address, workers, gpus = (options[name] for name in ("address", "workers", "gpus"))
     if address is None and (workers, gpus) != (1, 0):
@@ -102,14 +102,14 @@ def answer_command(directory: Path, shard: int | None, **options: Any) -> None:
             shown = 0 if cluster else requests  # Ray shows its own
             return bars.enter_context(counting_bar("answering", shown))
 
-        if shard is not None:
-            elsewhere = answer_one_shard(directory, shard, how, on_round)
+        if shards:
+            elsewhere = answer_numbered(directory, shards, how, on_round)
         else:
             done = answer_shards(directory, how, on_round)
             elsewhere = done.elsewhere
     if elsewhere:
         remark(f"{elsewhere:,} shards are being answered by another process")
-    if shard is not None:
+    if shards:
         echo(f"next: tiltmeter collect {directory}, when all shards are answered")
         sys.exit(1 if elsewhere else 0)
     complete = _report(done.found, done.answers, directory)
