@@ -116,6 +116,16 @@ def test_what_is_answered_is_not_asked_again(serve: Callable[..., Any], tmp_path
     assert found.complete and not part.exists() and not answers.broken
 
 
+def test_no_request_is_asked_in_two_shards(serve: Callable[..., Any], tmp_path: Path) -> None:
+    server = serve(lambda body: (200, reply(body)))
+    shard = one_shard(tmp_path / "r")
+    first, *others = requests_in([shard.path])
+    (tmp_path / "answers.jsonl").write_text(answer(first))
+    collect_answers(tmp_path / "r", [tmp_path / "answers.jsonl"])  # the others are in round 2, too
+    assert answer_shards(tmp_path / "r", ONCE).found[0].complete
+    assert server.prompts.total() == len(others)
+
+
 def test_a_killed_process_loses_the_calls_under_way_alone(
     serve: Callable[..., Any], tmp_path: Path, tiltmeter: Callable[..., Any]
 ) -> None:

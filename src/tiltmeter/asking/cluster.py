@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tiltmeter.asking.answering import Engine, Shard
@@ -81,7 +81,8 @@ class AnswerShard:
     """An engine in a process of its own; Ray shows its name."""
 
     def __init__(self, shards: list[Shard], connection: Connection) -> None:
-        self.shards, self.engine = shards, Engine(shards[0].model, connection)
+        known = replace(connection)  # in this process, too, its credentials are secret
+        self.shards, self.engine = shards, Engine(shards[0].model, known)
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Answer a shard; an error is returned, so that Ray does not try it again."""
