@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from tiltmeter.asking.plan import Plan, Selection
-from tiltmeter.audits.sharding import shard_plan
+from tiltmeter.audits.sharding import collect_answers, shard_plan
 from tiltmeter.stimuli import load_study
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
@@ -53,15 +55,17 @@ exec {sys.executable} -c 'from tiltmeter.cli import main; main()' "$@"
 """
 
 
-def test_each_machine_answers_shards_of_its_own(tmp_path: Path) -> None:
+def test_each_machine_answers_shards_of_its_own(serve: Callable[..., Any], tmp_path: Path) -> None:
+    server = serve()
     task = yaml.safe_load((HOW_TO / "sky.yaml").read_text(encoding="utf-8"))
     part = Selection(load_study("bai2025"), ["age"], ["replication"])
-    shard_plan(Plan([part], ["mockllm/model"], iterations=12), tmp_path / "r", 5)
+    shard_plan(Plan([part], ["openai-api/loop/m"], iterations=12), tmp_path / "r", 5)
     written = len(list(tmp_path.glob("r/shards/1/*/*.jsonl")))
     command = tmp_path / "tiltmeter"
     command.write_text(COMMAND)
     command.chmod(0o755)
-    known = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": ":".join(sys.path)}
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": ":".join(sys.path)}
+    known = os.environ | path
     given = {**task["envs"], "RESULTS": str(tmp_path / "r"), "SHARDS": "5"}
     answered = []
     for rank in range(task["num_nodes"]):
@@ -70,3 +74,4 @@ def test_each_machine_answers_shards_of_its_own(tmp_path: Path) -> None:
         answered.append({path.name for path in tmp_path.glob("r/shards/1/*/*.answers.jsonl")})
     assert answered[0] < answered[1] and len(answered[1]) == written > 2
     assert {int(name[:5]) % 2 for name in answered[0]} == {0}
+    assert collect_answers(tmp_path / "r")[0][0].complete and server.prompts.total() == 12

@@ -51,6 +51,8 @@ def answer_on_cluster(shards: Sequence[Shard], connection: Connection, cluster: 
 
     Raises
     ------
+    InputError
+        If engines need more GPUs than a cluster that is started here has.
     ModelError
         If Ray is not installed or not reached, or an engine gives up; answers are kept.
     """
@@ -111,6 +113,8 @@ def _started(cluster: Cluster) -> Iterator[Any]:
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise ModelError(f"Ray at {cluster.address}: {' '.join(str(error).split())}") from None
     try:
+        if local and cluster.gpus > ray.cluster_resources().get("GPU", 0):
+            raise InputError(f"gpus {cluster.gpus:g}: this machine has fewer")
         yield ray
     finally:
         ray.shutdown()
