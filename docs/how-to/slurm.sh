@@ -10,7 +10,8 @@ results=$1 model=$2
 shard=$(printf '%05d' "$SLURM_ARRAY_TASK_ID")
 for requests in "$results"/shards/*/*/"$shard".jsonl; do
   answers=${requests%.jsonl}.answers.jsonl
-  [ -e "$requests" ] && [ ! -e "$answers" ] || continue
-  vllm run-batch --input-file "$requests" --output-file "$answers.part" --model "$model"
-  mv "$answers.part" "$answers"
+  if [ -e "$requests" ] && [ ! -e "$answers" ]; then
+    vllm run-batch --input-file "$requests" --output-file "$answers.part" --model "$model"
+    mv "$answers.part" "$answers"
+  fi
 done

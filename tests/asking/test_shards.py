@@ -139,12 +139,6 @@ def test_cues_in_shards_give_the_answers_of_an_unbroken_run(
     assert lines[0] == lines[1]
 
 
-def test_the_embedded_model_has_no_shards(tmp_path: Path) -> None:
-    plan = AssociationPlan(["tiltmeter/smollm2"], ["sea"])
-    with pytest.raises(InputError, match="runs in this process"):
-        shard_plan(plan, tmp_path)
-
-
 @pytest.mark.parametrize("damage", ["", "{", "[1]\n", '{"a": 1}\n'])
 def test_a_damaged_shard_is_named_and_one_that_was_removed_is_written_anew(
     tmp_path: Path, damage: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,7 +68,6 @@ def test_a_directory_is_not_planned_twice(run: Run) -> None:
     [
         (("plan", MODEL, *ONE, "--shards", "0"), "shards 0: at least 1"),
         (("plan", "gpt-4o", *ONE), "expected PROVIDER/NAME"),
-        (("plan", "tiltmeter/smollm2", *ONE), "runs in this process"),
         (("network", "associate", MODEL, "--cues", "sea", "--shards", "0"), "0 is not in"),
     ],
 )
@@ -95,6 +96,48 @@ def test_cues_are_written_as_shards(run: Run, tmp_path: Path) -> None:
     assert [body["n"] for body in bodies] == [3, 3]
     answer([path])
     assert run("collect", "r")[0] == 1  # one of three answers to each call
+
+
+def test_shards_are_answered_here(run: Run, serve: Callable[..., Any], tmp_path: Path) -> None:
+    serve()
+    code, said, _ = run("plan", "openai-api/loop/m", *ONE, "--shards", "2", "--out", "r")
+    assert "or: tiltmeter answer r" in said
+    assert run("answer", "r", "--shard", "1")[:2] == (
+        0, "next: tiltmeter collect r, when all shards are answered\n",
+    )  # fmt: skip
+    assert len(list((tmp_path / "r").glob("shards/1/*/*.answers.jsonl"))) == 1
+    code, said, _ = run("answer", "r")
+    assert code == 0 and said.splitlines()[-1] == "next: tiltmeter report r"
+
+
+def test_answers_that_fail_are_said(run: Run, serve: Callable[..., Any]) -> None:
+    serve(lambda body: (400, {"error": {"message": "too long"}}))
+    run("plan", "openai-api/loop/m", *ONE, "--out", "r")
+    code, _, noted = run("answer", "r", "--max-retries", "0")
+    assert code == 1 and "12 requests failed" in noted and "too long" in noted
+    assert noted.splitlines()[-1].endswith("the same command asks what failed again")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--workers", "2"), "name one with --ray"),
+        (("--ray", "local", "--workers", "0"), "workers 0: at least 1"),
+        (("--max-cost", "-1"), "max_cost -1.0: at least 0"),
+        (("--shard", "7"), "has 0 to 0"),
+    ],
+)
+def test_what_cannot_be_answered(run: Run, arguments: tuple[str, ...], expected: str) -> None:
+    run("plan", MODEL, *ONE, "--out", "r")
+    code, _, noted = run("answer", "r", *arguments)
+    assert code == 2 and noted.count("\n") == 1 and expected in noted
+
+
+def test_without_ray_the_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    run("plan", MODEL, *ONE, "--out", "r")
+    code, _, noted = run("answer", "r", "--ray", "local")
+    assert code == 2 and "pip install 'tiltmeter[ray]'" in noted
 
 
 @pytest.fixture

@@ -1,12 +1,22 @@
-"""The example for Slurm answers every shard once, with a stand-in for the engine."""
+"""The examples for Slurm and SkyPilot answer every shard once, with stand-ins for the engines."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "how-to" / "slurm.sh"
+import yaml
+
+from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.audits.sharding import collect_answers, shard_plan
+from tiltmeter.stimuli import load_study
+
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
+SCRIPT = HOW_TO / "slurm.sh"
 
 ENGINE = """#!/bin/sh
 [ "$1" = run-batch ] || exit 2
@@ -38,3 +48,30 @@ def test_each_task_answers_its_shard_once(tmp_path: Path) -> None:
     answered = {path.name: path.read_text() for path in folder.glob("*.answers.jsonl")}
     assert answered == {"00000.answers.jsonl": "0\n", "00001.answers.jsonl": "1\n"}
     assert len((tmp_path / "asked").read_text().splitlines()) == 3
+
+
+COMMAND = f"""#!/bin/sh
+exec {sys.executable} -c 'from tiltmeter.cli import main; main()' "$@"
+"""
+
+
+def test_each_machine_answers_shards_of_its_own(serve: Callable[..., Any], tmp_path: Path) -> None:
+    server = serve()
+    task = yaml.safe_load((HOW_TO / "sky.yaml").read_text(encoding="utf-8"))
+    part = Selection(load_study("bai2025"), ["age"], ["replication"])
+    shard_plan(Plan([part], ["openai-api/loop/m"], iterations=12), tmp_path / "r", 5)
+    written = len(list(tmp_path.glob("r/shards/1/*/*.jsonl")))
+    command = tmp_path / "tiltmeter"
+    command.write_text(COMMAND)
+    command.chmod(0o755)
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": ":".join(sys.path)}
+    known = os.environ | path
+    given = {**task["envs"], "RESULTS": str(tmp_path / "r"), "SHARDS": "5"}
+    answered = []
+    for rank in range(task["num_nodes"]):
+        known |= {"SKYPILOT_NODE_RANK": str(rank), "SKYPILOT_NUM_NODES": str(task["num_nodes"])}
+        subprocess.run(["sh", "-ec", task["run"]], env=known | given, check=True)
+        answered.append({path.name for path in tmp_path.glob("r/shards/1/*/*.answers.jsonl")})
+    assert answered[0] < answered[1] and len(answered[1]) == written > 2
+    assert {int(name[:5]) % 2 for name in answered[0]} == {0}
+    assert collect_answers(tmp_path / "r")[0][0].complete and server.prompts.total() == 12

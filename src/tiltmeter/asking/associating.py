@@ -34,6 +34,7 @@ __all__ = [
     "Associated",
     "associate",
     "collect_associations",
+    "connection_of",
     "cue_questions",
     "open_associating",
 ]
@@ -71,14 +72,18 @@ class Associated:
 
 def open_associating(plan: AssociationPlan, connection: Connection) -> dict[str, Model]:
     """Open the models of a plan, name → model; raises as `open_model`."""
-    models = {}
-    for name in plan.models:
-        provider = find_provider(name)
-        plain = provider.plain_text if plan.continues(name) else {}
-        arguments = {**provider.short_answers, **plain, **connection.model_args}
-        reached = dataclasses.replace(connection, model_args=arguments)
-        models[name] = open_model(name, plan.generation, reached)
-    return models
+    return {
+        name: open_model(name, plan.generation, connection_of(plan, name, connection))
+        for name in plan.models
+    }
+
+
+def connection_of(plan: AssociationPlan, model: str, connection: Connection) -> Connection:
+    """Return how a model is reached for short answers, and read as plain text where it must."""
+    provider = find_provider(model)
+    plain = provider.plain_text if plan.continues(model) else {}
+    arguments = {**provider.short_answers, **plain, **connection.model_args}
+    return dataclasses.replace(connection, model_args=arguments)
 
 
 def associate(

@@ -68,7 +68,7 @@ class Strategy(Protocol[C]):
 
 
 class Session(Generic[C]):
-    """Asks one model over its connections and closes it at the end.
+    """Asks one model over its connections.
 
     `on_progress` is called per call with the model and a dictionary: `trials` (answers),
     `calls`, perhaps `error`.
@@ -82,16 +82,20 @@ class Session(Generic[C]):
         self._seeded = find_provider(ledger.journal.model).seeded
 
     async def run(self) -> None:
+        """Ask until nothing is left, and close the model."""
+        async with self.model:
+            await self.ask()
+
+    async def ask(self) -> None:
         """Make one call, then as many in parallel as allowed, until nothing is left."""
         connections = self.model.config.max_connections or max(
             CONNECTIONS, self.model.api.max_connections()
         )
-        async with self.model:
-            for following in self.strategy.passes():
-                await self._work(following, most=1)
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(connections):
-                        group.create_task(self._work(following))
+        for following in self.strategy.passes():
+            await self._work(following, most=1)
+            async with asyncio.TaskGroup() as group:
+                for _ in range(connections):
+                    group.create_task(self._work(following))
 
     async def _work(self, following: Callable[[], C | None], most: int | None = None) -> None:
         while most != 0 and not self.ledger.closed and (call := following()) is not None:

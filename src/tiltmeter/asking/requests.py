@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from tiltmeter.errors import ModelError
 from tiltmeter.models.providers import find_provider
-from tiltmeter.modes.mode import Message, encodable
+from tiltmeter.modes.mode import Message, encodable, reasoning_text, tokens_in
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, ModelOutput
@@ -30,10 +30,12 @@ __all__ = [
     "URL",
     "Request",
     "find_failure",
+    "inspect_settings",
     "read_output",
     "renamed",
     "settings_of",
     "was_not_asked",
+    "write_output",
 ]
 
 #: The address of a chat completion, which every line names.
@@ -90,6 +92,18 @@ def settings_of(model: str, config: GenerateConfig) -> dict[str, Any]:
     return {**settings, **(config.extra_body or {})}
 
 
+def inspect_settings(model: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings in a body by inspect's names, whose `settings_of` they are."""
+    ours = {theirs: name for name, theirs in _NAMES.items()}
+    ours |= {name: name for name in _SAME} | {find_provider(model).longest: "max_tokens"}
+    settings = {ours[name]: value for name, value in body.items() if name in ours}
+    rest = {k: v for k, v in body.items() if k not in (*ours, "model", "messages")}
+    if (closed := rest.pop("response_format", None)) is not None:
+        schema = dict(closed["json_schema"])
+        settings["response_schema"] = {"json_schema": schema.pop("schema"), **schema}
+    return {"seed": None, **settings, **({"extra_body": rest} if rest else {})}
+
+
 def renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of inspect's settings that a body has as they are, by their names there."""
     return {
@@ -137,6 +151,44 @@ def read_output(answer: Mapping[str, Any]) -> ModelOutput:
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise ModelError(f"not a chat completion: {_said(str(error))}") from None
 
+
+def write_output(output: ModelOutput) -> dict[str, Any]:
+    """Return the body of a chat completion, of which `read_output` reads the same output.
+
+    inspect's own `openai_chat_choices` leaves out reasoning tokens and puts a line break before a
+    text that has reasoning beside it. A stop reason that the format lacks becomes ``stop``.
+    """
+    choices = []
+    for number, choice in enumerate(output.choices):
+        message = {"role": "assistant", "content": encodable(choice.message.text)}
+        if reasoning := reasoning_text(choice.message.content):
+            message["reasoning_content"] = encodable(reasoning)
+        listed = choice.logprobs.model_dump()["content"] if choice.logprobs else None
+        for position in listed or ():
+            position["top_logprobs"] = position["top_logprobs"] or []
+        ended = _ENDS.get(choice.stop_reason, "stop")
+        logprobs = None if listed is None else {"content": listed}
+        choices.append(
+            {"index": number, "message": message, "finish_reason": ended, "logprobs": logprobs}
+        )
+    body = {**_USUAL, "model": output.model, "choices": choices}
+    if (usage := output.usage) is not None:
+        body["usage"] = {
+            "prompt_tokens": tokens_in(usage),
+            "completion_tokens": usage.output_tokens,
+            "total_tokens": usage.total_tokens,
+            "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        }
+    return body
+
+
+#: How an answer ended, by inspect's names, where that is not ``stop``.
+_ENDS = {
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "content_filter",
+    "tool_calls": "tool_calls",
+}
 
 #: What some engines leave out of a chat completion.
 _USUAL = {"id": "", "object": "chat.completion", "created": 0, "model": ""}

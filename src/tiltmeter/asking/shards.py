@@ -35,7 +35,9 @@ __all__ = [
     "Questions",
     "collect",
     "has_shards",
+    "names_in",
     "read_setting",
+    "shard_files",
     "shard_of",
     "write_setting",
     "write_shards",
@@ -333,18 +335,22 @@ def _unasked(directory: Path, answers: Answers) -> dict[Path, set[str]]:
     A request that failed in one round is in a shard of the next; its error does not answer that.
     """
     unasked = {}
-    written = (directory / FOLDER / str(number) for number in sorted(_rounds(directory)))
-    for path in (path for folder in written for path in sorted(folder.glob("*/*.jsonl"))):
-        if path.name.endswith(ANSWERED):
-            continue
-        names = _names(path)
+    for path in shard_files(directory):
+        names = names_in(path)
         answers.foreign -= names
         if path.with_suffix(ANSWERED) not in answers.used and names.isdisjoint(answers.apart):
             unasked[path] = names
     return unasked
 
 
-def _names(path: Path) -> set[str]:
+def shard_files(directory: Path, model: str = "*") -> list[Path]:
+    """Return the shards of all rounds, or those in the folder of a model, in the order written."""
+    written = (directory / FOLDER / str(number) for number in sorted(_rounds(directory)))
+    found = (path for folder in written for path in sorted(folder.glob(f"{model}/*.jsonl")))
+    return [path for path in found if not path.name.endswith(ANSWERED)]
+
+
+def names_in(path: Path) -> set[str]:
     """Return the names of the requests of a shard."""
     try:
         with path.open("rb") as file:

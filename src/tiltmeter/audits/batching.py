@@ -22,7 +22,7 @@ from tiltmeter.results.locks import only_process
 from tiltmeter.results.records import slug, text_hash
 from tiltmeter.texts import read_text
 
-__all__ = ["Submission", "Submitted", "submit_shards"]
+__all__ = ["Submission", "Submitted", "submit_shards", "tokens_of_answer"]
 
 
 @dataclass(frozen=True)
@@ -184,13 +184,7 @@ class _Asked:
         return estimate_requests(model, lines, self.tokens(model), prices)
 
     def _tokens(self, model: str) -> float:
-        """Return how long the answer to a call is, in tokens, as the plan is estimated."""
-        if isinstance(self.plan, AssociationPlan):
-            most = max(1, min(self.choices or CHOICES, self.plan.repetitions))
-            cost = cost_of_associations(self.plan, model, most)
-        else:
-            cost = estimate_costs([next(self.plan.pieces())], [model])[0]
-        return cost.output_tokens / max(cost.calls, 1)
+        return tokens_of_answer(self.plan, model, self.choices)
 
     def _refuse_cost(self, costs: Sequence[Cost]) -> None:
         """Raise BudgetError if what is to be submitted would cost more than it may."""
@@ -209,6 +203,16 @@ class _Asked:
                 f"max_cost {most}: the batches would cost about ${usd:.2f}, of which "
                 f"${self.batches.usd:.2f} are submitted; nothing more was submitted"
             )
+
+
+def tokens_of_answer(plan: Plan | AssociationPlan, model: str, choices: int | None) -> float:
+    """Return how long the answer to a call is, in tokens, as the plan is estimated."""
+    if isinstance(plan, AssociationPlan):
+        most = max(1, min(choices or CHOICES, plan.repetitions))
+        cost = cost_of_associations(plan, model, most)
+    else:
+        (cost,) = estimate_costs([next(plan.pieces())], [model])
+    return cost.output_tokens / max(cost.calls, 1)
 
 
 def _requests(path: Path, names: Container[str] | None = None) -> dict[str, bytes]:

@@ -23,7 +23,6 @@ from tiltmeter.asking.shards import (
 )
 from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.errors import InputError, PlanError
-from tiltmeter.models.providers import find_provider
 from tiltmeter.results.locks import only_process
 
 __all__ = ["collect_and_tabulate", "collect_answers", "load_any_plan", "shard_plan"]
@@ -42,7 +41,7 @@ def shard_plan(
     Parameters
     ----------
     plan
-        What to ask; the embedded model is asked by `audit` and `collect_associations` only.
+        What to ask.
     directory
         A results directory, made if absent.
     shards
@@ -60,8 +59,7 @@ def shard_plan(
     Raises
     ------
     InputError
-        If `shards` or `choices` is below 1, a model is the embedded one, or a file cannot be
-        written.
+        If `shards` or `choices` is below 1, or a file cannot be written.
     PlanError
         If the directory holds another plan, has shards already, or another process asks there.
     """
@@ -72,8 +70,6 @@ def shard_plan(
     for model in plan.models:
         if not all(model.partition("/")):
             raise InputError(f"model {model!r}: expected PROVIDER/NAME, such as vllm/NAME")
-        if find_provider(model).embedded:
-            raise InputError(f"{model}: runs in this process; it is asked without shards")
     claim(out, plan, command)
     with only_process(out):
         if has_shards(out):

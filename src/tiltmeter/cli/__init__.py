@@ -27,6 +27,7 @@ COMMANDS = {
     "network": ("network", "Build association networks and measure bias in them."),
     "report": ("auditing", "Recompute the tables and the report of a results directory."),
     "plan": ("sharding", "Write the requests of an audit as files that any engine answers."),
+    "answer": ("sharding", "Answer such files with any model, here or on a Ray cluster."),
     "submit": ("sharding", "Ask such files as batches, at half price; wait, and collect."),
     "collect": ("sharding", "Read the answers to such files; write what is left."),
     "cost": ("auditing", "Estimate the calls, tokens and dollars of a run."),

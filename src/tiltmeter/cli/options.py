@@ -47,6 +47,7 @@ __all__ = [
     "connection_options",
     "open_grader",
     "plan_options",
+    "reaching_options",
     "recording_options",
     "sampling_options",
 ]
@@ -231,10 +232,13 @@ COLUMN = click.option(
     "repeated.",
 )
 
-_CONNECTION: list[Option] = [
+_LIMITS: list[Option] = [
     click.option("--max-calls", type=int, help="Largest number of model calls."),
     click.option("--max-tokens", type=int,
                  help="Stop when prompts and answers add up to this many tokens."),
+]  # fmt: skip
+
+_REACHING: list[Option] = [
     click.option("--max-connections", type=int, help="Largest number of concurrent requests."),
     click.option("--max-retries", default=5, help="Retries after an error of the provider."),
     click.option("--timeout", "timeout_s", default=600,
@@ -243,6 +247,8 @@ _CONNECTION: list[Option] = [
     click.option("-M", "model_args", multiple=True, metavar="NAME=VALUE",
                  help="Argument for the model's provider, as in inspect; may be repeated."),
 ]  # fmt: skip
+
+_CONNECTION = _LIMITS + _REACHING
 
 _ASKING: list[Option] = [
     click.option("--out", type=FOLDER,
@@ -269,6 +275,7 @@ def sampling_options(tokens: int | None, longest: str, seed: str) -> Option:
 plan_options = all_options(_PLAN)
 asking_options = all_options(_ASKING + _CONNECTION)
 connection_options = all_options(_CONNECTION)
+reaching_options = all_options(_REACHING)
 recording_options = all_options(
     [
         click.option("--study", metavar="NAME|FILE", help="Study of recorded answers (bai2025)."),

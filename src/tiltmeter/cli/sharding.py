@@ -1,7 +1,8 @@
-"""``tiltmeter plan``, ``submit`` and ``collect``: requests in files, asked in batches, answered."""
+"""``tiltmeter plan``, ``answer``, ``submit`` and ``collect``: requests in files, and answers."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,18 +16,20 @@ from tiltmeter.cli.options import (
     OF_SIZE,
     POLICY,
     PRICES,
+    build_connection,
     build_plan,
     command,
     plan_options,
+    reaching_options,
 )
-from tiltmeter.cli.output import echo, remark, say_cost
+from tiltmeter.cli.output import counting_bar, echo, remark, say_cost
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tiltmeter.asking.shards import Answers, Collected
 
-__all__ = ["collect_command", "plan_command", "say_shards", "submit_command"]
+__all__ = ["answer_command", "collect_command", "plan_command", "say_shards", "submit_command"]
 
 #: Files that are named, at most.
 _NAMED = 5
@@ -55,8 +58,62 @@ def plan_command(
     files = shard_plan(plan, out, shards, command=" ".join(["tiltmeter", *sys.argv[1:]]))
     say_cost(estimate_costs(plan.pieces(), plan.models, options["prices"]), batches=True)
     say_shards(files, f"tiltmeter collect {out}")
+    echo(f"or: tiltmeter answer {out}")
     if all(find_provider(model).batch_files for model in plan.models):
         echo(f"or: tiltmeter submit {out}")
+
+
+@command("answer")
+@click.argument("directory", type=FOLDER)
+@click.option("--shard", "shards", type=int, multiple=True,
+              help="Answer only shards of this number, and do not collect: for the tasks of an "
+                   "array; may be repeated.")  # fmt: skip
+@click.option("--ray", "address", metavar="ADDRESS",
+              help="Answer on a Ray cluster: auto, the one that runs on this machine; local, one "
+                   "that is started here; or an address.")  # fmt: skip
+@click.option("--workers", default=1, help="Ray: engines, each in a process of its own.")
+@click.option("--gpus", default=0.0, help="Ray: GPUs of each engine.")
+@click.option("--max-cost", type=float,
+              help="Ask nothing more if all shards of DIRECTORY would cost more than this many "
+                   "dollars, estimated.")  # fmt: skip
+@PRICES
+@reaching_options
+def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> None:
+    """Answer the shards in DIRECTORY with the models of their plan, and collect the answers.
+
+    For any model that inspect opens, the embedded one included. Stopped or killed, the same command
+    continues, and asks no answered request again. Exit code 1: answers are missing.
+    """
+    from tiltmeter.asking.cluster import Cluster
+    from tiltmeter.audits.answering import Answering, answer_numbered, answer_shards
+
+    address, workers, gpus = (options[name] for name in ("address", "workers", "gpus"))
+    if address is None and (workers, gpus) != (1, 0):
+        raise click.UsageError("--workers and --gpus are of a cluster: name one with --ray")
+    cluster = None if address is None else Cluster(address, workers, gpus)
+    connection = build_connection(options)
+    how = Answering(connection, cluster, options["max_cost"], options["prices"])
+    with contextlib.ExitStack() as bars:
+
+        def on_round(requests: int) -> Callable[[], None]:
+            bars.close()
+            shown = 0 if cluster else requests  # Ray shows its own
+            return bars.enter_context(counting_bar("answering", shown))
+
+        if shards:
+            elsewhere = answer_numbered(directory, shards, how, on_round)
+        else:
+            done = answer_shards(directory, how, on_round)
+            elsewhere = done.elsewhere
+    if elsewhere:
+        remark(f"{elsewhere:,} shards are being answered by another process")
+    if shards:
+        echo(f"next: tiltmeter collect {directory}, when all shards are answered")
+        sys.exit(1 if elsewhere else 0)
+    complete = _report(done.found, done.answers, directory)
+    if not complete:
+        remark("answers are missing; the same command asks what failed again")
+    sys.exit(0 if complete else 1)
 
 
 @command("collect")

@@ -18,7 +18,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["LOCK", "only_process", "writing"]
+__all__ = ["LOCK", "alone", "only_process", "writing"]
 
 #: The file that is locked by the process that asks; the one that writes locks the directory itself.
 LOCK = ".lock"
@@ -43,6 +43,21 @@ def only_process(directory: Path) -> Iterator[None]:
             ) from None
         with _not_removed(directory / LOCK, lock, directory):
             yield
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[bool]:
+    """Hold a file, unless another process holds it; yields whether this one does.
+
+    Raises InputError if the file cannot be opened.
+    """
+    with _opened(path, os.O_RDWR) as lock:
+        try:
+            _hold(lock, wait=False)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
 
 
 @contextmanager

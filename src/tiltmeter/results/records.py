@@ -128,7 +128,7 @@ class Journal:
 
         Raises OSError if the disk is full or the file was removed; earlier answers remain intact.
         """
-        data = b"".join(_signed({**answer, "model": self.model}) for answer in answers)
+        data = b"".join(map(self.written, answers))
         if self._file is None or self._lines >= SHARD:
             self._file = self._open()
         try:
@@ -140,6 +140,10 @@ class Journal:
             self.close()  # a reopened file continues on a new line
             raise
         self._lines += len(answers)
+
+    def written(self, answer: Line) -> bytes:
+        """Return the line of an answer."""
+        return _signed({**answer, "model": self.model})
 
     def identify(self, facts: Line) -> None:
         """Note what is known of the model, beside the answers; what was noted before is kept.

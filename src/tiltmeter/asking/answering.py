@@ -1,0 +1,187 @@
+"""Answers shards with any model that inspect opens, in this process.
+
+Each answer becomes a line of ``00000.answers.jsonl.part`` at once; the file loses ``.part`` when
+all requests of its shard have been asked. Whoever continues a shard asks what has no answer in it:
+a killed process loses the calls under way and no others. One process at a time answers a shard.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from tiltmeter.asking.budget import Budget, Ledger
+from tiltmeter.asking.generating import Line, Prompt, Session
+from tiltmeter.asking.requests import inspect_settings, write_output
+from tiltmeter.asking.shards import ANSWERED, Answers, names_in
+from tiltmeter.models.opening import Connection, Generation, open_model
+from tiltmeter.results.locks import alone
+from tiltmeter.results.records import Journal
+from tiltmeter.texts import redacted
+
+if TYPE_CHECKING:
+    from inspect_ai.model import Model, ModelOutput
+
+__all__ = ["Engine", "Shard"]
+
+#: Stands at the end of the file of answers until all of its shard is asked.
+PART = ".part"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Requests to one model in a file."""
+
+    model: str
+    path: Path
+    names: Collection[str] | None = None
+    """Names of the requests that are to be asked; None: all."""
+
+    def left(self, answers: Answers) -> list[dict[str, Any]]:
+        """Return the requests that have no answer; raises InputError if the file is damaged."""
+        wanted = names_in(self.path) if self.names is None else self.names
+        with self.path.open("rb") as file:
+            requests = [json.loads(line) for line in file]
+        names = {name for name in wanted if name not in answers}
+        return [one for one in requests if one["custom_id"] in names]
+
+
+class Engine:
+    """A model that answers shards; it is opened with the first and stays open until the last.
+
+    Parameters
+    ----------
+    model
+        Its name as inspect has it.
+    connection
+        How it is reached.
+    on_answer
+        Called after each answer.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        connection: Connection,
+        on_answer: Callable[[], object] = lambda: None,
+    ) -> None:
+        self.model, self.connection, self.on_answer = model, connection, on_answer
+        self._ledger = Ledger(Journal(Path(), model), Budget())
+        self._runner = asyncio.Runner()
+
+    def __enter__(self) -> Engine:
+        """Return the engine."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the model."""
+        if "_opened" in self.__dict__:
+            self._runner.run(self._opened.__aexit__(kind, error, trace))
+        self._runner.close()
+
+    @cached_property
+    def _opened(self) -> Model:
+        # All settings of a call are in its request.
+        model: Model = open_model(self.model, Generation(None, None, None), self.connection)
+        return model
+
+    def answer(self, shard: Shard) -> bool:
+        """Ask what has no answer yet; return whether the shard is answered.
+
+        It is not, if another process answers it at the time.
+
+        Raises
+        ------
+        ModelError
+            If the model cannot be opened, or gives nothing but errors; answers are kept.
+        InputError
+            If the shard is damaged, or an answer cannot be written.
+        """
+        answers = shard.path.with_suffix(ANSWERED)
+        part = answers.with_name(answers.name + PART)
+        with alone(shard.path) as free:
+            if free and not answers.exists():
+                self._ask(shard, part)
+                part.replace(answers)
+        return free
+
+    def _ask(self, shard: Shard, part: Path) -> None:
+        """Append the answers that are missing."""
+        _drop_torn(part)
+        self._ledger.journal = _AnswerFile(part, self.model)
+        asked = _Requests(self.model, shard.left(Answers([part])))
+        session = Session(self._opened, asked, self._ledger, self._count)
+        try:
+            self._runner.run(session.ask())
+        finally:
+            self._ledger.journal.close()
+        if self._ledger.fatal is not None:
+            raise self._ledger.fatal
+
+    def _count(self, model: str, answer: dict[str, Any]) -> None:
+        if "error" not in answer:
+            self.on_answer()
+
+
+def _drop_torn(part: Path) -> None:
+    """Remove a last line that a killed process left unfinished."""
+    with part.open("a+b") as file:
+        file.seek(0)
+        whole = sum(len(line) for line in file if line.endswith(b"\n"))
+        file.truncate(whole)
+
+
+class _AnswerFile(Journal):
+    """A journal whose lines are those of a batch."""
+
+    def __init__(self, path: Path, model: str) -> None:
+        super().__init__(path.parent, model)
+        self.folder, self._path = path.parent, path
+
+    def _open(self) -> BinaryIO:
+        self.close()
+        _drop_torn(self._path)
+        self._lines = 0
+        return self._path.open("ab", buffering=0)
+
+    def written(self, answer: Line) -> bytes:
+        return redacted(json.dumps(answer)).encode() + b"\n"
+
+
+class _Requests:
+    """What is left of a shard; see `generating.Strategy`."""
+
+    def __init__(self, model: str, left: Sequence[dict[str, Any]]) -> None:
+        self.model, self.left = model, left
+
+    def passes(self) -> Iterator[Callable[[], dict[str, Any] | None]]:
+        calls = iter(self.left)
+        yield lambda: next(calls, None)
+
+    def name(self, call: dict[str, Any]) -> tuple[str, str]:
+        return call["custom_id"], ""
+
+    def prompts(self, call: dict[str, Any]) -> list[Prompt]:
+        body = call["body"]
+        return [(body["messages"], inspect_settings(self.model, body))]
+
+    def answers(self, call: dict[str, Any], prompt: Prompt, output: ModelOutput) -> list[Line]:
+        response = {"status_code": 200, "body": write_output(output)}
+        return [{"custom_id": call["custom_id"], "response": response}]
+
+    def failures(self, call: dict[str, Any], error: str) -> list[Line]:
+        return [{"custom_id": call["custom_id"], "response": None, "error": error}]
+
+    def take(self, call: dict[str, Any], lines: Sequence[Line]) -> int:
+        return int("error" not in lines[0])

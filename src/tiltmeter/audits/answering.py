@@ -1,0 +1,194 @@
+"""Shards answered by models that inspect opens, here or on a Ray cluster, and the next round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from tiltmeter.asking.answering import Engine, Shard
+from tiltmeter.asking.associating import connection_of
+from tiltmeter.asking.association_plan import AssociationPlan
+from tiltmeter.asking.budget import estimate_requests
+from tiltmeter.asking.cluster import Cluster, answer_on_cluster
+from tiltmeter.asking.plan import Plan
+from tiltmeter.asking.shards import (
+    ANSWERED,
+    Answers,
+    Collected,
+    names_in,
+    read_setting,
+    shard_files,
+)
+from tiltmeter.audits.batching import tokens_of_answer
+from tiltmeter.audits.sharding import collect_and_tabulate, load_any_plan
+from tiltmeter.errors import BudgetError, InputError
+from tiltmeter.models.opening import Connection
+from tiltmeter.results.locks import only_process
+from tiltmeter.results.records import slug
+
+__all__ = ["Answered", "Answering", "answer_numbered", "answer_shards"]
+
+
+@dataclass(frozen=True)
+class Answering:
+    """How shards are answered."""
+
+    connection: Connection = field(default_factory=Connection)
+    """How models are reached."""
+    cluster: Cluster | None = None
+    """A Ray cluster; None: this process."""
+    max_cost: float | None = None
+    """Dollars that all shards of the directory may cost, estimated."""
+    prices: Path | None = None
+    """See `budget.price`."""
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing."""
+        if self.max_cost is not None and not self.max_cost >= 0:
+            raise InputError(f"max_cost {self.max_cost}: at least 0")
+
+
+@dataclass(frozen=True)
+class Answered:
+    """How far the shards of a directory are."""
+
+    found: list[Collected]
+    """A row for each model; see `shards.collect`."""
+    answers: Answers
+    elsewhere: int
+    """Shards that another process is answering."""
+
+
+def answer_shards(
+    directory: str | Path,
+    answering: Answering,
+    on_round: Callable[[int], Callable[[], object]] = lambda requests: lambda: None,
+) -> Answered:
+    """Ask what is left of a directory, round after round, and write the tables.
+
+    A request that fails is asked again when this is called again.
+
+    Parameters
+    ----------
+    directory
+        A results directory with shards.
+    answering
+        Where they are answered, and what may be spent.
+    on_round
+        Called with the number of requests of a round; what it returns is called after each answer
+        in this process.
+
+    Returns
+    -------
+    Answered
+        How far it is.
+
+    Raises
+    ------
+    InputError
+        If there are no shards, a price is needed and not known, or a file cannot be written.
+    ModelError
+        If a model cannot be opened, gives nothing but errors, or Ray is not reached.
+    BudgetError
+        If the shards would cost more than they may; nothing is asked then.
+    PlanError
+        If the directory holds no plan, or another process asks there.
+    """
+    out = Path(directory).resolve()
+    choices = read_setting(out)["choices"]
+    plan = load_any_plan(out)
+    asked, elsewhere = set[str](), 0
+    with only_process(out):
+        while True:
+            found, answers = collect_and_tabulate(plan, out, choices)
+            chosen = list(_chosen(found, asked))
+            if not chosen:
+                return Answered(found, answers, elsewhere)
+            _refuse_cost(plan, out, choices, answering)
+            on_answer = on_round(sum(len(row.names - asked) for row in found))
+            asked |= set[str]().union(*(row.names for row in found))
+            elsewhere = _answer(plan, chosen, answering, on_answer)
+
+
+def answer_numbered(
+    directory: str | Path,
+    numbers: Collection[int],
+    answering: Answering,
+    on_round: Callable[[int], Callable[[], object]] = lambda requests: lambda: None,
+) -> int:
+    """Ask the shards of some numbers that have no answers, for tasks of an array.
+
+    As `answer_shards`, but nothing is collected, and tasks with other numbers may run at the same
+    time. Returns how many of the shards another process is answering.
+    """
+    out = Path(directory).resolve()
+    setting = read_setting(out)
+    choices = setting["choices"]
+    for number in numbers:
+        if not 0 <= number < setting["shards"]:
+            raise InputError(f"shard {number}: {out} has 0 to {setting['shards'] - 1}")
+    plan = load_any_plan(out)
+    written = [
+        Shard(model, path) for model in plan.models for path in shard_files(out, slug(model))
+    ]
+    numbered = [shard for shard in written if int(shard.path.stem) in numbers]
+    left = [shard for shard in numbered if not shard.path.with_suffix(ANSWERED).exists()]
+    _refuse_cost(plan, out, choices, answering)
+    return _answer(plan, left, answering, on_round(sum(len(names_in(one.path)) for one in left)))
+
+
+def _chosen(found: Sequence[Collected], asked: set[str]) -> Iterator[Shard]:
+    """Yield the shards that are to be asked; no request is in two."""
+    taken = set(asked)
+    for row in found:
+        for path in row.files:
+            every = names_in(path)
+            names = (every & row.names) - taken
+            taken |= names
+            if names:
+                yield Shard(row.model, path, None if names == every else names)
+
+
+def _answer(
+    plan: Plan | AssociationPlan,
+    shards: Sequence[Shard],
+    answering: Answering,
+    on_answer: Callable[[], object],
+) -> int:
+    """Answer shards, those of one model after those of another; return how many others answer."""
+    elsewhere = 0
+    for model, group in groupby(shards, key=lambda shard: shard.model):
+        connection = answering.connection
+        if isinstance(plan, AssociationPlan):
+            connection = connection_of(plan, model, connection)
+        if answering.cluster is not None:
+            elsewhere += answer_on_cluster(list(group), connection, answering.cluster)
+            continue
+        with Engine(model, connection, on_answer) as engine:
+            elsewhere += sum(not engine.answer(shard) for shard in group)
+    return elsewhere
+
+
+def _refuse_cost(
+    plan: Plan | AssociationPlan, out: Path, choices: int | None, answering: Answering
+) -> None:
+    """Raise BudgetError if all shards would cost more than they may."""
+    if (most := answering.max_cost) is None:
+        return
+    usd = 0.0
+    for model in plan.models:
+        tokens = tokens_of_answer(plan, model, choices)
+        for path in shard_files(out, slug(model)):
+            with path.open("rb") as lines:
+                cost = estimate_requests(model, lines, tokens, answering.prices)
+            if cost.usd is None:
+                raise InputError(
+                    f"max_cost: the price of {model!r} is not known; give it with --prices"
+                )
+            usd += cost.usd
+    if usd > most:
+        raise BudgetError(
+            f"max_cost {most}: the shards would cost about ${usd:.2f}; nothing more was asked"
+        )

