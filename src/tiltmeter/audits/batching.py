@@ -152,7 +152,7 @@ class _Asked:
 
         self.batches = Batches(out, text_hash(read_text(plan.file(out))), provider, say)
         self.out = out
-        self.tokens = cache(self._tokens)
+        self.tokens = cache(lambda model: tokens_of_answer(plan, model, choices))
 
     def submit(self, found: Sequence[Collected], answers: Answers) -> int:
         """Submit what may be submitted; return how many requests are not, as they fail."""
@@ -182,9 +182,6 @@ class _Asked:
     def _cost(self, model: str, path: Path, names: set[str]) -> Cost:
         lines, prices = _requests(path, names).values(), self.submission.prices
         return estimate_requests(model, lines, self.tokens(model), prices)
-
-    def _tokens(self, model: str) -> float:
-        return tokens_of_answer(self.plan, model, self.choices)
 
     def _refuse_cost(self, costs: Sequence[Cost]) -> None:
         """Raise BudgetError if what is to be submitted would cost more than it may."""
