@@ -85,7 +85,7 @@ def test_the_embedded_model_gives_the_tables_of_an_unbroken_run(tmp_path: Path) 
     plan = Plan([part], ["tiltmeter/smollm2"], modes=("structured", "forced"), iterations=2)
     claim(tmp_path / "run", plan)
     models = open_models(plan.models, plan.generation, Connection())
-    assert ask_models(plan.trials(), models, tmp_path / "run", Budget()).complete
+    assert ask_models(plan.pieces, models, tmp_path / "run", Budget()).complete
     tabulate(tmp_path / "run")
     shard_plan(plan, tmp_path / "shards", 2)
     assert answer_shards(tmp_path / "shards", Answering()).found[0].complete

@@ -114,7 +114,7 @@ def test_the_embedded_model_answers_on_a_cluster(nodes: None, tmp_path: Path) ->
     plan = Plan([part], ["tiltmeter/smollm2"], modes=("structured", "forced"), iterations=4)
     claim(tmp_path / "run", plan)
     models = open_models(plan.models, plan.generation, Connection())
-    assert ask_models(plan.trials(), models, tmp_path / "run", Budget()).complete
+    assert ask_models(plan.pieces, models, tmp_path / "run", Budget()).complete
     tabulate(tmp_path / "run")
     shard_plan(plan, tmp_path / "shards", 3)
     killing = kill_one(tmp_path / "shards", after=5)
