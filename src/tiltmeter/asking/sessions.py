@@ -103,9 +103,11 @@ def ask_models(
         for name, ledger in ledgers.items():
             done = _replay(ledger) & asked
             on_progress(name, {"trials": len(done), "calls": 0})
-            left = trials.filter(~pl.col("trial_id").is_in(done))
-            if left.height:
-                tasks.append(_task(left, models[name], ledger, on_progress))
+            there = pl.col("trial_id").is_in(done)
+            if len(done) < trials.height:
+                proven = set(trials.filter(there)["mode"])
+                left = trials.filter(~there)
+                tasks.append(_task(left, models[name], ledger, on_progress, proven))
         try:
             interrupted, error = _evaluate(tasks, directory) if tasks else (False, None)
         finally:
@@ -128,8 +130,10 @@ def _replay(ledger: Ledger) -> set[str]:
     return done
 
 
-def _task(trials: pl.DataFrame, model: Any, ledger: Ledger, on_progress: OnProgress) -> Any:
-    """Build the inspect task of one model."""
+def _task(
+    trials: pl.DataFrame, model: Any, ledger: Ledger, on_progress: OnProgress, proven: set[str]
+) -> Any:
+    """Build the inspect task of one model; `proven` as of `trials.ask`."""
     from tiltmeter.asking.trials import ask, trials_task
 
     @cache
@@ -137,7 +141,7 @@ def _task(trials: pl.DataFrame, model: Any, ledger: Ledger, on_progress: OnProgr
         ledger.journal.identify(describe_model(model))
 
     modes = dict(trials.select("trial_id", "mode").iter_rows())
-    able, unable = set[str](), Counter[str]()
+    able, unable = {*proven}, Counter[str]()
     enough = {mode: min(n, UNABLE) for mode, n in Counter(modes.values()).items()}
 
     def on_answer(answer: dict[str, Any]) -> None:
@@ -152,7 +156,8 @@ def _task(trials: pl.DataFrame, model: Any, ledger: Ledger, on_progress: OnProgr
             ledger.fatal = ledger.fatal or ModelError(text)
         on_progress(ledger.journal.model, answer)
 
-    return trials_task(trials, ask(on_answer, ledger.may_call), model=model, name="tiltmeter")
+    solver = ask(on_answer, ledger.may_call, proven)
+    return trials_task(trials, solver, model=model, name="tiltmeter")
 
 
 def _evaluate(tasks: list[Any], directory: Path) -> tuple[bool, str | None]:

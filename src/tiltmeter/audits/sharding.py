@@ -24,6 +24,7 @@ from tiltmeter.asking.shards import (
 from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.errors import InputError, PlanError
 from tiltmeter.models.providers import find_provider
+from tiltmeter.modes.needs import refuse_unable
 from tiltmeter.results.locks import only_process
 
 __all__ = ["collect_and_tabulate", "collect_answers", "load_any_plan", "shard_plan"]
@@ -62,6 +63,8 @@ def shard_plan(
     InputError
         If `shards` or `choices` is below 1, a model is the embedded one, or a file cannot be
         written.
+    ModelError
+        If the provider of a model cannot do a mode.
     PlanError
         If the directory holds another plan, has shards already, or another process asks there.
     """
@@ -74,6 +77,8 @@ def shard_plan(
             raise InputError(f"model {model!r}: expected PROVIDER/NAME, such as vllm/NAME")
         if find_provider(model).embedded:
             raise InputError(f"{model}: runs in this process; it is asked without shards")
+    if isinstance(plan, Plan):
+        refuse_unable(plan.models, plan.modes)
     claim(out, plan, command)
     with only_process(out):
         if has_shards(out):

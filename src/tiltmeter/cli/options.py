@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.audits import SIZES
+from tiltmeter.cli.output import remark
 from tiltmeter.errors import InputError
 from tiltmeter.modes import MODES
 
@@ -283,12 +284,19 @@ recording_options = all_options(
 
 
 def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | None = None) -> Plan:
-    """Build the plan from the values of `plan_options`; for an audit, with its `size`."""
+    """Build the plan from the values of `plan_options`; for an audit, with its `size`.
+
+    Says of which models it is not known whether they can be asked in a mode.
+    """
     from tiltmeter.audits import sizes
+    from tiltmeter.modes.needs import not_known
 
     known = [one.name for one in fields(sizes.PlanOptions)]
     chosen = sizes.PlanOptions(**{name: options[name] for name in known if name in options})
-    return sizes.sized_plan(size, models, chosen) if size else sizes.build_plan(models, chosen)
+    plan = sizes.sized_plan(size, models, chosen) if size else sizes.build_plan(models, chosen)
+    for note in not_known(plan.models, plan.modes):
+        remark(note)
+    return plan
 
 
 def build_recording(
