@@ -91,7 +91,6 @@ def ask(
         It raises what the provider raises once its retries are used up, and `ModelError` where
         the provider cannot do what the mode needs.
     """
-
     able = set(proven)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:

@@ -34,9 +34,7 @@ def not_known(models: Iterable[str], modes: Iterable[str]) -> list[str]:
     ]
 
 
-def check_kept(
-    trial: Mapping[str, Any], answer: Answer, model: str, proven: set[str]
-) -> None:
+def check_kept(trial: Mapping[str, Any], answer: Answer, model: str, proven: set[str]) -> None:
     """Raise ModelError if an answer shows that the model lacks what its mode needs.
 
     `proven`: modes of which an answer has shown the opposite, to which this adds. After that, such
