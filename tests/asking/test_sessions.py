@@ -144,7 +144,7 @@ def test_errors_are_reported_per_trial_and_asked_again(
     assert responses.filter(pl.col("stereotype") == "age")["error"].str.contains("boom").all()
     scores = pl.read_parquet(tmp_path / "r" / "scores.parquet")
     assert scores["reason"].drop_nulls().to_list() == ["error"] * 4
-    server.reply = server.chat
+    server.reply = lambda body: server.chat(body, "As I see it")
     assert ask(plan, tmp_path / "r").complete
 
 
@@ -187,18 +187,18 @@ def test_structured_mode_needs_schemas(serve: Serve, tmp_path: Path, plan: Plan)
 def test_an_answer_that_ignores_a_schema_is_one_of_a_model_that_keeps_to_it(
     serve: Serve, tmp_path: Path, plan: Plan
 ) -> None:
-    server = serve()
-
     def reply(body: dict[str, Any]) -> Any:
         schema = body["response_format"]["json_schema"]["schema"]["properties"]
-        text = json.dumps({name: of["enum"][0] for name, of in schema.items()})
-        return server.chat(body, "As I see it" if server.prompts.total() == 4 else text)
+        return server.chat(body, json.dumps({name: of["enum"][0] for name, of in schema.items()}))
 
+    asked, server = dataclasses.replace(plan, modes=["structured"]), serve()
     server.reply = reply
-    assert ask(dataclasses.replace(plan, modes=["structured"]), tmp_path / "r").complete
+    ask(asked, tmp_path / "r", Budget(max_calls=5))
+    server.reply = lambda body: server.chat(body, "As I see it")
+    assert ask(asked, tmp_path / "r").complete
     tabulate(tmp_path / "r")
     reasons = pl.read_parquet(tmp_path / "r" / "scores.parquet")["reason"].drop_nulls()
-    assert reasons.to_list() == ["unparsed"]
+    assert reasons.to_list() == ["unparsed"] * 3
 
 
 def test_a_provider_that_is_known_to_be_unable_is_not_asked(tmp_path: Path, plan: Plan) -> None:

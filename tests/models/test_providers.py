@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,19 @@ def test_what_inspect_does_not_send_its_providers_cannot_do(setting: str) -> Non
     for name in names:
         source = Path(providers.__file__).with_name(f"{name}.py").read_text()
         assert setting not in source and getattr(PROVIDERS[name], column) is False
+
+
+def test_the_documented_table_is_that_of_the_providers() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "cluster.md").read_text()
+    rows = re.findall(r"^\| (`.+?) \| (.+?) \| (.+?) \| (.+?) \|$", page, re.MULTILINE)
+    said = {
+        name: tuple(cell.partition(" (")[0] for cell in cells)
+        for names, *cells in rows
+        for name in re.findall(r"`([\w-]+)/", names)
+    }
+    words = {True: "yes", False: "no", None: "not known"}
+    assert said == {
+        name: tuple(words[able] for able in (one.schemas, one.logprobs, one.choices))
+        for name, one in PROVIDERS.items()
+        if name != "mockllm"
+    }

@@ -54,7 +54,7 @@ class Outcome:
         return self.answered == self.trials
 
 
-def ask_models(
+def ask_models(  # noqa: PLR0913 - what a run shares with its judge
     trials: pl.DataFrame,
     models: Mapping[str, Any],
     directory: Path,
@@ -62,6 +62,7 @@ def ask_models(
     *,
     on_progress: OnProgress = lambda model, answer: None,
     prices: Path | None = None,
+    proven: Iterable[str] = (),
 ) -> Outcome:
     """Ask every trial that has no answer yet.
 
@@ -80,6 +81,8 @@ def ask_models(
         have an answer from before.
     prices
         See `budget.price`.
+    proven
+        Modes in which any answer is one, as `trials.ask` has it.
 
     Returns
     -------
@@ -105,9 +108,9 @@ def ask_models(
             on_progress(name, {"trials": len(done), "calls": 0})
             there = pl.col("trial_id").is_in(done)
             if len(done) < trials.height:
-                proven = set(trials.filter(there)["mode"])
+                able = {*proven, *trials.filter(there)["mode"]}
                 left = trials.filter(~there)
-                tasks.append(_task(left, models[name], ledger, on_progress, proven))
+                tasks.append(_task(left, models[name], ledger, on_progress, able))
         try:
             interrupted, error = _evaluate(tasks, directory) if tasks else (False, None)
         finally:
@@ -241,7 +244,9 @@ def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
             questions.append(open_decisions(part, study, judge_all=judge_all))
     trials = pl.concat(questions).unique("trial_id", maintain_order=True)
     directory.mkdir(parents=True, exist_ok=True)
-    return ask_models(trials, dict([grader]), directory, budget, prices=prices)
+    # What a judge says that cannot be read leaves a decision open.
+    models = dict([grader])
+    return ask_models(trials, models, directory, budget, prices=prices, proven=trials["mode"])
 
 
 def verdicts(directory: Path) -> dict[str, str]:

@@ -104,7 +104,7 @@ def ask(
         with count_requests() as made:
             try:
                 model = get_model()
-                refuse_unable([str(model)], [mode.name])
+                refuse_unable([str(model)], {mode.name} - able)
                 outputs = await mode.ask(trial, model)
                 answer = mode.answer(trial, outputs, str(model))
                 check_kept(trial, answer, str(model), able)

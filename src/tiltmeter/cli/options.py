@@ -348,6 +348,11 @@ def build_connection(options: dict[str, Any]) -> Connection:
 def open_grader(name: str, connection: Connection) -> tuple[str, Any]:
     """Open the judge at temperature 0, without the arguments of the models it judges."""
     from tiltmeter.models.opening import Generation, open_model
+    from tiltmeter.modes import structured
 
+    if structured.MODE.able(name) is False:
+        raise InputError(
+            f"--grader {name}: does not close answers to a JSON schema, which a judge needs"
+        )
     connection = replace(connection, base_url=None, model_args={})
     return name, open_model(name, Generation(temperature=0.0, max_tokens=256), connection)
