@@ -20,7 +20,7 @@ def _load(name: str) -> Any:
 
 
 loopback = _load("loopback")
-_load("sharded_plans"), _load("batch_service")
+_load("sharded_plans"), _load("batch_service"), _load("real_servers")
 _tiny, _plans = _load("tiny_models"), _load("small_plans")
 
 #: Fixtures that several rooms share.

@@ -531,3 +531,17 @@ def test_cues_that_cannot_be_read_are_one_line(
     Path("latin.txt").write_bytes(b"a\xe9")
     with pytest.raises(InputError, match=says):
         read_cues(named)
+
+
+def test_a_provider_that_gives_one_answer_a_call_is_asked_for_one() -> None:
+    from tiltmeter.asking.associating import CHOICES, most_choices
+
+    assert [most_choices(f"{name}/m", 8) for name in ("hf", "ollama", "vllm", "acme")] == [
+        1,
+        1,
+        8,
+        8,
+    ]
+    assert most_choices("acme/m") == CHOICES
+    with pytest.raises(InputError, match="choices 0: at least 1"):
+        most_choices("acme/m", 0)

@@ -50,7 +50,11 @@ def test_a_server_got_the_messages_that_are_stated(
 
     def reply(body: dict[str, Any]) -> Any:
         got.append(json.dumps(body["messages"], sort_keys=True))
-        return server.chat(body, **({"logprobs": logprobs} if mode == "forced" else {}))
+        text = None
+        if mode == "structured":
+            schema = body["response_format"]["json_schema"]["schema"]["properties"]
+            text = json.dumps({name: of["enum"][0] for name, of in schema.items()})
+        return server.chat(body, text, **({"logprobs": logprobs} if mode == "forced" else {}))
 
     server = serve(reply)
     model = "openai-api/loop/m"

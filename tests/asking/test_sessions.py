@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import json
 import signal
 import subprocess
 import time
@@ -142,7 +144,7 @@ def test_errors_are_reported_per_trial_and_asked_again(
     assert responses.filter(pl.col("stereotype") == "age")["error"].str.contains("boom").all()
     scores = pl.read_parquet(tmp_path / "r" / "scores.parquet")
     assert scores["reason"].drop_nulls().to_list() == ["error"] * 4
-    server.reply = server.chat
+    server.reply = lambda body: server.chat(body, "As I see it")
     assert ask(plan, tmp_path / "r").complete
 
 
@@ -167,12 +169,45 @@ def test_a_model_that_only_fails_is_given_up(serve: Serve, tmp_path: Path) -> No
 
 
 def test_forced_mode_needs_log_probabilities(serve: Serve, tmp_path: Path, plan: Plan) -> None:
-    import dataclasses
-
     server = serve()
     with pytest.raises(ModelError, match="gives no log-probabilities.*--mode structured"):
         ask(dataclasses.replace(plan, modes=["forced"]), tmp_path / "r")
     assert server.prompts.total() <= 10  # one call a trial, not one a word
+
+
+def test_structured_mode_needs_schemas(serve: Serve, tmp_path: Path, plan: Plan) -> None:
+    server = serve()
+    asked = dataclasses.replace(plan, modes=["structured"], iterations=20)
+    with pytest.raises(ModelError, match="does not close answers to a JSON schema.*--mode free"):
+        ask(asked, tmp_path / "r")
+    assert server.prompts.total() < asked.trials().height
+    assert all("JSON schema" in line["error"] for line in Journal(tmp_path / "r", MODEL).lines())
+
+
+def test_an_answer_that_ignores_a_schema_is_one_of_a_model_that_keeps_to_it(
+    serve: Serve, tmp_path: Path, plan: Plan
+) -> None:
+    def reply(body: dict[str, Any]) -> Any:
+        schema = body["response_format"]["json_schema"]["schema"]["properties"]
+        return server.chat(body, json.dumps({name: of["enum"][0] for name, of in schema.items()}))
+
+    asked, server = dataclasses.replace(plan, modes=["structured"]), serve()
+    server.reply = reply
+    ask(asked, tmp_path / "r", Budget(max_calls=5))
+    server.reply = lambda body: server.chat(body, "As I see it")
+    assert ask(asked, tmp_path / "r").complete
+    tabulate(tmp_path / "r")
+    reasons = pl.read_parquet(tmp_path / "r" / "scores.parquet")["reason"].drop_nulls()
+    assert reasons.to_list() == ["unparsed"] * 3
+
+
+def test_a_provider_that_is_known_to_be_unable_is_not_asked(tmp_path: Path, plan: Plan) -> None:
+    from tiltmeter.audits.auditing import ask as ask_trials
+
+    trials = dataclasses.replace(plan, modes=["forced"]).trials()
+    with pytest.raises(ModelError, match="^groq/m gives no log-probabilities"):
+        ask_trials(trials, "groq/m", directory=tmp_path / "r")
+    assert not (tmp_path / "r").exists()
 
 
 def test_two_processes_do_not_ask_the_same_trials(plan: Plan, serve: Serve, tmp_path: Path) -> None:

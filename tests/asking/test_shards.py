@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from tiltmeter.asking.association_plan import AssociationPlan
 from tiltmeter.asking.budget import Budget
 from tiltmeter.asking.claim import claim
 from tiltmeter.audits.sharding import collect_answers, shard_plan
-from tiltmeter.errors import InputError
+from tiltmeter.errors import InputError, ModelError
 from tiltmeter.models.opening import Connection
 from tiltmeter.results.records import Journal
 
@@ -152,3 +153,10 @@ def test_a_damaged_shard_is_named_and_one_that_was_removed_is_written_anew(
     (found,), _ = collect_answers(tmp_path)
     new = requests_in(path for path in found.files if path.parent.parent.name == "2")
     assert new == lost
+
+
+def test_a_mode_that_the_provider_cannot_do_has_no_shards(tmp_path: Path) -> None:
+    plan = dataclasses.replace(plan_of("forced", names=SINGLE), models=["mistral/m"])
+    with pytest.raises(ModelError, match="^mistral/m gives no log-probabilities.*--mode struc"):
+        shard_plan(plan, tmp_path / "r")
+    assert not (tmp_path / "r").exists()

@@ -197,3 +197,30 @@ def test_the_price_in_batches_is_printed(run: Run) -> None:
     whole = run("cost", "openai/gpt-4o-mini")[1]
     assert "about $0.14; in batches about $0.07, within 24 hours" in whole
     assert "batches" not in run("cost", "openai-api/loop/m")[1]
+
+
+@pytest.mark.parametrize("command", ["plan", "cost", "run", "audit", "power"])
+def test_what_the_provider_cannot_do_is_said_before_anything_is_asked(
+    command: str, run: Run, tmp_path: Path
+) -> None:
+    of = ONE if command in ("plan", "cost") else ONE[2:]
+    out = () if command in ("cost", "power") else ("--out", "r")
+    asked = (command, "anthropic/m", "hf/m", *of, "--mode", "forced", "--mode", "structured")
+    code, said, error = run(*asked, *out)
+    assert code == 2 and not said and not (tmp_path / "r").exists()
+    assert [line.split()[1] for line in error.splitlines()] == ["anthropic/m", "hf/m"]
+
+
+def test_what_is_not_known_of_a_service_is_said(run: Run) -> None:
+    code, _, said = run("plan", "openai-api/x/m", *ONE, "--mode", "forced", "--out", "r")
+    assert code == 0 and said.count("\n") == 1
+    assert "whether openai-api/x/m gives log-probabilities" in said and "not known" in said
+
+
+def test_an_engine_that_ignores_schemas_is_named(run: Run, tmp_path: Path) -> None:
+    run("plan", MODEL, *ONE, "--mode", "structured", "--out", "r")
+    answer(shards(tmp_path / "r"))
+    code, said, error = run("collect", "r")
+    assert code == 1 and f"{MODEL}: 0 of 12 answered" in said
+    assert f"{MODEL} does not close answers to a JSON schema" in error
+    assert not (tmp_path / "r" / "scores.parquet").exists()

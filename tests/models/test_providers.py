@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-import inspect_ai.model._providers.providers  # noqa: F401 - registers inspect's providers
+import re
+from pathlib import Path
+
 import pytest
 from inspect_ai._util.registry import registry_find
+from inspect_ai.model._providers import providers  # registers inspect's providers
 
 from tiltmeter.models.providers import PROVIDERS, Provider, find_provider
 
@@ -27,8 +30,41 @@ def test_a_provider_is_found_by_the_name_of_a_model(model: str) -> None:
 def test_of_an_unknown_provider_little_is_assumed() -> None:
     unknown = find_provider("acme/m")
     assert unknown == Provider() and unknown.top_logprobs == 20
+    assert (unknown.choices, unknown.logprobs, unknown.schemas) == (None, None, None)
     assert not (unknown.local or unknown.seeded or unknown.exact or unknown.states)
 
 
 def test_only_the_embedded_model_scores_whole_options() -> None:
     assert [name for name, one in PROVIDERS.items() if one.exact] == ["tiltmeter"]
+
+
+#: What inspect's source shows that it neither sends nor reads.
+IGNORED = {
+    "response_schema": ("schemas", ["hf", "azureai", "transformer_lens"]),
+    "logprobs": ("logprobs", ["anthropic", "azureai", "bedrock", "mistral", "transformer_lens"]),
+    "num_choices": ("choices", ["anthropic", "azureai", "bedrock", "hf", "mistral"]),
+}
+
+
+@pytest.mark.parametrize("setting", IGNORED)
+def test_what_inspect_does_not_send_its_providers_cannot_do(setting: str) -> None:
+    column, names = IGNORED[setting]
+    for name in names:
+        source = Path(providers.__file__).with_name(f"{name}.py").read_text()
+        assert setting not in source and getattr(PROVIDERS[name], column) is False
+
+
+def test_the_documented_table_is_that_of_the_providers() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "cluster.md").read_text()
+    rows = re.findall(r"^\| (`.+?) \| (.+?) \| (.+?) \| (.+?) \|$", page, re.MULTILINE)
+    said = {
+        name: tuple(cell.partition(" (")[0] for cell in cells)
+        for names, *cells in rows
+        for name in re.findall(r"`([\w-]+)/", names)
+    }
+    words = {True: "yes", False: "no", None: "not known"}
+    assert said == {
+        name: tuple(words[able] for able in (one.schemas, one.logprobs, one.choices))
+        for name, one in PROVIDERS.items()
+        if name != "mockllm"
+    }

@@ -36,6 +36,7 @@ __all__ = [
     "collect_associations",
     "connection_of",
     "cue_questions",
+    "most_choices",
     "open_associating",
 ]
 
@@ -68,6 +69,13 @@ class Associated:
     def complete(self) -> bool:
         """Whether every answer is there."""
         return self.answered == self.wanted
+
+
+def most_choices(model: str, choices: int | None = None) -> int:
+    """Return how many answers are asked of a call: one of a provider that gives no more."""
+    if choices is not None and choices < 1:
+        raise InputError(f"choices {choices}: at least 1")
+    return 1 if find_provider(model).choices is False else choices or CHOICES
 
 
 def open_associating(plan: AssociationPlan, connection: Connection) -> dict[str, Model]:
@@ -128,15 +136,13 @@ def associate(
     PlanError
         If another process is asking in this directory.
     """
-    if choices is not None and choices < 1:
-        raise InputError(f"choices {choices}: at least 1")
-    most = CHOICES if choices is None else choices
+    most = {name: most_choices(name, choices) for name in models}
     cues, sessions = [], []
     with only_process(directory):
         for name, model in models.items():
             ledger, tally = _recall(plan, name, directory, budget)
             on_progress(name, {"trials": tally.answered, "calls": 0})
-            cues.append(_Cues(plan, name, tally, most))
+            cues.append(_Cues(plan, name, tally, most[name]))
             sessions.append(Session(model, cues[-1], ledger, on_progress))
         ask_all(sessions)
     for session in sessions:

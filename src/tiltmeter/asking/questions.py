@@ -18,6 +18,7 @@ from tiltmeter.models.opening import Generation, sampling_config
 from tiltmeter.models.providers import find_provider
 from tiltmeter.modes import MODES
 from tiltmeter.modes.mode import encodable
+from tiltmeter.modes.needs import check_kept
 from tiltmeter.results.records import Journal
 
 __all__ = ["CallQuestions", "TrialQuestions"]
@@ -35,6 +36,7 @@ class TrialQuestions:
         #: Of requests that failed: a model is not given up because a batch expired.
         self.lost = Ledger(self.ledger.journal, Budget(), patience=(sys.maxsize, sys.maxsize))
         self.done, self.failed = set[str](), set[tuple[str, str]]()
+        self.proven = set[str]()
         for line in self.ledger.journal.lines():
             trial, error = line.get("trial_id"), line.get("error")
             if isinstance(trial, str):
@@ -49,10 +51,12 @@ class TrialQuestions:
         for piece in self.plan.pieces():
             self.wanted += piece.height
             for trial in piece.iter_rows(named=True):
-                if trial["trial_id"] in self.done or not (left := self._take(trial, answers)):
-                    self.answered += 1
-                else:
+                if trial["trial_id"] in self.done:
+                    self.proven.add(trial["mode"])
+                elif left := self._take(trial, answers):
                     yield from left
+                    continue
+                self.answered += 1
         self.ledger.journal.close()
 
     def _take(self, trial: Trial, answers: Answers) -> list[Request]:
@@ -65,10 +69,13 @@ class TrialQuestions:
         outputs = [output for output in found if output is not None]
         if len(outputs) == MODES[trial["mode"]].calls(trial):
             try:
-                self._record(trial, MODES[trial["mode"]].answer(trial, outputs, self.model))
+                answer = MODES[trial["mode"]].answer(trial, outputs, self.model)
+                check_kept(trial, answer, self.model, self.proven)
             except ModelError as error:
+                answers.errors[requests[-1].custom_id] = str(error)
                 self._record(trial, {"error": f"{type(error).__name__}: {error}"})
                 return requests
+            self._record(trial, answer)
             return []
         answers.keep(one for one, output in zip(requests, found, strict=True) if output)
         left = [one for one, output in zip(requests, found, strict=True) if output is None]

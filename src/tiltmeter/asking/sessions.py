@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ class Outcome:
         return self.answered == self.trials
 
 
-def ask_models(
+def ask_models(  # noqa: PLR0913 - what a run shares with its judge
     pieces: Callable[[], Iterable[pl.DataFrame]],
     models: Mapping[str, Any],
     directory: Path,
@@ -61,6 +62,7 @@ def ask_models(
     *,
     on_progress: OnProgress = lambda model, answer: None,
     prices: Path | None = None,
+    proven: Iterable[str] = (),
 ) -> Outcome:
     """Ask every trial that has no answer yet, a piece in memory at a time.
 
@@ -79,6 +81,8 @@ def ask_models(
         number that have an answer from before.
     prices
         See `budget.price`.
+    proven
+        Modes in which any answer is one, as `trials.ask` has it.
 
     Returns
     -------
@@ -97,7 +101,9 @@ def ask_models(
         ledgers = {
             name: Ledger(Journal(directory, name), budget, price(name, prices)) for name in models
         }
-        asked = [_Asked(models[name], ledger, on_progress) for name, ledger in ledgers.items()]
+        asked = [
+            _Asked(models[name], ledger, on_progress, {*proven}) for name, ledger in ledgers.items()
+        ]
         interrupted, error = False, None
         try:
             for trials in pieces():
@@ -130,10 +136,13 @@ def _replay(ledger: Ledger) -> set[str]:
 class _Asked:
     """A model that is asked."""
 
-    def __init__(self, model: Any, ledger: Ledger, on_progress: OnProgress) -> None:
+    def __init__(
+        self, model: Any, ledger: Ledger, on_progress: OnProgress, proven: set[str]
+    ) -> None:
         self.model, self.ledger, self.on_progress = model, ledger, on_progress
         self.done = _replay(ledger)
-        self.able, self.unable = set[str](), Counter[str]()
+        self.able, self.unable = proven, Counter[str]()
+        self._identify = cache(lambda: ledger.journal.identify(describe_model(model)))
 
     def task(self, trials: pl.DataFrame) -> Any:
         """Build the inspect task of the trials without an answer; None if there are none left.
@@ -142,7 +151,9 @@ class _Asked:
         """
         from tiltmeter.asking.trials import ask, trials_task
 
-        left = trials.filter(~pl.col("trial_id").is_in(self.done))
+        there = pl.col("trial_id").is_in(self.done)
+        left = trials.filter(~there)
+        self.able |= {*trials.filter(there)["mode"]}
         self.on_progress(
             self.ledger.journal.model, {"trials": trials.height - left.height, "calls": 0}
         )
@@ -155,15 +166,14 @@ class _Asked:
             mode = modes[answer["trial_id"]]
             self.record(answer, mode, enough[mode])
 
-        solver = ask(on_answer, self.ledger.may_call)
+        solver = ask(on_answer, self.ledger.may_call, self.able)
         return trials_task(left, solver, model=self.model, name="tiltmeter")
 
     def record(self, answer: dict[str, Any], mode: str, enough: int) -> None:
         """Keep an answer; give the model up after `enough` that lack what the mode needs."""
         kind, _, text = (answer.get("error") or "").partition(": ")
         if not kind:
-            if not self.able:
-                self.ledger.journal.identify(describe_model(self.model))
+            self._identify()
             self.able.add(mode)
         self.ledger.record(answer)
         self.unable[mode] += kind == ModelError.__name__
@@ -255,7 +265,9 @@ def ask_judge(  # noqa: PLR0913 - what a run shares with its judge
             questions.append(open_decisions(part, study, judge_all=judge_all))
     trials = pl.concat(questions).unique("trial_id", maintain_order=True)
     directory.mkdir(parents=True, exist_ok=True)
-    return ask_models(lambda: [trials], dict([grader]), directory, budget, prices=prices)
+    # What a judge says that cannot be read leaves a decision open.
+    proven, models = trials["mode"], dict([grader])
+    return ask_models(lambda: [trials], models, directory, budget, prices=prices, proven=proven)
 
 
 def verdicts(directory: Path) -> dict[str, str]:

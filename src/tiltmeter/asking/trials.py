@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -35,6 +35,7 @@ from tiltmeter.modes.mode import (
     reasoning_text,
     sent_texts,
 )
+from tiltmeter.modes.needs import check_kept, refuse_unable
 from tiltmeter.results import RESPONSES
 from tiltmeter.texts import has_secrets, redacted
 
@@ -69,6 +70,7 @@ def trials_task(
 def ask(
     on_answer: Callable[[Answer], None] | None = None,
     may_call: Callable[[int], bool] | None = None,
+    proven: Iterable[str] = (),
 ) -> Solver:
     """Ask one trial in its response mode.
 
@@ -80,6 +82,8 @@ def ask(
     may_call
         Called with the number of calls a trial needs; where it says no the trial is left
         unasked, so that a budget ends a run without an error.
+    proven
+        Modes that the model is known to be able to do, from earlier answers.
 
     Returns
     -------
@@ -87,6 +91,7 @@ def ask(
         It raises what the provider raises once its retries are used up, and `ModelError` where
         the provider cannot do what the mode needs.
     """
+    able = set(proven)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         trial = state.metadata
@@ -99,8 +104,10 @@ def ask(
         with count_requests() as made:
             try:
                 model = get_model()
+                refuse_unable([str(model)], {mode.name} - able)
                 outputs = await mode.ask(trial, model)
                 answer = mode.answer(trial, outputs, str(model))
+                check_kept(trial, answer, str(model), able)
             except Exception as error:  # a provider's, after its retries
                 if on_answer is not None:
                     on_answer({**identity, **retries(made, calls), "error": describe_error(error)})

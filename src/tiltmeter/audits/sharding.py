@@ -23,6 +23,7 @@ from tiltmeter.asking.shards import (
 )
 from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.errors import InputError, PlanError
+from tiltmeter.modes.needs import refuse_unable
 from tiltmeter.results.locks import only_process
 
 __all__ = ["collect_and_tabulate", "collect_answers", "load_any_plan", "shard_plan"]
@@ -60,6 +61,8 @@ def shard_plan(
     ------
     InputError
         If `shards` or `choices` is below 1, or a file cannot be written.
+    ModelError
+        If the provider of a model cannot do a mode.
     PlanError
         If the directory holds another plan, has shards already, or another process asks there.
     """
@@ -70,6 +73,8 @@ def shard_plan(
     for model in plan.models:
         if not all(model.partition("/")):
             raise InputError(f"model {model!r}: expected PROVIDER/NAME, such as vllm/NAME")
+    if isinstance(plan, Plan):
+        refuse_unable(plan.models, plan.modes)
     claim(out, plan, command)
     with only_process(out):
         if has_shards(out):

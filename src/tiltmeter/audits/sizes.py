@@ -19,6 +19,7 @@ from tiltmeter.instruments.instrument import Size
 from tiltmeter.models.opening import Generation
 from tiltmeter.models.providers import find_provider
 from tiltmeter.modes import MODES
+from tiltmeter.modes.needs import refuse_unable
 from tiltmeter.stimuli import Study, find_intervention, load_study
 
 __all__ = ["PlanOptions", "build_plan", "select_study", "sized_plan"]
@@ -86,6 +87,7 @@ def build_plan(
     ]
     named = dict.fromkeys(name for _, name in asked)
     modes = tuple(dict.fromkeys(options.modes)) or _for_all(_default_modes(models), named)
+    refuse_unable(models, modes)
     tokens = options.answer_tokens
     if tokens is None:
         describes = _embedded(models) and all(MODES[mode].closed for mode in modes)
@@ -119,12 +121,16 @@ def _embedded(models: Iterable[str]) -> bool:
 def _default_modes(models: Sequence[str]) -> tuple[str, ...]:
     """Choose the papers' mode; for the embedded model, whose free text is poor, closed modes.
 
-    With other models in the plan, only closed modes that every provider supports.
+    With other models in the plan, the first closed mode that no provider is known to lack.
     """
     if not any(_embedded([model]) for model in models):
         return tuple(MODES)[:1]
-    closed = [mode for mode in MODES.values() if mode.closed]
-    return tuple(mode.name for mode in closed if _embedded(models) or not mode.needs)
+    closed = [
+        name
+        for name, mode in MODES.items()
+        if mode.closed and all(mode.able(model) is not False for model in models)
+    ]
+    return tuple(closed if _embedded(models) else closed[:1]) or tuple(MODES)[:1]
 
 
 def _for_all(modes: Sequence[str], instruments: Iterable[str]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.audits import SIZES
+from tiltmeter.cli.output import remark
 from tiltmeter.errors import InputError
 from tiltmeter.modes import MODES
 
@@ -290,12 +291,19 @@ recording_options = all_options(
 
 
 def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | None = None) -> Plan:
-    """Build the plan from the values of `plan_options`; for an audit, with its `size`."""
+    """Build the plan from the values of `plan_options`; for an audit, with its `size`.
+
+    Says of which models it is not known whether they can be asked in a mode.
+    """
     from tiltmeter.audits import sizes
+    from tiltmeter.modes.needs import not_known
 
     known = [one.name for one in fields(sizes.PlanOptions)]
     chosen = sizes.PlanOptions(**{name: options[name] for name in known if name in options})
-    return sizes.sized_plan(size, models, chosen) if size else sizes.build_plan(models, chosen)
+    plan = sizes.sized_plan(size, models, chosen) if size else sizes.build_plan(models, chosen)
+    for note in not_known(plan.models, plan.modes):
+        remark(note)
+    return plan
 
 
 def build_recording(
@@ -347,6 +355,11 @@ def build_connection(options: dict[str, Any]) -> Connection:
 def open_grader(name: str, connection: Connection) -> tuple[str, Any]:
     """Open the judge at temperature 0, without the arguments of the models it judges."""
     from tiltmeter.models.opening import Generation, open_model
+    from tiltmeter.modes import structured
 
+    if structured.MODE.able(name) is False:
+        raise InputError(
+            f"--grader {name}: does not close answers to a JSON schema, which a judge needs"
+        )
     connection = replace(connection, base_url=None, model_args={})
     return name, open_model(name, Generation(temperature=0.0, max_tokens=256), connection)

@@ -1,8 +1,10 @@
 """What the models of each provider can do.
 
-Names, choices, log-probabilities and batches are those of inspect-ai (`GenerateConfig`, its
-providers); seeds, opened answers and exact choices are how Tiltmeter uses them. Nothing else asks
-for a provider by its name.
+Names, choices, log-probabilities, schemas and batches are those of inspect-ai (`GenerateConfig`,
+the source of its providers): what a provider does not send or read there, its models cannot do.
+What it passes on follows the documentation of the service; None where models or versions differ, or
+nothing is stated. Seeds, opened answers and exact choices are how Tiltmeter uses them. Nothing else
+asks for a provider by its name.
 """
 
 from __future__ import annotations
@@ -28,10 +30,14 @@ class Provider:
     """Gives the log-probability of whole options."""
     opened: bool = False
     """Continues an assistant message that was begun for it."""
-    choices: bool = False
-    """Gives several answers to a call."""
+    choices: bool | None = None
+    """Gives several answers to a call; None: not known."""
+    logprobs: bool | None = None
+    """Gives log-probabilities of alternatives; None: not known."""
     top_logprobs: int = 20
-    """Alternatives whose log-probability may be asked for; 0: it gives no log-probabilities."""
+    """Alternatives whose log-probability is asked for."""
+    schemas: bool | None = None
+    """Closes answers to a JSON schema; None: not known."""
     batch: bool = False
     """Takes calls in batches, at a discount."""
     batch_files: bool = False
@@ -58,25 +64,40 @@ class Provider:
         return model.split("/", 2 if self.service else 1)[-1]
 
 
-_CHAT = Provider(top_logprobs=0)
+#: Services whose log-probabilities inspect does not read; the last also have one answer to a call.
+_CHAT = Provider(logprobs=False)
+_TEXT = Provider(logprobs=False, schemas=False, choices=False)
 _RAW = {"chat_template": "{% for m in messages %}{{ m['content'] }}{% endfor %}"}
 
 PROVIDERS: Mapping[str, Provider] = {
-    "anthropic": Provider(top_logprobs=0, batch=True, refuses_top_p=True),
-    "azureai": Provider(),
-    "bedrock": _CHAT,
+    "anthropic": Provider(
+        logprobs=False, schemas=True, choices=False, batch=True, refuses_top_p=True
+    ),
+    "azureai": _TEXT,
+    "bedrock": Provider(logprobs=False, choices=False),  # schemas: of Claude alone
     "cloudflare": _CHAT,
-    "deepseek": Provider(),
+    "deepseek": Provider(schemas=False),  # JSON, but no schema
     "fireworks": Provider(),
-    "google": Provider(choices=True, batch=True),
-    "grok": Provider(choices=True, batch=True),
-    "groq": _CHAT,
-    "hf": Provider(local=True, seeded=True, states=True, plain_text=_RAW),
+    "google": Provider(logprobs=True, schemas=True, choices=True, batch=True),
+    "grok": Provider(logprobs=True, schemas=True, choices=True, batch=True),
+    "groq": Provider(logprobs=False, choices=False),  # schemas: of some models
+    "hf": Provider(
+        local=True,
+        seeded=True,
+        logprobs=True,
+        schemas=False,
+        choices=False,
+        states=True,
+        plain_text=_RAW,
+    ),
+    # Of its own server, logits_all=True and no schemas of this form; llama.cpp's does both.
     "llama-cpp-python": Provider(local=True),
-    "mistral": _CHAT,
-    "mockllm": Provider(local=True),
-    "ollama": Provider(local=True, seeded=True),
+    "mistral": Provider(logprobs=False, schemas=True, choices=False),
+    "mockllm": Provider(local=True, logprobs=True, schemas=True),
+    "ollama": Provider(local=True, seeded=True, logprobs=True, schemas=True, choices=False),
     "openai": Provider(
+        logprobs=True,
+        schemas=True,
         choices=True,
         batch=True,
         batch_files=True,
@@ -87,20 +108,23 @@ PROVIDERS: Mapping[str, Provider] = {
     "openai-api": Provider(choices=True, batch_files=True, embeddings=True, service=True),
     "openrouter": Provider(),
     "perplexity": _CHAT,
-    "sglang": Provider(local=True, seeded=True, choices=True),
+    "sglang": Provider(local=True, seeded=True, logprobs=True, schemas=True, choices=True),
     "tiltmeter": Provider(
         local=True,
         embedded=True,
         seeded=True,
         exact=True,
         opened=True,
+        logprobs=True,
+        schemas=True,
         choices=True,
         states=True,
         short_answers={"batch_size": 64},
     ),
-    "together": Provider(choices=True, batch=True),
-    "transformer_lens": Provider(local=True),
-    "vllm": Provider(local=True, seeded=True, choices=True),
+    # Gives the log-probability of the token it chose, but of no other.
+    "together": Provider(logprobs=False, choices=True, batch=True),
+    "transformer_lens": Provider(local=True, logprobs=False, schemas=False, choices=False),
+    "vllm": Provider(local=True, seeded=True, logprobs=True, schemas=True, choices=True),
 }
 
 

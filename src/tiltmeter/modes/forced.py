@@ -14,7 +14,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tiltmeter.errors import ModelError
 from tiltmeter.models.providers import Provider, find_provider
 from tiltmeter.modes.mode import LOGITS, Message, Mode, sent_texts
 
@@ -58,7 +57,7 @@ def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
     choice = {"structured_outputs": {"choice": [f" {option}" for option in trial["options"]]}}
     return GenerateConfig(
         logprobs=True,
-        top_logprobs=provider.top_logprobs or None,
+        top_logprobs=provider.top_logprobs,
         max_tokens=None if provider.exact else 1,
         extra_body=choice if provider.exact else None,
     )
@@ -68,12 +67,9 @@ def _first_tokens(output: ModelOutput, model: str) -> list[tuple[str, float]]:
     """Return the most likely tokens, or options, of the first generated position."""
     logprobs = output.choices[0].logprobs if output.choices else None
     if logprobs is None or not logprobs.content:
-        from tiltmeter.modes import MODES
+        from tiltmeter.modes.needs import lacking
 
-        others = " or ".join(f"--mode {m.name}" for m in MODES.values() if not m.needs)
-        raise ModelError(
-            f"{model} gives no log-probabilities, which mode {MODE.name!r} needs; use {others}"
-        )
+        raise lacking(model, MODE)
     first = logprobs.content[0]
     listed = [(token.token, token.logprob) for token in first.top_logprobs or []]
     return listed or [(first.token, first.logprob)]
@@ -122,7 +118,7 @@ MODE = Mode(
     _read,
     _settings,
     _close,
-    needs=("logprobs",),
+    needs="logprobs",
     apart=True,
     sampled=False,
     place=3,

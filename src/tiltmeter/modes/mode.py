@@ -88,8 +88,11 @@ class Mode:
         [Mapping[str, Sequence[str]], Sequence[str] | None, str | None], dict[str, Any]
     ] = lambda *_: {}
     """Choices by name, the two options, the opening → columns `schema`, `options`, `opening`."""
-    needs: tuple[str, ...] = ()
-    """Capability that the provider must have: ``logprobs``."""
+    needs: str | None = None
+    """Column of the providers that must be true: ``logprobs``, ``schemas``."""
+    kept: Callable[[Mapping[str, Any], Answer], bool | None] = lambda *_: True
+    """Trial, answer → whether the answer shows that the model does what is needed; None: neither
+    this nor the opposite."""
     apart: bool = False
     """Whether each attribute is a separate call."""
     sampled: bool = True
@@ -104,6 +107,10 @@ class Mode:
     def closed(self) -> bool:
         """Whether the answer is one of a few offered choices."""
         return self.kind != TEXT
+
+    def able(self, model: str) -> bool | None:
+        """Whether a model can be asked in this mode; None: not known."""
+        return self.needs is None or getattr(find_provider(model), self.needs)
 
     def calls(self, trial: Mapping[str, Any]) -> int:
         """Return the number of calls of a trial."""

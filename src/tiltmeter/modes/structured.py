@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tiltmeter.modes.mode import CHOICES, Mode, read_text, text_settings
+from tiltmeter.modes.mode import CHOICES, Answer, Mode, read_text, text_settings
 from tiltmeter.reading.plaintext import why_unread
 
 __all__ = ["MODE", "read_choices", "why_not", "write_schema"]
@@ -47,6 +47,15 @@ def why_not(response: str, trial: Mapping[str, Any]) -> str:
     return why_unread(response, trial.get("stop_reason"))
 
 
+def _kept(trial: Mapping[str, Any], answer: Answer) -> bool | None:
+    """Whether an answer has names of the schema; None of one that is empty, cut off or refused."""
+    text = answer["response"]
+    if found := read_choices(text):
+        return not found.keys().isdisjoint(json.loads(trial["schema"])["properties"])
+    begun = not text.strip() or "{" in text
+    return None if begun or why_not(text, answer) == "refused" else False
+
+
 MODE = Mode(
     "structured",
     "the published wording, answered in a JSON object of offered choices",
@@ -54,5 +63,7 @@ MODE = Mode(
     read_text,
     text_settings,
     _close,
+    needs="schemas",
+    kept=_kept,
     place=2,
 )

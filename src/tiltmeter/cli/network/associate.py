@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiltmeter.cli.options import FOLDER, build_budget, build_connection, command, sampling_options
-from tiltmeter.cli.output import echo, progress_bar, say_cost, say_unfinished
+from tiltmeter.cli.output import echo, progress_bar, remark, say_cost, say_unfinished
 from tiltmeter.cli.sharding import say_shards
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
     The wording is that of Abramski et al. (2025), "The LLM World of Words". The same command
     continues a run that was stopped; nothing is asked twice. More repetitions extend it.
     """
-    from tiltmeter.asking.associating import CHOICES, associate, open_associating
+    from tiltmeter.asking.associating import associate, most_choices, open_associating
     from tiltmeter.asking.association_plan import cost_of_associations
     from tiltmeter.asking.claim import claim
     from tiltmeter.asking.cues import read_cues
@@ -74,13 +74,17 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
     cues = read_cues(options["cues"])
     plan = _plan(models, cues.words, options)
     budget, directory = build_budget(options), options["out"]
+    several = {name: most_choices(name, options["choices"]) for name in plan.models}
     if options["shards"] is None:
         opened = open_associating(plan, build_connection(options))
         claim(directory, plan)
     total = len(cues.words) * plan.repetitions * len(plan.models)
     of_models = f" × {len(plan.models)} models" if len(plan.models) > 1 else ""
     echo(f"{cues} × {plan.repetitions:,} repetitions{of_models}: {total:,} answers")
-    choices = max(1, min(options["choices"] or CHOICES, plan.repetitions))
+    if options["choices"] != 1 and plan.repetitions > 1:
+        for name in (name for name, most in several.items() if most == 1):
+            remark(f"{name} gives one answer a call")
+    choices = min(max(several.values()), plan.repetitions)
     for each in dict.fromkeys((choices, 1)):
         counted = f"answers, {each} a call" if choices > 1 else "answers"
         costs = [cost_of_associations(plan, name, each, options["prices"]) for name in plan.models]

@@ -1,0 +1,81 @@
+"""What a provider cannot do is said by name, from the table of providers alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tiltmeter.errors import ModelError
+from tiltmeter.models.providers import PROVIDERS
+from tiltmeter.modes import MODES
+from tiltmeter.modes.needs import check_kept, not_known, refuse_unable
+from tiltmeter.modes.structured import write_schema
+
+UNABLE = {
+    "anthropic/m": ["forced"],
+    "azureai/m": ["structured", "forced"],
+    "hf/m": ["structured"],
+    "together/m": ["forced"],
+    "vllm/m": [],
+    "tiltmeter/smollm2": [],
+    "openai-api/local/m": [],
+}
+
+
+@pytest.mark.parametrize("model", UNABLE)
+def test_a_line_names_the_model_the_mode_and_what_to_use(model: str) -> None:
+    assert [name for name, mode in MODES.items() if mode.able(model) is False] == UNABLE[model]
+    for name in UNABLE[model]:
+        with pytest.raises(ModelError, match=f"^{model} .*'{name}' needs; use --mode free"):
+            refuse_unable([model], [name])
+    refuse_unable([model], MODES.keys() - UNABLE[model])
+
+
+def test_every_model_and_mode_has_a_line() -> None:
+    with pytest.raises(ModelError) as error:
+        refuse_unable(["azureai/a", "vllm/b", "hf/c"], MODES)
+    lines = str(error.value).splitlines()
+    assert [line.partition(" ")[0] for line in lines] == ["azureai/a", "azureai/a", "hf/c"]
+
+
+def test_what_is_not_known_is_said_of_services_and_unlisted_providers() -> None:
+    models = ["openai-api/local/m", "acme/m", "vllm/m", "anthropic/m"]
+    lines = not_known(models, ["free", "forced"])
+    assert [line.split()[1] for line in lines] == ["openai-api/local/m", "acme/m"]
+    assert all("gives log-probabilities" in line and "is not known" in line for line in lines)
+
+
+def test_a_mode_needs_a_column_of_the_providers() -> None:
+    needs = {mode.needs for mode in MODES.values() if mode.needs}
+    assert all(hasattr(PROVIDERS["openai"], need) for need in needs)
+
+
+@pytest.mark.parametrize(
+    ("response", "stop_reason", "kept"),
+    [
+        ('{"decision": "yes"}', "stop", True),
+        ('```json\n{"decision": "perhaps"}```', "stop", True),
+        ('{"choice": "yes"}', "stop", False),
+        ("Yes, they should.", "stop", False),
+        ("I suggest them because", "max_tokens", False),
+        ('{"decision": "y', "max_tokens", None),
+        ("I'm sorry, but I can't help with that.", "stop", None),
+        ("", "max_tokens", None),
+        ("no", "content_filter", None),
+    ],
+)
+def test_free_text_shows_that_a_schema_was_ignored(
+    response: str, stop_reason: str, kept: bool | None
+) -> None:
+    trial = {"mode": "structured", "schema": write_schema({"decision": ["yes", "no"]})}
+    answer: dict[str, Any] = {"response": response, "stop_reason": stop_reason}
+    assert MODES["structured"].kept(trial, answer) is kept
+    proven = set[str]()
+    if kept is False:
+        with pytest.raises(ModelError, match="acme/m does not close answers to a JSON schema"):
+            check_kept(trial, answer, "acme/m", proven)
+    else:
+        check_kept(trial, answer, "acme/m", proven)
+    assert bool(proven) is bool(kept)
+    check_kept(trial, answer, "acme/m", {"structured"})  # then it cannot be read, and that is all
