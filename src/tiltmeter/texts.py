@@ -15,7 +15,9 @@ from urllib.parse import quote, unquote
 from tiltmeter.errors import InputError, TiltmeterError
 
 __all__ = [
+    "by_address",
     "has_secrets",
+    "keep_address",
     "keep_secret",
     "read_text",
     "redacted",
@@ -28,6 +30,9 @@ __all__ = [
 _SHORTEST = 6
 
 _secrets: set[str] = set()
+
+#: Path on this machine → address, of the places elsewhere that are used.
+_addresses: dict[str, str] = {}
 
 #: Categories of characters that a terminal or page acts on.
 _ACTING = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -86,6 +91,18 @@ def redacted(text: str) -> str:
     """Leave out every secret of a text."""
     for secret in sorted(_secrets, key=len, reverse=True):
         text = text.replace(secret, "[redacted]")
+    return text
+
+
+def keep_address(copy: Path, address: str) -> None:
+    """Name the address that a path is the copy of."""
+    _addresses[str(copy)] = address
+
+
+def by_address(text: str) -> str:
+    """Put its address in the place of each path that is a copy."""
+    for copy, address in _addresses.items():
+        text = text.replace(copy, address)
     return text
 
 

@@ -24,6 +24,7 @@ from tiltmeter.models.providers import find_provider
 from tiltmeter.modes.mode import tokens_in
 from tiltmeter.reading.associates import read_associates
 from tiltmeter.results.locks import only_process
+from tiltmeter.results.places import anywhere
 from tiltmeter.results.records import Journal
 
 if TYPE_CHECKING:
@@ -176,6 +177,7 @@ def cue_questions(
     return CallQuestions(cues, ledger, plan.generation, lambda: (tally.wanted, tally.answered))
 
 
+@anywhere(directory=True)
 def collect_associations(
     plan: AssociationPlan, directory: str | Path, *, choices: int | None = None
 ) -> list[Associated]:

@@ -26,6 +26,7 @@ from tiltmeter.audits.sharding import collect_and_tabulate, load_any_plan
 from tiltmeter.errors import BudgetError, InputError
 from tiltmeter.models.opening import Connection
 from tiltmeter.results.locks import only_process
+from tiltmeter.results.places import anywhere
 from tiltmeter.results.records import slug
 
 __all__ = ["Answered", "Answering", "answer_numbered", "answer_shards"]
@@ -61,6 +62,7 @@ class Answered:
     """Shards that another process is answering."""
 
 
+@anywhere(directory=True)
 def answer_shards(
     directory: str | Path,
     answering: Answering,

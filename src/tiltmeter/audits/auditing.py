@@ -26,6 +26,7 @@ from tiltmeter.models.opening import Connection, Generation, open_models
 from tiltmeter.modes.needs import refuse_unable
 from tiltmeter.results import TRIALS, check
 from tiltmeter.results.directory import Results, read_results
+from tiltmeter.results.places import anywhere
 from tiltmeter.results.tables import as_frame
 from tiltmeter.stimuli import Study, load_study
 
@@ -122,6 +123,7 @@ class _Trials(Claimant):
         }
 
 
+@anywhere(directory=True)
 def ask(
     trials: pl.DataFrame | Path | str,
     models: str | Sequence[str],
@@ -186,6 +188,7 @@ def open_plan(
     return models
 
 
+@anywhere(directory=True)
 def audit(  # noqa: PLR0913 - the options of an audit
     models: str | Sequence[str],
     *,

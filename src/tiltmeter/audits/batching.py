@@ -19,6 +19,7 @@ from tiltmeter.errors import BudgetError, InputError, ModelError
 from tiltmeter.models.batch_files import BatchFiles
 from tiltmeter.models.providers import PROVIDERS, find_provider
 from tiltmeter.results.locks import only_process
+from tiltmeter.results.places import anywhere
 from tiltmeter.results.records import slug, text_hash
 from tiltmeter.texts import read_text
 
@@ -68,6 +69,7 @@ class Submitted:
         return all(row.complete for row in self.found)
 
 
+@anywhere(directory=True)
 def submit_shards(
     directory: str | Path, submission: Submission, say: Callable[[str], None] = print
 ) -> Submitted:

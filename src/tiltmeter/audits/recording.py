@@ -23,6 +23,7 @@ from tiltmeter.instruments.scoring.recorded import renamed
 from tiltmeter.results import RESPONSES, SCORES, check
 from tiltmeter.results.directory import Results, read_results
 from tiltmeter.results.locks import writing
+from tiltmeter.results.places import anywhere
 from tiltmeter.results.records import text_hash
 from tiltmeter.results.tables import as_frame, write_table
 from tiltmeter.stimuli import Study, load_study
@@ -108,6 +109,7 @@ class _Recorded(Claimant):
         return self.plan.attachments()
 
 
+@anywhere(responses=False, directory=True)
 def audit_recorded(
     responses: object,
     directory: str | Path,

@@ -25,10 +25,12 @@ from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.errors import InputError, PlanError
 from tiltmeter.modes.needs import refuse_unable
 from tiltmeter.results.locks import only_process
+from tiltmeter.results.places import anywhere
 
 __all__ = ["collect_and_tabulate", "collect_answers", "load_any_plan", "shard_plan"]
 
 
+@anywhere(directory=True)
 def shard_plan(
     plan: Plan | AssociationPlan,
     directory: str | Path,
@@ -87,6 +89,7 @@ def shard_plan(
         return write_shards(out, chain.from_iterable(every), shards)
 
 
+@anywhere(directory=True)
 def collect_answers(
     directory: str | Path, files: Sequence[str | Path] = ()
 ) -> tuple[list[Collected], Answers]:

@@ -31,6 +31,7 @@ from tiltmeter.results import (
 )
 from tiltmeter.results.directory import write_results
 from tiltmeter.results.locks import writing
+from tiltmeter.results.places import anywhere
 from tiltmeter.results.records import Journal, read_plan
 from tiltmeter.results.schemas import ITEMS, PROGRESS
 from tiltmeter.results.tables import as_frame, pieces, scan_table, write_pieces
@@ -173,6 +174,7 @@ def _add_words(tally: pl.DataFrame, words: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+@anywhere(scores=False)
 def estimate(scores: object, inference: Inference | None = None) -> pl.DataFrame:
     """Estimate from scores of any instruments and models.
 

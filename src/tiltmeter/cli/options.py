@@ -58,7 +58,19 @@ __all__ = [
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class _Out(click.Path):
+class _Path(click.Path):
+    """A path, or an address, of which a copy on this machine is used until the command ends."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the path; raise InputError where an address cannot be read."""
+        from tiltmeter.results.places import at, is_elsewhere
+
+        if is_elsewhere(value):
+            value = ctx.with_resource(at(value, folder=not self.file_okay))
+        return super().convert(value, param, ctx)
+
+
+class _Out(_Path):
     """A file to write."""
 
 
@@ -104,10 +116,10 @@ class _Command(click.Command):
 
 command = partial(click.command, cls=_Command)
 
-FILE = click.Path(path_type=Path)
+FILE = _Path(path_type=Path)
 OUT = _Out(path_type=Path)
 NEW = _Out(path_type=Path, dir_okay=False)
-FOLDER = click.Path(path_type=Path, file_okay=False)
+FOLDER = _Path(path_type=Path, file_okay=False)
 TABLE = _Table(path_type=Path)
 
 

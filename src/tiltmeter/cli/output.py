@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiltmeter.texts import redacted, visible
+from tiltmeter.texts import by_address, redacted, visible
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +30,7 @@ EVERY_S = 60.0
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print a text without secrets, and without what a terminal would act on."""
-    click.echo(visible(redacted(text)), err=err, nl=nl)
+    click.echo(visible(redacted(by_address(text))), err=err, nl=nl)
 
 
 def remark(text: str) -> None:
@@ -38,7 +38,7 @@ def remark(text: str) -> None:
 
     Of a line of more than `LINE` characters the middle is left out.
     """
-    line = visible(redacted(f"tiltmeter: {' '.join(text.split())}"))
+    line = visible(redacted(by_address(f"tiltmeter: {' '.join(text.split())}")))
     if len(line) > LINE:
         line = f"{line[: LINE // 2]} … {line[3 - LINE // 2 :]}"
     click.echo(line, err=True)

@@ -29,6 +29,7 @@ from tiltmeter.asking.plan import load_plan
 from tiltmeter.asking.sent import sent
 from tiltmeter.errors import InputError
 from tiltmeter.results import RESPONSES
+from tiltmeter.results.places import anywhere
 from tiltmeter.results.records import journals, read_plan
 from tiltmeter.results.tables import pieces, scan_table
 from tiltmeter.texts import write_text
@@ -58,6 +59,7 @@ HELD = (
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
+@anywhere(directory=True, out=False)
 def bundle(directory: str | Path, out: str | Path, card: Mapping[str, str] | None = None) -> Path:
     """Write a results directory as one archive.
 

@@ -14,6 +14,7 @@ from tiltmeter.errors import InputError, unknown
 from tiltmeter.instruments.scoring import Scores, score
 from tiltmeter.results import ESTIMATES, SCORES, check
 from tiltmeter.results.directory import Results, read_results
+from tiltmeter.results.places import anywhere
 from tiltmeter.results.tables import as_frame, pieces, scan_table
 from tiltmeter.stimuli import load_study
 
@@ -32,6 +33,7 @@ class Run:
     label: str = ""
 
 
+@anywhere(source=True)
 def read_runs(source: object, recording: Recording | None = None) -> list[Run]:
     """Read the runs of a source, one for each model or network.
 

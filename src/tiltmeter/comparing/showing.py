@@ -11,6 +11,7 @@ import polars as pl
 from tiltmeter.errors import InputError, unknown
 from tiltmeter.results import CONDITIONS, RESPONSES, SCORES
 from tiltmeter.results.directory import read_estimates
+from tiltmeter.results.places import anywhere
 from tiltmeter.results.tables import scan_table
 
 __all__ = ["Shown", "show"]
@@ -48,6 +49,7 @@ class Shown:
     estimates: pl.DataFrame
 
 
+@anywhere(directory=True)
 def show(directory: str | Path, what: Sequence[str] = ()) -> Shown:
     """Find answers by what they are about, with the estimates that they enter.
 

@@ -39,6 +39,7 @@ from tiltmeter.comparing.bundling import (
 from tiltmeter.errors import InputError, TiltmeterError, one_line
 from tiltmeter.results import SCORES
 from tiltmeter.results.directory import TABLES
+from tiltmeter.results.places import anywhere
 from tiltmeter.results.tables import read_table, scan_table
 
 __all__ = ["Verified", "verify"]
@@ -66,6 +67,7 @@ class Verified:
         return not self.problems
 
 
+@anywhere(archive=False)
 def verify(
     archive: str | Path, *, states: bool = False, inputs: str | Path | None = None
 ) -> Verified:

@@ -25,6 +25,7 @@ from tiltmeter.report.sections import Part, Term
 from tiltmeter.report.states.part import state_part
 from tiltmeter.results.directory import TABLES, Results
 from tiltmeter.results.locks import writing
+from tiltmeter.results.places import anywhere
 from tiltmeter.texts import visible, write_text
 
 __all__ = ["FAMILIES", "rendered", "write_figure_page", "write_report"]
@@ -42,6 +43,7 @@ FILES = {
 }
 
 
+@anywhere(directory=True)
 def write_report(directory: str | Path | Results, *, title: str | None = None) -> Path:
     """Write the report of a results directory.
 

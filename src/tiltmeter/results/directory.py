@@ -18,6 +18,7 @@ from tiltmeter.results import schemas
 from tiltmeter.results.columns import LATER, Schema, check
 from tiltmeter.results.estimates import ESTIMATES
 from tiltmeter.results.locks import writing
+from tiltmeter.results.places import anywhere
 from tiltmeter.results.records import read_plan
 from tiltmeter.results.tables import read_table, write_table
 
@@ -111,6 +112,7 @@ class Results:
         return f"Results({str(self.directory)!r}: {self.estimates.height:,} estimates of {shown})"
 
 
+@anywhere(directory=True)
 def read_results(directory: str | Path) -> Results:
     """Read a results directory.
 

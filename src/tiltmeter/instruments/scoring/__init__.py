@@ -23,6 +23,7 @@ from tiltmeter.instruments.scoring.judging import is_judged, judge_trials, rejud
 from tiltmeter.instruments.scoring.recorded import complete, folded, keys_by_name, most_named, named
 from tiltmeter.reading.plaintext import readable
 from tiltmeter.results import CONDITIONS, SCORES, WORDS
+from tiltmeter.results.places import anywhere
 from tiltmeter.results.shares import as_shares
 from tiltmeter.results.tables import as_frame
 from tiltmeter.stimuli import Study, Words, load_study, word_key
@@ -37,6 +38,7 @@ class Scores(NamedTuple):
     words: pl.DataFrame
 
 
+@anywhere(responses=False)
 def score(  # noqa: PLR0913 - what a recorded table may leave open
     responses: object,
     study: str | Path | Study,

@@ -1,0 +1,256 @@
+"""Results elsewhere: fsspec's file system in memory, and an S3 server on this machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import fsspec
+import polars as pl
+import pytest
+
+import tiltmeter as tm
+from tiltmeter.errors import InputError
+from tiltmeter.results import places
+from tiltmeter.results.places import at, is_elsewhere
+
+RUN = "memory://bucket/run"
+
+RECORDED = pl.DataFrame(
+    {
+        "model": ["m"] * 4,
+        "stereotype": ["age"] * 4,
+        "variation": ["replication"] * 4,
+        "iteration": [0, 1, 2, 3],
+        "response": ["old - agony, young - joyful, old - awful, young - superb"] * 4,
+    }
+)
+
+
+@pytest.fixture(autouse=True)
+def caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep copies in a folder of the test, and nothing in the memory of another."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    fsspec.filesystem("memory").store.clear()
+    return tmp_path / "caches"
+
+
+def test_what_is_an_address() -> None:
+    addresses = "s3://bucket/run", "memory://run", Path("s3://bucket/run"), "gs://b/c d/é"
+    assert all(map(is_elsewhere, addresses))
+    paths = "results/run", Path("/tmp/run"), r"C:\results", "C:/results", "a:b", "", None, 3
+    assert not any(map(is_elsewhere, paths))
+
+
+def test_a_local_path_is_used_as_it_is(tmp_path: Path) -> None:
+    with at(tmp_path / "run") as path:
+        assert path == tmp_path / "run"
+    with at(f"file://{tmp_path}/run") as path:
+        assert path == tmp_path / "run"
+
+
+def test_changes_are_put_back(caches: Path) -> None:
+    with at(RUN) as path:
+        (path / "answers").mkdir(parents=True)
+        (path / "answers" / "0.jsonl").write_text("1\n")
+        (path / "plan.json").write_text("{}")
+    with at(RUN) as path:
+        with (path / "answers" / "0.jsonl").open("a") as file:
+            file.write("2\n")
+        (path / "plan.json").unlink()
+    found = fsspec.filesystem("memory").find("bucket")
+    assert found == ["/bucket/run/answers/0.jsonl"]
+    assert fsspec.filesystem("memory").cat(found[0]) == b"1\n2\n"
+
+
+def test_what_is_newer_there_is_copied() -> None:
+    there = fsspec.filesystem("memory")
+    with at(RUN) as path:
+        path.mkdir(parents=True)
+        (path / "kept").write_text("1")
+        (path / "removed").write_text("1")
+    there.pipe_file("/bucket/run/kept", b"22")
+    there.pipe_file("/bucket/run/new", b"3")
+    there.rm_file("/bucket/run/removed")
+    with at(RUN) as path:
+        assert {one.name: one.read_text() for one in path.iterdir()} == {"kept": "22", "new": "3"}
+
+
+def test_a_copy_that_was_left_is_put_back_by_the_next() -> None:
+    with at(RUN) as path:
+        path.mkdir(parents=True)
+    (path / "answers.jsonl").write_text("of a process that was killed\n")
+    with at(RUN) as path:
+        assert (path / "answers.jsonl").exists()
+    assert fsspec.filesystem("memory").find("bucket") == ["/bucket/run/answers.jsonl"]
+
+
+def test_a_file_changed_here_and_there_stays_in_both() -> None:
+    there = fsspec.filesystem("memory")
+    with at(RUN) as path:
+        path.mkdir(parents=True)
+        (path / "answers.jsonl").write_text("1\n")
+    with pytest.raises(InputError, match="changed there by another process") as error, at(RUN):
+        (path / "answers.jsonl").write_text("1\nhere\n")
+        there.pipe_file("/bucket/run/answers.jsonl", b"1\nthere, and more\n")
+    assert str(path) in str(error.value)
+    with pytest.raises(InputError, match="changed there"), at(RUN):
+        pass
+    assert there.cat("/bucket/run/answers.jsonl") == b"1\nthere, and more\n"
+    assert (path / "answers.jsonl").read_text() == "1\nhere\n"
+
+
+def test_what_is_written_meanwhile_is_put_back_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(places, "EVERY_S", 0.01)
+    there = fsspec.filesystem("memory")
+    with at(RUN) as path:
+        path.mkdir(parents=True)
+        (path / "answers.jsonl").write_text("1\n")
+        until = time.monotonic() + 20
+        while not there.exists("/bucket/run/answers.jsonl"):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+
+
+def test_a_name_that_leads_out_is_refused() -> None:
+    there = fsspec.filesystem("memory")
+    there.pipe_file("/bucket/run/in", b"1")
+    there.store["/bucket/run/../../out"] = there.store["/bucket/run/in"]
+    with pytest.raises(InputError, match="leads out of its directory"), at(RUN):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("nothing://bucket/run", "Protocol not known"),
+        ("abfs://bucket/run", "adlfs"),
+    ],
+)
+def test_an_address_that_is_not_reached_is_named(address: str, said: str) -> None:
+    with pytest.raises(InputError, match=said) as error, at(address):
+        pass
+    assert str(error.value).startswith(address)
+
+
+def test_functions_take_addresses(tmp_path: Path) -> None:
+    tm.audit_recorded(RECORDED, tmp_path / "run", command="")
+    tm.audit_recorded(RECORDED, RUN, command="")
+    there, here = tm.read_results(RUN), tm.read_results(tmp_path / "run")
+    assert there.estimates.equals(here.estimates)
+    assert tm.estimate(f"{RUN}/scores.parquet").equals(
+        tm.estimate(here.directory / "scores.parquet")
+    )
+    tm.write_report(RUN)
+    assert fsspec.filesystem("memory").exists("/bucket/run/report.html")
+
+
+NEEDED = ("moto", "flask", "flask_cors", "s3fs")
+needs_s3 = pytest.mark.skipif(
+    not all(map(importlib.util.find_spec, NEEDED)), reason=f"needs {', '.join(NEEDED)}"
+)
+
+SERVER = """
+from moto.server import ThreadedMotoServer
+import time
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+server.start()
+print("%s:%s" % server.get_host_and_port(), flush=True)
+time.sleep(600)
+"""
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def s3(caches: Path) -> Iterator[tuple[fsspec.AbstractFileSystem, Command]]:
+    """Start an S3 server with a bucket; give its file system, and how commands are run on it."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:
+        assert server.stdout is not None
+        *_, address = server.stdout.readline().split()
+        keys = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
+        settings = {
+            **keys,
+            "AWS_ENDPOINT_URL": f"http://{address}",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+
+        def run(*args: str, cache: str = "caches") -> subprocess.CompletedProcess[str]:
+            own = {"XDG_CACHE_HOME": str(caches.with_name(cache))}
+            command = [str(Path(sys.executable).with_name("tiltmeter")), *args]
+            return subprocess.run(
+                command, env={**os.environ, **settings, **own}, capture_output=True, text=True
+            )
+
+        files = fsspec.filesystem(
+            "s3", key="key", secret="secret", endpoint_url=f"http://{address}",
+            use_listings_cache=False, skip_instance_cache=True,
+        )  # fmt: skip
+        files.mkdir("bucket")
+        yield files, run
+        server.kill()
+
+
+@needs_s3
+def test_commands_on_s3(s3: tuple[fsspec.AbstractFileSystem, Command], tmp_path: Path) -> None:
+    files, run = s3
+    RECORDED.write_csv(tmp_path / "answers.csv")
+    files.put_file(str(tmp_path / "answers.csv"), "bucket/answers.csv")
+    done = run("audit", "--responses", "s3://bucket/answers.csv", "--out", "s3://bucket/run")
+    assert done.returncode == 0, done.stderr
+    assert "report: s3://bucket/run/report.html" in done.stdout
+    assert files.exists("bucket/run/report.html")
+    # From another machine, which has no copy.
+    told = run("estimate", "--scores", "s3://bucket/run/scores.parquet",
+               "--out", "s3://bucket/again.csv", cache="another")  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    again = pl.read_csv(files.cat("bucket/again.csv"))
+    assert again.height == pl.read_parquet(files.cat("bucket/run/estimates.parquet")).height
+    assert "bucket/run/.lock" not in files.find("bucket")
+
+
+@needs_s3
+def test_shards_on_s3(s3: tuple[fsspec.AbstractFileSystem, Command]) -> None:
+    files, run = s3
+    where = "s3://bucket/run"
+    asked = "--stereotypes age --instrument absolute_decision --iterations 2 --mode free"
+    planned = run("plan", "vllm/m", "--size", "run", *asked.split(), "--out", where)
+    assert planned.returncode == 0, planned.stderr
+    assert f"{where}/shards/1/vllm-m/00000.jsonl" in planned.stdout
+    (shard,) = files.glob("bucket/run/shards/1/*/*.jsonl")
+    answers = [_answered(line) for line in files.cat(shard).decode().splitlines()]
+    files.pipe_file(shard.replace(".jsonl", ".answers.jsonl"), "\n".join(answers).encode())
+    collected = run("collect", where, cache="another")
+    assert collected.returncode == 0, collected.stderr
+    assert f"tiltmeter report {where}" in collected.stdout
+    assert files.exists("bucket/run/estimates.parquet")
+
+
+def _answered(line: str) -> str:
+    message = {"role": "assistant", "content": "Yes."}
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    body = {"id": "", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    response = {"status_code": 200, "body": body}
+    return json.dumps({"custom_id": json.loads(line)["custom_id"], "response": response})
+
+
+@needs_s3
+def test_a_bucket_that_is_not_there_is_one_line(
+    s3: tuple[fsspec.AbstractFileSystem, Command], tmp_path: Path
+) -> None:
+    _, run = s3
+    RECORDED.write_csv(tmp_path / "answers.csv")
+    done = run("audit", "--responses", str(tmp_path / "answers.csv"), "--out", "s3://nowhere/run")
+    assert done.returncode == 2
+    (line,) = [one for one in done.stderr.splitlines() if "nowhere" in one]
+    assert line.startswith("tiltmeter: s3://nowhere/run")
