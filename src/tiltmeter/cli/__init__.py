@@ -30,6 +30,7 @@ COMMANDS = {
     "answer": ("sharding", "Answer such files with any model, here or on a Ray cluster."),
     "submit": ("sharding", "Ask such files as batches, at half price; wait, and collect."),
     "collect": ("sharding", "Read the answers to such files; write what is left."),
+    "merge": ("sharding", "Put runs of one plan, asked on several machines, together."),
     "cost": ("auditing", "Estimate the calls, tokens and dollars of a run."),
     "power": ("planning", "Predict what a run can tell, and how to spend calls best."),
     "list": ("studies", "List instruments, studies, stereotypes and wordings."),

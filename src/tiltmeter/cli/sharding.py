@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 
     from tiltmeter.asking.shards import Answers, Collected
 
-__all__ = ["answer_command", "collect_command", "plan_command", "say_shards", "submit_command"]
+__all__ = [
+    "answer_command",
+    "collect_command",
+    "merge_command",
+    "plan_command",
+    "say_shards",
+    "submit_command",
+]
 
 #: Files that are named, at most.
 _NAMED = 5
@@ -174,6 +181,30 @@ def submit_command(directory: Path, **options: Any) -> None:
     sys.exit(0 if complete else 1)
 
 
+@command("merge")
+@click.argument("directories", nargs=-1, required=True, type=FOLDER, metavar="DIRECTORY…")
+@click.option("--out", required=True, type=FOLDER,
+              help="Results directory, which may be one of them.")  # fmt: skip
+def merge_command(directories: tuple[Path, ...], out: Path) -> None:
+    """Put runs of one plan together, asked on several machines, and write the tables.
+
+    Of two answers to the same trial the first directory's is taken. Exit code 1: answers are
+    missing.
+    """
+    from tiltmeter.audits.merging import merge
+    from tiltmeter.report.answers.results import unfinished
+    from tiltmeter.results.directory import read_detail
+
+    for row in merge(directories, out):
+        again = f", {row.there:,} were there" if row.there else ""
+        echo(f"{row.model}: {row.taken:,} taken from {row.source}{again}")
+    left = unfinished(read_detail(out, "progress"))
+    for model, said in left.items():
+        remark(f"incomplete: {model}: {said}")
+    _say_next(out)
+    sys.exit(1 if left else 0)
+
+
 def say_shards(files: Sequence[Path], then: str) -> None:
     """Print which files are to be answered, and the command that reads their answers."""
     from tiltmeter.asking.shards import ANSWERED, MOST_BYTES
@@ -196,9 +227,13 @@ def _report(found: Sequence[Collected], answers: Answers, directory: Path) -> bo
         remark(note)
     complete = all(row.complete for row in found)
     if complete:
-        echo(f"next: tiltmeter report {directory}" if (directory / "plan.json").is_file()
-             else f"next: tiltmeter network build {directory} --out network.csv")  # fmt: skip
+        _say_next(directory)
     return complete
+
+
+def _say_next(directory: Path) -> None:
+    echo(f"next: tiltmeter report {directory}" if (directory / "plan.json").is_file()
+         else f"next: tiltmeter network build {directory} --out network.csv")  # fmt: skip
 
 
 def _said(row: Collected) -> str:
