@@ -11,8 +11,16 @@ from rich.console import Console
 from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
-    *("startup", "inference", "coverage", "planning", "plans", "comparing", "regression"),
-    *("invented_names", "scoring", "reading", "elicitation", "embedded", "association"),
+    *("startup", "inference", "coverage", "planning", "plans", "many_scores", "comparing"),
+    *(
+        "regression",
+        "invented_names",
+        "scoring",
+        "reading",
+        "elicitation",
+        "embedded",
+        "association",
+    ),
     *("networks", "chance", "placebos", "representation", "weat", "faults", "report", "quick"),
     "vllm_offline",
 )

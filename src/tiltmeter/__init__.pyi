@@ -10,10 +10,13 @@ from .audits.auditing import Asking as Asking
 from .audits.auditing import ask as ask
 from .audits.auditing import audit as audit
 from .audits.auditing import draw as draw
+from .audits.merging import merge as merge
 from .audits.planning import allocate as allocate
 from .audits.planning import power as power
 from .audits.recording import Recording as Recording
 from .audits.recording import audit_recorded as audit_recorded
+from .audits.sharding import collect_answers as collect_answers
+from .audits.sharding import shard_audit as shard_audit
 from .audits.sizes import PlanOptions as PlanOptions
 from .audits.tabulating import estimate as estimate
 from .comparing.comparison import compare as compare

@@ -21,13 +21,14 @@ from tiltmeter.asking.shards import (
     write_setting,
     write_shards,
 )
+from tiltmeter.audits.sizes import PlanOptions, sized_plan
 from tiltmeter.audits.tabulating import tabulate
-from tiltmeter.errors import InputError, PlanError
+from tiltmeter.errors import InputError, PlanError, as_names
 from tiltmeter.modes.needs import refuse_unable
 from tiltmeter.results.locks import only_process
 from tiltmeter.results.places import anywhere
 
-__all__ = ["collect_and_tabulate", "collect_answers", "load_any_plan", "shard_plan"]
+__all__ = ["collect_and_tabulate", "collect_answers", "load_any_plan", "shard_audit", "shard_plan"]
 
 
 @anywhere(directory=True)
@@ -87,6 +88,47 @@ def shard_plan(
         write_setting(out, {"shards": shards, "choices": choices})
         every = (one.left(Answers()) for one in _questions(plan, out, choices))
         return write_shards(out, chain.from_iterable(every), shards)
+
+
+@anywhere(directory=True)
+def shard_audit(
+    models: str | Sequence[str],
+    directory: str | Path,
+    shards: int = 1,
+    *,
+    size: str = "quick",
+    options: PlanOptions | None = None,
+) -> list[Path]:
+    """Write what `audit` would ask as files of requests, for any engine to answer.
+
+    Parameters
+    ----------
+    models
+        Inspect names.
+    directory
+        A results directory, made if absent.
+    shards
+        How many files there are for each model, at most.
+    size, options
+        As of `audit`.
+
+    Returns
+    -------
+    list of Path
+        The files: lines in the batch format of OpenAI's interface. `collect_answers` reads their
+        answers.
+
+    Raises
+    ------
+    InputError, ModelError, PlanError
+        As of `shard_plan`.
+
+    Examples
+    --------
+    >>> shard_audit("vllm/Qwen/Qwen3-8B", "results/qwen", 100, size="paper")  # doctest: +SKIP
+    """
+    plan = sized_plan(size, as_names("models", models), options or PlanOptions())
+    return shard_plan(plan, directory, shards, command=f"tm.shard_audit({models!r}, size={size!r})")
 
 
 @anywhere(directory=True)
