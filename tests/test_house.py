@@ -76,8 +76,8 @@ def test_the_picture_in_the_docs_has_the_same_rules() -> None:
 FLAT = {
     "Asking", "Design", "INSTRUMENTS", "Inference", "PlanOptions", "Recording", "Study",
     "TiltmeterError", "allocate", "ask", "audit", "audit_recorded", "collect_answers",
-    "compare", "draw", "estimate", "load_study", "merge", "power", "read_results", "score", "shard_audit",
-    "write_report",
+    "compare", "draw", "estimate", "load_study", "merge", "power", "read_results", "score",
+    "shard_audit", "write_report",
 }  # fmt: skip
 NAMESPACES = {
     "asking", "comparing", "models", "networks", "reading", "reference", "states", "statistics",
