@@ -91,6 +91,17 @@ def test_a_copy_that_was_left_is_put_back_by_the_next() -> None:
     assert fsspec.filesystem("memory").find("bucket") == ["/bucket/run/answers.jsonl"]
 
 
+def test_a_process_killed_while_it_copied_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b"):
+        fsspec.filesystem("memory").pipe_file(f"/bucket/run/{name}", name.encode())
+    with monkeypatch.context() as killed:
+        killed.setattr(places.Place, "_note", lambda place, known: 1 / 0)
+        with pytest.raises(ZeroDivisionError), at(RUN):
+            pass
+    with at(RUN) as path:
+        assert {one.name: one.read_text() for one in path.iterdir()} == {"a": "a", "b": "b"}
+
+
 def test_a_file_changed_here_and_there_stays_in_both() -> None:
     there = fsspec.filesystem("memory")
     with at(RUN) as path:

@@ -74,6 +74,11 @@ class Elsewhere:
             self._fs.get_file(self._at(name), str(part))
             part.replace(path)
 
+    def same(self, name: str, path: Path) -> bool:
+        """Return whether a file there has the content of one here."""
+        with self._reaching():
+            return bool(self._fs.cat_file(self._at(name)) == path.read_bytes())
+
     def put(self, path: Path, name: str) -> list[Any] | None:
         """Copy a file there; return its mark, or None if it is gone here."""
         with self._reaching():

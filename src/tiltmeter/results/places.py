@@ -28,7 +28,7 @@ import platformdirs
 
 from tiltmeter.errors import InputError
 from tiltmeter.results.elsewhere import Elsewhere
-from tiltmeter.results.locks import LOCK
+from tiltmeter.results.locks import LOCK, writing
 from tiltmeter.texts import keep_address, write_text
 
 __all__ = ["Place", "anywhere", "at", "is_elsewhere"]
@@ -162,20 +162,25 @@ class Place:
 
         Raises InputError if it cannot be read, or a file was changed here and there.
         """
-        known, there, here = self._known(), self._there(), self._here()
-        changed = {
-            name for name in {*known, *there} if known.get(name, _NEVER).there != there.get(name)
-        }
-        for name in sorted(changed):
-            if name in here and here[name] != known.get(name, _NEVER).here:
-                self._refuse(name)
-            if name in there:
-                self._files.get(name, self.copies / name)
-            else:
-                (self.copies / name).unlink(missing_ok=True)
-        here = self._here()
-        alike = {name: _Both(there[name], here[name]) for name in changed & there.keys()}
-        self._note({**{name: known[name] for name in known.keys() - changed}, **alike})
+        with self._lock, writing(self.copies):  # as another process may have the same copy
+            known, there, here = self._known(), self._there(), self._here()
+            changed = {
+                name
+                for name in {*known, *there}
+                if known.get(name, _NEVER).there != there.get(name)
+            }
+            for name in sorted(changed):
+                path = self.copies / name
+                own = name in here and here[name] != known.get(name, _NEVER).here
+                if own and not (name in there and self._files.same(name, path)):
+                    self._refuse(name)
+                if name in there:
+                    self._files.get(name, path)
+                    known[name] = _Both(there[name], _state(path))
+                else:
+                    path.unlink(missing_ok=True)
+                    known.pop(name, None)
+                self._note(known)
 
     def put(self, *, logs: bool = True) -> None:
         """Put back what was changed here, and remove there what was removed here.
@@ -183,7 +188,7 @@ class Place:
         Without `logs`, which are written to at any time, those of inspect wait until the end.
         Raises InputError if it cannot be written, or a file was changed here and there.
         """
-        with self._lock:
+        with self._lock, writing(self.copies):
             known, here = self._known(), self._here()
             changed = [
                 name
@@ -226,8 +231,7 @@ class Place:
             name = path.relative_to(self.copies).as_posix()
             with suppress(FileNotFoundError):
                 if path.is_file() and not _own(name):
-                    stat = path.stat()
-                    found[name] = [stat.st_size, stat.st_mtime_ns]
+                    found[name] = _state(path)
         return found
 
     def _known(self) -> dict[str, _Both]:
@@ -252,6 +256,12 @@ class _Both(NamedTuple):
 
 
 _NEVER = _Both()
+
+
+def _state(path: Path) -> list[Any]:
+    """Return size and time of a file here."""
+    stat = path.stat()
+    return [stat.st_size, stat.st_mtime_ns]
 
 
 def _own(name: str) -> bool:
