@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 from tiltmeter.asking.associating import cue_questions
@@ -11,6 +11,7 @@ from tiltmeter.asking.association_plan import AssociationPlan, load_associations
 from tiltmeter.asking.claim import claim
 from tiltmeter.asking.plan import Plan, load_plan
 from tiltmeter.asking.questions import TrialQuestions
+from tiltmeter.asking.requests import settings_of
 from tiltmeter.asking.shards import (
     Answers,
     Collected,
@@ -23,6 +24,8 @@ from tiltmeter.asking.shards import (
 )
 from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.errors import InputError, PlanError
+from tiltmeter.models.providers import find_provider
+from tiltmeter.modes.mode import seeded
 from tiltmeter.results.locks import only_process
 
 __all__ = ["collect_and_tabulate", "collect_answers", "load_any_plan", "shard_plan"]
@@ -59,7 +62,8 @@ def shard_plan(
     Raises
     ------
     InputError
-        If `shards` or `choices` is below 1, or a file cannot be written.
+        If `shards` or `choices` is below 1, requests have no place for a setting of the plan, or a
+        file cannot be written.
     PlanError
         If the directory holds another plan, has shards already, or another process asks there.
     """
@@ -70,6 +74,7 @@ def shard_plan(
     for model in plan.models:
         if not all(model.partition("/")):
             raise InputError(f"model {model!r}: expected PROVIDER/NAME, such as vllm/NAME")
+    _refuse_settings(plan)
     claim(out, plan, command)
     with only_process(out):
         if has_shards(out):
@@ -80,6 +85,14 @@ def shard_plan(
         write_setting(out, {"shards": shards, "choices": choices})
         every = (one.left(Answers()) for one in _questions(plan, out, choices))
         return write_shards(out, chain.from_iterable(every), shards)
+
+
+def _refuse_settings(plan: Plan | AssociationPlan) -> None:
+    """Raise InputError if requests to a model have no place for a reasoning effort of the plan."""
+    efforts = plan.efforts if isinstance(plan, Plan) else ()
+    for model, effort in product(plan.models, efforts):
+        trial = {"seed": 0, "reasoning_effort": effort, "temperature": None}
+        settings_of(model, seeded(trial, find_provider(model)))
 
 
 def collect_answers(

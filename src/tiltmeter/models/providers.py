@@ -48,6 +48,9 @@ class Provider:
     """The first part of a model's name is that of a service."""
     longest: str = "max_tokens"
     """Name of the longest answer in the body of a chat completion."""
+    reasoning_budget: Mapping[str, Any] = field(default_factory=dict)
+    """What limits reasoning to a number of tokens in that body, with None for the number; empty:
+    nothing does."""
     short_answers: Mapping[str, Any] = field(default_factory=dict)
     """Model arguments with which many short answers are fastest."""
     plain_text: Mapping[str, Any] = field(default_factory=dict)
@@ -62,13 +65,22 @@ _CHAT = Provider(top_logprobs=0)
 _RAW = {"chat_template": "{% for m in messages %}{{ m['content'] }}{% endfor %}"}
 
 PROVIDERS: Mapping[str, Provider] = {
-    "anthropic": Provider(top_logprobs=0, batch=True, refuses_top_p=True),
+    "anthropic": Provider(
+        top_logprobs=0,
+        batch=True,
+        refuses_top_p=True,
+        reasoning_budget={"thinking": {"type": "enabled", "budget_tokens": None}},
+    ),
     "azureai": Provider(),
     "bedrock": _CHAT,
     "cloudflare": _CHAT,
     "deepseek": Provider(),
     "fireworks": Provider(),
-    "google": Provider(choices=True, batch=True),
+    "google": Provider(
+        choices=True,
+        batch=True,
+        reasoning_budget={"extra_body": {"google": {"thinking_config": {"thinking_budget": None}}}},
+    ),
     "grok": Provider(choices=True, batch=True),
     "groq": _CHAT,
     "hf": Provider(local=True, seeded=True, states=True, plain_text=_RAW),
@@ -85,7 +97,7 @@ PROVIDERS: Mapping[str, Provider] = {
         longest="max_completion_tokens",
     ),
     "openai-api": Provider(choices=True, batch_files=True, embeddings=True, service=True),
-    "openrouter": Provider(),
+    "openrouter": Provider(reasoning_budget={"reasoning": {"max_tokens": None}}),
     "perplexity": _CHAT,
     "sglang": Provider(local=True, seeded=True, choices=True),
     "tiltmeter": Provider(
