@@ -12,6 +12,7 @@ import pytest
 
 from batch_service import BatchService
 from loopback import pair_words
+from message_batches import MessageBatches
 from sharded_plans import reply
 from tiltmeter.asking import batches
 
@@ -197,3 +198,30 @@ def test_the_price_in_batches_is_printed(run: Run) -> None:
     whole = run("cost", "openai/gpt-4o-mini")[1]
     assert "about $0.14; in batches about $0.07, within 24 hours" in whole
     assert "batches" not in run("cost", "openai-api/loop/m")[1]
+
+
+CLAUDE = "anthropic/claude-haiku-4-5"
+
+
+def test_batches_of_a_provider_are_waited_for(
+    run: Run, message_batches: MessageBatches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    code, said, noted = run("run", CLAUDE, *ONE[2:], "--batch", "--out", "one")
+    assert code == 0 and "; in batches " in said and "Created batch" not in said
+    assert "may pay again for up to 12 requests; tiltmeter plan and submit never" in noted
+    assert "Created batch msgbatch_0 with" in noted and sum(message_batches.sizes) == 12
+    assert "or: tiltmeter answer two --batch" in run("plan", CLAUDE, *ONE, "--out", "two")[1]
+    code, said, noted = run("answer", "two", "--batch")
+    assert code == 0 and "12 of 12 answered" in said and "for up to 12 requests" in noted
+    assert not message_batches.alone
+
+
+def test_batches_that_nobody_has_are_refused_in_one_line(run: Run) -> None:
+    run("plan", MODEL, *ONE, "--out", "r")
+    for command in (("answer", "r"), ("run", MODEL, *ONE[2:]), ("audit", MODEL)):
+        code, _, noted = run(*command, "--batch")
+        assert code == 2 and noted.endswith(
+            "tiltmeter: vllm/m: no batches while a command waits; allowed: anthropic, google, "
+            "grok, openai, together\n"
+        )

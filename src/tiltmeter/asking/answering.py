@@ -122,7 +122,7 @@ class Engine:
         asked = _Requests(self.model, shard.left(Answers([part])))
         session = Session(self._opened, asked, self._ledger, self._count)
         try:
-            await session.ask()
+            await session.ask(alone=0 if self.connection.batch else 1)  # a batch of one takes long
         finally:
             self._ledger.journal.close()
         if self._ledger.fatal is not None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from tiltmeter.asking.budget import Ledger
 from tiltmeter.errors import ModelError
+from tiltmeter.models.batched import WAITING
 from tiltmeter.models.providers import find_provider
 from tiltmeter.models.retries import count_requests, retries
 from tiltmeter.modes.mode import Message, chat_messages
@@ -86,13 +87,13 @@ class Session(Generic[C]):
         async with self.model:
             await self.ask()
 
-    async def ask(self) -> None:
-        """Make one call, then as many in parallel as allowed, until nothing is left."""
-        connections = self.model.config.max_connections or max(
-            CONNECTIONS, self.model.api.max_connections()
-        )
+    async def ask(self, *, alone: int = 1) -> None:
+        """Make `alone` calls, then as many in parallel as allowed, until nothing is left."""
+        config = self.model.config
+        usual = WAITING if config.batch else max(CONNECTIONS, self.model.api.max_connections())
+        connections = config.max_connections or usual
         for following in self.strategy.passes():
-            await self._work(following, most=1)
+            await self._work(following, most=alone)
             async with asyncio.TaskGroup() as group:
                 for _ in range(connections):
                     group.create_task(self._work(following))

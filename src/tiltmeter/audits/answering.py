@@ -24,6 +24,7 @@ from tiltmeter.asking.shards import (
 from tiltmeter.audits.batching import tokens_of_answer
 from tiltmeter.audits.sharding import collect_and_tabulate, load_any_plan
 from tiltmeter.errors import BudgetError, InputError, ModelError
+from tiltmeter.models.batched import refuse_unbatched
 from tiltmeter.models.opening import Connection
 from tiltmeter.results.locks import only_process
 from tiltmeter.results.records import slug
@@ -100,6 +101,8 @@ def answer_shards(
     out = Path(directory).resolve()
     choices = read_setting(out)["choices"]
     plan = load_any_plan(out)
+    if answering.connection.batch:
+        refuse_unbatched(plan.models)
     asked, elsewhere, given_up = set[str](), 0, None
     with only_process(out):
         while True:
@@ -136,6 +139,8 @@ def answer_numbered(
         if not 0 <= number < setting["shards"]:
             raise InputError(f"shard {number}: {out} has 0 to {setting['shards'] - 1}")
     plan = load_any_plan(out)
+    if answering.connection.batch:
+        refuse_unbatched(plan.models)
     written = [
         Shard(model, path) for model in plan.models for path in shard_files(out, slug(model))
     ]
@@ -187,11 +192,12 @@ def _refuse_cost(
         for path in shard_files(out, slug(model)):
             with path.open("rb") as lines:
                 cost = estimate_requests(model, lines, tokens, answering.prices)
-            if cost.usd is None:
+            paid = cost.batch_usd if answering.connection.batch else cost.usd
+            if paid is None:
                 raise InputError(
                     f"max_cost: the price of {model!r} is not known; give it with --prices"
                 )
-            usd += cost.usd
+            usd += paid
     if usd > most:
         raise BudgetError(
             f"max_cost {most}: the shards would cost about ${usd:.2f}; nothing more was asked"

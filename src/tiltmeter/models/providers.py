@@ -33,11 +33,12 @@ class Provider:
     top_logprobs: int = 20
     """Alternatives whose log-probability may be asked for; 0: it gives no log-probabilities."""
     batch: bool = False
-    """Takes calls in batches, at a discount."""
+    """inspect asks it in batches; see `batched`."""
     batch_files: bool = False
     """Has OpenAI's interface of files and batches."""
     batch_discount: float = 0.0
-    """The share that such batches cost less, by the price list of 2025; 0: none is stated."""
+    """The share that batches cost less, by the provider's price list; 0: none, or not one share,
+    is stated."""
     states: bool = False
     """The hidden states of its models can be read at every layer."""
     embeddings: bool = False
@@ -68,6 +69,7 @@ PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
         top_logprobs=0,
         batch=True,
+        batch_discount=0.5,
         refuses_top_p=True,
         reasoning_budget={"thinking": {"type": "enabled", "budget_tokens": None}},
     ),
@@ -79,6 +81,7 @@ PROVIDERS: Mapping[str, Provider] = {
     "google": Provider(
         choices=True,
         batch=True,
+        batch_discount=0.5,
         reasoning_budget={"extra_body": {"google": {"thinking_config": {"thinking_budget": None}}}},
     ),
     "grok": Provider(choices=True, batch=True),
