@@ -96,14 +96,14 @@ class Session(Generic[C]):
             await self._work(following, most=alone)
             async with asyncio.TaskGroup() as group:
                 for _ in range(connections):
-                    group.create_task(self._work(following))
+                    group.create_task(self._work(following), context=contextvars.Context())
 
     async def _work(self, following: Callable[[], C | None], most: int | None = None) -> None:
         while most != 0 and not self.ledger.closed and (call := following()) is not None:
             if not self.ledger.may_call():
                 return
-            # In a context of its own: inspect keeps all events of a context in memory.
-            await asyncio.create_task(self._ask(call), context=contextvars.Context())
+            _forget_events()
+            await self._ask(call)
             most = None if most is None else most - 1
 
     async def _ask(self, call: C) -> None:
@@ -171,6 +171,17 @@ def draw_seed(*parts: object) -> int:
     """Draw a seed below 2³¹ that follows from `parts` alone."""
     digest = hashlib.sha256(repr(parts).encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
+
+
+def _forget_events() -> None:
+    """Drop what inspect keeps in memory of all earlier calls in this context.
+
+    Not a context for each call: what a new one costs, and the copy that inspect makes of the first
+    requests in each, came to a tenth of a call.
+    """
+    from inspect_ai.log._transcript import Transcript, init_transcript
+
+    init_transcript(Transcript(log_model_api=False))
 
 
 def _root(error: BaseException) -> BaseException:
