@@ -12,7 +12,8 @@ from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
     *("startup", "inference", "coverage", "planning", "plans", "comparing", "regression"),
-    *("invented_names", "scoring", "reading", "elicitation", "embedded", "association"),
+    *("invented_names", "scoring", "reading", "elicitation", "answering", "many_models"),
+    *("embedded", "association"),
     *("networks", "chance", "placebos", "representation", "weat", "faults", "report", "quick"),
     "vllm_offline",
 )
