@@ -12,15 +12,8 @@ from benchmarks.measuring import Result, machine, save, show
 
 NAMES = (
     *("startup", "inference", "coverage", "planning", "plans", "many_scores", "comparing"),
-    *(
-        "regression",
-        "invented_names",
-        "scoring",
-        "reading",
-        "elicitation",
-        "embedded",
-        "association",
-    ),
+    *("regression", "invented_names", "scoring", "reading", "elicitation", "answering"),
+    *("many_models", "embedded", "association"),
     *("networks", "chance", "placebos", "representation", "weat", "faults", "report", "quick"),
     "vllm_offline",
 )

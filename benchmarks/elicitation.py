@@ -9,92 +9,43 @@ Ours
     `ask_models`: draws the trials, journals each answer, keeps the budget, moves the bar.
 How
     2,000 word association prompts to a loopback server in a process of its own, which answers
-    after 0 or 50 ms. Each measurement is a fresh client process, after a warm-up of 40 calls;
-    the order rotates over the repetitions. CPU is that of the client process, all threads.
+    after 0 or 50 ms; see `asking`. The warm-up is 40 calls.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measuring import Result, Value, fresh, ratio
-from benchmarks.server import serving
+from benchmarks.asking import Ways, compare, spend
+from benchmarks.measuring import Result
 
 if TYPE_CHECKING:
     from tiltmeter.asking.plan import Plan
 
 MODEL = "openai-api/loop/m"
 CONNECTIONS = 100
-REPETITIONS = 3
 CALLS = 2_000
 WARM_UP = 40
-DELAYS_MS = (0, 50)
-TARGET = 1.10
-PATHS = {"client": "AsyncOpenAI alone", "inspect": "inspect alone", "ours": "tiltmeter"}
+WAYS = Ways(
+    "benchmarks.elicitation",
+    f"Asking {CALLS:,} prompts over {CONNECTIONS} connections",
+    {"client": "AsyncOpenAI alone", "inspect": "inspect alone", "ours": "tiltmeter"},
+    CALLS,
+)
 
 
 def run() -> Result:
-    rows: list[Sequence[Value]] = []
-    claims: dict[str, bool | None] = {}
-    spread: list[str] = []
-    for delay_ms in DELAYS_MS:
-        found: dict[str, list[dict[str, float]]] = {path: [] for path in PATHS}
-        for repetition in range(REPETITIONS):
-            order = [*PATHS][repetition:] + [*PATHS][:repetition]
-            for path in order:
-                found[path].append(_measure(path, delay_ms))
-        times = {path: {k: [x[k] for x in xs] for k in xs[0]} for path, xs in found.items()}
-        for path, name in PATHS.items():
-            own, base = times[path], times["inspect"]
-            wall, cpu = ratio(own["wall_s"], base["wall_s"]), ratio(own["cpu_s"], base["cpu_s"])
-            rows.append(
-                [
-                    name,
-                    f"{delay_ms} ms",
-                    CALLS / median(own["wall_s"]),
-                    1e3 * median(own["cpu_s"]) / CALLS,
-                    wall,
-                    cpu,
-                    f"{median(own['server_share']):.0%}",
-                ]
-            )
-            if path == "ours":
-                each = [a / b for a, b in zip(own["cpu_s"], base["cpu_s"], strict=True)]
-                spread.append(
-                    f"CPU of tiltmeter ÷ inspect after {delay_ms} ms, each repetition: "
-                    + ", ".join(f"{x:.2f}" for x in sorted(each))
-                )
-                for what, value in (("wall time", wall), ("CPU", cpu)):
-                    claim = f"under 10 % on top of inspect, {what}, answers after {delay_ms} ms"
-                    claims[claim] = value < TARGET
-    columns = ("path", "answer after", "calls/s", "CPU ms/call", "wall ÷ inspect")
-    return Result(
-        f"Asking {CALLS:,} prompts over {CONNECTIONS} connections",
-        (*columns, "CPU ÷ inspect", "server busy"),
-        rows,
-        claims,
-        [f"medians of {REPETITIONS}; ratios are medians of ratios within a repetition", *spread],
-    )
+    """Ask the same prompts in each way."""
+    return compare(WAYS)
 
 
-def _measure(path: str, delay_ms: int) -> dict[str, float]:
-    with serving(delay_ms / 1e3) as (url, busy):
-        # With FORCE_COLOR the bar is drawn although nobody looks on.
-        variables = {"LOOP_BASE_URL": url, "LOOP_API_KEY": "none", "FORCE_COLOR": "1"}
-        found: dict[str, float] = fresh("benchmarks.elicitation", path, variables=variables)
-    return {**found, "server_share": busy[0] / found["wall_s"]}
-
-
-def _plan(calls: int) -> Plan:
+def plan_of(calls: int) -> Plan:
+    """Return a plan of so many trials, of one model."""
     from tiltmeter.asking.plan import Plan, Selection
     from tiltmeter.stimuli import load_study
 
@@ -107,7 +58,7 @@ def _plan(calls: int) -> Plan:
 def _client(calls: int, folder: Path) -> None:
     from openai import AsyncOpenAI
 
-    prompts = _plan(calls).trials()["prompt"].to_list()
+    prompts = plan_of(calls).trials()["prompt"].to_list()
 
     async def ask_all() -> None:
         free = asyncio.Semaphore(CONNECTIONS)
@@ -131,7 +82,7 @@ def _inspect(calls: int, folder: Path) -> None:
 
     from tiltmeter.asking.trials import trials_task
 
-    plan = _plan(calls)
+    plan = plan_of(calls)
     task = trials_task(plan.trials(), generate(), model=_models(plan)[MODEL], name="plain")
     settings: dict[str, Any] = {"display": "none", "log_level": "error", "log_realtime": False}
     logs = inspect_eval(
@@ -147,7 +98,7 @@ def _ours(calls: int, folder: Path) -> None:
     from tiltmeter.asking.sessions import ask_models
     from tiltmeter.cli.output import progress_bar
 
-    plan = _plan(calls)
+    plan = plan_of(calls)
     claim(folder / "run", plan, "benchmark")
     budget = Budget(max_calls=calls, max_tokens=10**9, max_cost=1e9)
     with progress_bar(calls) as advance:
@@ -163,14 +114,6 @@ def _models(plan: Plan) -> dict[str, Any]:
     return open_models(plan.models, plan.generation, Connection(max_connections=CONNECTIONS))
 
 
-def _worker(path: Callable[[int, Path], None]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path(WARM_UP, Path(folder) / "warm")
-        wall, cpu = time.perf_counter(), time.process_time()
-        path(CALLS, Path(folder) / "measured")
-        spent = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
-    print(json.dumps(spent))
-
-
 if __name__ == "__main__":
-    _worker({"client": _client, "inspect": _inspect, "ours": _ours}[sys.argv[1]])
+    path = {"client": _client, "inspect": _inspect, "ours": _ours}[sys.argv[1]]
+    spend(lambda calls, folder: partial(path, calls, folder), WARM_UP, CALLS)

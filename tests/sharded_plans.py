@@ -31,7 +31,7 @@ STUDIES = {
 SINGLE = ("word_association", "relative_decision")
 
 
-def plan_of(mode: str, iterations: int = 2, names: Iterable[str] = STUDIES) -> Plan:
+def plan_of(mode: str, iterations: int = 2, names: Iterable[str] = STUDIES, **chosen: Any) -> Plan:
     parts = []
     for name in names:
         study = STUDIES[name]
@@ -40,7 +40,7 @@ def plan_of(mode: str, iterations: int = 2, names: Iterable[str] = STUDIES) -> P
             keys = list(loaded.stereotypes)[:2]
             wordings = [next(iter(INSTRUMENTS[name].variations(loaded)))]
             parts.append(Selection(loaded, keys, wordings, instrument=name))
-    return Plan(parts, [MODEL], modes=[mode], iterations=iterations)
+    return Plan(parts, **{"models": [MODEL], **chosen}, modes=[mode], iterations=iterations)
 
 
 def reply(body: dict[str, Any]) -> dict[str, Any]:

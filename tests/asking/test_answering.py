@@ -29,7 +29,7 @@ from inspect_ai.model import (
 from polars.testing import assert_frame_equal
 
 from sharded_plans import MODEL, SINGLE, answer, asked_in_one_go, plan_of, reply, requests_in
-from tiltmeter.asking.answering import PART, Engine, Shard
+from tiltmeter.asking.answering import PART, Engine, Shard, answer_side_by_side
 from tiltmeter.asking.association_plan import AssociationPlan
 from tiltmeter.asking.budget import Budget
 from tiltmeter.asking.claim import claim
@@ -109,8 +109,7 @@ def test_what_is_answered_is_not_asked_again(serve: Callable[..., Any], tmp_path
     part = shard.path.with_suffix(f".answers.jsonl{PART}")
     torn = answer(requests[2])[:99]
     part.write_text("\n".join([answer(requests[0]), json.dumps(failed), torn]))
-    with Engine(MODEL, ONCE.connection) as engine:
-        assert engine.answer(shard) and engine.answer(shard)
+    assert answer_side_by_side([(Engine(MODEL, ONCE.connection), [shard, shard])]) == 0
     assert sorted(asked) == sorted(canonical(one["body"]) for one in requests[1:])
     ((found,), answers) = collect_answers(tmp_path)
     assert found.complete and not part.exists() and not answers.broken
@@ -156,8 +155,8 @@ def test_a_killed_process_loses_the_calls_under_way_alone(
 def test_a_shard_is_answered_by_one_process(serve: Callable[..., Any], tmp_path: Path) -> None:
     server = serve(lambda body: (200, reply(body)))
     shard = one_shard(tmp_path)
-    with alone(shard.path) as free, Engine(MODEL, ONCE.connection) as engine:
-        assert free and not engine.answer(shard)
+    with alone(shard.path) as free:
+        assert free and answer_side_by_side([(Engine(MODEL, ONCE.connection), [shard])]) == 1
         done = answer_shards(tmp_path, ONCE)
     assert done.elsewhere == 1 and not done.found[0].answered and not server.prompts
 

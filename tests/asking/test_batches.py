@@ -499,3 +499,26 @@ def test_what_would_cost_too_much_is_not_submitted(service: BatchService, tmp_pa
     with pytest.raises(BudgetError, match=r"about \$\d+\.\d\d, of which \$0.00 are submitted"):
         submit_shards(tmp_path, Submission(max_cost=1.0, prices=prices), print)
     assert not service.batches
+
+
+def test_a_limit_in_dollars_is_of_all_rounds_and_all_models(
+    service: BatchService, tmp_path: Path, said: list[str]
+) -> None:
+    models = [MODEL, "openai-api/loop/other"]
+    plan = plan_of("structured", 2, ("affective_attribution",), models=models)
+    write(plan, tmp_path / "r")
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("".join(f"{model}: [1000, 4000]\n" for model in models))
+    submit_shards(tmp_path / "r", Submission(wait=False, prices=prices), said.append)
+    first = sum(line["usd"] for line in journal(tmp_path / "r") if line["event"] == "creating")
+    with pytest.raises(BudgetError, match=f"of which \\${first:.2f} are submitted"):
+        limited = Submission(poll_s=0.01, max_cost=1.01 * first, prices=prices)
+        submit_shards(tmp_path / "r", limited, said.append)
+    assert len(service.batches) == len(models)
+    for few in (0.51, 0.99):  # of both models, of which each costs half
+        write(plan, tmp_path / str(few))
+        with pytest.raises(BudgetError, match=r"of which \$0.00 are submitted"):
+            submit_shards(
+                tmp_path / str(few), Submission(max_cost=few * first, prices=prices), said.append
+            )
+    assert len(service.batches) == len(models)

@@ -14,6 +14,7 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_ai.model import GenerateConfig, get_model
 from inspect_ai.scorer import Score
 
+from tiltmeter.asking import generating
 from tiltmeter.asking.registry import TASKS
 from tiltmeter.asking.trials import read_logs
 from tiltmeter.errors import InputError
@@ -26,7 +27,7 @@ Serve = Callable[..., Any]
 @pytest.mark.parametrize(
     "name",
     ["temperature", "top_p", "max_tokens", "seed", "logprobs", "top_logprobs", "response_schema",
-     "max_retries", "attempt_timeout", "max_connections"],
+     "max_retries", "attempt_timeout", "max_connections", "batch"],
 )  # fmt: skip
 def test_the_settings_we_send(name: str) -> None:
     assert name in GenerateConfig.model_fields
@@ -37,6 +38,14 @@ def test_the_settings_we_send(name: str) -> None:
 )
 def test_the_arguments_of_eval_we_use(name: str) -> None:
     assert name in python_inspect.signature(inspect_eval).parameters
+
+
+def test_events_of_earlier_calls_can_be_dropped() -> None:
+    from inspect_ai.log import transcript
+
+    before = transcript()
+    generating._forget_events()
+    assert transcript() is not before and not transcript().events
 
 
 def test_a_missing_score_has_a_reason() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from batch_service import BatchService
 from loopback import pair_words
+from message_batches import MessageBatches
 from sharded_plans import reply
 from tiltmeter.asking import batches
 
@@ -224,3 +225,30 @@ def test_an_engine_that_ignores_schemas_is_named(run: Run, tmp_path: Path) -> No
     assert code == 1 and f"{MODEL}: 0 of 12 answered" in said
     assert f"{MODEL} does not close answers to a JSON schema" in error
     assert not (tmp_path / "r" / "scores.parquet").exists()
+
+
+CLAUDE = "anthropic/claude-haiku-4-5"
+
+
+def test_batches_of_a_provider_are_waited_for(
+    run: Run, message_batches: MessageBatches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    code, said, noted = run("run", CLAUDE, *ONE[2:], "--batch", "--out", "one")
+    assert code == 0 and "; in batches " in said and "Created batch" not in said
+    assert "may pay again for up to 12 requests; tiltmeter plan and submit never" in noted
+    assert "Created batch msgbatch_0 with" in noted and sum(message_batches.sizes) == 12
+    assert "or: tiltmeter answer two --batch" in run("plan", CLAUDE, *ONE, "--out", "two")[1]
+    code, said, noted = run("answer", "two", "--batch")
+    assert code == 0 and "12 of 12 answered" in said and "for up to 12 requests" in noted
+    assert not message_batches.alone
+
+
+def test_batches_that_nobody_has_are_refused_in_one_line(run: Run) -> None:
+    run("plan", MODEL, *ONE, "--out", "r")
+    for command in (("answer", "r"), ("run", MODEL, *ONE[2:]), ("audit", MODEL)):
+        code, _, noted = run(*command, "--batch")
+        assert code == 2 and noted.endswith(
+            "tiltmeter: vllm/m: no batches while a command waits; allowed: anthropic, google, "
+            "grok, openai, together\n"
+        )

@@ -1,4 +1,4 @@
-"""Answers shards with any model that inspect opens, in this process.
+"""Answers shards with models that inspect opens, in this process, several at the same time.
 
 Each answer becomes a line of ``00000.answers.jsonl.part`` at once; the file loses ``.part`` when
 all requests of its shard have been asked. Whoever continues a shard asks what has no answer in it:
@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tiltmeter.asking.budget import Budget, Ledger
@@ -21,6 +20,7 @@ from tiltmeter.asking.generating import Line, Prompt, Session
 from tiltmeter.asking.requests import inspect_settings, write_output
 from tiltmeter.asking.shards import ANSWERED, Answers, names_in
 from tiltmeter.models.opening import Connection, Generation, open_model
+from tiltmeter.models.providers import find_provider
 from tiltmeter.results.locks import alone
 from tiltmeter.results.records import Journal
 from tiltmeter.texts import redacted
@@ -28,7 +28,10 @@ from tiltmeter.texts import redacted
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
 
-__all__ = ["Engine", "Shard"]
+__all__ = ["Engine", "Shard", "answer_side_by_side"]
+
+#: Models of services that are asked at the same time.
+MODELS = 20
 
 #: Stands at the end of the file of answers until all of its shard is asked.
 PART = ".part"
@@ -53,7 +56,7 @@ class Shard:
 
 
 class Engine:
-    """A model that answers shards; it is opened with the first and stays open until the last.
+    """A model that answers shards; it is opened with the first and stays open until `close`.
 
     Parameters
     ----------
@@ -73,22 +76,6 @@ class Engine:
     ) -> None:
         self.model, self.connection, self.on_answer = model, connection, on_answer
         self._ledger = Ledger(Journal(Path(), model), Budget())
-        self._runner = asyncio.Runner()
-
-    def __enter__(self) -> Engine:
-        """Return the engine."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the model."""
-        if "_opened" in self.__dict__:
-            self._runner.run(self._opened.__aexit__(kind, error, trace))
-        self._runner.close()
 
     @cached_property
     def _opened(self) -> Model:
@@ -96,7 +83,12 @@ class Engine:
         model: Model = open_model(self.model, Generation(None, None, None), self.connection)
         return model
 
-    def answer(self, shard: Shard) -> bool:
+    async def close(self) -> None:
+        """Close the model."""
+        if "_opened" in self.__dict__:
+            await self._opened.__aexit__(None, None, None)
+
+    async def answer(self, shard: Shard) -> bool:
         """Ask what has no answer yet; return whether the shard is answered.
 
         It is not, if another process answers it at the time.
@@ -112,18 +104,25 @@ class Engine:
         part = answers.with_name(answers.name + PART)
         with alone(shard.path) as free:
             if free and not answers.exists():
-                self._ask(shard, part)
+                await self._ask(shard, part)
                 part.replace(answers)
         return free
 
-    def _ask(self, shard: Shard, part: Path) -> None:
+    async def answer_all(self, shards: Sequence[Shard]) -> int:
+        """Answer shards one after another and close; return how many another process answers."""
+        try:
+            return sum([not await self.answer(shard) for shard in shards])
+        finally:
+            await self.close()
+
+    async def _ask(self, shard: Shard, part: Path) -> None:
         """Append the answers that are missing."""
         _drop_torn(part)
         self._ledger.journal = _AnswerFile(part, self.model)
         asked = _Requests(self.model, shard.left(Answers([part])))
         session = Session(self._opened, asked, self._ledger, self._count)
         try:
-            self._runner.run(session.ask())
+            await session.ask(alone=0 if self.connection.batch else 1)  # a batch of one takes long
         finally:
             self._ledger.journal.close()
         if self._ledger.fatal is not None:
@@ -132,6 +131,32 @@ class Engine:
     def _count(self, model: str, answer: dict[str, Any]) -> None:
         if "error" not in answer:
             self.on_answer()
+
+
+def answer_side_by_side(work: Sequence[tuple[Engine, Sequence[Shard]]]) -> int:
+    """Answer the shards of several models, up to `MODELS` of them at the same time.
+
+    Models that run on this machine share its memory and are asked one after another. Returns how
+    many shards another process is answering. What a model raises is raised when the others have
+    ended; see `Engine.answer`.
+    """
+
+    async def answer_every() -> list[int | BaseException]:
+        free, here = asyncio.Semaphore(MODELS), asyncio.Lock()
+
+        async def answer_one(engine: Engine, shards: Sequence[Shard]) -> int:
+            async with here if find_provider(engine.model).local else free:
+                return await engine.answer_all(shards)
+
+        every = (answer_one(*one) for one in work)
+        return await asyncio.gather(*every, return_exceptions=True)
+
+    elsewhere = 0
+    for found in asyncio.run(answer_every()):
+        if isinstance(found, BaseException):
+            raise found
+        elsewhere += found
+    return elsewhere
 
 
 def _drop_torn(part: Path) -> None:

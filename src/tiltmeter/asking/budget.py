@@ -62,7 +62,7 @@ class Cost:
 
     @property
     def batch_usd(self) -> float | None:
-        """Cost in batches of files; as that of single calls where no discount is stated."""
+        """Cost in batches; as that of single calls where no discount is stated."""
         paid = 1 - find_provider(self.model).batch_discount
         return None if self.usd is None else self.usd * paid
 
@@ -246,7 +246,14 @@ class Ledger:
     def replay(self, answer: dict[str, Any]) -> None:
         """Count an answer of an earlier session against the budget."""
         self.budget.calls += answer.get("calls", 1) + answer.get("retries", 0)
-        self.budget.spend(answer, self.rates)
+        self.budget.spend(answer, self._paid(answer))
+
+    def _paid(self, answer: dict[str, Any]) -> tuple[float, float] | None:
+        """Return the rates of an answer, which are lower in a batch."""
+        if self.rates is None or not answer.get("batch"):
+            return self.rates
+        paid = 1 - find_provider(self.journal.model).batch_discount
+        return paid * self.rates[0], paid * self.rates[1]
 
     def may_call(self, calls: int = 1) -> bool:
         """Reserve calls; False when the model is asked no more."""
@@ -268,7 +275,7 @@ class Ledger:
         for answer in answers:
             self.calls += answer.get("calls", 1)
             self.budget.calls += answer.get("retries", 0)
-            self.budget.spend(answer, self.rates)
+            self.budget.spend(answer, self._paid(answer))
         if (text := answers[0].get("error")) is not None:
             self._count_error(text)
         else:

@@ -10,6 +10,7 @@ that every machine of the cluster has under the same path.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -85,11 +86,13 @@ class AnswerShard:
     def __init__(self, shards: list[Shard], connection: Connection) -> None:
         known = replace(connection)  # in this process, too, its credentials are secret
         self.shards, self.engine = shards, Engine(shards[0].model, known)
+        self.runner = asyncio.Runner()
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Answer a shard; an error is returned, so that Ray does not try it again."""
         try:
-            return {"answered": self.engine.answer(self.shards[row["shard"]]), "error": None}
+            answered = self.runner.run(self.engine.answer(self.shards[row["shard"]]))
+            return {"answered": answered, "error": None}
         except TiltmeterError as error:
             return {"answered": False, "error": str(error)}
 

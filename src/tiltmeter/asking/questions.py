@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from tiltmeter.asking.budget import Budget, Ledger
 from tiltmeter.asking.generating import Strategy
 from tiltmeter.asking.plan import Plan
-from tiltmeter.asking.requests import Request, renamed, settings_of
+from tiltmeter.asking.requests import Request, settings_of
 from tiltmeter.asking.shards import Answers
 from tiltmeter.errors import ModelError
 from tiltmeter.models.opening import Generation, sampling_config
@@ -157,9 +157,12 @@ class CallQuestions(Generic[C]):
 
     def _take(self, call: C, name: tuple[str, str], answers: Answers) -> Request | None:
         """Record the answer to a call, or return its request."""
+        from inspect_ai.model import GenerateConfig
+
         prompt = messages, settings = next(iter(self.strategy.prompts(call)))
         kept = {k: v for k, v in settings.items() if v is not None and (k != "seed" or self.seeded)}
-        request = Request(self.model, *name, messages, {**self.usual, **renamed(kept)})
+        own = settings_of(self.model, GenerateConfig(**kept))
+        request = Request(self.model, *name, messages, {**self.usual, **own})
         output = answers.find(request)
         lines = self.strategy.answers(call, prompt, output) if output is not None else []
         if not lines:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tiltmeter.errors import ModelError
+from tiltmeter.errors import InputError, ModelError
 from tiltmeter.models.providers import find_provider
 from tiltmeter.modes.mode import Message, encodable, reasoning_text, tokens_in
 
@@ -32,7 +32,6 @@ __all__ = [
     "find_failure",
     "inspect_settings",
     "read_output",
-    "renamed",
     "settings_of",
     "was_not_asked",
     "write_output",
@@ -77,10 +76,21 @@ class Request:
 
 
 def settings_of(model: str, config: GenerateConfig) -> dict[str, Any]:
-    """Return settings of inspect as the body of a chat completion has them; none is left out."""
-    settings = renamed(config.model_dump(exclude_none=True))
-    if (length := config.max_tokens) is not None:
-        settings[find_provider(model).longest] = length
+    """Return settings of inspect as the body of a chat completion has them.
+
+    Raises InputError for a setting that a body has no place for; none is left out in silence.
+    """
+    chosen = {name: value for name, value in config if value is not None}
+    provider = find_provider(model)
+    named = {**_NAMES, **{name: name for name in _SAME}, "max_tokens": provider.longest}
+    settings = {named[name]: value for name, value in chosen.items() if name in named}
+    if (tokens := chosen.get("reasoning_tokens")) is not None and provider.reasoning_budget:
+        settings |= _with_number(provider.reasoning_budget, tokens)
+    elif tokens is not None:
+        raise InputError(
+            f"reasoning_effort {tokens}: requests to {model} have no place for a number of tokens; "
+            "name a level, such as low"
+        )
     if (schema := config.response_schema) is not None:
         described = {
             "name": schema.name,
@@ -89,33 +99,51 @@ def settings_of(model: str, config: GenerateConfig) -> dict[str, Any]:
             "strict": schema.strict,
         }
         settings["response_format"] = {"type": "json_schema", "json_schema": described}
+    if left := sorted(chosen.keys() - named - _PLACED):
+        raise InputError(f"{', '.join(left)}: requests to {model} have no place for it")
     return {**settings, **(config.extra_body or {})}
 
 
 def inspect_settings(model: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings in a body by inspect's names, whose `settings_of` they are."""
+    provider = find_provider(model)
     ours = {theirs: name for name, theirs in _NAMES.items()}
-    ours |= {name: name for name in _SAME} | {find_provider(model).longest: "max_tokens"}
+    ours |= {name: name for name in _SAME} | {provider.longest: "max_tokens"}
     settings = {ours[name]: value for name, value in body.items() if name in ours}
     rest = {k: v for k, v in body.items() if k not in (*ours, "model", "messages")}
+    if provider.reasoning_budget.keys() & rest:
+        settings["reasoning_tokens"] = _number_in(provider.reasoning_budget, rest)
+        rest = {k: v for k, v in rest.items() if k not in provider.reasoning_budget}
     if (closed := rest.pop("response_format", None)) is not None:
         schema = dict(closed["json_schema"])
         settings["response_schema"] = {"json_schema": schema.pop("schema"), **schema}
     return {"seed": None, **settings, **({"extra_body": rest} if rest else {})}
 
 
-def renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of inspect's settings that a body has as they are, by their names there."""
+def _with_number(template: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Return a part of a body with a number in the place of None."""
     return {
-        _NAMES.get(name, name): value
-        for name, value in settings.items()
-        if name in _SAME or name in _NAMES
+        name: number if of is None else _with_number(of, number) if isinstance(of, Mapping) else of
+        for name, of in template.items()
     }
+
+
+def _number_in(template: Mapping[str, Any], body: Mapping[str, Any]) -> int | None:
+    """Return the number that stands in a body where None stands in a template."""
+    for name, of in template.items():
+        if of is None:
+            return int(body[name])
+        if isinstance(of, Mapping):
+            return _number_in(of, body[name])
+    return None
 
 
 #: Settings that have the same name in inspect and in a body, and those that have another there.
 _SAME = frozenset(("temperature", "top_p", "seed", "logprobs", "top_logprobs", "reasoning_effort"))
 _NAMES = {"num_choices": "n", "stop_seqs": "stop"}
+
+#: Settings with a place of their own in a body.
+_PLACED = frozenset(("reasoning_tokens", "response_schema", "extra_body"))
 
 
 def find_failure(answer: Mapping[str, Any]) -> str | None:

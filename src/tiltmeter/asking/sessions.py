@@ -175,7 +175,7 @@ class _Asked:
         if not kind:
             self._identify()
             self.able.add(mode)
-        self.ledger.record(answer)
+        self.ledger.record({**answer, "batch": True} if self.model.config.batch else answer)
         self.unable[mode] += kind == ModelError.__name__
         if mode not in self.able and self.unable[mode] >= enough:
             self.ledger.fatal = self.ledger.fatal or ModelError(text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
-from tiltmeter.asking.answering import Engine, Shard
+from tiltmeter.asking.answering import Engine, Shard, answer_side_by_side
 from tiltmeter.asking.associating import connection_of
 from tiltmeter.asking.association_plan import AssociationPlan
 from tiltmeter.asking.budget import estimate_requests
@@ -23,7 +23,8 @@ from tiltmeter.asking.shards import (
 )
 from tiltmeter.audits.batching import tokens_of_answer
 from tiltmeter.audits.sharding import collect_and_tabulate, load_any_plan
-from tiltmeter.errors import BudgetError, InputError
+from tiltmeter.errors import BudgetError, InputError, ModelError
+from tiltmeter.models.batched import refuse_unbatched
 from tiltmeter.models.opening import Connection
 from tiltmeter.results.locks import only_process
 from tiltmeter.results.places import anywhere
@@ -92,7 +93,8 @@ def answer_shards(
     InputError
         If there are no shards, a price is needed and not known, or a file cannot be written.
     ModelError
-        If a model cannot be opened, gives nothing but errors, or Ray is not reached.
+        If a model cannot be opened, gives nothing but errors, or Ray is not reached; raised when
+        all other models are answered.
     BudgetError
         If the shards would cost more than they may; nothing is asked then.
     PlanError
@@ -101,17 +103,24 @@ def answer_shards(
     out = Path(directory).resolve()
     choices = read_setting(out)["choices"]
     plan = load_any_plan(out)
-    asked, elsewhere = set[str](), 0
+    if answering.connection.batch:
+        refuse_unbatched(plan.models)
+    asked, elsewhere, given_up = set[str](), 0, None
     with only_process(out):
         while True:
             found, answers = collect_and_tabulate(plan, out, choices)
             chosen = list(_chosen(found, asked))
+            if not chosen and given_up is not None:
+                raise given_up
             if not chosen:
                 return Answered(found, answers, elsewhere)
             _refuse_cost(plan, out, choices, answering)
             on_answer = on_round(sum(len(row.names - asked) for row in found))
             asked |= set[str]().union(*(row.names for row in found))
-            elsewhere = _answer(plan, chosen, answering, on_answer)
+            try:
+                elsewhere = _answer(plan, chosen, answering, on_answer)
+            except ModelError as error:  # the other models go on
+                given_up = given_up or error
 
 
 def answer_numbered(
@@ -132,6 +141,8 @@ def answer_numbered(
         if not 0 <= number < setting["shards"]:
             raise InputError(f"shard {number}: {out} has 0 to {setting['shards'] - 1}")
     plan = load_any_plan(out)
+    if answering.connection.batch:
+        refuse_unbatched(plan.models)
     written = [
         Shard(model, path) for model in plan.models for path in shard_files(out, slug(model))
     ]
@@ -159,18 +170,16 @@ def _answer(
     answering: Answering,
     on_answer: Callable[[], object],
 ) -> int:
-    """Answer shards, those of one model after those of another; return how many others answer."""
-    elsewhere = 0
+    """Answer shards, here those of several models at a time; return how many others answer."""
+    work = []
     for model, group in groupby(shards, key=lambda shard: shard.model):
         connection = answering.connection
         if isinstance(plan, AssociationPlan):
             connection = connection_of(plan, model, connection)
-        if answering.cluster is not None:
-            elsewhere += answer_on_cluster(list(group), connection, answering.cluster)
-            continue
-        with Engine(model, connection, on_answer) as engine:
-            elsewhere += sum(not engine.answer(shard) for shard in group)
-    return elsewhere
+        work.append((Engine(model, connection, on_answer), list(group)))
+    if (cluster := answering.cluster) is None:
+        return answer_side_by_side(work)
+    return sum(answer_on_cluster(group, one.connection, cluster) for one, group in work)
 
 
 def _refuse_cost(
@@ -185,11 +194,12 @@ def _refuse_cost(
         for path in shard_files(out, slug(model)):
             with path.open("rb") as lines:
                 cost = estimate_requests(model, lines, tokens, answering.prices)
-            if cost.usd is None:
+            paid = cost.batch_usd if answering.connection.batch else cost.usd
+            if paid is None:
                 raise InputError(
                     f"max_cost: the price of {model!r} is not known; give it with --prices"
                 )
-            usd += cost.usd
+            usd += paid
     if usd > most:
         raise BudgetError(
             f"max_cost {most}: the shards would cost about ${usd:.2f}; nothing more was asked"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 from tiltmeter.asking.associating import cue_questions
@@ -11,6 +11,7 @@ from tiltmeter.asking.association_plan import AssociationPlan, load_associations
 from tiltmeter.asking.claim import claim
 from tiltmeter.asking.plan import Plan, load_plan
 from tiltmeter.asking.questions import TrialQuestions
+from tiltmeter.asking.requests import settings_of
 from tiltmeter.asking.shards import (
     Answers,
     Collected,
@@ -24,6 +25,8 @@ from tiltmeter.asking.shards import (
 from tiltmeter.audits.sizes import PlanOptions, sized_plan
 from tiltmeter.audits.tabulating import tabulate
 from tiltmeter.errors import InputError, PlanError, as_names
+from tiltmeter.models.providers import find_provider
+from tiltmeter.modes.mode import seeded
 from tiltmeter.modes.needs import refuse_unable
 from tiltmeter.results.locks import only_process
 from tiltmeter.results.places import anywhere
@@ -63,7 +66,8 @@ def shard_plan(
     Raises
     ------
     InputError
-        If `shards` or `choices` is below 1, or a file cannot be written.
+        If `shards` or `choices` is below 1, requests have no place for a setting of the plan, or a
+        file cannot be written.
     ModelError
         If the provider of a model cannot do a mode.
     PlanError
@@ -78,6 +82,7 @@ def shard_plan(
             raise InputError(f"model {model!r}: expected PROVIDER/NAME, such as vllm/NAME")
     if isinstance(plan, Plan):
         refuse_unable(plan.models, plan.modes)
+    _refuse_settings(plan)
     claim(out, plan, command)
     with only_process(out):
         if has_shards(out):
@@ -88,6 +93,14 @@ def shard_plan(
         write_setting(out, {"shards": shards, "choices": choices})
         every = (one.left(Answers()) for one in _questions(plan, out, choices))
         return write_shards(out, chain.from_iterable(every), shards)
+
+
+def _refuse_settings(plan: Plan | AssociationPlan) -> None:
+    """Raise InputError if requests to a model have no place for a reasoning effort of the plan."""
+    efforts = plan.efforts if isinstance(plan, Plan) else ()
+    for model, effort in product(plan.models, efforts):
+        trial = {"seed": 0, "reasoning_effort": effort, "temperature": None}
+        settings_of(model, seeded(trial, find_provider(model)))
 
 
 @anywhere(directory=True)

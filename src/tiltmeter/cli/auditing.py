@@ -29,7 +29,15 @@ from tiltmeter.cli.options import (
     open_grader,
     plan_options,
 )
-from tiltmeter.cli.output import echo, progress_bar, remark, say_cost, say_unfinished, say_unscored
+from tiltmeter.cli.output import (
+    echo,
+    progress_bar,
+    remark,
+    say_batches,
+    say_cost,
+    say_unfinished,
+    say_unscored,
+)
 from tiltmeter.cli.planning import say_power
 from tiltmeter.errors import InputError, ModelError
 
@@ -284,7 +292,9 @@ def _ask_and_tabulate(
         for note in remarks(study):
             remark(f"note: {study.name}: {note}")
     announce(plan)
-    say_cost(costs)
+    say_cost(costs, batches=connection.batch)
+    if connection.batch:
+        say_batches(sum(min(cost.calls, connection.waiting) for cost in costs))
     with progress_bar(sum(cost.trials for cost in costs)) as advance:
         outcome = ask_models(
             plan.pieces, models, directory, budget, on_progress=advance, prices=prices

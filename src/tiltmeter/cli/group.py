@@ -67,6 +67,7 @@ def run_group() -> int:
     """
     logger = logging.getLogger("tiltmeter")
     logger.handlers, logger.propagate = [_Said()], False
+    logger.setLevel(logging.WARNING)  # inspect sets the level of the loggers above
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn

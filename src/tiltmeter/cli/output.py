@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from tiltmeter.asking.budget import Cost
 
-__all__ = ["counting_bar", "echo", "progress_bar", "remark", "say_cost", "say_unfinished",
-           "say_unscored"]  # fmt: skip
+__all__ = ["counting_bar", "echo", "progress_bar", "remark", "say_batches", "say_cost",
+           "say_unfinished", "say_unscored"]  # fmt: skip
 
 #: Longest line of a remark, in characters.
 LINE = 200
@@ -55,6 +55,17 @@ def say_cost(costs: list[Cost], asked: str = "trials", *, batches: bool = False)
             f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {_dollars(cost.usd)}"
             f"{_minutes(cost.seconds)}{_in_batches(cost) if batches else ''}"
         )
+
+
+def say_batches(requests: int) -> None:
+    """Say what a process that is killed while it waits for batches may have to pay again."""
+    from tiltmeter.models.providers import PROVIDERS
+
+    served = " and ".join(name for name, one in PROVIDERS.items() if one.batch_files)
+    remark(
+        f"batches: a process killed while it waits may pay again for up to {requests:,} requests; "
+        f"tiltmeter plan and submit never do ({served})"
+    )
 
 
 def _minutes(seconds: float | None) -> str:

@@ -11,6 +11,7 @@ import click
 
 from tiltmeter.cli.options import (
     BASE_URL,
+    BATCH,
     FILE,
     FOLDER,
     OF_SIZE,
@@ -22,7 +23,7 @@ from tiltmeter.cli.options import (
     plan_options,
     reaching_options,
 )
-from tiltmeter.cli.output import counting_bar, echo, remark, say_cost
+from tiltmeter.cli.output import counting_bar, echo, remark, say_batches, say_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,6 +69,8 @@ def plan_command(
     echo(f"or: tiltmeter answer {out}")
     if all(find_provider(model).batch_files for model in plan.models):
         echo(f"or: tiltmeter submit {out}")
+    elif all(find_provider(model).batch for model in plan.models):
+        echo(f"or: tiltmeter answer {out} --batch")
 
 
 @command("answer")
@@ -84,6 +87,7 @@ def plan_command(
               help="Ask nothing more if all shards of DIRECTORY would cost more than this many "
                    "dollars, estimated.")  # fmt: skip
 @PRICES
+@BATCH
 @reaching_options
 def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> None:
     """Answer the shards in DIRECTORY with the models of their plan, and collect the answers.
@@ -104,6 +108,8 @@ def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> 
 
         def on_round(requests: int) -> Callable[[], None]:
             bars.close()
+            if connection.batch:
+                say_batches(requests)
             shown = 0 if cluster else requests  # Ray shows its own
             return bars.enter_context(counting_bar("answering", shown))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from tiltmeter.errors import InputError, ModelError, TiltmeterError
+from tiltmeter.models.batched import WAITING, refuse_unbatched, say_progress
 from tiltmeter.models.providers import PROVIDERS, find_provider
 from tiltmeter.models.retries import retry_alike
 from tiltmeter.texts import keep_secret, redacted
@@ -49,13 +50,18 @@ class Generation:
 
 @dataclass(frozen=True)
 class Connection:
-    """How models are reached; none of it changes what is asked."""
+    """How models are reached; none of it changes what is asked.
+
+    In a `batch` a call has no time limit of its own: the provider ends a batch within a day.
+    """
 
     max_connections: int | None = None
     max_retries: int = 5
     timeout_s: int = 600
     base_url: str | None = None
     model_args: Mapping[str, Any] = field(default_factory=dict)
+    batch: bool = False
+    """Whether to ask in the provider's batches; see `models.batched`."""
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing; keep credentials secret."""
@@ -64,6 +70,11 @@ class Connection:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"{name} {value}: at least {least}")
+
+    @property
+    def waiting(self) -> int:
+        """Calls to a model that wait for batches at the same time."""
+        return self.max_connections or WAITING
 
 
 #: The longest text of a provider's error.
@@ -139,10 +150,14 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     provider, slash, rest = name.partition("/")
     if not slash or not rest:
         raise ModelError(f"model {name!r}: expected PROVIDER/NAME, such as openai/gpt-4o-mini")
+    if connection.batch:
+        refuse_unbatched([name])
+        say_progress()
     reached = GenerateConfig(
         max_retries=connection.max_retries,
-        attempt_timeout=connection.timeout_s,
+        attempt_timeout=None if connection.batch else connection.timeout_s,
         max_connections=connection.max_connections,
+        batch=connection.batch or None,
     )
     config = sampling_config(name, generation).merge(reached)
     try:

@@ -39,11 +39,12 @@ class Provider:
     schemas: bool | None = None
     """Closes answers to a JSON schema; None: not known."""
     batch: bool = False
-    """Takes calls in batches, at a discount."""
+    """inspect asks it in batches; see `batched`."""
     batch_files: bool = False
     """Has OpenAI's interface of files and batches."""
     batch_discount: float = 0.0
-    """The share that such batches cost less, by the price list of 2025; 0: none is stated."""
+    """The share that batches cost less, by the provider's price list; 0: none, or not one share,
+    is stated."""
     states: bool = False
     """The hidden states of its models can be read at every layer."""
     embeddings: bool = False
@@ -54,6 +55,9 @@ class Provider:
     """The first part of a model's name is that of a service."""
     longest: str = "max_tokens"
     """Name of the longest answer in the body of a chat completion."""
+    reasoning_budget: Mapping[str, Any] = field(default_factory=dict)
+    """What limits reasoning to a number of tokens in that body, with None for the number; empty:
+    nothing does."""
     short_answers: Mapping[str, Any] = field(default_factory=dict)
     """Model arguments with which many short answers are fastest."""
     plain_text: Mapping[str, Any] = field(default_factory=dict)
@@ -71,14 +75,27 @@ _RAW = {"chat_template": "{% for m in messages %}{{ m['content'] }}{% endfor %}"
 
 PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
-        logprobs=False, schemas=True, choices=False, batch=True, refuses_top_p=True
+        logprobs=False,
+        schemas=True,
+        choices=False,
+        batch=True,
+        batch_discount=0.5,
+        refuses_top_p=True,
+        reasoning_budget={"thinking": {"type": "enabled", "budget_tokens": None}},
     ),
     "azureai": _TEXT,
     "bedrock": Provider(logprobs=False, choices=False),  # schemas: of Claude alone
     "cloudflare": _CHAT,
     "deepseek": Provider(schemas=False),  # JSON, but no schema
     "fireworks": Provider(),
-    "google": Provider(logprobs=True, schemas=True, choices=True, batch=True),
+    "google": Provider(
+        logprobs=True,
+        schemas=True,
+        choices=True,
+        batch=True,
+        batch_discount=0.5,
+        reasoning_budget={"extra_body": {"google": {"thinking_config": {"thinking_budget": None}}}},
+    ),
     "grok": Provider(logprobs=True, schemas=True, choices=True, batch=True),
     "groq": Provider(logprobs=False, choices=False),  # schemas: of some models
     "hf": Provider(
@@ -106,7 +123,7 @@ PROVIDERS: Mapping[str, Provider] = {
         longest="max_completion_tokens",
     ),
     "openai-api": Provider(choices=True, batch_files=True, embeddings=True, service=True),
-    "openrouter": Provider(),
+    "openrouter": Provider(reasoning_budget={"reasoning": {"max_tokens": None}}),
     "perplexity": _CHAT,
     "sglang": Provider(local=True, seeded=True, logprobs=True, schemas=True, choices=True),
     "tiltmeter": Provider(

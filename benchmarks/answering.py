@@ -1,0 +1,76 @@
+"""What answering shards costs on top of inspect's `Model.generate`.
+
+Question
+    Does `tiltmeter answer` add less than 10 % to inspect, in wall time and in CPU per call?
+Peer
+    `inspect_ai.model.Model.generate` alone: the same prompts and settings, from as many tasks as
+    there are connections. Its outputs are dropped.
+Ours
+    `asking.answering.Engine` on one shard: reads requests, keeps each answer in a file at once.
+How
+    2,000 word association prompts to the server of `elicitation`; see `asking`. The shard is
+    written before the time is taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.asking import Ways, compare, spend
+from benchmarks.elicitation import CALLS, CONNECTIONS, MODEL, WARM_UP, plan_of
+from benchmarks.measuring import Result
+
+WAYS = Ways(
+    "benchmarks.answering",
+    f"Answering a shard of {CALLS:,} requests over {CONNECTIONS} connections",
+    {"inspect": "inspect's generate alone", "ours": "tiltmeter answer"},
+    CALLS,
+)
+
+
+def run() -> Result:
+    """Ask the same prompts in each way."""
+    return compare(WAYS)
+
+
+def _inspect(calls: int, folder: Path) -> Callable[[], None]:
+    from tiltmeter.models.opening import Connection, Generation, open_model
+
+    prompts = plan_of(calls).trials()["prompt"].to_list()
+    model = open_model(MODEL, Generation(), Connection(max_connections=CONNECTIONS))
+
+    async def ask_all() -> None:
+        left = iter(prompts)
+
+        async def ask() -> None:
+            for prompt in left:
+                output = await model.generate(prompt, cache=False)
+                assert output.completion
+
+        async with model:
+            await asyncio.gather(*(ask() for _ in range(CONNECTIONS)))
+
+    return lambda: asyncio.run(ask_all())
+
+
+def _ours(calls: int, folder: Path) -> Callable[[], None]:
+    from tiltmeter.asking.answering import Engine, Shard, answer_side_by_side
+    from tiltmeter.asking.shards import ANSWERED
+    from tiltmeter.audits.sharding import shard_plan
+    from tiltmeter.models.opening import Connection
+
+    (path,) = shard_plan(plan_of(calls), folder)
+    engine = Engine(MODEL, Connection(max_connections=CONNECTIONS))
+
+    def answer() -> None:
+        assert answer_side_by_side([(engine, [Shard(MODEL, path)])]) == 0
+        assert len(path.with_suffix(ANSWERED).read_bytes().splitlines()) == calls
+
+    return answer
+
+
+if __name__ == "__main__":
+    spend({"inspect": _inspect, "ours": _ours}[sys.argv[1]], WARM_UP, CALLS)
