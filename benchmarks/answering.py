@@ -8,18 +8,17 @@ Peer
 Ours
     `asking.answering.Engine` on one shard: reads requests, keeps each answer in a file at once.
 How
-    2,000 word association prompts to the server of `elicitation`; see `asking`. The shard is
+    600 word association prompts to the server of `elicitation`; see `asking`. The shard is
     written before the time is taken.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.asking import Ways, compare, spend
+from benchmarks.asking import Ways, compare, take_turns
 from benchmarks.elicitation import CALLS, CONNECTIONS, MODEL, WARM_UP, plan_of
 from benchmarks.measuring import Result
 
@@ -73,4 +72,4 @@ def _ours(calls: int, folder: Path) -> Callable[[], None]:
 
 
 if __name__ == "__main__":
-    spend({"inspect": _inspect, "ours": _ours}[sys.argv[1]], WARM_UP, CALLS)
+    take_turns({"inspect": _inspect, "ours": _ours}, WARM_UP, CALLS)

@@ -1,11 +1,13 @@
 """Ways of asking the same prompts of a loopback server, measured side by side.
 
-Each measurement is a fresh client process, after a warm-up; the order rotates over the
-repetitions. CPU is that of the client process, all threads.
+The ways take turns in one client process, after a warm-up of each, and each round begins with
+another: a machine that is slow for some seconds slows neighbours alike, and a ratio is that of two
+neighbours. CPU is that of the client process, all threads.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import tempfile
 import time
@@ -17,7 +19,7 @@ from statistics import median
 from benchmarks.measuring import Result, Value, fresh, ratio
 from benchmarks.server import serving
 
-REPETITIONS = 3
+ROUNDS = 10
 DELAYS_MS = (0, 50)
 TARGET = 1.10
 
@@ -34,61 +36,58 @@ class Ways:
     names: Mapping[str, str]
     """What each is called in the table."""
     calls: int
-    """Of all models."""
+    """Of all models in a round."""
 
 
 def compare(ways: Ways) -> Result:
     """Measure every way after every delay."""
     rows: list[Sequence[Value]] = []
     claims: dict[str, bool | None] = {}
-    spread: list[str] = []
+    notes = [f"medians of {ROUNDS} rounds; ratios are medians of ratios within a round"]
     for delay_ms in DELAYS_MS:
-        times = _times(ways, delay_ms)
+        times, busy = _times(ways, delay_ms)
+        notes.append(f"the server is busy {busy:.0%} of the time, answers after {delay_ms} ms")
         for way, name in ways.names.items():
             own, base = times[way], times["inspect"]
             wall, cpu = ratio(own["wall_s"], base["wall_s"]), ratio(own["cpu_s"], base["cpu_s"])
             rate, per_call = ways.calls / median(own["wall_s"]), median(own["cpu_s"]) / ways.calls
-            busy = f"{median(own['server_share']):.0%}"
-            rows.append([name, f"{delay_ms} ms", rate, 1e3 * per_call, wall, cpu, busy])
+            rows.append([name, f"{delay_ms} ms", rate, 1e3 * per_call, wall, cpu])
             if way == "ours":
                 each = [a / b for a, b in zip(own["cpu_s"], base["cpu_s"], strict=True)]
-                spread.append(
-                    f"CPU of tiltmeter ÷ inspect after {delay_ms} ms, each repetition: "
+                notes.append(
+                    f"CPU of tiltmeter ÷ inspect after {delay_ms} ms, each round: "
                     + ", ".join(f"{x:.2f}" for x in sorted(each))
                 )
                 for what, value in (("wall time", wall), ("CPU", cpu)):
                     claim = f"under 10 % on top of inspect, {what}, answers after {delay_ms} ms"
                     claims[claim] = value < TARGET
-    columns = ("path", "answer after", "calls/s", "CPU ms/call", "wall ÷ inspect")
-    notes = [f"medians of {REPETITIONS}; ratios are medians of ratios within a repetition"]
-    return Result(
-        ways.title, (*columns, "CPU ÷ inspect", "server busy"), rows, claims, [*notes, *spread]
-    )
+    columns = ("path", "answer after", "calls/s", "CPU ms/call", "wall ÷ inspect", "CPU ÷ inspect")
+    return Result(ways.title, columns, rows, claims, notes)
 
 
-def _times(ways: Ways, delay_ms: int) -> dict[str, dict[str, list[float]]]:
-    """Return what each repetition of each way took."""
-    found: dict[str, list[dict[str, float]]] = {way: [] for way in ways.names}
-    for repetition in range(REPETITIONS):
-        for way in [*ways.names][repetition:] + [*ways.names][:repetition]:
-            found[way].append(_measure(ways.module, way, delay_ms))
-    return {way: {k: [x[k] for x in xs] for k in xs[0]} for way, xs in found.items()}
-
-
-def _measure(module: str, way: str, delay_ms: int) -> dict[str, float]:
+def _times(ways: Ways, delay_ms: int) -> tuple[dict[str, dict[str, list[float]]], float]:
+    """Return what each round of each way took, and the share of time the server was busy."""
+    start = time.perf_counter()
     with serving(delay_ms / 1e3) as (url, busy):
         # With FORCE_COLOR the bar is drawn although nobody looks on.
         variables = {"LOOP_BASE_URL": url, "LOOP_API_KEY": "none", "FORCE_COLOR": "1"}
-        found: dict[str, float] = fresh(module, way, variables=variables)
-    return {**found, "server_share": busy[0] / found["wall_s"]}
+        found: dict[str, dict[str, list[float]]] = fresh(ways.module, variables=variables)
+    return found, busy[0] / (time.perf_counter() - start)
 
 
-def spend(way: Way, warm_up: int, calls: int) -> None:
-    """Print what a way takes, after a warm-up."""
+def take_turns(ways: Mapping[str, Way], warm_up: int, calls: int) -> None:
+    """Print what each round of each way takes, after a warm-up."""
+    found = {way: {"wall_s": list[float](), "cpu_s": list[float]()} for way in ways}
     with tempfile.TemporaryDirectory() as folder:
-        way(warm_up, Path(folder) / "warm")()
-        measured = way(calls, Path(folder) / "measured")
-        wall, cpu = time.perf_counter(), time.process_time()
-        measured()
-        spent = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
-    print(json.dumps(spent))
+        for name, way in ways.items():
+            way(warm_up, Path(folder) / f"{name} warm")()
+        for number in range(ROUNDS):
+            first = number % len(ways)
+            for name in [*ways][first:] + [*ways][:first]:
+                measured = ways[name](calls, Path(folder) / f"{name} {number}")
+                gc.collect()
+                wall, cpu = time.perf_counter(), time.process_time()
+                measured()
+                found[name]["wall_s"].append(time.perf_counter() - wall)
+                found[name]["cpu_s"].append(time.process_time() - cpu)
+    print(json.dumps(found))

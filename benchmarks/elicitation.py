@@ -6,22 +6,22 @@ Peers
     `openai.AsyncOpenAI` alone with 100 requests in flight, and `inspect_ai.eval` alone: the same
     samples, connections and log settings, its own `generate()` solver.
 Ours
-    `ask_models`: draws the trials, journals each answer, keeps the budget, moves the bar.
+    `ask_models`: draws trials, journals each answer, keeps the budget, moves the bar.
 How
-    2,000 word association prompts to a loopback server in a process of its own, which answers
-    after 0 or 50 ms; see `asking`. The warm-up is 40 calls.
+    600 word association prompts to a loopback server in a process of its own, which answers
+    after 0 or 50 ms; see `asking`. Models are opened and plans bound to a directory before the time
+    is taken. The warm-up is 40 calls.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import sys
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.asking import Ways, compare, spend
+from benchmarks.asking import Ways, compare, take_turns
 from benchmarks.measuring import Result
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MODEL = "openai-api/loop/m"
 CONNECTIONS = 100
-CALLS = 2_000
+CALLS = 600
 WARM_UP = 40
 WAYS = Ways(
     "benchmarks.elicitation",
@@ -55,7 +55,7 @@ def plan_of(calls: int) -> Plan:
     return Plan([Selection(study, stereotypes, variations)], [MODEL], iterations=iterations)
 
 
-def _client(calls: int, folder: Path) -> None:
+def _client(calls: int, folder: Path) -> Callable[[], None]:
     from openai import AsyncOpenAI
 
     prompts = plan_of(calls).trials()["prompt"].to_list()
@@ -73,10 +73,10 @@ def _client(calls: int, folder: Path) -> None:
 
             await asyncio.gather(*map(ask, prompts))
 
-    asyncio.run(ask_all())
+    return lambda: asyncio.run(ask_all())
 
 
-def _inspect(calls: int, folder: Path) -> None:
+def _inspect(calls: int, folder: Path) -> Callable[[], None]:
     from inspect_ai import eval as inspect_eval
     from inspect_ai.solver import generate
 
@@ -85,14 +85,18 @@ def _inspect(calls: int, folder: Path) -> None:
     plan = plan_of(calls)
     task = trials_task(plan.trials(), generate(), model=_models(plan)[MODEL], name="plain")
     settings: dict[str, Any] = {"display": "none", "log_level": "error", "log_realtime": False}
-    logs = inspect_eval(
-        task, log_dir=str(folder), score=False, fail_on_error=False, max_tasks=1, **settings
-    )
-    assert logs[0].status == "success" and logs[0].results is not None
-    assert logs[0].results.completed_samples == calls
+
+    def ask() -> None:
+        logs = inspect_eval(
+            task, log_dir=str(folder), score=False, fail_on_error=False, max_tasks=1, **settings
+        )
+        assert logs[0].status == "success" and logs[0].results is not None
+        assert logs[0].results.completed_samples == calls
+
+    return ask
 
 
-def _ours(calls: int, folder: Path) -> None:
+def _ours(calls: int, folder: Path) -> Callable[[], None]:
     from tiltmeter.asking.budget import Budget
     from tiltmeter.asking.claim import claim
     from tiltmeter.asking.sessions import ask_models
@@ -100,12 +104,14 @@ def _ours(calls: int, folder: Path) -> None:
 
     plan = plan_of(calls)
     claim(folder / "run", plan, "benchmark")
-    budget = Budget(max_calls=calls, max_tokens=10**9, max_cost=1e9)
-    with progress_bar(calls) as advance:
-        outcome = ask_models(
-            plan.pieces, _models(plan), folder / "run", budget, on_progress=advance
-        )
-    assert outcome.complete and outcome.answered == calls
+    budget, models = Budget(max_calls=calls, max_tokens=10**9, max_cost=1e9), _models(plan)
+
+    def ask() -> None:
+        with progress_bar(calls) as advance:
+            outcome = ask_models(plan.pieces, models, folder / "run", budget, on_progress=advance)
+        assert outcome.complete and outcome.answered == calls
+
+    return ask
 
 
 def _models(plan: Plan) -> dict[str, Any]:
@@ -115,5 +121,4 @@ def _models(plan: Plan) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    path = {"client": _client, "inspect": _inspect, "ours": _ours}[sys.argv[1]]
-    spend(lambda calls, folder: partial(path, calls, folder), WARM_UP, CALLS)
+    take_turns({"client": _client, "inspect": _inspect, "ours": _ours}, WARM_UP, CALLS)

@@ -9,18 +9,17 @@ Peer
 Ours
     `ask_models` with 20 models, each with connections and a journal of its own.
 How
-    100 word association prompts to each model, on one loopback server; see `asking`. The warm-up
+    40 word association prompts to each model, on one loopback server; see `asking`. The warm-up
     is 20 calls of each.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.asking import Ways, compare, spend
+from benchmarks.asking import Ways, compare, take_turns
 from benchmarks.measuring import Result
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 MODELS = tuple(f"openai-api/loop/m{number}" for number in range(20))
 CONNECTIONS = 20
-EACH, WARM_UP = 100, 20
+EACH, WARM_UP = 40, 20
 WAYS = Ways(
     "benchmarks.many_models",
     f"Asking {len(MODELS)} models {EACH} prompts each over {CONNECTIONS} connections each",
@@ -107,4 +106,4 @@ def _ours(each: int, folder: Path) -> Callable[[], None]:
 
 
 if __name__ == "__main__":
-    spend({"inspect": _inspect, "ours": _ours}[sys.argv[1]], WARM_UP, EACH)
+    take_turns({"inspect": _inspect, "ours": _ours}, WARM_UP, EACH)

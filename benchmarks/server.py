@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-LIFE_S = 300
+LIFE_S = 600
 MOST_CALLS = 20_000
 WORDS = ("awful", "agony", "happy", "glorious", "pleasure", "evil", "hurt", "joy")
 CONTENT = json.dumps(

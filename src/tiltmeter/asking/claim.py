@@ -70,22 +70,22 @@ def claim(out: Path, plan: Claimant, command: str = "") -> dict[str, Any]:
     InputError
         If the plan cannot be written.
     """
-    path = plan.file(out)
+    path, attached = plan.file(out), plan.attachments()
     if not path.exists():
-        _refuse_foreign(out, path, plan.attachments())
+        _refuse_foreign(out, path, attached)
     if path.parent != out:
-        return _bind(out, plan, command)
+        return _bind(out, plan, attached, command)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{out}: cannot be made ({error.strerror})") from None
     with writing(out):  # of two processes with different plans, the second is refused
-        return _bind(out, plan, command)
+        return _bind(out, plan, attached, command)
 
 
-def _bind(out: Path, plan: Claimant, command: str) -> dict[str, Any]:
+def _bind(out: Path, plan: Claimant, attached: Mapping[str, str], command: str) -> dict[str, Any]:
     """Write the plan, or compare it with the one that is there."""
-    path, attached = plan.file(out), plan.attachments()
+    path = plan.file(out)
     if path.exists():
         kept = read_plan(path)
         _compare(out, kept, plan)

@@ -45,6 +45,7 @@ from tiltmeter.statistics.crossed import (
 )
 from tiltmeter.statistics.monotone import with_strongest
 from tiltmeter.statistics.pooling import Targets, pooled
+from tiltmeter.statistics.shared import SHARED
 from tiltmeter.statistics.strata import Stratum, scales_of, strata_of
 from tiltmeter.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 
@@ -81,7 +82,7 @@ def means(
     test of a stereotype against `neutral` does not weaken where scores move away from it
     (`monotone`). Without it the values are differences of scores.
     """
-    scored = units.filter(pl.col(weight) > 0)
+    scored = _scored(units, value, weight)
     found: dict[tuple[Any, ...], Targets] = {}
     for family, keys, used in _STRATA:
         if asked := [level for level in used if level in levels]:
@@ -94,6 +95,12 @@ def means(
                     named = dict(zip(names, (*run, *own), strict=False))
                     found[level, *(named[name] for name in keys_of(level))] = targets
     return found
+
+
+def _scored(units: pl.DataFrame, value: str, weight: str, *more: str) -> pl.DataFrame:
+    """Return what is used of the units that have answers: a copy of all would be large."""
+    used = (*_TOGETHER, *_APART, *LEVEL_KEYS["cell"], *SHARED, "draw", *more, value, weight)
+    return units.lazy().select(*dict.fromkeys(used)).filter(pl.col(weight) > 0).collect()
 
 
 def with_words(
@@ -136,7 +143,7 @@ def differences(
     stereotypes; for a single one the runs are taken as independent.
     """
     both = [one.with_columns(run=pl.lit(k)) for k, one in enumerate((baseline, candidate))]
-    scored = pl.concat(both, how="diagonal_relaxed").filter(pl.col(weight) > 0)
+    scored = _scored(pl.concat(both, how="diagonal_relaxed"), value, weight, "run")
     span = bounds[1] - bounds[0]
     found: dict[tuple[Any, ...], Targets] = {}
     for family, keys, levels in _STRATA[:2]:
