@@ -26,7 +26,7 @@ from tiltmeter.results.schemas import ATTRIBUTIONS, FITS, MATCHES, YES_SHARES
 from tiltmeter.statistics.changes import Contrasted
 from tiltmeter.statistics.contrasts import contrast
 from tiltmeter.statistics.logistic import Regression, regress
-from tiltmeter.statistics.reliability import estimate_reliability
+from tiltmeter.statistics.reliability import USED, estimate_reliability
 from tiltmeter.statistics.unpaired import contrast_unpaired
 
 __all__ = [
@@ -298,7 +298,8 @@ def reliabilities(scores: pl.LazyFrame) -> pl.DataFrame:
     Columns of `results.ESTIMATES`; see `statistics.reliability.estimate_reliability`.
     """
     models = scores.select(pl.col("model").unique().sort()).collect()["model"]
-    of_each = (scores.filter(pl.col("model").eq_missing(pl.lit(model))) for model in models)
+    used = scores.select(USED)
+    of_each = (used.filter(pl.col("model").eq_missing(pl.lit(model))) for model in models)
     parts = (estimate_reliability(part.collect()) for part in of_each)
     return pl.concat([pl.DataFrame(schema=ESTIMATES), *parts])
 

@@ -29,6 +29,7 @@ from tiltmeter.results import (
     WORDS,
     check,
 )
+from tiltmeter.results.columns import with_codes
 from tiltmeter.results.directory import write_results
 from tiltmeter.results.locks import writing
 from tiltmeter.results.places import anywhere
@@ -40,9 +41,15 @@ from tiltmeter.statistics.contrasts import DRAWN, TRIAL
 from tiltmeter.statistics.dimensions import correlate_dimensions, rank_models
 from tiltmeter.statistics.estimates import Estimated, Inference, estimate_summaries
 from tiltmeter.statistics.explicitness import explicit_gaps
-from tiltmeter.statistics.items import contributions, word_variance
+from tiltmeter.statistics.items import ITEMS_BY, contributions, word_variance
 from tiltmeter.statistics.splits import split_words
-from tiltmeter.statistics.summaries import compliance, pool_pairs, refuse_split, summarise
+from tiltmeter.statistics.summaries import (
+    COUNTED_BY,
+    compliance,
+    pool_pairs,
+    refuse_split,
+    summarise,
+)
 from tiltmeter.stimuli import Study
 
 __all__ = [
@@ -281,8 +288,9 @@ def _of_model(scores: pl.LazyFrame, inference: Inference) -> _OfModel:
     units, items, counts = (pl.concat(tables) for tables in zip(*reduced, strict=True))
     del reduced
     refuse_split(units)
+    units = units.drop("unit")
     parts = _of_each_instrument(units, inference, LEVELS[:-1], word_variance(items))
-    return _OfModel(parts, pool_pairs(units), items, counts)
+    return _OfModel(parts, pool_pairs(units), items.sort(ITEMS_BY), counts.sort(COUNTED_BY))
 
 
 def _without_texts(scores: pl.LazyFrame) -> pl.LazyFrame:
@@ -302,14 +310,14 @@ def _parts(scores: pl.LazyFrame) -> Iterator[pl.DataFrame]:
 def _reduced(scores: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Reduce scores to pairs, items and compliance."""
     _refuse_repeated(scores)
-    return summarise(scores), contributions(scores), compliance(scores)
+    return with_codes(summarise(scores), "unit"), contributions(scores), compliance(scores)
 
 
 #: Columns of long texts.
 _TEXTS = ("shares", "emotions")
 
 #: Scores in memory at a time; of one stereotype there may be more.
-PIECE = 100_000
+PIECE = 50_000
 
 #: What tells scores apart.
 _APART = (*TRIAL, *DRAWN, "pair_id", "object")
@@ -335,8 +343,8 @@ def _of_each_instrument(
 ) -> list[Estimated]:
     """Estimate each instrument separately, with its own measure, placebos beside."""
     estimates = []
-    for (name,), part in units.group_by("instrument", maintain_order=True):
-        measure = measure_of(name)
+    for name in units["instrument"].cast(pl.String).unique(maintain_order=True):
+        part, measure = units.filter(pl.col("instrument") == name), measure_of(name)
         own = None if words is None else words.filter(instrument=name)
         found = estimate_summaries(part, measure, inference, levels, own)
         placebos = split_words(part, found.estimates)

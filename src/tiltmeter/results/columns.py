@@ -11,10 +11,21 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import polars as pl
+import polars.selectors as cs
 
 from tiltmeter.errors import InputError, one_line, shortened
 
-__all__ = ["COLUMNS", "CONDITIONS", "LATER", "Column", "Schema", "check", "columns"]
+__all__ = [
+    "COLUMNS",
+    "CONDITIONS",
+    "LATER",
+    "Column",
+    "Schema",
+    "check",
+    "columns",
+    "with_codes",
+    "with_texts",
+]
 
 Schema = dict[str, pl.DataType]
 
@@ -404,6 +415,21 @@ def check(frame: pl.DataFrame, schema: Mapping[str, pl.DataType], name: str) -> 
         return frame.select(pl.col(c).cast(t) for c, t in schema.items())
     except pl.exceptions.PolarsError:
         raise InputError(f"{name}: {_misfit(frame, schema)}") from None
+
+
+def with_codes(frame: pl.DataFrame, *but: str) -> pl.DataFrame:
+    """Keep each text of a frame once, with a number for it in each row: less memory for keys.
+
+    Columns `but` stay as they are: texts that seldom repeat.
+    """
+    return frame.with_columns(
+        (cs.string() - cs.by_name(but, require_all=False)).cast(pl.Categorical)
+    )
+
+
+def with_texts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Undo `with_codes`."""
+    return frame.with_columns(cs.categorical().cast(pl.String))
 
 
 def _fits(kind: pl.DataType, wanted: pl.DataType) -> bool:

@@ -42,6 +42,7 @@ from tiltmeter.results import (
     check,
     columns,
 )
+from tiltmeter.results.columns import with_texts
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.results.verdicts import judge
 from tiltmeter.statistics.clustered import (
@@ -274,7 +275,7 @@ def _described(units: pl.DataFrame, level: str, measure: Measure) -> pl.DataFram
         units = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
     keys = keys_of(level)
     pooled = [pl.lit(None, pl.String).alias(c) for c in LEVEL_KEYS["cell"] if c not in keys]
-    described = _describe(units, keys, measure).sort(keys)
+    described = with_texts(_describe(units, keys, measure)).sort(keys)
     return described.with_columns(*pooled, level=pl.lit(level))
 
 

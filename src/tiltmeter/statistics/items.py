@@ -37,17 +37,24 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from tiltmeter.results import SCORES, check
+from tiltmeter.results.columns import with_codes
 from tiltmeter.results.schemas import ITEMS
 from tiltmeter.results.shares import read_shares
 from tiltmeter.statistics.clustered import Array
 from tiltmeter.statistics.summaries import NEVER_POOLED
 
-__all__ = ["GROUP", "contributions", "word_variance"]
+__all__ = ["GROUP", "ITEMS_BY", "contributions", "word_variance"]
 
 Flags = NDArray[np.bool_]
 
+#: Responses whose words are in memory at a time.
+_PIECE = 10_000
+
 #: What tells groups of contributions apart.
 GROUP = ("model", *NEVER_POOLED, "category", "stereotype")
+
+#: What tells the rows of `contributions` apart, in their order.
+ITEMS_BY = (*GROUP, "set", "attribute")
 
 #: Columns with the one word of a set that a trial shows.
 _SINGLE = ("tied", "counter", "object")
@@ -86,7 +93,7 @@ def contributions(scores: pl.DataFrame, confidence: float = 0.95) -> pl.DataFram
         ci_low=pl.col("contribution") - half,
         ci_high=pl.col("contribution") + half,
     )
-    return check(bounded, ITEMS, "items").sort(*GROUP, "set", "attribute")
+    return check(bounded, ITEMS, "items").sort(ITEMS_BY)
 
 
 def word_variance(items: pl.DataFrame) -> pl.DataFrame:
@@ -152,8 +159,14 @@ def _items(scores: pl.DataFrame) -> pl.DataFrame:
 def _of_many(scored: pl.DataFrame) -> pl.DataFrame:
     """Give the influence of each word on each response that pairs many words."""
     responses = scored.select("response", "of", "draw", "score", "logit", "shares")
+    pieces = responses.iter_slices(_PIECE) if responses.height else [responses]
+    return pl.concat(_of_piece(piece) for piece in pieces)
+
+
+def _of_piece(responses: pl.DataFrame) -> pl.DataFrame:
+    """Do so for a part of the responses."""
     words = read_shares(responses).filter(pl.col("set").is_in(["tied", "counter"]))
-    response, x = words["response"].to_numpy(), words["share"].to_numpy()
+    response, x = words["response"].rle_id().to_numpy(), words["share"].to_numpy()
     tied = (words["set"] == "tied").to_numpy()
     sums = _Sums(*(_total(response, part) for part in _parts(x, tied)))
     sizes = _total(response, tied), _total(response, ~tied)
@@ -163,7 +176,8 @@ def _of_many(scored: pl.DataFrame) -> pl.DataFrame:
     lost = np.where(tied, *sizes) == 1
     gain = np.where(lost, -words["score"].to_numpy(), change)
     found = {"influence": influence, "gain": gain, "lost": lost}
-    return words.with_columns(pl.Series(name, of) for name, of in found.items()).select(_LONG)
+    named = words.with_columns(pl.Series(name, of) for name, of in found.items())
+    return with_codes(named.select(_LONG))
 
 
 class _Sums(NamedTuple):
@@ -238,6 +252,7 @@ def _of_one(scored: pl.DataFrame) -> pl.DataFrame:
             lost=pl.lit(True),
         )
         .select(_LONG)
+        .pipe(with_codes)
     )
 
 

@@ -48,12 +48,13 @@ import polars as pl
 from scipy.special import fdtri
 
 from tiltmeter.results import SCORES, as_estimates, check
+from tiltmeter.results.columns import with_codes
 from tiltmeter.results.estimates import OTHER_MEASURES
 from tiltmeter.statistics.clustered import Array
 from tiltmeter.statistics.dimensions import FEWEST, correlate
 from tiltmeter.statistics.summaries import NEVER_POOLED
 
-__all__ = ["FACETS", "RELIABILITY", "estimate_reliability"]
+__all__ = ["FACETS", "RELIABILITY", "USED", "estimate_reliability"]
 
 Row = dict[str, Any]
 
@@ -67,6 +68,9 @@ FACETS = {
     "mode": "mode_correlation",
     "instrument": "instrument_correlation",
 }
+
+#: The columns of scores that are read.
+USED = (*_RUN, "stereotype", "variation", "order", "pair_id", "iteration", "score")
 
 #: The measures of this module.
 RELIABILITY = (
@@ -83,7 +87,8 @@ def estimate_reliability(scores: pl.DataFrame, confidence: float = 0.95) -> pl.D
     Parameters
     ----------
     scores
-        Columns of `results.SCORES`; control studies and responses without a score are left out.
+        Columns `USED` of `results.SCORES`; control studies and responses without a score are left
+        out.
     confidence
         Level of the intervals, 0 to 1.
 
@@ -100,11 +105,11 @@ def estimate_reliability(scores: pl.DataFrame, confidence: float = 0.95) -> pl.D
     InputError
         If a column is missing.
     """
-    frame = check(scores, SCORES, "scores")
+    frame = with_codes(check(scores, {name: SCORES[name] for name in USED}, "scores"), "pair_id")
     scored = frame.filter(pl.col("score").is_not_null(), pl.col("control").is_null())
     rows = [row for facet in FACETS for row in _correlations(scored, facet, confidence)]
-    for key, units in _units(scored).group_by(_RUN, maintain_order=True):
-        run = dict(zip(_RUN, key, strict=True))
+    for key, of_run in scored.group_by(_RUN, maintain_order=True):
+        run, units = dict(zip(_RUN, key, strict=True)), _units(of_run)
         own = [_split_half(units, confidence), *_components(units, confidence)]
         rows += [run | row for row in own]
     order = ["measure", *_RUN, "first", "second", "component"]
@@ -117,11 +122,11 @@ def _stated(row: Row, confidence: float) -> Row:
     return {"subject": row["model"], "level": "model", **row, **level}
 
 
-def _units(scored: pl.DataFrame) -> pl.DataFrame:
+def _units(of_run: pl.DataFrame) -> pl.DataFrame:
     """Average the scores of each draw (mirrored pair), and number the draws of each wording."""
     alone = pl.format("response {}", pl.int_range(pl.len()))
-    cell = (*_RUN, "stereotype", "variation")
-    draws = scored.group_by(*cell, unit=pl.coalesce("pair_id", alone), maintain_order=True)
+    cell = ("stereotype", "variation")
+    draws = of_run.group_by(*cell, unit=pl.coalesce("pair_id", alone), maintain_order=True)
     units = draws.agg(pl.col("score").mean(), pl.col("iteration").min())
     return units.sort("iteration", maintain_order=True).with_columns(
         draw=pl.int_range(pl.len()).over(cell)

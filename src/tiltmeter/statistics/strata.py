@@ -31,7 +31,9 @@ class Stratum:
 def strata_of(run: pl.DataFrame, keys: Sequence[str], value: str, weight: str) -> list[Stratum]:
     """Return the stereotypes of a run, told apart by `keys`; see `targets.means`."""
     words = pl.concat_str(pl.col(SHARED).fill_null(""), separator="\0")
-    coded = run.sort(keys).select(
+    used = dict.fromkeys((*keys, *SHARED, "study", "draw", value, weight))
+    sorted_run = run.select(*used).sort(keys)
+    coded = sorted_run.select(
         *keys,
         pl.col(value).cast(pl.Float64).alias("value"),
         pl.col(weight).cast(pl.Float64).alias("weight"),

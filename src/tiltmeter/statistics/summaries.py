@@ -13,6 +13,7 @@ from tiltmeter.errors import InputError
 from tiltmeter.results import COMPLIANCE, CONDITIONS, FACTORS, REASONS, SCORES, check
 
 __all__ = [
+    "COUNTED_BY",
     "LEVEL_KEYS",
     "NEVER_POOLED",
     "SEEN_TOGETHER",
@@ -44,6 +45,9 @@ LEVEL_KEYS = {
 #: A number about a response beside its score, averaged over the scored responses that have it.
 _BESIDE = ("first_share", "logit")
 
+#: What tells the rows of `compliance` apart, in their order.
+COUNTED_BY = [name for name in COMPLIANCE if name in SCORES and name != "coverage"]
+
 _SCORED = pl.col("score").is_not_null()
 
 #: What tells summaries apart, beside group words and pair.
@@ -58,8 +62,8 @@ def keys_of(level: str) -> list[str]:
 def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     """Reduce the scores of a model, columns of `results.SCORES`, to one row per mirrored pair.
 
-    Returns the factors, `word_list`, `scoring` and group words; `pair_id`; `unit`, which also tells
-    apart responses without a pair; `draw`, the number of its first draw; `n`, `n_scored`,
+    Returns the factors, `word_list`, `scoring` and group words; `unit`, the pair, or the response
+    where there is none; `draw`, the number of its first draw; `n`, `n_scored`,
     ``n_<reason>``; the `lowest`, `highest` and `mean` score and `m2`, the sum of squared deviations
     from the mean; sums and counts of `first_share` and `logit`; and, of pairs scored in both
     orders, their number `order_n` and `order_sum`, the mean score with the marginalized group first
@@ -72,7 +76,7 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     named = (pl.col(name).fill_null("") for name in ("model", "stereotype"))
     alone = pl.format("{} {} response {}", *named, "row")
     frame = frame.with_columns(unit=pl.coalesce("pair_id", alone)).sort("unit", "order", "score")
-    keys = [*_KEYS_OF_UNITS, "marginalized", "default", "pair_id", "unit"]
+    keys = [*_KEYS_OF_UNITS, "marginalized", "default", "unit"]
     orders = ("marginalized_first", "default_first")
     first, second = (pl.col("score").filter(pl.col("order") == order).mean() for order in orders)
     units = frame.group_by(keys, maintain_order=True).agg(
@@ -97,7 +101,7 @@ def refuse_split(units: pl.DataFrame) -> None:
     split = units.filter(pl.struct("model", *NEVER_POOLED, "unit").is_duplicated())
     if not split.is_empty():
         raise InputError(
-            f"scores: pair_id {split['pair_id'][0]!r} is used for trials that differ in "
+            f"scores: pair_id {split['unit'][0]!r} is used for trials that differ in "
             "stereotype, variation or group words; a mirrored pair differs in order alone"
         )
 
@@ -106,12 +110,12 @@ def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
     """Join the pairs of one model that share wording and group words, for levels that pool models.
 
     `units`, from `summarise`, stay as they are where there is but one wording or group pair, as
-    pairs are the clusters then.
+    pairs are the clusters then; `unit` is left out.
     """
     cells = ("stereotype", "variation", "marginalized", "default")
     scored = pl.struct(cells).filter(pl.col("n_scored") > 0)
     alone = scored.n_unique().over(NEVER_POOLED) < 2
-    single = units.filter(alone)
+    single = units.filter(alone).drop("unit", strict=False)
     keys = [*_KEYS_OF_UNITS, "marginalized", "default"]
     n, mean = pl.col("n_scored"), pl.col("mean")
     centre = (n * mean).sum() / n.sum()
@@ -125,8 +129,6 @@ def pool_pairs(units: pl.DataFrame) -> pl.DataFrame:
             pl.col("highest").max(),
             pl.when(n.sum() > 0).then(centre).alias("mean"),
             (pl.col("m2").sum() + (n * (mean - centre) ** 2).sum()).alias("m2"),
-            pl.col("pair_id").first(),
-            pl.col("unit").min(),
             pl.col("draw").min(),
         )
     )
@@ -152,16 +154,15 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
     InputError
         If a column is missing, a score is not finite, or a missing score has no reason.
     """
-    keys = [c for c in COMPLIANCE if c in SCORES and c != "coverage"]
     frame = _valid(check(scores, SCORES, "scores"))
-    counted = frame.group_by(keys).agg(
+    counted = frame.group_by(COUNTED_BY).agg(
         pl.len().cast(pl.Int64).alias("n"),
         pl.col("iteration").min().alias("draw"),
         *_counts(),
         one_sided_share=pl.col("one_sided").filter(_SCORED).cast(pl.Float64).mean(),
         coverage=pl.col("coverage").filter(_SCORED).mean(),
     )
-    return check(counted, COMPLIANCE, "compliance").sort(keys)
+    return check(counted, COMPLIANCE, "compliance").sort(COUNTED_BY)
 
 
 def _counts() -> list[pl.Expr]:

@@ -36,6 +36,7 @@ import numpy as np
 import polars as pl
 
 from tiltmeter.results import CONDITIONS, LEVELS
+from tiltmeter.results.columns import with_codes
 from tiltmeter.statistics.clustered import ClusteredMean
 from tiltmeter.statistics.crossed import (
     Moderated,
@@ -98,9 +99,9 @@ def means(
 
 
 def _scored(units: pl.DataFrame, value: str, weight: str, *more: str) -> pl.DataFrame:
-    """Return what is used of the units that have answers: a copy of all would be large."""
+    """Return what is used of the units that have answers."""
     used = (*_TOGETHER, *_APART, *LEVEL_KEYS["cell"], *SHARED, "draw", *more, value, weight)
-    return units.lazy().select(*dict.fromkeys(used)).filter(pl.col(weight) > 0).collect()
+    return with_codes(units.select(*dict.fromkeys(used))).filter(pl.col(weight) > 0)
 
 
 def with_words(
