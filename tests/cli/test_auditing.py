@@ -332,6 +332,9 @@ def test_efforts_and_temperatures_are_paired_and_reasoning_is_kept(run: Run, ser
     ]
     assert set(answers["reasoning_tokens"]) == {40} and set(answers["reasoning"]) == {"Old??"}
     estimates = pl.read_parquet("r/estimates.parquet")
+    calls = server.prompts.total()
+    code, _, err = run(*command[:-1], "n", "--reasoning-effort", "low,1024")
+    assert (code, server.prompts.total()) == (2, calls) and f"reasoning of {LOOP} cannot" in err
     changes = estimates.filter(level="model", method="clustered", measure="word_association")
     told = changes.drop_nulls("factor").select("factor", "baseline", "candidate").unique()
     assert set(told.rows()) == {

@@ -55,9 +55,10 @@ class Provider:
     """The first part of a model's name is that of a service."""
     longest: str = "max_tokens"
     """Name of the longest answer in the body of a chat completion."""
+    reasoning_tokens: bool = False
+    """Its reasoning can be limited to a number of tokens."""
     reasoning_budget: Mapping[str, Any] = field(default_factory=dict)
-    """What limits reasoning to a number of tokens in that body, with None for the number; empty:
-    nothing does."""
+    """What does so in that body, with None for the number; empty: nothing."""
     short_answers: Mapping[str, Any] = field(default_factory=dict)
     """Model arguments with which many short answers are fastest."""
     plain_text: Mapping[str, Any] = field(default_factory=dict)
@@ -81,10 +82,12 @@ PROVIDERS: Mapping[str, Provider] = {
         batch=True,
         batch_discount=0.5,
         refuses_top_p=True,
+        reasoning_tokens=True,
         reasoning_budget={"thinking": {"type": "enabled", "budget_tokens": None}},
     ),
     "azureai": _TEXT,
-    "bedrock": Provider(logprobs=False, choices=False),  # schemas: of Claude alone
+    # Schemas: of Claude alone.
+    "bedrock": Provider(logprobs=False, choices=False, reasoning_tokens=True),
     "cloudflare": _CHAT,
     "deepseek": Provider(schemas=False),  # JSON, but no schema
     "fireworks": Provider(),
@@ -94,6 +97,7 @@ PROVIDERS: Mapping[str, Provider] = {
         choices=True,
         batch=True,
         batch_discount=0.5,
+        reasoning_tokens=True,
         reasoning_budget={"extra_body": {"google": {"thinking_config": {"thinking_budget": None}}}},
     ),
     "grok": Provider(logprobs=True, schemas=True, choices=True, batch=True),
@@ -123,7 +127,9 @@ PROVIDERS: Mapping[str, Provider] = {
         longest="max_completion_tokens",
     ),
     "openai-api": Provider(choices=True, batch_files=True, embeddings=True, service=True),
-    "openrouter": Provider(reasoning_budget={"reasoning": {"max_tokens": None}}),
+    "openrouter": Provider(
+        reasoning_tokens=True, reasoning_budget={"reasoning": {"max_tokens": None}}
+    ),
     "perplexity": _CHAT,
     "sglang": Provider(local=True, seeded=True, logprobs=True, schemas=True, choices=True),
     "tiltmeter": Provider(

@@ -7,9 +7,10 @@ from itertools import product
 from typing import Any
 
 from tiltmeter.errors import ModelError
+from tiltmeter.models.providers import find_provider
 from tiltmeter.modes.mode import Answer, Mode
 
-__all__ = ["check_kept", "lacking", "not_known", "refuse_unable"]
+__all__ = ["check_kept", "lacking", "not_known", "refuse_budgets", "refuse_unable"]
 
 #: Need, a column of the providers → what a model does that has it, and one that has not.
 _DOES = {
@@ -22,6 +23,17 @@ def refuse_unable(models: Iterable[str], modes: Iterable[str]) -> None:
     """Raise ModelError, a line for each model and mode, if the table of providers says no."""
     if errors := [lacking(*one) for one in _pairs(models, modes) if one[1].able(one[0]) is False]:
         raise ModelError("\n".join(map(str, errors)))
+
+
+def refuse_budgets(models: Iterable[str], efforts: Iterable[str | None]) -> None:
+    """Raise ModelError where an effort is a number of tokens, which a model would not be told."""
+    budgets = [effort for effort in dict.fromkeys(efforts) if effort and effort.isdecimal()]
+    untold = [name for name in dict.fromkeys(models) if not find_provider(name).reasoning_tokens]
+    if budgets and untold:
+        raise ModelError(
+            f"reasoning_effort {budgets[0]}: the reasoning of {', '.join(untold)} cannot be "
+            "limited to a number of tokens; name a level, such as low"
+        )
 
 
 def not_known(models: Iterable[str], modes: Iterable[str]) -> list[str]:
