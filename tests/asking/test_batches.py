@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -522,3 +523,10 @@ def test_a_limit_in_dollars_is_of_all_rounds_and_all_models(
                 tmp_path / str(few), Submission(max_cost=few * first, prices=prices), said.append
             )
     assert len(service.batches) == len(models)
+    write(plan, tmp_path / "unpriced")
+    submit_shards(tmp_path / "unpriced", Submission(wait=False), said.append)
+    with pytest.raises(InputError, match="price of .* is not known"):
+        submit_shards(tmp_path / "unpriced", replace(limited, prices=None), said.append)
+    with pytest.raises(BudgetError, match=f"of which \\${first:.2f} are submitted"):
+        submit_shards(tmp_path / "unpriced", limited, said.append)
+    assert len(service.batches) == 2 * len(models)

@@ -154,9 +154,9 @@ class Batches:
         return [one.shard for one in self._open()]
 
     @property
-    def usd(self) -> float:
-        """What all batches cost, estimated, without those that cost nothing."""
-        return sum(one.usd or 0.0 for one in self._sent.values() if one.status not in _FREE)
+    def paid(self) -> list[tuple[str, float | None]]:
+        """Shard and estimated cost of each batch that costs anything; None: no price was known."""
+        return [(one.shard, one.usd) for one in self._sent.values() if one.status not in _FREE]
 
     def _open(self) -> list[_Sent]:
         return [one for one in self._sent.values() if one.status not in _ENDS | _FREE]

@@ -190,18 +190,29 @@ class _Asked:
         most = self.submission.max_cost
         if most is None or not costs:
             return
-        usd = self.batches.usd
-        for cost in costs:
-            if cost.batch_usd is None:
-                raise InputError(
-                    f"max_cost: the price of {cost.model!r} is not known; give it with --prices"
-                )
-            usd += cost.batch_usd
+        submitted = sum(
+            self._price_again(self.out / shard) if usd is None else usd
+            for shard, usd in self.batches.paid
+        )
+        usd = submitted + sum(map(_known, costs))
         if usd > most:
             raise BudgetError(
                 f"max_cost {most}: the batches would cost about ${usd:.2f}, of which "
-                f"${self.batches.usd:.2f} are submitted; nothing more was submitted"
+                f"${submitted:.2f} are submitted; nothing more was submitted"
             )
+
+    def _price_again(self, path: Path) -> float:
+        """Return what a batch cost at most that was submitted when no price was known."""
+        return _known(self._cost(self.names[path.parent.name], path, set(_requests(path))))
+
+
+def _known(cost: Cost) -> float:
+    """Return a cost in dollars; raises InputError if the price is not known."""
+    if cost.batch_usd is None:
+        raise InputError(
+            f"max_cost: the price of {cost.model!r} is not known; give it with --prices"
+        )
+    return cost.batch_usd
 
 
 def tokens_of_answer(plan: Plan | AssociationPlan, model: str, choices: int | None) -> float:
