@@ -254,7 +254,6 @@ def _line(text: str) -> str:
 def _next(directory: Path, plan: Plan, means: Sequence[Lean], *, failed: bool) -> Iterator[str]:
     """Say what to do with what was found."""
     name = as_argument(directory)
-    models = " ".join(plan.texts("models")[:1]) or "MODEL"
     told = [lean for lean in means if lean.told]
     larger = {"quick": "standard", "standard": "paper"}.get(plan.text("size"))
     if failed:
@@ -262,7 +261,7 @@ def _next(directory: Path, plan: Plan, means: Sequence[Lean], *, failed: bool) -
     if told:
         yield f"The answers: tiltmeter show {name} {told[0].about['stereotype']}"
     if larger and len(told) < len(means):
-        yield f"To tell smaller leans: tiltmeter audit {models} --size {larger}"
+        yield f"To tell smaller leans: the same command with --size {larger}"
     yield f"Before another version replaces it: tiltmeter compare {name} OTHER"
 
 
