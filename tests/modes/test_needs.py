@@ -9,7 +9,7 @@ import pytest
 from tiltmeter.errors import ModelError
 from tiltmeter.models.providers import PROVIDERS
 from tiltmeter.modes import MODES
-from tiltmeter.modes.needs import check_kept, not_known, refuse_budgets, refuse_unable
+from tiltmeter.modes.needs import check_kept, not_known, refuse_unable
 from tiltmeter.modes.structured import write_schema
 
 UNABLE = {
@@ -53,12 +53,12 @@ def test_a_mode_needs_a_column_of_the_providers() -> None:
 
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_a_number_of_reasoning_tokens_is_refused_where_it_would_not_be_sent(name: str) -> None:
-    refuse_budgets([f"{name}/m"], [None, "low"])
+    refuse_unable([f"{name}/m"], ["free"], [None, "low"])
     if name in ("anthropic", "bedrock", "google", "openrouter"):
-        refuse_budgets([f"{name}/m"], ["1024"])
+        refuse_unable([f"{name}/m"], ["free"], ["1024"])
         return
     with pytest.raises(ModelError, match=f"^reasoning_effort 1024: .* of {name}/m cannot be"):
-        refuse_budgets(["google/m", f"{name}/m"], ["low", "1024"])
+        refuse_unable(["google/m", f"{name}/m"], ["free"], ["low", "1024"])
 
 
 @pytest.mark.parametrize(

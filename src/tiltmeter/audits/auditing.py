@@ -23,7 +23,7 @@ from tiltmeter.instruments.catalogue import INSTRUMENTS
 from tiltmeter.instruments.catalogue import instrument as find_instrument
 from tiltmeter.instruments.design import Design
 from tiltmeter.models.opening import Connection, Generation, open_models
-from tiltmeter.modes.needs import refuse_budgets, refuse_unable
+from tiltmeter.modes.needs import refuse_unable
 from tiltmeter.results import TRIALS, check
 from tiltmeter.results.directory import Results, read_results
 from tiltmeter.results.places import anywhere
@@ -168,8 +168,7 @@ def ask(
     names = as_names("models", models)
     frame = check(as_frame(trials, "trials"), TRIALS, "trials")
     plan, how = _Trials(frame, names, generation or Generation()), asking or Asking()
-    refuse_unable(names, frame["mode"])
-    refuse_budgets(names, frame["reasoning_effort"])
+    refuse_unable(names, frame["mode"], frame["reasoning_effort"])
     opened = open_models(names, plan.generation, how.connection)
     with tempfile.TemporaryDirectory() as unkept:
         out = Path(directory) if directory is not None else Path(unkept) / "answers"

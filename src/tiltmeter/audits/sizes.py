@@ -19,7 +19,7 @@ from tiltmeter.instruments.instrument import Size
 from tiltmeter.models.opening import Generation
 from tiltmeter.models.providers import find_provider
 from tiltmeter.modes import MODES
-from tiltmeter.modes.needs import refuse_budgets, refuse_unable
+from tiltmeter.modes.needs import refuse_unable
 from tiltmeter.stimuli import Study, find_intervention, load_study
 
 __all__ = ["PlanOptions", "build_plan", "select_study", "sized_plan"]
@@ -87,8 +87,7 @@ def build_plan(
     ]
     named = dict.fromkeys(name for _, name in asked)
     modes = tuple(dict.fromkeys(options.modes)) or _for_all(_default_modes(models), named)
-    refuse_unable(models, modes)
-    refuse_budgets(models, options.reasoning_efforts)
+    refuse_unable(models, modes, options.reasoning_efforts)
     tokens = options.answer_tokens
     if tokens is None:
         describes = _embedded(models) and all(MODES[mode].closed for mode in modes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -10,7 +10,7 @@ from tiltmeter.errors import ModelError
 from tiltmeter.models.providers import find_provider
 from tiltmeter.modes.mode import Answer, Mode
 
-__all__ = ["check_kept", "lacking", "not_known", "refuse_budgets", "refuse_unable"]
+__all__ = ["check_kept", "lacking", "not_known", "refuse_unable"]
 
 #: Need, a column of the providers → what a model does that has it, and one that has not.
 _DOES = {
@@ -19,21 +19,25 @@ _DOES = {
 }
 
 
-def refuse_unable(models: Iterable[str], modes: Iterable[str]) -> None:
-    """Raise ModelError, a line for each model and mode, if the table of providers says no."""
-    if errors := [lacking(*one) for one in _pairs(models, modes) if one[1].able(one[0]) is False]:
-        raise ModelError("\n".join(map(str, errors)))
+def refuse_unable(
+    models: Sequence[str], modes: Iterable[str], efforts: Iterable[str | None] = ()
+) -> None:
+    """Raise ModelError, a line for each case, if the table of providers says no.
 
-
-def refuse_budgets(models: Iterable[str], efforts: Iterable[str | None]) -> None:
-    """Raise ModelError where an effort is a number of tokens, which a model would not be told."""
-    budgets = [effort for effort in dict.fromkeys(efforts) if effort and effort.isdecimal()]
-    untold = [name for name in dict.fromkeys(models) if not find_provider(name).reasoning_tokens]
-    if budgets and untold:
-        raise ModelError(
-            f"reasoning_effort {budgets[0]}: the reasoning of {', '.join(untold)} cannot be "
-            "limited to a number of tokens; name a level, such as low"
+    A reasoning effort may be a number of tokens, of which inspect does not tell every provider.
+    """
+    errors = [lacking(*one) for one in _pairs(models, modes) if one[1].able(one[0]) is False]
+    numbers = [effort for effort in dict.fromkeys(efforts) if effort and effort.isdecimal()]
+    errors += [
+        ModelError(
+            f"reasoning_effort {numbers[0]}: the reasoning of {model} cannot be limited to a "
+            "number of tokens; name a level, such as low"
         )
+        for model in dict.fromkeys(models)
+        if numbers and not find_provider(model).reasoning_tokens
+    ]
+    if errors:
+        raise ModelError("\n".join(map(str, errors)))
 
 
 def not_known(models: Iterable[str], modes: Iterable[str]) -> list[str]:
