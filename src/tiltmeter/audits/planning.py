@@ -88,9 +88,9 @@ def power(  # noqa: PLR0913 - the options of an audit
 
     Examples
     --------
-    >>> told = power("openai/gpt-4o", size="quick")
-    >>> bai = told.filter(study="bai2025", instrument="word_association")
-    >>> model, stereotypes = bai.filter(level="model"), bai.filter(level="stereotype")
+    >>> one = PlanOptions(instruments=["word_association"], studies=["bai2025"])
+    >>> told = power("openai/gpt-4o", size="quick", options=one)
+    >>> model, stereotypes = told.filter(level="model"), told.filter(level="stereotype")
     >>> model["half_width"].item() < stereotypes["half_width"].min()
     True
     """
@@ -269,8 +269,9 @@ def allocate(
 
     Examples
     --------
-    >>> best = allocate("openai/gpt-4o", 840).row(0, named=True)
-    >>> best["n_calls"] <= 840
+    >>> ageism = PlanOptions(stereotypes=["age"])
+    >>> best = allocate("openai/gpt-4o", 40, options=ageism).row(0, named=True)
+    >>> best["n_calls"] <= 40
     True
     """
     names, known = as_names("models", models), None if pilot is None else read_pilot(pilot)
