@@ -53,6 +53,11 @@ def test_a_mode_needs_a_column_of_the_providers() -> None:
 
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_a_number_of_reasoning_tokens_is_refused_where_it_would_not_be_sent(name: str) -> None:
+    refuse_unable([f"{name}/m"], ["free"], [None])
+    if name == "tiltmeter":
+        with pytest.raises(ModelError, match="^reasoning_effort low: tiltmeter/m does not reason"):
+            refuse_unable([f"{name}/m"], ["free"], ["low"])
+        return
     refuse_unable([f"{name}/m"], ["free"], [None, "low"])
     if name in ("anthropic", "bedrock", "google", "openrouter"):
         refuse_unable([f"{name}/m"], ["free"], ["1024"])

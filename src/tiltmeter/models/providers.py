@@ -55,6 +55,8 @@ class Provider:
     """The first part of a model's name is that of a service."""
     longest: str = "max_tokens"
     """Name of the longest answer in the body of a chat completion."""
+    reasons: bool = True
+    """Some of its models may reason before they answer."""
     reasoning_tokens: bool = False
     """Its reasoning can be limited to a number of tokens."""
     reasoning_budget: Mapping[str, Any] = field(default_factory=dict)
@@ -138,6 +140,7 @@ PROVIDERS: Mapping[str, Provider] = {
         seeded=True,
         exact=True,
         opened=True,
+        reasons=False,
         logprobs=True,
         schemas=True,
         choices=True,

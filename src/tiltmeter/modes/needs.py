@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -27,17 +27,23 @@ def refuse_unable(
     A reasoning effort may be a number of tokens, of which inspect does not tell every provider.
     """
     errors = [lacking(*one) for one in _pairs(models, modes) if one[1].able(one[0]) is False]
-    numbers = [effort for effort in dict.fromkeys(efforts) if effort and effort.isdecimal()]
-    errors += [
-        ModelError(
-            f"reasoning_effort {numbers[0]}: the reasoning of {model} cannot be limited to a "
-            "number of tokens; name a level, such as low"
-        )
-        for model in dict.fromkeys(models)
-        if numbers and not find_provider(model).reasoning_tokens
-    ]
+    named = [effort for effort in dict.fromkeys(efforts) if effort is not None]
+    errors += [error for model in dict.fromkeys(models) for error in _untold(model, named)]
     if errors:
         raise ModelError("\n".join(map(str, errors)))
+
+
+def _untold(model: str, efforts: Sequence[str]) -> Iterator[ModelError]:
+    """Yield an error if a model would not be told one of the efforts."""
+    provider = find_provider(model)
+    number = next((effort for effort in efforts if effort.isdecimal()), None)
+    if efforts and not provider.reasons:
+        yield ModelError(f"reasoning_effort {efforts[0]}: {model} does not reason")
+    elif number is not None and not provider.reasoning_tokens:
+        yield ModelError(
+            f"reasoning_effort {number}: the reasoning of {model} cannot be limited to a number "
+            "of tokens; name a level, such as low"
+        )
 
 
 def not_known(models: Iterable[str], modes: Iterable[str]) -> list[str]:
